@@ -1,0 +1,59 @@
+# Everything is run from the checkout: `make setup` fills .venv and nothing outside it.
+# Stamps in .venv say which requirements it holds, so that a second call has nothing to do.
+
+UV = 0.13.8
+PYTHON = $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN = .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check lint types imports fresh contracts demo demo-random bench
+
+help: ## Say what can be done here
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: .venv/ready-for-work ## Make .venv with all that development needs
+	@:
+
+run: .venv/ready-to-run ## Start the whole platform in one process (SUMA_PORT, SUMA_DATA_DIR); Ctrl-C stops it
+	@$(BIN)/python -m services
+
+demo: .venv/ready-to-run ## Clean up a messy folder from plan to rollback, and prove that nothing was lost
+	@$(BIN)/python -m services.cli.demo
+
+demo-random: .venv/ready-to-run ## The same on a random folder; SEED=n repeats one
+	@$(BIN)/python -m services.cli.demo --random $(if $(SEED),--seed $(SEED))
+
+test: setup ## Run every test; ARGS="-k outbox" for some
+	@$(BIN)/pytest -ra --ignore=tests/benchmarks $(ARGS)
+
+check: lint types imports fresh ## All that is looked at without running the platform
+
+lint: setup ## Style and formatting
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+types: setup ## Types, strictly, of source and tests
+	@$(BIN)/mypy -p libs -p services -p tests
+
+imports: setup ## Who may import whom
+	@$(BIN)/lint-imports
+
+fresh: setup ## proto/ says what the event classes say
+	@rm -rf build/proto && mkdir -p build proto && cp -R proto build/proto
+	@$(BIN)/python -m libs.events.contracts
+	@diff -r build/proto proto || { echo "proto/ was stale: it has been written anew, look at it and commit it" >&2; exit 1; }
+
+contracts: .venv/ready-to-run ## Write proto/ from the event classes
+	@$(BIN)/python -m libs.events.contracts
+
+bench: setup ## Measure against other platforms; writes build/bench.json
+	@$(BIN)/python -m tests.benchmarks
+
+.venv/ready-for-work: requirements-dev.txt
+	@tools/setup "$(PYTHON)" $(UV) requirements-dev.txt
+	@touch .venv/ready-to-run $@
+
+.venv/ready-to-run: requirements.txt
+	@tools/setup "$(PYTHON)" $(UV) requirements.txt
+	@touch $@

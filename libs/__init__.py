@@ -1,0 +1,1 @@
+"""The parts that services are made of. Nothing here knows of any service."""

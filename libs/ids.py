@@ -1,0 +1,32 @@
+"""Names for things: one NewType per kind of id, and the one place where new ones are made (UUIDv7, RFC 9562)."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from typing import NewType
+
+TenantId = NewType("TenantId", str)
+SessionId = NewType("SessionId", str)
+TurnId = NewType("TurnId", str)
+MessageId = NewType("MessageId", str)
+PlanId = NewType("PlanId", str)
+StepId = NewType("StepId", str)
+CallId = NewType("CallId", str)
+ApprovalId = NewType("ApprovalId", str)
+EventId = NewType("EventId", str)
+LeaseId = NewType("LeaseId", str)
+
+
+def new() -> str:
+    """A new UUIDv7: 48 bits of Unix milliseconds, then random bits, so that ids sort roughly by time."""
+    stamp = time.time_ns() // 1_000_000
+    noise = int.from_bytes(os.urandom(10), "big")
+    value = (stamp & (1 << 48) - 1) << 80 | 0x7 << 76 | (noise >> 68 & 0xFFF) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
+    return str(uuid.UUID(int=value))
+
+
+def derived(*parts: str) -> str:
+    """The same id for the same parts, for things that a second handling must name alike."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, "\x1f".join(parts)))
