@@ -1,0 +1,72 @@
+"""The events: frozen classes that are the truth of the contract, and the envelope that carries them (DESIGN §5).
+
+`proto/` is written from these classes by `make contracts`; nothing is declared twice.
+"""
+
+from libs.events.audit import ActionRecorded
+from libs.events.base import Event, Value, registry
+from libs.events.committee import PlanApproved, PlanRejected, PlanRequested, PlanUnclear, ReviewRequested
+from libs.events.deadletters import EventDeadLettered
+from libs.events.envelope import Envelope
+from libs.events.inbound import ApprovalDecided, MessageReceived, RollbackRequested, TurnCancelRequested
+from libs.events.memory import FeedbackGiven, RememberRequested
+from libs.events.outbound import (
+    ApprovalClosed,
+    ApprovalRequested,
+    ClarificationRequested,
+    MessageCompleted,
+    PlanProposed,
+    StepChanged,
+    TurnAnalysed,
+    TurnEnded,
+    TurnQueued,
+    TurnStarted,
+    WorkspaceChanged,
+)
+from libs.events.tools import (
+    ToolCancelRequested,
+    ToolDenied,
+    ToolFailed,
+    ToolRequested,
+    ToolStarted,
+    ToolSucceeded,
+    ToolUnknown,
+)
+
+__all__ = [
+    "ActionRecorded",
+    "ApprovalClosed",
+    "ApprovalDecided",
+    "ApprovalRequested",
+    "ClarificationRequested",
+    "Envelope",
+    "Event",
+    "EventDeadLettered",
+    "FeedbackGiven",
+    "MessageCompleted",
+    "MessageReceived",
+    "PlanApproved",
+    "PlanProposed",
+    "PlanRejected",
+    "PlanRequested",
+    "PlanUnclear",
+    "RememberRequested",
+    "ReviewRequested",
+    "RollbackRequested",
+    "StepChanged",
+    "ToolCancelRequested",
+    "ToolDenied",
+    "ToolFailed",
+    "ToolRequested",
+    "ToolStarted",
+    "ToolSucceeded",
+    "ToolUnknown",
+    "TurnAnalysed",
+    "TurnCancelRequested",
+    "TurnEnded",
+    "TurnQueued",
+    "TurnStarted",
+    "Value",
+    "WorkspaceChanged",
+    "registry",
+]

@@ -1,0 +1,28 @@
+"""audit.events: intents, decisions and outcomes, as ids and salted digests, never content (DESIGN §17)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from libs.events.base import Event, event
+from libs.events.topics import AUDIT_EVENTS
+
+
+@event("suma.action.recorded.v1", AUDIT_EVENTS)
+class ActionRecorded(Event):
+    """One accountable thing. A decision names the policy's revision and rule; an outcome names its intent."""
+
+    action: str
+    """conversation.send, tool.execute, memory.write, committee.required, approval.decide, workspace.commit …"""
+    phase: str
+    """decision | intent | outcome"""
+    verdict: str
+    """allow | deny | succeeded | failed | …"""
+    principal: str
+    resource: str = ""
+    rule: str = ""
+    revision: str = ""
+    turn_id: str | None = None
+    step_id: str | None = None
+    call_id: str | None = None
+    digests: dict[str, str] = Field(default_factory=dict)

@@ -1,0 +1,44 @@
+"""What all events share: they are frozen, they name their type and topic, and old ones load for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from libs.events.topics import Topic
+
+
+class Value(BaseModel):
+    """A part of an event. Unknown fields are ignored, so that a newer producer does not break an older consumer."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Event(Value):
+    """Something that happened. `type` and `topic` are set by `@event`."""
+
+    type: ClassVar[str]
+    topic: ClassVar[Topic]
+
+
+E = TypeVar("E", bound=type[Event])
+
+_registry: dict[str, type[Event]] = {}
+registry: Mapping[str, type[Event]] = MappingProxyType(_registry)
+"""Every event class by its CloudEvents type."""
+
+
+def event(type: str, topic: Topic) -> Callable[[E], E]:
+    """Declare an event class: its CloudEvents type, version included, and the topic that it travels on."""
+
+    def declare(cls: E) -> E:
+        if type in _registry:
+            raise ValueError(f"{type} is declared twice")
+        cls.type, cls.topic = type, topic
+        _registry[type] = cls
+        return cls
+
+    return declare

@@ -1,0 +1,95 @@
+"""What `proto/` should hold, and how what it does hold differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from libs.events import registry
+from libs.events.contracts.compatibility import breaks
+from libs.events.contracts.schemas import schema, sentence
+from libs.events.topics import TOPICS, Topic
+
+Files: TypeAlias = Mapping[str, str]
+"""Texts by their path in `proto/`."""
+
+EVENTS, GOLDEN, CATALOGUE = "events", "golden", "topics.yaml"
+HEAD = "# Written from libs/events by `make contracts`: change the classes, not this file.\n"
+
+
+def written() -> Files:
+    """Every file that the classes lead to."""
+    schemas = {f"{EVENTS}/{name}.json": _json(schema(event)) for name, event in sorted(registry.items())}
+    return {**schemas, CATALOGUE: HEAD + yaml.safe_dump(catalogue(), sort_keys=False, allow_unicode=True, width=120)}
+
+
+def catalogue() -> dict[str, Any]:
+    """The topics: who says, who listens, and what."""
+    return {name: _topic(topic) for name, topic in TOPICS.items()}
+
+
+def stale(folder: Path, files: Files) -> list[str]:
+    """The files in `folder` that do not say what the classes say."""
+    return [path for path, text in files.items() if _text(folder / path) != text]
+
+
+def incompatibilities(folder: Path, files: Files) -> list[str]:
+    """What old events, or those who read them, would not survive: a sentence each."""
+    found = []
+    for path in sorted((folder / EVENTS).glob("*.json")):
+        name = path.stem
+        if name not in registry:
+            found.append(f"{name} has no class any more: old events must load for ever")
+        else:
+            new = json.loads(files[f"{EVENTS}/{name}.json"])
+            reasons = breaks(json.loads(path.read_text("utf-8")), new)
+            found += [f"{name}: {reason}. Declare {_next(name)} beside it" for reason in reasons]
+    return found + _moved(folder, files)
+
+
+def without_example(folder: Path) -> list[str]:
+    """The events without an example."""
+    return [name for name in sorted(registry) if not (folder / GOLDEN / f"{name}.json").exists()]
+
+
+def _topic(topic: Topic) -> dict[str, Any]:
+    events = {name: sentence(event) for name, event in sorted(registry.items()) if event.topic is topic}
+    return {
+        "partitions": topic.partitions,
+        "retention": f"P{topic.retention.days}D",
+        "key": "tenant:session",
+        "producers": list(topic.producers),
+        "consumers": list(topic.consumers),
+        "events": events,
+    }
+
+
+def _moved(folder: Path, files: Files) -> list[str]:
+    """Another number of partitions puts a key's next event elsewhere, beside those still waiting."""
+    old = yaml.safe_load(_text(folder / CATALOGUE) or "{}")
+    new = yaml.safe_load(files[CATALOGUE])
+    gone = [f"topic {name} was removed: its retained events would have no reader" for name in old if name not in new]
+    return gone + [
+        f"topic {name}: partitions changed from {was['partitions']} to {new[name]['partitions']}, "
+        f"which breaks the order of keys that have events waiting. Declare another topic"
+        for name, was in old.items()
+        if name in new and was["partitions"] != new[name]["partitions"]
+    ]
+
+
+def _next(name: str) -> str:
+    """The type of the next version."""
+    stem, version = name.rsplit(".v", 1)
+    return f"{stem}.v{int(version) + 1}"
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text("utf-8") if path.exists() else None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,154 @@
+"""Values that several events carry: plans and their steps, bodies, diffs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from libs.events.base import Value
+
+Json = Any
+"""Anything that JSON can say. Parsed against a tool's schema before it is used."""
+
+Args = dict[str, Any]
+
+
+class Hitl(StrEnum):
+    """When a person is asked (S4-34)."""
+
+    ALL = "all"
+    KEY = "key"
+    BYPASS = "bypass"
+
+
+class EffectClass(StrEnum):
+    """What a crash between an effect and its record means for a tool (DESIGN §10)."""
+
+    PURE = "pure"
+    IDEMPOTENT = "idempotent"
+    RECONCILABLE = "reconcilable"
+    COMPENSABLE = "compensable"
+    AT_MOST_ONCE = "at_most_once"
+    STAGED = "staged"
+
+
+class StepState(StrEnum):
+    """The states of a step (DESIGN §7)."""
+
+    PENDING = "pending"
+    AWAITING_APPROVAL = "awaiting_approval"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    DENIED = "denied"
+    ROLLED_BACK = "rolled_back"
+    UNKNOWN = "unknown"
+    CANCELLED = "cancelled"
+
+
+class Body(Value):
+    """JSON of any size: inline up to 64 KiB, else a blob of the tenant's object store named by its SHA-256."""
+
+    json_: Json = Field(default=None, alias="json")
+    sha256: str | None = None
+    size: int = 0
+
+
+class Budget(Value):
+    """Upper bounds of one step or turn; None is the default of the settings."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+
+
+class Step(Value):
+    """One tool call of a plan. `args` may hold references `$step(n).field`, n from 1 (S4-35)."""
+
+    step_id: str
+    ordinal: int = Field(ge=1)
+    description: str
+    skill: str | None = None
+    tool: str
+    args: Args = Field(default_factory=dict)
+    depends_on: tuple[int, ...] = ()
+    constraints: dict[str, Json] = Field(default_factory=dict)
+    quality_gate: dict[str, Json] | None = None
+    budget: Budget | None = None
+    mutates: bool = False
+
+
+class Plan(Value):
+    """An ordered DAG of steps (S0-11, S4-40)."""
+
+    plan_id: str
+    reasoning: str = ""
+    steps: tuple[Step, ...] = ()
+    complete: bool = True
+    """The planner sees nothing left to do once these steps have ended; else it is asked again with what they showed."""
+
+
+class Review(Value):
+    """One verdict of the critic (S0-17). `by` is the check that decided: `scope`, `destructive`, `model` …"""
+
+    approved: bool
+    reason: str = ""
+    by: str = ""
+    step: int | None = None
+
+
+class Candidate(Value):
+    """A skill that may be meant, with its calibrated score from 0 to 1 (S4-46)."""
+
+    skill: str
+    score: float
+    description: str = ""
+
+
+class Observation(Value):
+    """What a finished step showed, as the planner and the answer see it."""
+
+    ordinal: int
+    tool: str
+    description: str
+    state: StepState
+    summary: str = ""
+    data: Json = None
+    error: str | None = None
+
+
+class DiffEntry(Value):
+    """One file that the stage changes. Paths are relative to the workspace's root."""
+
+    change: str
+    """created | changed | deleted | moved"""
+    path: str
+    source: str | None = None
+    kind: str = "file"
+    size: int = 0
+    reason: str = ""
+
+
+class Diff(Value):
+    """The net change of a stage. `entries` holds at most 200 of `count`; the whole is GET …/diff."""
+
+    version: int
+    count: int
+    created: int = 0
+    changed: int = 0
+    deleted: int = 0
+    moved: int = 0
+    bytes_freed: int = 0
+    entries: tuple[DiffEntry, ...] = ()
+
+
+class Usage(Value):
+    """What a model call used. `cost_micros` is in millionths of a US dollar."""
+
+    model: str = "offline"
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
