@@ -1,0 +1,213 @@
+# Run with `opa test deploy/opa`, and from pytest in both engines. Each test is a sentence about one rule.
+package suma_test
+
+import data.suma
+
+asker(scopes) := {"tenant": "acme", "principal": {"id": "ada", "scopes": scopes}, "session": "s1", "turn": "t1"}
+
+ask(scopes, action, fields) := object.union(object.union(asker(scopes), {"action": action}), fields)
+
+reading := {
+	"tool": "list_directory", "effect_class": "pure", "mutates": false, "leaves_machine": false,
+	"args_digest": "d", "skill": null, "epoch": 0, "allowed_tools": ["*"],
+	"touched": {"private": false, "untrusted": false, "secret": false},
+	"destination": null, "paths_in_scope": true, "approved": false, "hitl": "key",
+}
+
+staging := object.union(reading, {"tool": "move_file", "effect_class": "staged", "mutates": true})
+
+sending := object.union(reading, {"tool": "web_fetch", "leaves_machine": true, "destination": "example.org"})
+
+allowed(question) if suma.decision.allowed with input as question
+
+refused(question) if suma.decision.allowed == false with input as question
+
+owes(question) := answer.obligations if {
+	answer := suma.decision with input as question
+	answer.allowed
+}
+
+test_an_empty_question_is_refused if refused({})
+
+test_an_unknown_action_is_refused if refused(ask(["*"], "make.coffee", {}))
+
+test_chat_may_speak if allowed(ask(["chat"], "conversation.send", {"length": 5}))
+
+test_without_chat_nobody_speaks if refused(ask(["files:read"], "conversation.send", {"length": 5}))
+
+test_a_message_beyond_the_limit_is_refused if refused(ask(["chat"], "conversation.send", {"length": 200001}))
+
+test_a_length_that_is_no_number_is_refused if {
+	refused(ask(["chat"], "conversation.send", {"length": null}))
+	refused(ask(["chat"], "conversation.send", {"length": "5"}))
+	refused(ask(["chat"], "conversation.send", {}))
+}
+
+test_a_session_without_a_root_needs_only_chat if allowed(ask(["chat"], "session.create", {"root": null}))
+
+test_a_session_on_a_folder_needs_files_read if {
+	allowed(ask(["chat", "files:read"], "session.create", {"root": "/srv/shared"}))
+	refused(ask(["chat"], "session.create", {"root": "/srv/shared"}))
+}
+
+test_reading_needs_files_read if {
+	allowed(ask(["files:read"], "tool.execute", reading))
+	refused(ask(["chat"], "tool.execute", reading))
+}
+
+test_staging_needs_files_write if {
+	allowed(ask(["files:write"], "tool.execute", staging))
+	refused(ask(["files:read"], "tool.execute", staging))
+}
+
+test_a_tool_outside_the_agents_list_is_refused if {
+	refused(ask(["*"], "tool.execute", object.union(reading, {"allowed_tools": ["move_file"]})))
+	refused(ask(["*"], "tool.execute", object.union(reading, {"allowed_tools": []})))
+}
+
+test_a_path_out_of_scope_is_refused if {
+	refused(ask(["*"], "tool.execute", object.union(reading, {"paths_in_scope": false})))
+	refused(ask(["*"], "tool.execute", object.union(reading, {"paths_in_scope": "yes"})))
+}
+
+test_an_unknown_effect_class_is_refused if {
+	refused(ask(["*"], "tool.execute", object.union(reading, {"effect_class": "magic"})))
+}
+
+test_a_blocked_tool_is_refused if {
+	refused(ask(["*"], "tool.execute", reading)) with data.settings.blocked_tools as ["list_directory"]
+}
+
+test_a_lost_block_list_refuses_everything if {
+	refused(ask(["*"], "tool.execute", reading)) with data.settings.blocked_tools as null
+}
+
+test_a_metadata_server_is_no_destination if {
+	refused(ask(["*"], "tool.execute", object.union(sending, {"destination": "169.254.169.254"})))
+}
+
+test_a_tool_with_its_own_scope_needs_that_one if {
+	remember := object.union(staging, {"tool": "remember", "effect_class": "idempotent"})
+	allowed(ask(["memory"], "tool.execute", remember))
+	refused(ask(["files:write"], "tool.execute", remember))
+}
+
+test_reading_owes_nothing if owes(ask(["*"], "tool.execute", reading)) == []
+
+test_mode_all_asks_before_reading if {
+	owes(ask(["*"], "tool.execute", object.union(reading, {"hitl": "all"}))) == ["approval"]
+}
+
+test_an_unknown_mode_asks if {
+	owes(ask(["*"], "tool.execute", object.union(reading, {"hitl": "whenever"}))) == ["approval"]
+}
+
+test_a_change_owes_an_approval if owes(ask(["*"], "tool.execute", staging)) == ["approval"]
+
+test_an_approved_change_owes_nothing if {
+	owes(ask(["*"], "tool.execute", object.union(staging, {"approved": true}))) == []
+}
+
+test_bypass_stages_unasked if {
+	owes(ask(["*"], "tool.execute", object.union(staging, {"hitl": "bypass"}))) == []
+}
+
+test_bypass_asks_for_what_cannot_be_staged if {
+	effect := object.union(staging, {"effect_class": "at_most_once", "hitl": "bypass"})
+	owes(ask(["*"], "tool.execute", effect)) == ["approval"]
+}
+
+test_the_settings_can_spare_a_tool_the_asking_in_bypass if {
+	effect := object.union(staging, {"effect_class": "at_most_once", "hitl": "bypass"})
+	owes(ask(["*"], "tool.execute", effect)) == [] with data.settings.unattended_tools as ["move_file"]
+}
+
+test_reaching_out_with_clean_hands_owes_nothing if owes(ask(["*"], "tool.execute", sending)) == []
+
+test_after_untrusted_content_a_person_sees_what_leaves if {
+	tainted := object.union(sending, {"touched": {"private": false, "untrusted": true, "secret": false}})
+	owes(ask(["*"], "tool.execute", tainted)) == ["human_sees_payload"]
+	owes(ask(["*"], "tool.execute", object.union(tainted, {"approved": true}))) == ["human_sees_payload"]
+	owes(ask(["*"], "tool.execute", object.union(tainted, {"approved": true, "payload_seen": true}))) == []
+}
+
+test_with_a_secret_in_hand_a_person_sees_what_leaves if {
+	tainted := object.union(sending, {"touched": {"private": false, "untrusted": false, "secret": true}})
+	owes(ask(["*"], "tool.execute", tainted)) == ["human_sees_payload"]
+}
+
+test_what_is_not_known_to_be_clean_counts_as_tainted if {
+	unknown := object.union(object.remove(sending, ["touched"]), {})
+	owes(ask(["*"], "tool.execute", unknown)) == ["human_sees_payload"]
+}
+
+picture := {
+	"tool": "image.generate", "provider": "offline", "leaves_machine": false, "approved": false, "hitl": "key",
+	"touched": {"private": false, "untrusted": false, "secret": false},
+}
+
+test_multimodal_work_needs_files_write_and_owes_an_approval if {
+	owes(ask(["files:write"], "multimodal.tool.execute", picture)) == ["approval"]
+	refused(ask(["chat"], "multimodal.tool.execute", picture))
+}
+
+test_a_blocked_provider_is_refused if {
+	refused(ask(["*"], "multimodal.tool.execute", picture)) with data.settings.blocked_providers as ["offline"]
+}
+
+test_a_person_writes_to_their_own_memory if {
+	allowed(ask(["memory"], "memory.write", {"kind": "fact", "user": "ada"}))
+	refused(ask(["memory"], "memory.write", {"kind": "fact", "user": "bob"}))
+	refused(ask(["chat"], "memory.write", {"kind": "fact", "user": "ada"}))
+}
+
+test_the_owner_writes_for_any_person if allowed(ask(["*"], "memory.write", {"kind": "fact", "user": "bob"}))
+
+test_an_unknown_kind_of_memory_is_refused if {
+	refused(ask(["*"], "memory.write", {"kind": "gossip", "user": "ada"}))
+}
+
+test_only_a_plan_that_reads_here_for_free_is_exempt_from_the_committee if {
+	harmless := {"mutates": false, "leaves_machine": false, "costs_money": false}
+	allowed(ask([], "committee.exempt", harmless))
+	refused(ask(["*"], "committee.exempt", object.union(harmless, {"mutates": true})))
+	refused(ask(["*"], "committee.exempt", object.union(harmless, {"leaves_machine": true})))
+	refused(ask(["*"], "committee.exempt", object.union(harmless, {"costs_money": true})))
+	refused(ask(["*"], "committee.exempt", {}))
+}
+
+test_approving_needs_files_write_and_refusing_only_chat if {
+	allowed(ask(["files:write"], "approval.decide", {"verdict": "approve"}))
+	allowed(ask(["files:write"], "approval.decide", {"verdict": "override"}))
+	allowed(ask(["chat"], "approval.decide", {"verdict": "deny"}))
+	refused(ask(["chat"], "approval.decide", {"verdict": "approve"}))
+}
+
+test_a_commit_owes_an_approval_in_every_mode if {
+	owes(ask(["files:write"], "workspace.commit", {"approved": false, "hitl": "bypass"})) == ["approval"]
+	owes(ask(["files:write"], "workspace.commit", {"approved": true})) == []
+	refused(ask(["files:read"], "workspace.commit", {"approved": true}))
+}
+
+test_rolling_back_needs_files_write if {
+	owes(ask(["files:write"], "workspace.rollback", {})) == []
+	refused(ask(["files:read"], "workspace.rollback", {}))
+}
+
+test_administration_needs_admin if {
+	allowed(ask(["admin"], "admin.dlq.replay", {}))
+	refused(ask(["chat", "files:write"], "admin.dlq.replay", {}))
+	refused(ask(["admin"], "administer.dlq", {}))
+}
+
+test_admin_alone_adds_no_root if {
+	refused(ask(["admin"], "admin.roots", {}))
+	refused(ask(["admin"], "admin.roots.add", {}))
+	allowed(ask(["admin.roots"], "admin.roots", {}))
+	allowed(ask(["*"], "admin.roots.add", {}))
+}
+
+test_whole_prompts_are_kept_only_where_the_settings_say_so if {
+	refused(ask(["*"], "provenance.store_full_prompt", {}))
+	allowed(ask(["*"], "provenance.store_full_prompt", {})) with data.settings.store_full_prompt as true
+}

@@ -1,0 +1,11 @@
+"""Guards: the deterministic links of the chain that say whether something may be tried at all (DESIGN §8).
+
+Pure checks: no file, no network and no model is asked. Each raises a `Blocked` that names its rule, and runs twice, on
+the plan as written and on the resolved args just before an attempt. `paths`, `commands` (programs and blocked
+patterns, with `words` to read text as a shell would), `urls`; `decisions` turns an outcome into a record.
+"""
+
+from libs.guards.blocked import Blocked
+from libs.guards.decisions import Decision, decided
+
+__all__ = ["Blocked", "Decision", "decided"]

@@ -1,0 +1,137 @@
+"""Paths: whether a text names something inside the workspace, judged by the text alone.
+
+A path outside is refused, never clipped to another file. Links are not the text's business: opening with
+RESOLVE_BENEATH is (DESIGN §9). This link refuses early and says why.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from libs.guards.blocked import PathRefused
+
+FORMAT = "workspace-path"
+"""The `format` by which a tool's schema says that a text is a path in the workspace."""
+
+UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Controls, line separators, half surrogates, and the marks that turn the reading direction: a diff could not show them
+truly. Other odd characters are in the names of real files."""
+
+LONGEST = 4096
+"""Bytes of a path (PATH_MAX of Linux)."""
+
+DEEPEST = 32
+"""Nesting of args beyond which nothing is looked for any more but refused."""
+
+
+def within(root: str, path: str, *, home: str | None = None) -> str:
+    """The path relative to `root`, in posix form, `.` for the root itself. Raises PathRefused.
+
+    `root` is absolute and normalised. `~` means `home` where one is given, else it is refused. `..` is refused
+    wherever it stands, also where it would stay inside: through a link it would not.
+    """
+    _legible(path)
+    if path.startswith("~"):
+        path = _at_home(path, home)
+    if ".." in path.split("/"):
+        raise PathRefused("path.parent", f"{path!r} steps out with '..'.")
+    if not path.startswith("/"):
+        return posixpath.normpath(path)
+    return _relative(root, posixpath.normpath("/" + path.lstrip("/")))
+
+
+def path_args(schema: Mapping[str, Any], args: Mapping[str, Any]) -> list[str]:
+    """Every path among `args`, found by the schema's `format: workspace-path`, nested and in arrays.
+
+    Any subschema that could apply counts (`anyOf`, `$ref` …): a path that only one branch declares is still a path.
+    """
+    return list(dict.fromkeys(_found(schema, schema, args, depth=0)))
+
+
+def check_paths(root: str, schema: Mapping[str, Any], args: Mapping[str, Any], *, home: str | None = None) -> None:
+    """Raises PathRefused for the first path of `args` that is not within `root`."""
+    for path in path_args(schema, args):
+        within(root, path, home=home)
+
+
+def _legible(path: str) -> None:
+    if not path or not path.strip():
+        raise PathRefused("path.empty", "The path is empty.")
+    if found := UNSHOWN.search(path):
+        raise PathRefused("path.characters", f"The path holds the character {found[0]!a}.")
+    if len(path.encode()) > LONGEST:
+        raise PathRefused("path.length", f"The path is longer than {LONGEST} bytes.")
+
+
+def _at_home(path: str, home: str | None) -> str:
+    user, _, rest = path.partition("/")
+    if home is None or user != "~":
+        raise PathRefused("path.home", f"{path!r} names a home folder.")
+    return f"{home}/{rest}"
+
+
+def _relative(root: str, path: str) -> str:
+    if path == root:
+        return "."
+    folder = root.rstrip("/") + "/"
+    if not path.startswith(folder):
+        raise PathRefused("path.outside", f"{path!r} is outside the workspace.")
+    return path[len(folder) :]
+
+
+def _found(whole: Mapping[str, Any], schema: Any, value: Any, *, depth: int) -> Iterator[str]:
+    if depth > DEEPEST:
+        raise PathRefused("path.depth", "The args nest too deeply.")
+    if not isinstance(schema, Mapping):
+        return
+    if isinstance(value, str) and schema.get("format") == FORMAT:
+        yield value
+    for branch in _branches(whole, schema):
+        yield from _found(whole, branch, value, depth=depth + 1)
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _in_member(whole, schema, key, item, depth=depth + 1)
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value):
+            yield from _found(whole, _element(schema, number), item, depth=depth + 1)
+
+
+def _branches(whole: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Any]:
+    for word in ("allOf", "anyOf", "oneOf"):
+        yield from schema.get(word, ())
+    for word in ("if", "then", "else"):
+        yield schema.get(word)
+    if isinstance(pointer := schema.get("$ref"), str):
+        yield _referenced(whole, pointer)
+
+
+def _in_member(
+    whole: Mapping[str, Any], schema: Mapping[str, Any], key: str, item: Any, *, depth: int
+) -> Iterator[str]:
+    properties = schema.get("properties", {})
+    named = properties.get(key, schema.get("additionalProperties"))
+    for candidate in (named, *schema.get("patternProperties", {}).values()):
+        yield from _found(whole, candidate, item, depth=depth)
+    names = schema.get("propertyNames")
+    yield from _found(whole, names, key, depth=depth)
+
+
+def _element(schema: Mapping[str, Any], number: int) -> Any:
+    fixed = schema.get("prefixItems", ())
+    return fixed[number] if number < len(fixed) else schema.get("items")
+
+
+def _referenced(whole: Mapping[str, Any], pointer: str) -> Any:
+    """The subschema that a local JSON pointer names. Raises PathRefused where it names none: nothing is overlooked."""
+    found: Any = whole
+    for part in pointer.removeprefix("#").split("/")[1:]:
+        part = part.replace("~1", "/").replace("~0", "~")
+        if not isinstance(found, Mapping) or part not in found:
+            raise PathRefused("path.schema", f"The schema refers to {pointer!r}, which is not there.")
+        found = found[part]
+    if not pointer.startswith("#"):
+        raise PathRefused("path.schema", f"The schema refers outside itself: {pointer!r}.")
+    return found

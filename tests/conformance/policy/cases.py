@@ -1,0 +1,162 @@
+"""The authorization matrix: every action with questions that must be allowed and questions that must be refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+Fields = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question of someone who holds `scopes`, and the answer that the law has for it."""
+
+    says: str
+    action: str
+    scopes: tuple[str, ...]
+    allowed: bool
+    fields: Fields = field(default_factory=dict)
+    owes: tuple[str, ...] = ()
+    settings: Fields = field(default_factory=dict)
+    """Settings of data.json that differ for this case."""
+
+    @property
+    def input(self) -> Fields:
+        asker = {"id": "ada", "scopes": list(self.scopes)}
+        return {"tenant": "acme", "principal": asker, "session": "s1", "turn": "t1", **self.fields}
+
+
+CLEAN: Fields = {"private": False, "untrusted": False, "secret": False}
+TAINTED: Fields = {**CLEAN, "untrusted": True}
+
+READ: Fields = {
+    "tool": "list_directory",
+    "effect_class": "pure",
+    "mutates": False,
+    "leaves_machine": False,
+    "args_digest": "0" * 64,
+    "skill": None,
+    "epoch": 0,
+    "allowed_tools": ["*"],
+    "touched": CLEAN,
+    "destination": None,
+    "paths_in_scope": True,
+    "approved": False,
+    "hitl": "key",
+}
+STAGE: Fields = {**READ, "tool": "move_file", "effect_class": "staged", "mutates": True}
+SEND: Fields = {**READ, "tool": "web_fetch", "leaves_machine": True, "destination": "example.org"}
+LEAK: Fields = {**SEND, "touched": TAINTED}
+SAVE: Fields = {**STAGE, "tool": "remember", "effect_class": "idempotent"}
+DRAW: Fields = {
+    "tool": "image.generate",
+    "provider": "offline",
+    "leaves_machine": False,
+    "touched": CLEAN,
+    "approved": False,
+    "hitl": "key",
+}
+HARMLESS: Fields = {"mutates": False, "leaves_machine": False, "costs_money": False}
+
+ASKED = ("approval",)
+SHOWN = ("human_sees_payload",)
+BOTH = ("approval", "human_sees_payload")
+
+SPEAK = "conversation.send"
+OPEN = "session.create"
+TOOL = "tool.execute"
+MEDIA = "multimodal.tool.execute"
+KEEP = "memory.write"
+SPARE = "committee.exempt"
+DECIDE = "approval.decide"
+PROMPT = "provenance.store_full_prompt"
+
+MATRIX = [
+    Case("a chatter speaks", SPEAK, ("chat",), True, {"length": 5}),
+    Case("the owner speaks", SPEAK, ("*",), True, {"length": 0}),
+    Case("a reader does not speak", SPEAK, ("files:read",), False, {"length": 5}),
+    Case("nobody speaks too long", SPEAK, ("*",), False, {"length": 200_001}),
+    Case("a length of null is none", SPEAK, ("*",), False, {"length": None}),
+    Case("a length in words is none", SPEAK, ("*",), False, {"length": "5"}),
+    Case("a chatter opens a session", OPEN, ("chat",), True, {"root": None}),
+    Case("a reader opens a folder", OPEN, ("chat", "files:read"), True, {"root": "/srv/shared"}),
+    Case("a chatter opens no folder", OPEN, ("chat",), False, {"root": "/srv/shared"}),
+    Case("a reader reads", TOOL, ("files:read",), True, READ),
+    Case("a chatter does not read", TOOL, ("chat",), False, READ),
+    Case("mode all asks", TOOL, ("*",), True, {**READ, "hitl": "all"}, ASKED),
+    Case("an unknown mode asks", TOOL, ("*",), True, {**READ, "hitl": "never"}, ASKED),
+    Case("a writer stages when approved", TOOL, ("files:write",), True, {**STAGE, "approved": True}),
+    Case("a change is asked for", TOOL, ("files:write",), True, STAGE, ASKED),
+    Case("a text is not an approval", TOOL, ("*",), True, {**STAGE, "approved": "true"}, ASKED),
+    Case("a reader does not stage", TOOL, ("files:read",), False, STAGE),
+    Case("bypass stages", TOOL, ("*",), True, {**STAGE, "hitl": "bypass"}),
+    Case(
+        "bypass asks where staging cannot",
+        TOOL,
+        ("*",),
+        True,
+        {**STAGE, "effect_class": "at_most_once", "hitl": "bypass"},
+        ASKED,
+    ),
+    Case(
+        "the settings spare a tool",
+        TOOL,
+        ("*",),
+        True,
+        {**STAGE, "effect_class": "at_most_once", "hitl": "bypass"},
+        settings={"unattended_tools": ["move_file"]},
+    ),
+    Case("a writer fetches", TOOL, ("files:write",), True, SEND),
+    Case("a reader does not reach out", TOOL, ("files:read",), False, SEND),
+    Case("untrusted content is shown", TOOL, ("*",), True, LEAK, SHOWN),
+    Case("an approval alone shows nothing", TOOL, ("*",), True, {**LEAK, "approved": True}, SHOWN),
+    Case("a payload seen is settled", TOOL, ("*",), True, {**LEAK, "approved": True, "payload_seen": True}),
+    Case("a payload seen is no approval", TOOL, ("*",), True, {**LEAK, "payload_seen": True}, SHOWN),
+    Case("a secret is shown", TOOL, ("*",), True, {**SEND, "touched": {**CLEAN, "secret": True}}, SHOWN),
+    Case("bypass shows too", TOOL, ("*",), True, {**LEAK, "mutates": True, "hitl": "bypass"}, BOTH),
+    Case("unknown hands are tainted", TOOL, ("*",), True, {**SEND, "touched": {}}, SHOWN),
+    Case("a tool off the list", TOOL, ("*",), False, {**READ, "allowed_tools": ["move_file"]}),
+    Case("an empty list", TOOL, ("*",), False, {**READ, "allowed_tools": []}),
+    Case("a tool on the list", TOOL, ("*",), True, {**READ, "allowed_tools": ["list_directory"]}),
+    Case("a path out of scope", TOOL, ("*",), False, {**READ, "paths_in_scope": False}),
+    Case("a scope in words", TOOL, ("*",), False, {**READ, "paths_in_scope": "yes"}),
+    Case("an unknown effect", TOOL, ("*",), False, {**READ, "effect_class": "magic"}),
+    Case("a blocked tool", TOOL, ("*",), False, READ, settings={"blocked_tools": ["x", "list_directory"]}),
+    Case("a lost block list", TOOL, ("*",), False, READ, settings={"blocked_tools": None}),
+    Case("the metadata server", TOOL, ("*",), False, {**SEND, "destination": "169.254.169.254"}),
+    Case("remembering has a scope", TOOL, ("memory",), True, {**SAVE, "approved": True}),
+    Case("writing is not remembering", TOOL, ("files:write",), False, SAVE),
+    Case("a writer draws", MEDIA, ("files:write",), True, {**DRAW, "approved": True}),
+    Case("drawing is asked for", MEDIA, ("files:write",), True, DRAW, ASKED),
+    Case("a far provider is shown", MEDIA, ("*",), True, {**DRAW, "leaves_machine": True, "touched": TAINTED}, BOTH),
+    Case("a chatter does not draw", MEDIA, ("chat",), False, DRAW),
+    Case("a blocked provider", MEDIA, ("*",), False, DRAW, settings={"blocked_providers": ["offline"]}),
+    Case("one's own memory", KEEP, ("memory",), True, {"kind": "fact", "user": "ada"}),
+    Case("the owner keeps for others", KEEP, ("*",), True, {"kind": "fact", "user": "bob"}),
+    Case("another's memory", KEEP, ("memory",), False, {"kind": "fact", "user": "bob"}),
+    Case("memory without its scope", KEEP, ("chat",), False, {"kind": "fact", "user": "ada"}),
+    Case("an unknown kind", KEEP, ("*",), False, {"kind": "gossip", "user": "ada"}),
+    Case("a harmless plan is exempt", SPARE, (), True, HARMLESS),
+    Case("a change is not exempt", SPARE, ("*",), False, {**HARMLESS, "mutates": True}),
+    Case("cost is not exempt", SPARE, ("*",), False, {**HARMLESS, "costs_money": True}),
+    Case("what leaves is not exempt", SPARE, ("*",), False, {**HARMLESS, "leaves_machine": True}),
+    Case("silence is not exempt", SPARE, ("*",), False),
+    Case("a writer approves", DECIDE, ("files:write",), True, {"verdict": "approve"}),
+    Case("a writer overrides", DECIDE, ("files:write",), True, {"verdict": "override"}),
+    Case("a chatter denies", DECIDE, ("chat",), True, {"verdict": "deny"}),
+    Case("a chatter does not approve", DECIDE, ("chat",), False, {"verdict": "approve"}),
+    Case("a commit is asked for", "workspace.commit", ("files:write",), True, {"approved": False}, ASKED),
+    Case("an approved commit", "workspace.commit", ("files:write",), True, {"approved": True}),
+    Case("a reader commits nothing", "workspace.commit", ("files:read",), False, {"approved": True}),
+    Case("a writer rolls back", "workspace.rollback", ("files:write",), True),
+    Case("a reader rolls nothing back", "workspace.rollback", ("files:read",), False),
+    Case("an admin replays", "admin.dlq.replay", ("admin",), True),
+    Case("a writer does not administer", "admin.dlq.replay", ("chat", "files:write"), False),
+    Case("a name that only looks like admin", "administer.dlq", ("admin",), False),
+    Case("a holder of admin.roots adds a root", "admin.roots", ("admin.roots",), True),
+    Case("an admin adds no root", "admin.roots", ("admin",), False),
+    Case("nor below it", "admin.roots.add", ("admin",), False),
+    Case("prompts are kept when set", PROMPT, ("chat",), True, settings={"store_full_prompt": True}),
+    Case("prompts are not kept", PROMPT, ("*",), False),
+    Case("nobody makes coffee", "make.coffee", ("*",), False),
+]

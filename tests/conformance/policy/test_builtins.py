@@ -1,0 +1,58 @@
+"""The builtins that the shipped bundle calls, each tried in every engine: one that is unknown would be undefined."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import regopy
+
+from libs.policy.ports import ENTRYPOINT
+from libs.policy.trial import builtins
+from tests.conformance.policy.laws import OPA, SHIPPED
+
+TRIED = {
+    "neq": '"a" != "b"',
+    "gte": "2 >= 1",
+    "lte": "1 <= 2",
+    "min": 'min({["b", "x"], ["a", "y"]}) == ["a", "y"]',
+    "minus": '{"a", "b"} - {"b"} == {"a"}',
+    "split": 'split("admin.roots", ".") == ["admin", "roots"]',
+    "internal.member_2": '"a" in {"a"}',
+}
+"""Per builtin, what must be true of it."""
+
+
+def called() -> set[str]:
+    engine = regopy.Interpreter()
+    engine.add_module("suma.rego", (SHIPPED / "suma.rego").read_text())
+    engine.add_data_json((SHIPPED / "data.json").read_text())
+    return builtins(engine, engine.build(None, [ENTRYPOINT]))
+
+
+@pytest.mark.requirement("A8")
+def test_the_bundle_calls_only_builtins_that_are_tried() -> None:
+    assert called() <= set(TRIED)
+
+
+@pytest.mark.requirement("A8")
+@pytest.mark.parametrize("name", TRIED)
+def test_the_engine_in_process_knows_the_builtin(name: str) -> None:
+    engine = regopy.Interpreter()
+    engine.add_module("one.rego", f"package one\ntrue_of_it if {{ {TRIED[name]} }}")
+    output = engine.query("data.one.true_of_it")
+    assert engine.is_builtin(name)
+    assert output[0][0] is True
+
+
+@pytest.mark.requirement("A8")
+@pytest.mark.skipif(OPA is None, reason="no opa on PATH: only the engine in process was asked")
+def test_a_real_opa_knows_them_all(tmp_path: Path) -> None:
+    assert OPA is not None
+    rules = [f"truth_{number} if {{ {body} }}" for number, body in enumerate(TRIED.values())]
+    (tmp_path / "one.rego").write_text("\n".join(["package one", *rules]))
+    command = [OPA, "eval", "--data", str(tmp_path), "--format", "raw", "data.one"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert json.loads(done.stdout) == {f"truth_{number}": True for number in range(len(TRIED))}

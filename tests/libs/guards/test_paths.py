@@ -1,0 +1,142 @@
+"""A path is inside by its text, or refused; never bent into another one."""
+
+from __future__ import annotations
+
+import posixpath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from libs.guards.blocked import PathRefused
+from libs.guards.paths import check_paths, path_args, within
+
+PARTS = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cf", "Zl", "Zp", "Cs")), max_size=8)
+PATH = {"type": "string", "format": "workspace-path"}
+
+
+@pytest.mark.requirement("A5", "S0-13")
+@pytest.mark.parametrize(
+    ("path", "relative"),
+    [
+        ("a.txt", "a.txt"),
+        ("./a//b/", "a/b"),
+        (".", "."),
+        ("/work", "."),
+        ("/work/", "."),
+        ("/work/a", "a"),
+        ("//work/a", "a"),
+        ("...", "..."),
+        ("a..b/..c", "a..b/..c"),
+        ("Screenshot 3.00\u202fPM.png", "Screenshot 3.00\u202fPM.png"),
+    ],
+)
+def test_a_path_inside_is_told_relative_to_the_root(path: str, relative: str) -> None:
+    assert within("/work", path) == relative
+
+
+@pytest.mark.requirement("A5", "S0-13")
+@pytest.mark.parametrize(
+    ("path", "rule"),
+    [
+        ("..", "path.parent"),
+        ("../x", "path.parent"),
+        ("a/../../x", "path.parent"),
+        ("a/..", "path.parent"),
+        ("/work/../etc/passwd", "path.parent"),
+        ("/etc/passwd", "path.outside"),
+        ("/work-evil/x", "path.outside"),
+        ("/workx", "path.outside"),
+        ("/", "path.outside"),
+        ("/WORK/a", "path.outside"),
+        ("", "path.empty"),
+        ("  ", "path.empty"),
+        ("a\0b", "path.characters"),
+        ("a\nb", "path.characters"),
+        ("a\x1b[2J", "path.characters"),
+        ("gpj.\u202eexe", "path.characters"),
+        ("\udc80", "path.characters"),
+        ("~", "path.home"),
+        ("~/x", "path.home"),
+        ("~root/x", "path.home"),
+        ("a" * 5000, "path.length"),
+    ],
+)
+def test_a_path_that_leads_out_is_refused_by_its_rule(path: str, rule: str) -> None:
+    with pytest.raises(PathRefused) as refused:
+        within("/work", path)
+    assert refused.value.rule == rule
+
+
+@pytest.mark.requirement("A5")
+def test_home_means_the_home_that_was_handed_in() -> None:
+    assert within("/home/ada/work", "~/work/x", home="/home/ada") == "x"
+    with pytest.raises(PathRefused):
+        within("/home/ada/work", "~/other", home="/home/ada")
+    with pytest.raises(PathRefused):
+        within("/home/ada/work", "~bob/work/x", home="/home/ada")
+
+
+@pytest.mark.requirement("A5")
+@given(parts=st.lists(st.one_of(PARTS, st.sampled_from(["..", ".", "", "work", "~"])), max_size=6), lead=st.booleans())
+def test_what_is_let_through_lies_under_the_root(parts: list[str], lead: bool) -> None:
+    path = ("/" if lead else "") + "/".join(parts)
+    try:
+        relative = within("/work", path)
+    except PathRefused:
+        return
+    joined = posixpath.normpath(posixpath.join("/work", relative))
+    assert joined == "/work" or joined.startswith("/work/")
+    assert joined == posixpath.normpath(
+        posixpath.join("/work", "/" + path.lstrip("/") if path.startswith("/") else path)
+    )
+
+
+@pytest.mark.requirement("A5", "S0-13")
+def test_the_schema_tells_which_args_are_paths() -> None:
+    schema = {
+        "$defs": {"place": PATH},
+        "properties": {
+            "source": {"$ref": "#/$defs/place"},
+            "text": {"type": "string"},
+            "moves": {"items": {"properties": {"to": PATH, "why": {}}}},
+            "either": {"anyOf": [{"type": "integer"}, PATH]},
+            "pair": {"prefixItems": [PATH, {}]},
+            "by_name": {"propertyNames": PATH, "additionalProperties": PATH},
+            "numbered": {"patternProperties": {"^n": PATH}},
+        },
+    }
+    args = {
+        "source": "a",
+        "text": "not/a/path",
+        "moves": [{"to": "b", "why": "no"}, {"to": "c"}],
+        "either": "d",
+        "pair": ["e", "no"],
+        "by_name": {"f": "g"},
+        "numbered": {"n1": "h"},
+    }
+    assert sorted(path_args(schema, args)) == list("abcdefgh")
+
+
+@pytest.mark.requirement("A5")
+@given(depth=st.integers(0, 8), path=st.sampled_from(["../x", "/work-evil", "/etc/passwd", "a\0"]))
+def test_a_path_is_found_however_deep_it_lies(depth: int, path: str) -> None:
+    schema: dict[str, object] = {**PATH}
+    args: object = path
+    for _ in range(depth):
+        schema, args = {"properties": {"in": {"items": schema}}}, {"in": [args]}
+    with pytest.raises(PathRefused):
+        check_paths("/work", {"properties": {"top": schema}}, {"top": args})
+
+
+@pytest.mark.requirement("A5")
+@pytest.mark.parametrize("pointer", ["#/$defs/lost", "other.json#/x"])
+def test_a_schema_that_cannot_be_followed_refuses(pointer: str) -> None:
+    with pytest.raises(PathRefused):
+        path_args({"properties": {"x": {"$ref": pointer}}}, {"x": "a"})
+
+
+@pytest.mark.requirement("A5")
+def test_a_schema_without_end_refuses() -> None:
+    with pytest.raises(PathRefused):
+        path_args({"$ref": "#"}, {"x": "a"})

@@ -1,0 +1,126 @@
+"""The adapter in process: bundles are tried before they are let in, swapped whole, and kept when the next is broken."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+from libs.policy import Bundle, BundleBroken
+from tests.conformance.policy.laws import SCOPED, SHIPPED, bundle, deciding, in_force
+
+ABORTS = (SHIPPED / "suma.rego").read_text() + '\nok if decision.allowed == false with input as {"action": "x"}\n'
+"""Valid Rego at which regopy 1.5.2 ends its process while it compiles."""
+
+BROKEN = {
+    "half a rule": "package suma\ndecision := {",
+    "a builtin that no engine knows": deciding("not io.telepathy(input.x)"),
+    "a builtin that this engine lacks": deciding('input.x == 1; not http.send({"url": "http://localhost"})'),
+    "a yes to an empty question": deciding("true"),
+    "an answer that is no decision": "package suma\ndecision := true\n",
+    "no decision at all": "package suma\nverdict := true\n",
+    "another package": deciding("input.x == 1").replace("package suma", "package other"),
+    "rules at which the engine ends its process": ABORTS,
+}
+
+
+@pytest.mark.requirement("A8")
+@pytest.mark.parametrize("rules", BROKEN.values(), ids=[name.replace(" ", "-") for name in BROKEN])
+async def test_a_broken_bundle_keeps_the_old_one_and_says_so(tmp_path: Path, rules: str) -> None:
+    policy = await in_force(bundle(tmp_path))
+    revision = policy.revision
+    bundle(tmp_path, rules)
+    assert not await policy.reload()
+    assert policy.problem is not None
+    assert policy.problem.startswith("The policy bundle is broken: ")
+    assert policy.revision == revision
+    assert (await policy.decide("conversation.send", {**SCOPED, "length": 3})).revision == revision
+
+
+@pytest.mark.requirement("A8")
+@pytest.mark.parametrize("data", ["{", "[]", "\udcff"])
+async def test_broken_settings_keep_the_old_bundle_and_say_so(tmp_path: Path, data: str) -> None:
+    policy = await in_force(bundle(tmp_path))
+    (tmp_path / "data.json").write_bytes(data.encode(errors="surrogateescape"))
+    assert not await policy.reload()
+    assert policy.problem
+    assert (await policy.decide("conversation.send", {**SCOPED, "length": 3})).allowed
+
+
+@pytest.mark.requirement("A8")
+async def test_a_mended_bundle_is_let_in_and_the_problem_is_gone(tmp_path: Path) -> None:
+    policy = await in_force(bundle(tmp_path))
+    bundle(tmp_path, "package suma\ndecision := {")
+    await policy.reload()
+    bundle(tmp_path, settings={"max_message_length": 2})
+    assert await policy.reload()
+    assert policy.problem is None
+    assert not (await policy.decide("conversation.send", {**SCOPED, "length": 3})).allowed
+
+
+@pytest.mark.requirement("A8")
+async def test_going_back_to_the_bundle_in_force_mends_the_problem_too(tmp_path: Path) -> None:
+    policy = await in_force(bundle(tmp_path))
+    bundle(tmp_path, "package suma\ndecision := {")
+    await policy.reload()
+    bundle(tmp_path)
+    assert not await policy.reload()
+    assert policy.problem is None
+
+
+@pytest.mark.requirement("S3-52")
+async def test_the_revision_moves_with_every_file_and_with_nothing_else(tmp_path: Path) -> None:
+    before = Bundle.read(bundle(tmp_path)).revision
+    (tmp_path / "suma_test.rego").write_text("package suma_test")
+    (tmp_path / ".old").mkdir()
+    (tmp_path / ".old" / "suma.rego").write_text("package suma")
+    (tmp_path / "README.md").write_text("words")
+    assert Bundle.read(tmp_path).revision == before
+    (tmp_path / "ours.rego").write_text("package suma")
+    assert Bundle.read(tmp_path).revision != before
+
+
+@pytest.mark.requirement("S3-52")
+def test_text_moved_from_one_file_to_another_is_another_bundle(tmp_path: Path) -> None:
+    for name, first, second in (("one", "package suma\n#", ""), ("two", "package suma\n", "#")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "a.rego").write_text(first)
+        (folder / "b.rego").write_text(second)
+    assert Bundle.read(tmp_path / "one").revision != Bundle.read(tmp_path / "two").revision
+
+
+def test_a_folder_that_is_not_there_is_a_broken_bundle(tmp_path: Path) -> None:
+    with pytest.raises(BundleBroken):
+        Bundle.read(tmp_path / "nowhere")
+
+
+@pytest.mark.requirement("S3-52")
+async def test_a_rule_in_a_file_of_its_own_extends_the_law(tmp_path: Path) -> None:
+    bundle(tmp_path)
+    (tmp_path / "ours.rego").write_text(
+        'package suma\n\ngrants contains ["coffee", "we like it"] if {\n\tinput.action == "make.coffee"\n}\n'
+    )
+    policy = await in_force(tmp_path)
+    assert (await policy.decide("make.coffee", SCOPED)).rule == "coffee"
+
+
+@pytest.mark.requirement("A8")
+async def test_threads_that_ask_at_once_get_their_own_answers(tmp_path: Path) -> None:
+    policy = await in_force(bundle(tmp_path))
+    wrong: list[int] = []
+
+    def ask(length: int) -> None:
+        for _ in range(40):
+            decision = asyncio.run(policy.decide("conversation.send", {**SCOPED, "length": length}))
+            if decision.allowed is not (length >= 0):
+                wrong.append(length)
+
+    threads = [threading.Thread(target=ask, args=(length,)) for length in (-1, 1, -2, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
