@@ -1,0 +1,6 @@
+"""Who someone is, and what was permitted: API keys, grants for tool calls, tokens between services (DESIGN §8, §13)."""
+
+from libs.identity.keys import ApiKey, BadKey, Principal, ScopeMissing
+from libs.identity.tokens import BadToken
+
+__all__ = ["ApiKey", "BadKey", "BadToken", "Principal", "ScopeMissing"]

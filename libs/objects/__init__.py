@@ -1,0 +1,5 @@
+"""Blobs: bytes named by their SHA-256, each tenant's apart (DESIGN §2, §14)."""
+
+from libs.objects.ports import Blob, BlobCorrupt, BlobMissing, BlobTooLarge, Objects
+
+__all__ = ["Blob", "BlobCorrupt", "BlobMissing", "BlobTooLarge", "Objects"]

@@ -1,0 +1,50 @@
+"""Bodies: JSON of any size on an event. Small ones travel inside it, large ones as a blob of the tenant (DESIGN §5)."""
+
+from __future__ import annotations
+
+import json
+
+from libs.errors import Rejected
+from libs.events.values import Body, Json
+from libs.objects.ports import Objects
+
+INLINE = 64 * 1024
+"""Bytes of JSON up to which a body travels inside its event: a quarter of the largest event."""
+
+
+class NotJson(Rejected):
+    """The value cannot be written as JSON."""
+
+    code = "NOT_JSON"
+
+
+async def store(objects: Objects, tenant: str, value: Json) -> Body:
+    """The body that stands for `value`; a large one is durable in the store before this returns.
+
+    Raises:
+        NotJson: another type, NaN or infinity, or a lone surrogate.
+    """
+    raw = _written(value)
+    if len(raw) <= INLINE:
+        return Body(json=value, size=len(raw))
+    blob = await objects.put(tenant, raw)
+    return Body(sha256=blob.sha256, size=blob.size)
+
+
+async def load(objects: Objects, tenant: str, body: Body) -> Json:
+    """The value that `store` was given.
+
+    Raises:
+        BlobMissing: it was deleted, or is another tenant's.
+    """
+    if body.sha256 is None:
+        return body.json_
+    return json.loads(await objects.get(tenant, body.sha256))
+
+
+def _written(value: Json) -> bytes:
+    try:
+        # Sorted, so that equal values are one blob.
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NotJson(f"not JSON: {error}") from error

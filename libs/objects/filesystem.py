@@ -1,0 +1,217 @@
+"""Blobs in a directory: the adapter for one machine.
+
+    root/.incoming/<random>           being written; nobody reads here
+    root/<tenant>/ab/abcdef…          complete: synced, then renamed into place
+
+All file work runs in threads. A crash leaves at most a file in `.incoming`, which the first `put` of a later start
+removes once it is a day old.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import BinaryIO, ParamSpec, TypeVar
+
+from libs.errors import Unavailable
+from libs.objects.ports import Blob, BlobCorrupt, BlobMissing, BlobTooLarge
+
+CHUNK = 1024 * 1024
+"""Bytes that are read or written per visit to a thread."""
+
+STALE = 24 * 3600.0
+"""Seconds after which a file in `.incoming` belongs to nobody."""
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class FilesystemObjects:
+    """`Objects` under a directory, which is made (0700) when the first blob is. `max_bytes` bounds one blob."""
+
+    def __init__(self, root: Path, *, max_bytes: int) -> None:
+        self._root = root
+        self._max_bytes = max_bytes
+        self._swept = False
+
+    async def put(self, tenant: str, content: bytes | AsyncIterable[bytes]) -> Blob:
+        if isinstance(content, bytes):
+            return await _in_thread(self._put_bytes, tenant, content)
+        incoming = self._incoming()
+        try:
+            await _in_thread(self._begin, incoming)
+            async for piece in _gathered(content):
+                await _in_thread(incoming.add, piece)
+            return await _in_thread(self._place, tenant, incoming)
+        finally:
+            await _in_thread(incoming.discard)
+
+    async def get(self, tenant: str, sha256: str) -> bytes:
+        return await _in_thread(self._get, tenant, sha256)
+
+    async def open(self, tenant: str, sha256: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        file = await _in_thread(_opened, self._path(tenant, sha256))
+        try:
+            size, digest = await _in_thread(file.seek, 0, os.SEEK_END), hashlib.sha256()
+            stop = size if end is None else min(end, size)
+            await _in_thread(file.seek, start)
+            for at in range(start, stop, CHUNK):
+                chunk = await _in_thread(_read, file, min(CHUNK, stop - at), digest.update)
+                yield chunk
+            if (start, stop) == (0, size) and digest.hexdigest() != sha256:
+                raise BlobCorrupt(f"the blob {sha256} holds other content")
+        finally:
+            await _in_thread(file.close)
+
+    async def exists(self, tenant: str, sha256: str) -> bool:
+        return await _in_thread(self._path(tenant, sha256).is_file)
+
+    async def delete(self, tenant: str, sha256: str) -> None:
+        await _in_thread(self._path(tenant, sha256).unlink, missing_ok=True)
+
+    def _path(self, tenant: str, sha256: str) -> Path:
+        """Where the blob is, or would be. No tenant's name leads elsewhere, or to another tenant."""
+        if not _SHA256.fullmatch(sha256):
+            sha256 = "none"  # a place that nothing is ever put in
+        home = tenant if _PLAIN.fullmatch(tenant) else "~" + hashlib.sha256(tenant.encode()).hexdigest()
+        return self._root / home / sha256[:2] / sha256
+
+    def _put_bytes(self, tenant: str, content: bytes) -> Blob:
+        blob = Blob(hashlib.sha256(content).hexdigest(), len(content))
+        path = self._path(tenant, blob.sha256)
+        if path.is_file() and path.read_bytes() == content:
+            # Whoever wrote it may not have come to this yet.
+            _sync(path.parent)
+            return blob
+        incoming = self._incoming()
+        try:
+            self._begin(incoming)
+            incoming.add(content)
+            return self._place(tenant, incoming)
+        finally:
+            incoming.discard()
+
+    def _incoming(self) -> _Incoming:
+        return _Incoming(self._root / ".incoming" / token_hex(16), self._max_bytes)
+
+    def _begin(self, incoming: _Incoming) -> None:
+        folder = incoming.path.parent
+        _make(folder)
+        incoming.create()
+        if not self._swept:
+            self._swept = True
+            _sweep(folder, before=incoming.path.stat().st_mtime - STALE)
+
+    def _place(self, tenant: str, incoming: _Incoming) -> Blob:
+        blob = incoming.finished()
+        path = self._path(tenant, blob.sha256)
+        _make(path.parent)
+        # Over whatever is there: the same content, or a damaged one.
+        incoming.path.replace(path)
+        _sync(path.parent)
+        return blob
+
+    def _get(self, tenant: str, sha256: str) -> bytes:
+        with _opened(self._path(tenant, sha256)) as file:
+            content = file.read()
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise BlobCorrupt(f"the blob {sha256} holds other content")
+        return content
+
+
+class _Incoming:
+    """One file being written, hashed as it grows. It is open only while a thread writes: nothing is left to close."""
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self.path = path
+        self._max_bytes = max_bytes
+        self._digest = hashlib.sha256()
+        self._size = 0
+
+    def create(self) -> None:
+        self.path.touch(mode=0o600, exist_ok=False)
+
+    def add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._max_bytes:
+            raise BlobTooLarge(f"the content is larger than {self._max_bytes} bytes")
+        self._digest.update(piece)
+        with self.path.open("ab") as file:
+            file.write(piece)
+
+    def finished(self) -> Blob:
+        _sync(self.path)
+        return Blob(self._digest.hexdigest(), self._size)
+
+    def discard(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run file work in a thread, and its errors as ours. When cancelled, wait until the thread lets go of the file."""
+    running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        raise
+    except OSError as error:
+        raise Unavailable(f"the object store: {error.strerror or error}") from error
+
+
+async def _gathered(content: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """The same bytes in pieces of at least CHUNK, the last excepted, so that a visit to a thread is worth its while."""
+    piece = bytearray()
+    async for chunk in content:
+        piece += chunk
+        if len(piece) >= CHUNK:
+            yield bytes(piece)
+            piece.clear()
+    yield bytes(piece)
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise BlobMissing(f"there is no blob {path.name}") from None
+
+
+def _read(file: BinaryIO, size: int, seen: Callable[[bytes], None]) -> bytes:
+    chunk = file.read(size)
+    seen(chunk)
+    return chunk
+
+
+def _sweep(folder: Path, *, before: float) -> None:
+    for path in folder.iterdir():
+        # Another process may just have finished this one.
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < before:
+                path.unlink()
+
+
+def _make(folder: Path) -> None:
+    """Make the folder and its parents, each of them durable."""
+    if folder.is_dir():
+        return
+    _make(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _sync(folder.parent)
+
+
+def _sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
