@@ -1,0 +1,273 @@
+"""The answer, made from what the finished steps showed. Every number is a step's own; what was not done is said too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from libs.events.committee import Task
+from libs.events.values import Observation, StepState
+from libs.retrieval.lexicon import Language
+from libs.retrieval.words import language_of
+
+Data = Mapping[str, Any]
+SHOWN = 10
+"""Names listed before the rest is only counted."""
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+
+NOUNS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
+    "file": {"en": ("file", "files"), "de": ("Datei", "Dateien"), "es": ("archivo", "archivos")},
+    "duplicate": {
+        "en": ("duplicate file", "duplicate files"),
+        "de": ("doppelte Datei", "doppelte Dateien"),
+        "es": ("archivo duplicado", "archivos duplicados"),
+    },
+    "folder": {"en": ("folder", "folders"), "de": ("Ordner", "Ordner"), "es": ("carpeta", "carpetas")},
+    "subfolder": {
+        "en": ("subfolder", "subfolders"),
+        "de": ("Unterordner", "Unterordner"),
+        "es": ("subcarpeta", "subcarpetas"),
+    },
+    "item": {"en": ("item", "items"), "de": ("Eintrag", "Einträge"), "es": ("elemento", "elementos")},
+    "group": {"en": ("group", "groups"), "de": ("Gruppe", "Gruppen"), "es": ("grupo", "grupos")},
+    "step": {"en": ("step", "steps"), "de": ("Schritt", "Schritte"), "es": ("paso", "pasos")},
+}
+SENTENCES: Mapping[str, Mapping[Language, str]] = {
+    "deduplicated": {
+        "en": "Removed {files} (saved {bytes}).",
+        "de": "{files} entfernt ({bytes} gespart).",
+        "es": "Eliminé {files} ({bytes} ahorrados).",
+    },
+    "sorted": {
+        "en": "Organized {files} into {folders}.",
+        "de": "{files} in {folders} einsortiert.",
+        "es": "Organicé {files} en {folders}.",
+    },
+    "duplicates": {
+        "en": "Found {groups} of identical files: {files} could go, which would save {bytes}.",
+        "de": "{groups} gleicher Dateien gefunden: {files} könnten weg, das spart {bytes}.",
+        "es": "Encontré {groups} de archivos idénticos: sobran {files}, lo que ahorraría {bytes}.",
+    },
+    "unique": {"en": "There are no duplicates.", "de": "Es gibt keine Duplikate.", "es": "No hay duplicados."},
+    "holds": {
+        "en": "There are {files} in {folders} ({bytes}).",
+        "de": "Es sind {files} in {folders} ({bytes}).",
+        "es": "Hay {files} en {folders} ({bytes}).",
+    },
+    "flat": {"en": "There are {files} ({bytes}).", "de": "Es sind {files} ({bytes}).", "es": "Hay {files} ({bytes})."},
+    "kinds": {"en": "By kind: {kinds}.", "de": "Nach Art: {kinds}.", "es": "Por tipo: {kinds}."},
+    "largest": {"en": "Largest: {paths}.", "de": "Am größten: {paths}.", "es": "Los más grandes: {paths}."},
+    "surplus": {
+        "en": "{files} of them have the same content as another ({bytes}).",
+        "de": "{files} davon haben denselben Inhalt wie eine andere ({bytes}).",
+        "es": "{files} tienen el mismo contenido que otro ({bytes}).",
+    },
+    "listed": {"en": "{items}: {paths}.", "de": "{items}: {paths}.", "es": "{items}: {paths}."},
+    "nothing": {"en": "Nothing was found.", "de": "Nichts gefunden.", "es": "No encontré nada."},
+    "matched": {"en": "Found in {files}:", "de": "Gefunden in {files}:", "es": "Encontrado en {files}:"},
+    "stale": {
+        "en": "{files} changed since they were indexed, so this may be incomplete.",
+        "de": "{files} haben sich seit der Aufnahme in den Index geändert, also fehlt vielleicht etwas.",
+        "es": "{files} cambiaron desde que se indexaron, así que puede faltar algo.",
+    },
+    "deleted": {"en": "Deleted {items}: {paths}.", "de": "{items} gelöscht: {paths}.", "es": "Borré {items}: {paths}."},
+    "moved": {"en": "Moved {items}.", "de": "{items} verschoben.", "es": "Moví {items}."},
+    "created": {"en": "Created {paths}.", "de": "{paths} angelegt.", "es": "Creé {paths}."},
+    "renamed": {"en": "Renamed to {paths}.", "de": "Umbenannt in {paths}.", "es": "Renombrado a {paths}."},
+    "undone": {"en": "Not done: {what}.", "de": "Nicht getan: {what}.", "es": "No hecho: {what}."},
+    "idle": {"en": "I did nothing.", "de": "Ich habe nichts getan.", "es": "No hice nada."},
+    "more": {"en": "and {n} more", "de": "und {n} weitere", "es": "y {n} más"},
+}
+
+
+def answer(task: Task) -> tuple[str, ...]:
+    """The sentences of the answer, in the language of the request, with what stands between them."""
+    speaker = Speaker(language_of(task.text))
+    told = [sentence for seen in _worth_telling(task.observations) for sentence in speaker.told(seen)]
+    told = told or [speaker.say("idle")]
+    return (told[0], *(f"{chr(10) if chr(10) in before else ' '}{one}" for before, one in pairwise(told)))
+
+
+def _worth_telling(seen: Sequence[Observation]) -> list[Observation]:
+    """Every change and failure, and the reads that no later change took up."""
+    done = [step for step in seen if step.state is StepState.SUCCEEDED]
+    changed = {step.tool for step in done}
+    taken = {read for read, change in TAKEN_UP if change in changed}
+    return [step for step in seen if step.state is not StepState.SUCCEEDED or step.tool not in taken]
+
+
+TAKEN_UP = (
+    ("remove-duplicates.scan", "remove-duplicates.remove"),
+    ("manage-files.list", "organize-by-type.sort"),
+    ("manage-files.list", "manage-files.move"),
+    ("manage-files.list", "manage-files.delete"),
+    ("manage-files.get_metadata", "manage-files.delete"),
+)
+"""Reads that only served a change, which tells more."""
+
+
+class Speaker:
+    """Says what a step showed, in one language."""
+
+    def __init__(self, language: Language) -> None:
+        self._language: Language = language
+
+    def told(self, seen: Observation) -> list[str]:
+        if seen.state is not StepState.SUCCEEDED:
+            why = f" ({seen.error})" if seen.error else ""
+            return [self.say("undone", what=f"{seen.description.rstrip('.')}{why}")]
+        speak = SPEAKERS.get(seen.tool)
+        if speak is None or not seen.data:
+            return [seen.summary or seen.description]
+        return [sentence for sentence in speak(self, seen.data) if sentence]
+
+    def say(self, sentence: str, **values: str) -> str:
+        return SENTENCES[sentence][self._language].format(**values)
+
+    def count(self, noun: str, number: int) -> str:
+        one, many = NOUNS[noun][self._language]
+        return f"{self.number(number)} {one if number == 1 else many}"
+
+    def number(self, value: float) -> str:
+        """`1,234` in English, `1.234` elsewhere; one decimal where there is one."""
+        said = f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
+        return said if self._language == "en" else said.translate(str.maketrans(",.", ".,"))
+
+    def size(self, number: int) -> str:
+        """Bytes as people say them, in steps of 1000."""
+        value, unit = float(number), 0
+        while value >= 999.5 and unit < len(UNITS) - 1:
+            value, unit = value / 1000, unit + 1
+        return f"{self.number(round(value, 1) if value < 10 else float(round(value)))} {UNITS[unit]}"
+
+    def names(self, paths: Sequence[object]) -> str:
+        shown = ", ".join(str(path) for path in paths[:SHOWN])
+        rest = len(paths) - SHOWN
+        return f"{shown}, {self.say('more', n=self.number(rest))}" if rest > 0 else shown
+
+
+def _deduplicated(say: Speaker, data: Data) -> list[str]:
+    return [
+        say.say(
+            "deduplicated",
+            files=say.count("duplicate", _files(data, "deleted")),
+            bytes=say.size(_number(data, "bytes")),
+        )
+    ]
+
+
+def _sorted(say: Speaker, data: Data) -> list[str]:
+    folders = len(_list(data, "folders")) or len({_parent(move) for move in _list(data, "moved")})
+    return [say.say("sorted", files=say.count("file", _files(data, "moved")), folders=say.count("subfolder", folders))]
+
+
+def _scanned(say: Speaker, data: Data) -> list[str]:
+    groups = len(_list(data, "groups"))
+    if not groups:
+        return [say.say("unique")]
+    files, saved = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
+    return [say.say("duplicates", groups=say.count("group", groups), files=files, bytes=saved)]
+
+
+def _reported(say: Speaker, data: Data) -> list[str]:
+    files, folders = say.count("file", _number(data, "files")), _number(data, "directories")
+    size = say.size(_number(data, "bytes"))
+    told = [say.say("holds" if folders else "flat", files=files, folders=say.count("folder", folders), bytes=size)]
+    kinds = sorted(_mapping(data, "by_category").items(), key=lambda kind: (-_number(kind[1], "files"), kind[0]))
+    if kinds:
+        told.append(
+            say.say("kinds", kinds=", ".join(f"{say.number(_number(held, 'files'))} {kind}" for kind, held in kinds))
+        )
+    largest = [f"{big['path']} ({say.size(_number(big, 'size'))})" for big in _list(data, "largest")[:3]]
+    if largest:
+        told.append(say.say("largest", paths=", ".join(largest)))
+    surplus = _mapping(data, "duplicates")
+    if _number(surplus, "files"):
+        told.append(
+            say.say("surplus", files=say.number(_number(surplus, "files")), bytes=say.size(_number(surplus, "bytes")))
+        )
+    return told
+
+
+def _listed(say: Speaker, data: Data) -> list[str]:
+    nodes = _list(data, "nodes")
+    if not nodes:
+        return [say.say("nothing")]
+    return [say.say("listed", items=say.count("item", _number(data, "count") or len(nodes)), paths=say.names(nodes))]
+
+
+def _searched(say: Speaker, data: Data) -> list[str]:
+    matches = _list(data, "matches")
+    lines = [f"- {match['path']}: {match.get('excerpt', '')}".rstrip(": ") for match in matches[:SHOWN]]
+    stale = _number(data, "stale")
+    head = say.say("matched", files=say.count("file", len(matches))) if matches else say.say("nothing")
+    return ["\n".join((head, *lines)), say.say("stale", files=say.count("file", stale)) if stale else ""]
+
+
+def _described(say: Speaker, data: Data) -> list[str]:
+    folders = _number(data, "directories")
+    files, size = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
+    return [say.say("holds" if folders else "flat", files=files, folders=say.count("folder", folders), bytes=size)]
+
+
+def _deleted(say: Speaker, data: Data) -> list[str]:
+    paths = _list(data, "deleted")
+    return (
+        [say.say("deleted", items=say.count("item", len(paths)), paths=say.names(paths))]
+        if paths
+        else [say.say("nothing")]
+    )
+
+
+def _moved(say: Speaker, data: Data) -> list[str]:
+    return [say.say("moved", items=say.count("item", len(_list(data, "moved")) or _number(data, "files")))]
+
+
+def _created(say: Speaker, data: Data) -> list[str]:
+    return [say.say("created", paths=say.names(_list(data, "created")))]
+
+
+def _renamed(say: Speaker, data: Data) -> list[str]:
+    return [say.say("renamed", paths=str(data.get("path", "")))]
+
+
+SPEAKERS: Mapping[str, Callable[[Speaker, Data], list[str]]] = {
+    "remove-duplicates.remove": _deduplicated,
+    "remove-duplicates.scan": _scanned,
+    "organize-by-type.sort": _sorted,
+    "analyze-directory.report": _reported,
+    "search-files.search": _searched,
+    "search-files.find": _listed,
+    "manage-files.list": _listed,
+    "manage-files.get_metadata": _described,
+    "manage-files.delete": _deleted,
+    "manage-files.move": _moved,
+    "manage-files.create": _created,
+    "manage-files.rename": _renamed,
+}
+"""How each bundled tool's result is told; any other tool's summary is told as it is."""
+
+
+def _files(data: Data, listed: str) -> int:
+    return _number(data, "files") if "files" in data else len(_list(data, listed))
+
+
+def _number(data: object, key: str) -> int:
+    value = data.get(key, 0) if isinstance(data, Mapping) else 0
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def _list(data: Data, key: str) -> list[Any]:
+    value = data.get(key)
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _mapping(data: Data, key: str) -> Data:
+    value = data.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _parent(move: object) -> str:
+    target = move.get("target", "") if isinstance(move, Mapping) else move
+    return str(target).rpartition("/")[0]

@@ -1,0 +1,137 @@
+"""From goals to a plan: reads before writes, in the order that the effects or the person set, with references between
+steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from libs.events.values import Plan, Step
+from libs.models.offline.filling import Scene, fill, folders
+from libs.models.offline.goals import Goal, Intent
+from libs.skills import REFERENCE, Effect, Need, ToolDefinition
+
+NewId = Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A step before it has a number of its own."""
+
+    tool: ToolDefinition
+    args: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Draughtsman:
+    """Collects steps. A read that is there already is used again, unless something has changed since."""
+
+    tools: Mapping[str, ToolDefinition]
+    steps: list[Draft] = field(default_factory=list)
+
+    def add(self, goal: Goal, scene: Scene) -> None:
+        """Put down the goal's steps, its reads first."""
+        filled = fill(goal.tool, goal.clause, scene)
+        args = dict(filled.args)
+        for need in goal.tool.needs:
+            if need.param not in args:
+                args[need.param] = f"$step({self._read(need, goal, scene)}).{need.field}"
+            elif goal.tool.effect is Effect.DELETE:
+                self._look_at(args[need.param], need)
+        self._put(Draft(goal.tool, args))
+
+    def _read(self, need: Need, goal: Goal, scene: Scene) -> int:
+        tool = self.tools[need.tool]
+        return self._put(Draft(tool, fill(tool, goal.clause, without_target(scene, goal)).args))
+
+    def _look_at(self, paths: Sequence[str], need: Need) -> None:
+        """Nothing is deleted that was not read before (S0-14): one path is looked at, several are listed with their
+        folder.
+        """
+        look = next(
+            (tool for tool in self.tools.values() if set(tool.roles.values()) == {"file"} and not tool.mutates), None
+        )
+        if len(paths) == 1 and look is not None:
+            self._put(Draft(look, {next(iter(look.roles)): paths[0]}))
+            return
+        for folder in dict.fromkeys(path.rpartition("/")[0] or "." for path in paths):
+            self._put(Draft(self.tools[need.tool], {"path": folder}))
+
+    def _put(self, draft: Draft) -> int:
+        """The ordinal of this step, of an equal read since the last change if there is one."""
+        changed = max((n for n, step in enumerate(self.steps) if step.tool.mutates), default=-1)
+        for n in range(changed + 1, len(self.steps)):
+            if self.steps[n] == draft:
+                return n + 1
+        self.steps.append(draft)
+        return len(self.steps)
+
+
+def without_target(scene: Scene, goal: Goal) -> Scene:
+    """A folder that files are moved into is not itself moved."""
+    if goal.tool.roles.get("target") != "target":
+        return scene
+    target = fill(goal.tool, goal.clause, scene).args.get("target")
+    return replace(scene, exclude=(*scene.exclude, target)) if isinstance(target, str) and "/" not in target else scene
+
+
+def ordered(intent: Intent) -> tuple[Goal, ...]:
+    """As the person ordered them ("then"), else by effect: duplicates go before sorting, a report comes last.
+
+    A list that was asked for keeps its place among the changes.
+    """
+    goals = list(intent.goals)
+    first = [goal for goal in goals if goal.clause.says("first")]
+    rest = [goal for goal in goals if goal not in first]
+    if any(goal.clause.says("then") for goal in goals):
+        return (*first, *rest)
+    ranks: dict[int, int] = {}
+    highest = 0
+    for goal in rest:
+        if goal.tool.effect is not Effect.READ:
+            highest = max(highest, goal.tool.effect.rank)
+        ranks[id(goal)] = highest if goal.tool.effect is Effect.READ else goal.tool.effect.rank
+    return (*first, *sorted(rest, key=lambda goal: ranks[id(goal)]))
+
+
+def spread(goal: Goal, scene: Scene) -> list[Scene]:
+    """One scene per folder that the goal names: "sort Photos and Music by type"."""
+    if "files" in goal.tool.roles.values() or "file" in goal.tool.roles.values():
+        return [scene]
+    where = folders(goal.clause, scene)
+    return [replace(scene, chosen=folder) for folder in where]
+
+
+def plan_of(steps: Sequence[Draft], *, reasoning: str, new_id: NewId) -> Plan:
+    return Plan(
+        plan_id=new_id(),
+        reasoning=reasoning,
+        steps=tuple(_step(n, draft, new_id) for n, draft in enumerate(steps, start=1)),
+    )
+
+
+def _step(ordinal: int, draft: Draft, new_id: NewId) -> Step:
+    return Step(
+        step_id=new_id(),
+        ordinal=ordinal,
+        description=described(draft),
+        skill=draft.tool.skill,
+        tool=draft.tool.name,
+        args=dict(draft.args),
+        depends_on=references(draft.args),
+        mutates=draft.tool.mutates,
+    )
+
+
+def described(draft: Draft) -> str:
+    """The tool's own sentence and where: the step's words must find the skill again (DESIGN §7)."""
+    where = draft.args.get("path")
+    return draft.tool.description.rstrip(".") + (f" ({where})" if isinstance(where, str) and where != "." else "") + "."
+
+
+def references(args: Mapping[str, Any]) -> tuple[int, ...]:
+    """The steps whose results these args take."""
+    found = (REFERENCE.match(value) for value in args.values() if isinstance(value, str))
+    return tuple(sorted({int(match.group(1)) for match in found if match}))

@@ -1,0 +1,272 @@
+"""Filling a tool's parameters from the words of a clause, by the role that the tool declares for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from libs.models.offline.places import INTO, Ground, file_like, places
+from libs.models.offline.reading import Clause, Item, Name, Named
+from libs.models.offline.selection import select
+from libs.retrieval.words import Word
+from libs.skills import Categories, ToolDefinition
+
+KEEP = ("newest", "oldest", "shortest")
+ASKED_AFTER = ("content", "find", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a clause is filled against: the whole request's folder, exclusions and restrictions, and what the
+    workspace holds.
+    """
+
+    text: str
+    ground: Ground
+    categories: Categories
+    folder: str = "."
+    only: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    chosen: str | None = None
+    """The one of several named folders that this time is meant."""
+    created: str | None = None
+    """The folder that an earlier goal of this request makes, for "into it"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """Args, and the required parameters that the words did not give. `listing` says that files are to be listed
+    first.
+    """
+
+    args: Mapping[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    listing: bool = False
+
+
+def fill(tool: ToolDefinition, clause: Clause, scene: Scene) -> Filled:
+    """Raises `Outside` or `NoSuchPlace` for a place that may not or cannot be meant."""
+    said = {param: ROLES[role](clause, scene) for param, role in tool.roles.items() if role in ROLES}
+    args = tool.defaults() | {param: value for param, value in said.items() if value is not None}
+    awaited = {
+        need.param
+        for need in tool.needs
+        if need.param not in args and _listable(tool.roles.get(need.param), clause, scene)
+    }
+    missing = tuple(param for param in tool.required if param not in args and param not in awaited)
+    return Filled(args, missing, bool(awaited))
+
+
+def folders(clause: Clause, scene: Scene) -> tuple[str, ...]:
+    """The folders that a clause works in: said with a preposition or as its object ("sort Photos"), else the
+    request's.
+    """
+    if scene.chosen is not None:
+        return (scene.chosen,)
+    made = clause.says("create") and not clause.says("move", "organize")
+    said = places(clause, scene.ground)
+    inside = [place.said for place in said if not place.target and not (made and place.beside)]
+    if not made and not clause.says("find"):
+        taken = {place.item for place in said}
+        inside += [name.text for name in clause.names if name not in taken and not file_like(name)]
+    return tuple(dict.fromkeys(scene.ground.path(name) for name in inside)) or (scene.folder,)
+
+
+def patterns(clause: Clause, scene: Scene) -> tuple[str, ...]:
+    return select(clause, scene.ground, scene.categories).patterns or scene.only
+
+
+def _listable(role: str | None, clause: Clause, scene: Scene) -> bool:
+    """Files are listed first where they were picked by kind or pattern, or where all are meant."""
+    return role != "files" or bool(patterns(clause, scene)) or clause.says("all") or _plain_files(clause)
+
+
+def _plain_files(clause: Clause) -> bool:
+    """`move the files to X`: no name, no kind, nothing strange, only "files"."""
+    return any("file" in word.concepts and word.folded.endswith(("s", "en")) for word in clause.words) and not any(
+        word.unknown and word.text[0].islower() for word in clause.words
+    )
+
+
+def _folder(clause: Clause, scene: Scene) -> str | None:
+    where = folders(clause, scene)[0]
+    return None if where == "." else where
+
+
+def _target(clause: Clause, scene: Scene) -> str | None:
+    said = [place for place in places(clause, scene.ground) if place.target]
+    if said:
+        return scene.ground.path(said[-1].said, new=True)
+    return scene.created if clause.says("here") else None
+
+
+def _sorted_into(clause: Clause, scene: Scene) -> str | None:
+    return (
+        _target(clause, scene)
+        if any(place.target for place in places(clause, scene.ground))
+        else _folder(clause, scene)
+    )
+
+
+def _include(clause: Clause, scene: Scene) -> list[str] | None:
+    return list(patterns(clause, scene)) or None
+
+
+def _exclude(clause: Clause, scene: Scene) -> list[str] | None:
+    return list(scene.exclude) or None
+
+
+def _recursive(clause: Clause, scene: Scene) -> bool | None:
+    return True if clause.says("recursive") else None
+
+
+def _keep(clause: Clause, scene: Scene) -> str | None:
+    return next((age for age in KEEP if clause.says(age)), None)
+
+
+def _names(clause: Clause, scene: Scene) -> list[str]:
+    """Files named outright, each within the folder of the clause."""
+    targets = {place.item for place in places(clause, scene.ground)}
+    beside = {place.item for place in places(clause, scene.ground) if place.beside}
+    where = _around(clause, scene)
+    return [
+        scene.ground.path(said if where == "." or "/" in said else f"{where}/{said}")
+        for item in clause.items
+        if (said := _file_name(item, scene, named=item not in targets, beside=item in beside)) is not None
+    ]
+
+
+def _around(clause: Clause, scene: Scene) -> str:
+    """The folder said with a preposition; `the folder X` is itself what is meant."""
+    said = [place for place in places(clause, scene.ground) if not place.target and not place.beside]
+    return scene.ground.path(said[0].said) if said else scene.folder
+
+
+def _file_name(item: Item, scene: Scene, *, named: bool, beside: bool) -> str | None:
+    if isinstance(item, Named):
+        return item.text if (named or beside) and item.kind is not Name.GLOB else None
+    if beside and "wellknown" not in item.concepts:
+        return scene.ground.has(item.text) or item.text
+    return scene.ground.has(item.text) if named and item.unknown else None
+
+
+def _file(clause: Clause, scene: Scene) -> str | None:
+    """The first name; a second one is what it shall be called."""
+    named = [item for item in clause.names if item.kind is not Name.GLOB]
+    first = (
+        replace(clause, items=tuple(item for item in clause.items if item not in named[1:]))
+        if len(named) > 1
+        else clause
+    )
+    found = _names(first, scene)
+    return found[0] if found else None
+
+
+def _files(clause: Clause, scene: Scene) -> list[str] | None:
+    return _names(clause, scene) or None
+
+
+def _new_name(clause: Clause, scene: Scene) -> str | None:
+    """The second name, or whatever stands after `to`."""
+    names = [item for item in clause.names if item.kind is not Name.GLOB]
+    if len(names) > 1:
+        return names[-1].text
+    at = next(
+        (
+            n
+            for n, item in enumerate(clause.items)
+            if isinstance(item, Word) and item.folded in INTO | {"as", "in", "como"}
+        ),
+        None,
+    )
+    rest = clause.items[at + 1 :] if at is not None else ()
+    return _span(scene.text, [item for item in rest if not _grammar(item)])
+
+
+def _name(clause: Clause, scene: Scene) -> str | None:
+    """What stands after `called`, or after `folder`, up to where the folder around it is named."""
+    around = {place.item for place in places(clause, scene.ground) if not place.beside}
+    names = [item for item in clause.names if item not in around]
+    if names:
+        return names[0].text
+    at = max(
+        (
+            n
+            for n, item in enumerate(clause.items)
+            if isinstance(item, Word) and {"name", "folder", "create"} & {*item.concepts}
+        ),
+        default=0,
+    )
+    return _span(scene.text, [item for item in clause.items[at + 1 :] if item not in around and not _grammar(item)])
+
+
+def _kind(clause: Clause, scene: Scene) -> str | None:
+    name = _name(clause, scene)
+    if clause.says("folder"):
+        return "directory"
+    return "file" if clause.says("file") or (name and "." in name.strip(".")) else None
+
+
+def _query(clause: Clause, scene: Scene) -> str | None:
+    quoted = [item.text for item in clause.names if item.kind is Name.QUOTE]
+    if quoted:
+        return " ".join(quoted)
+    around = {place.item for place in places(clause, scene.ground)}
+    rest = [item for item in clause.items if item not in around]
+    at = max(
+        (n for n, item in enumerate(rest) if isinstance(item, Word) and {*ASKED_AFTER} & {*item.concepts}), default=-1
+    )
+    after = [item for item in rest[at + 1 :] if not _grammar(item)]
+    return _span(scene.text, after or [item for item in rest if isinstance(item, Named) or item.unknown])
+
+
+def _count(clause: Clause, scene: Scene) -> int | None:
+    return next((int(word.text) for word in clause.words if re.fullmatch(r"[1-9]\d?", word.text)), None)
+
+
+def _wanted(clause: Clause, scene: Scene) -> list[str] | None:
+    named = [
+        f"*{item.text}*" if item.kind is Name.QUOTE else item.text
+        for item in clause.names
+        if item.kind is not Name.GLOB
+    ]
+    found = [*select(clause, scene.ground, scene.categories).patterns, *named]
+    if found:
+        return found
+    query = _query(clause, scene)
+    return [f"*{query}*"] if query else None
+
+
+def _grammar(item: Item) -> bool:
+    if isinstance(item, Named):
+        return False
+    return item.filler or not {*item.concepts}.isdisjoint(("here", "file", "folder", "all", "name"))
+
+
+def _span(text: str, items: list[Item]) -> str | None:
+    """The text from the first to the last of these items, as it was written."""
+    if not items:
+        return None
+    inner = {items[0].text} if len(items) == 1 else None
+    return inner.pop() if inner else text[items[0].start : items[-1].end].strip(" ?!.,;:\"'") or None
+
+
+ROLES: Mapping[str, Callable[[Clause, Scene], Any]] = {
+    "folder": _folder,
+    "target": _target,
+    "sorted_into": _sorted_into,
+    "include": _include,
+    "exclude": _exclude,
+    "recursive": _recursive,
+    "keep": _keep,
+    "file": _file,
+    "files": _files,
+    "new_name": _new_name,
+    "name": _name,
+    "kind": _kind,
+    "query": _query,
+    "count": _count,
+    "wanted": _wanted,
+}

@@ -1,0 +1,165 @@
+"""From clauses to goals: which tool each clause wants, what is forbidden, and what nobody understood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from libs.models.offline.matching import Matcher, Ranked, sure
+from libs.models.offline.places import Ground
+from libs.models.offline.reading import ACTIONS, KINDS, Clause, Mood, Named, Reading
+from libs.retrieval.words import Word
+from libs.skills import Effect, ToolDefinition
+
+MAYBE = 0.45
+"""From here on a skill is worth naming in a question."""
+PRONOUNS = frozenset(("them", "it", "these", "those", "they", "sie", "es", "diese", "los", "las", "ellos"))
+FORBIDS = {
+    "remove": (Effect.DELETE,),
+    "organize": (Effect.MOVE,),
+    "move": (Effect.MOVE,),
+    "rename": (Effect.RENAME,),
+    "create": (Effect.CREATE,),
+    "clean": (Effect.DELETE, Effect.MOVE),
+    "change": (Effect.DELETE, Effect.MOVE, Effect.RENAME, Effect.CREATE),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A tool that a clause wants, and how surely."""
+
+    clause: Clause
+    tool: ToolDefinition
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A clause that could not be placed, with the tools that come near."""
+
+    clause: Clause
+    near: tuple[Ranked, ...]
+
+    @property
+    def vague(self) -> bool:
+        """Only "clean up" and the like: other clauses say what that means."""
+        return (
+            self.clause.says("clean")
+            and not self.clause.says("foreign")
+            and not any(word.unknown for word in self.clause.words)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What the whole request wants."""
+
+    goals: tuple[Goal, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    forbidden: frozenset[Effect] = frozenset()
+    unwanted: frozenset[str] = frozenset()
+    """Tools that were themselves ruled out: "don't remove duplicates"."""
+
+
+async def intent(
+    reading: Reading, matcher: Matcher, ground: Ground, skill: str | None, *, tools: Sequence[ToolDefinition]
+) -> Intent:
+    """Sort the clauses. `skill` is one that the person picked; it decides where the words leave it open."""
+    goals: list[Goal] = []
+    doubts: list[Doubt] = []
+    for clause in wanted(reading):
+        ranked = await matcher.rank(clause, tools, ground)
+        if clause.says("foreign") and not clause.says("find", "list", "keep"):
+            doubts.append(Doubt(clause, ()))
+        elif (chosen := _chosen(ranked, skill)) is not None:
+            goals.append(Goal(clause, chosen.tool, chosen.score))
+        else:
+            doubts.append(Doubt(clause, _near(ranked)))
+    never = [clause for clause in reading.clauses if clause.mood is Mood.NEVER]
+    tops = [(clause, (await matcher.rank(clause, tools, ground))[:1]) for clause in never]
+    unwanted = frozenset(top.tool.name for clause, best in tops for top in best if clause.says("duplicate"))
+    return Intent(tuple(goals), tuple(doubts), _forbidden(reading), unwanted)
+
+
+def all_of(found: Intent) -> Intent:
+    """The person said "both": every tool that was offered is wanted."""
+    goals = [Goal(doubt.clause, near.tool, near.score) for doubt in found.doubts for near in doubt.near]
+    return replace(found, goals=(*found.goals, *goals), doubts=tuple(doubt for doubt in found.doubts if not doubt.near))
+
+
+def wanted(reading: Reading) -> list[Clause]:
+    """The clauses that ask for something, "them" replaced by what it stands for, and "find and …" joined with what
+    follows.
+    """
+    asked: list[Clause] = []
+    for clause in reading.wishes(Mood.DO):
+        if _chatter(clause):
+            continue
+        before = asked[-1] if asked else None
+        if before is not None and _bare_look(before):
+            asked[-1] = replace(before.joins(clause), joined=before.joined)
+        elif before is not None and _points_back(clause):
+            asked.append(_with_object(clause, before))
+        else:
+            asked.append(clause)
+    return asked
+
+
+def _chosen(ranked: Sequence[Ranked], skill: str | None) -> Ranked | None:
+    if sure(ranked):
+        return ranked[0]
+    picked = [found for found in ranked if found.tool.skill == skill and found.score >= MAYBE]
+    return picked[0] if picked else None
+
+
+def _near(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    best: dict[str, Ranked] = {}
+    for found in ranked:
+        if found.score >= MAYBE:
+            best.setdefault(found.tool.skill, found)
+    return tuple(best.values())[:3]
+
+
+def _chatter(clause: Clause) -> bool:
+    """Thanks, please, hello: nothing is asked."""
+    return not clause.names and all(_only(word, "greeting", "here", "first", "then") for word in clause.words)
+
+
+def _bare_look(clause: Clause) -> bool:
+    """A "find" or "list" without an object takes that of the clause after it."""
+    if not clause.says("find", "list") or clause.names:
+        return False
+    return all(_only(word, "find", "list", "first", "then", "here") for word in clause.words)
+
+
+def _only(word: Word, *concepts: str) -> bool:
+    return word.filler or (not word.unknown and {*word.concepts} <= {*concepts})
+
+
+def _points_back(clause: Clause) -> bool:
+    if (clause.names and not clause.says("move")) or clause.says("duplicate", *KINDS, "type"):
+        return False
+    return any(word.folded in PRONOUNS for word in clause.words) and not clause.says("file", "folder", "all")
+
+
+def _with_object(clause: Clause, before: Clause) -> Clause:
+    """All that the clause before said, except what it does: "list the files in Photos and move them" keeps its
+    folder.
+    """
+    thing = [item for item in before.items if isinstance(item, Named) or ACTIONS.isdisjoint(item.concepts)]
+    return replace(clause, items=(*thing, *clause.items))
+
+
+def _forbidden(reading: Reading) -> frozenset[Effect]:
+    said = [clause for clause in reading.wishes(Mood.NEVER) if not clause.says("duplicate")]
+    effects = {effect for clause in said for concept in clause.concepts & FORBIDS.keys() for effect in FORBIDS[concept]}
+    if any(_nothing(clause) for clause in reading.wishes(Mood.SPARE)):
+        effects.update(FORBIDS["change"])
+    return frozenset(effects)
+
+
+def _nothing(clause: Clause) -> bool:
+    """ "Don't touch anything", "leave it alone": all is spared."""
+    known = all(word.filler or ({*word.concepts}.isdisjoint(KINDS) and word.concepts) for word in clause.words)
+    return known and not clause.names and clause.says("untouched", "all")

@@ -1,0 +1,44 @@
+"""The offline model: deterministic, without network, and honest about what it cannot do (DESIGN §11)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from libs import ids
+from libs.events.committee import Task
+from libs.events.values import Plan
+from libs.models.offline import answers, critic, resolver
+from libs.models.offline.matching import Matcher
+from libs.models.offline.planner import Planner
+from libs.models.ports import Answered, Drafted, PlannerOutcome, Said
+from libs.retrieval import Embedder
+from libs.skills import Categories, ToolDefinition
+
+
+class OfflineModel:
+    """Plans by matching words to the tools of the catalogue. The same task gives the same plan, but for its ids."""
+
+    name = "offline"
+
+    def __init__(self, embedder: Embedder, categories: Categories, *, new_id: Callable[[], str] = ids.new) -> None:
+        self._categories, self._new_id = categories, new_id
+        self._planner = Planner(Matcher(embedder), categories, new_id)
+
+    async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
+        """One plan does the whole request, so once its steps have been seen, what is left is the answer."""
+        if task.observations:
+            return Answered("".join(answers.answer(task)))
+        return await self._planner.plan(task, catalogue)
+
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+        return Said(critic.review(task, plan, catalogue, self._categories))
+
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+        fresh = await self._planner.plan(task, catalogue)
+        if isinstance(fresh, Drafted) and not resolver.same(fresh.plan, plan):
+            return fresh
+        return Drafted(resolver.without(plan, reason, new_id=self._new_id))
+
+    async def answer(self, task: Task) -> AsyncIterator[Said]:
+        for sentence in answers.answer(task):
+            yield Said(sentence)

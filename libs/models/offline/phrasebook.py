@@ -1,0 +1,114 @@
+"""What the offline model says, in the three languages that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from libs.retrieval.lexicon import Language
+
+Phrases = Mapping[Language, str]
+
+GREETING: Phrases = {
+    "en": "Hello! Tell me what to do with the files here, for example {examples}.",
+    "de": "Hallo! Sag mir, was ich mit den Dateien hier tun soll, zum Beispiel {examples}.",
+    "es": "¡Hola! Dime qué hago con los archivos de aquí, por ejemplo {examples}.",
+}
+CAPABILITY: Phrases = {
+    "en": "I can do this with the files of this folder: {can}. Nothing changes before you have approved it.",
+    "de": "Das kann ich mit den Dateien dieses Ordners: {can}. Nichts ändert sich, bevor du es erlaubt hast.",
+    "es": "Esto puedo hacer con los archivos de esta carpeta: {can}. Nada cambia antes de que lo apruebes.",
+}
+HOW_TO: Phrases = {
+    "en": "I can do that with {skill}. You only asked, so I changed nothing; say it as a request and I will plan it.",
+    "de": "Das kann ich mit {skill}. Du hast nur gefragt, also blieb alles, wie es ist; sag es als Auftrag.",
+    "es": "Puedo hacerlo con {skill}. Solo preguntaste, así que no cambié nada; pídemelo y lo planifico.",
+}
+DECLINED: Phrases = {
+    "en": "I can't do that: no skill of mine covers it. You could ask {examples}.",
+    "de": "Das kann ich nicht: Keine meiner Fähigkeiten deckt es ab. Du könntest sagen: {examples}.",
+    "es": "No puedo hacer eso: ninguna de mis habilidades lo cubre. Podrías pedir {examples}.",
+}
+DANGEROUS: Phrases = {
+    "en": "I won't do that: it would destroy everything here. Name the files or the folder that you mean.",
+    "de": "Das mache ich nicht: Es würde hier alles zerstören. Nenne die Dateien oder den Ordner, die du meinst.",
+    "es": "No haré eso: destruiría todo lo que hay aquí. Nombra los archivos o la carpeta que quieres decir.",
+}
+OUTSIDE: Phrases = {
+    "en": "I won't touch {name}: it is outside the folder that I work in.",
+    "de": "{name} fasse ich nicht an: Es liegt außerhalb des Ordners, in dem ich arbeite.",
+    "es": "No tocaré {name}: está fuera de la carpeta en la que trabajo.",
+}
+UNDONE: Phrases = {
+    "en": "I changed nothing, as you asked.",
+    "de": "Ich habe nichts geändert, wie du es wolltest.",
+    "es": "No cambié nada, como pediste.",
+}
+NOT_ALLOWED: Phrases = {
+    "en": "I may not use {tool} here, so I can't do that.",
+    "de": "Ich darf {tool} hier nicht benutzen, also kann ich das nicht.",
+    "es": "Aquí no puedo usar {tool}, así que no puedo hacerlo.",
+}
+WHAT: Phrases = {
+    "en": "What should I do?",
+    "de": "Was soll ich tun?",
+    "es": "¿Qué quieres que haga?",
+}
+WHICH: Phrases = {
+    "en": "I'm not certain what “{said}” means. Please choose: {choices}?",
+    "de": "Ich bin nicht sicher, was „{said}“ heißt. Bitte wähle: {choices}?",
+    "es": "No estoy seguro de qué significa «{said}». Elige: ¿{choices}?",
+}
+ONLY_PART: Phrases = {
+    "en": "I understood only a part. I can't do “{said}”. Shall I do the rest?",
+    "de": "Ich habe nur einen Teil verstanden. „{said}“ kann ich nicht. Soll ich den Rest tun?",
+    "es": "Solo entendí una parte. No puedo hacer «{said}». ¿Hago el resto?",
+}
+SPARE_WHAT: Phrases = {
+    "en": "Which files do you mean by “{said}”? Give a kind (such as PDFs), a name, or a pattern like *.pdf.",
+    "de": "Welche Dateien meinst du mit „{said}“? Nenne eine Art (etwa PDFs), einen Namen oder ein Muster wie *.pdf.",
+    "es": "¿Qué archivos quieres decir con «{said}»? Da un tipo (como PDF), un nombre o un patrón como *.pdf.",
+}
+BY_AGE_OR_SIZE: Phrases = {
+    "en": "I can't choose files by age or size, so “{said}” changes nothing yet. Which files, by kind or name?",
+    "de": "Nach Alter oder Größe kann ich nicht auswählen. Welche Dateien meinst du mit „{said}“, nach Art oder Namen?",
+    "es": "No puedo elegir archivos por fecha o tamaño. ¿Qué archivos son «{said}», por tipo o nombre?",
+}
+NO_SUCH: Phrases = {
+    "en": "There is no “{name}” here. Which one do you mean{among}?",
+    "de": "„{name}“ gibt es hier nicht. Was meinst du{among}?",
+    "es": "Aquí no hay «{name}». ¿Cuál quieres decir{among}?",
+}
+CONTRADICTS: Phrases = {
+    "en": "You ask for “{said}” and also to leave it alone. Which is it?",
+    "de": "Du willst „{said}“ und zugleich, dass ich es lasse. Was gilt?",
+    "es": "Pides «{said}» y también que no lo toque. ¿Qué vale?",
+}
+MISSING: Mapping[str, Phrases] = {
+    "files": {"en": "Which files?", "de": "Welche Dateien?", "es": "¿Qué archivos?"},
+    "file": {"en": "Which file?", "de": "Welche Datei?", "es": "¿Qué archivo?"},
+    "target": {"en": "Into which folder?", "de": "In welchen Ordner?", "es": "¿A qué carpeta?"},
+    "new_name": {
+        "en": "What should the new name be?",
+        "de": "Wie soll der neue Name lauten?",
+        "es": "¿Cuál es el nuevo nombre?",
+    },
+    "name": {"en": "What should it be called?", "de": "Wie soll es heißen?", "es": "¿Cómo se debe llamar?"},
+    "query": {"en": "What should I look for?", "de": "Wonach soll ich suchen?", "es": "¿Qué busco?"},
+    "wanted": {
+        "en": "Which files should I look for?",
+        "de": "Welche Dateien soll ich suchen?",
+        "es": "¿Qué archivos busco?",
+    },
+    "keep": {
+        "en": "Which file of each group should stay: the newest, the oldest, or the one with the shortest path?",
+        "de": "Welche Datei jeder Gruppe soll bleiben: die neueste, die älteste oder die mit dem kürzesten Pfad?",
+        "es": "¿Qué archivo de cada grupo se queda: el más nuevo, el más antiguo o el de la ruta más corta?",
+    },
+}
+REQUIRED: Phrases = {
+    "en": "I need to know: {missing}.",
+    "de": "Ich muss noch wissen: {missing}.",
+    "es": "Necesito saber: {missing}.",
+}
+AMONG: Phrases = {"en": " (there are: {names})", "de": " (es gibt: {names})", "es": " (hay: {names})"}
+OR: Phrases = {"en": " or ", "de": " oder ", "es": " o "}

@@ -1,0 +1,169 @@
+"""From text to words and concepts: folding, tokens with their place, synonyms, typos, and a text's language."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from libs.retrieval.lexicon import CONCEPTS, EXTENSIONS, FILLERS, Language
+
+TOKEN = re.compile(r"\w+")
+LONGEST = 4
+"""Words in the longest phrase of the lexicon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One or several words of a text that mean one thing. `start` and `end` are its place in the text."""
+
+    text: str
+    folded: str
+    start: int
+    end: int
+    concepts: tuple[str, ...] = ()
+    filler: bool = False
+
+    @property
+    def unknown(self) -> bool:
+        return not (self.concepts or self.filler)
+
+
+def fold(text: str) -> str:
+    """Lower case without accents, so that `Lösche`, `LOSCHE` and `losche` are one word."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+
+
+def words(text: str) -> tuple[Word, ...]:
+    """The words of a text in order; phrases of the lexicon come as one word, a known word is preferred to a typo."""
+    tokens = [(found.group(), found.start(), found.end()) for found in TOKEN.finditer(text)]
+    folded = [fold(token) for token, _, _ in tokens]
+    read: list[Word] = []
+    at = 0
+    while at < len(tokens):
+        width = _phrase(folded, at)
+        start, end = tokens[at][1], tokens[at + width - 1][2]
+        said = "_".join(folded[at : at + width])
+        found = concepts_of(said)
+        read.append(Word(text[start:end], said, start, end, found, not found and said in _fillers()))
+        at += width
+    return tuple(read)
+
+
+def concepts(text: str) -> Counter[str]:
+    """What a text is about: its concepts, and its unknown words as `=word`. Fillers mean nothing."""
+    told: Counter[str] = Counter()
+    for word in words(text):
+        told.update(word.concepts or (() if word.filler else (f"={word.folded}",)))
+    return told
+
+
+def extension_of(word: str) -> str | None:
+    """`pdf` for `PDFs`; None for a word that names no extension."""
+    return _extensions().get(word)
+
+
+def language_of(text: str) -> Language:
+    """The language with the most known words; English when they tie."""
+    votes: Counter[Language] = Counter({"en": 0})
+    for token in TOKEN.findall(fold(text)):
+        votes.update(_speakers(token))
+    return max(("en", "de", "es"), key=lambda language: votes[language])
+
+
+@lru_cache(maxsize=4096)
+def concepts_of(word: str) -> tuple[str, ...]:
+    """The concepts of one folded word or phrase; of the nearest known word when it is a plain typo."""
+    exact, stems = _forms()
+    found = (*exact.get(word, ()), *(concept for stem, concept in stems if word.startswith(stem)))
+    if found or word in _fillers() or word in _extensions():
+        return tuple(dict.fromkeys(found))
+    return _nearest(word)
+
+
+def _phrase(folded: list[str], at: int) -> int:
+    """How many tokens, from 1, the longest phrase that starts here takes."""
+    exact, _ = _forms()
+    widths = range(min(LONGEST, len(folded) - at), 1, -1)
+    return next((width for width in widths if "_".join(folded[at : at + width]) in exact), 1)
+
+
+def _nearest(word: str) -> tuple[str, ...]:
+    """One slip of the keyboard is forgiven in words of six letters or more that start alike."""
+    exact, stems = _forms()
+    if len(word) < 6 or not word.isalpha():
+        return ()
+    for known, meant in exact.items():
+        if len(known) >= 6 and known[0] == word[0] and one_slip(known, word):
+            return meant
+    for stem, concept in stems:
+        starts = (word[: len(stem) + shift] for shift in (-1, 0, 1))
+        if len(stem) >= 6 and stem[0] == word[0] and any(one_slip(stem, start) for start in starts):
+            return (concept,)
+    return ()
+
+
+def one_slip(left: str, right: str) -> bool:
+    """True when one letter was added, lost, changed, or swapped with its neighbour."""
+    if left == right or abs(len(left) - len(right)) > 1:
+        return False
+    shorter, longer = sorted((left, right), key=len)
+    at = next((i for i, (a, b) in enumerate(zip(shorter, longer, strict=False)) if a != b), len(shorter))
+    if len(shorter) < len(longer):
+        return shorter[at:] == longer[at + 1 :]
+    swapped = left[at : at + 2] == right[at : at + 2][::-1] and left[at + 2 :] == right[at + 2 :]
+    return swapped or left[at + 1 :] == right[at + 1 :]
+
+
+@cache
+def _forms() -> tuple[Mapping[str, tuple[str, ...]], tuple[tuple[str, str], ...]]:
+    exact: dict[str, tuple[str, ...]] = {}
+    stems: list[tuple[str, str]] = []
+    for concept, _, form in _entries():
+        if form.endswith("*"):
+            stems.append((form[:-1], concept))
+        elif concept not in exact.get(form, ()):
+            exact[form] = (*exact.get(form, ()), concept)
+    return exact, tuple(dict.fromkeys(stems))
+
+
+def _entries() -> Iterator[tuple[str, Language, str]]:
+    for concept, languages in CONCEPTS.items():
+        for language, forms in languages.items():
+            for form in forms.split():
+                yield concept, language, form
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(word for fillers in FILLERS.values() for word in fillers.split())
+
+
+@cache
+def _extensions() -> Mapping[str, str]:
+    pairs: Iterable[tuple[str, str, str]] = (entry.partition(":") for entry in EXTENSIONS.split())
+    return {word: extension or word for word, _, extension in pairs}
+
+
+@cache
+def _vocabulary() -> tuple[Mapping[str, frozenset[Language]], tuple[tuple[str, Language], ...]]:
+    exact: dict[str, set[Language]] = {}
+    stems: list[tuple[str, Language]] = []
+    for language, fillers in FILLERS.items():
+        for word in fillers.split():
+            exact.setdefault(word, set()).add(language)
+    for _, language, form in _entries():
+        if form.endswith("*"):
+            stems.append((form[:-1], language))
+        else:
+            exact.setdefault(form, set()).add(language)
+    return {word: frozenset(spoken) for word, spoken in exact.items()}, tuple(stems)
+
+
+@lru_cache(maxsize=4096)
+def _speakers(token: str) -> frozenset[Language]:
+    exact, stems = _vocabulary()
+    return exact.get(token, frozenset()) | {language for stem, language in stems if token.startswith(stem)}

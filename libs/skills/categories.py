@@ -1,0 +1,53 @@
+"""The pure rules of tidying: which category a file's name belongs to, and which name is still free.
+
+The categories are data of the `organize-by-type` skill (`references/categories.yaml`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path, PurePosixPath
+
+import yaml
+
+OTHER = "Other"
+DOUBLE = (".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst")
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """Extensions (lower case, without the dot) by category."""
+
+    extensions: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def load(cls, path: Path) -> Categories:
+        """Read a YAML mapping of category to extensions."""
+        listed: dict[str, list[str]] = yaml.safe_load(path.read_text("utf-8"))
+        return cls({category: frozenset(map(str, found)) for category, found in listed.items()})
+
+    def category_of(self, name: str) -> str:
+        """`Images` for `a/B.JPG`; `Other` for what no category lists."""
+        extension = PurePosixPath(name).suffix.lower().lstrip(".")
+        return next((category for category, known in self.extensions.items() if extension in known), OTHER)
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name itself, or the first of `name (2).ext`, `name (3).ext` … that is not taken, whatever its case.
+
+    Case is ignored because the same folder may be read on a file system that ignores it.
+    """
+    used = {other.casefold() for other in taken}
+    if name.casefold() not in used:
+        return name
+    stem, suffix = split_suffix(name)
+    return next(fresh for n in count(2) if (fresh := f"{stem} ({n}){suffix}").casefold() not in used)
+
+
+def split_suffix(name: str) -> tuple[str, str]:
+    """`("a", ".tar.gz")`, `("b", ".txt")`, `(".env", "")`."""
+    double = next((end for end in DOUBLE if name.lower().endswith(end) and len(name) > len(end)), None)
+    suffix = name[-len(double) :] if double else PurePosixPath(name).suffix
+    return (name.removesuffix(suffix), suffix) if suffix else (name, "")

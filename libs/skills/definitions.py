@@ -1,0 +1,133 @@
+"""What a skill and its tools are, once read and checked: frozen, with a digest that names exactly this version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+Schema = Mapping[str, Any]
+REFERENCE = re.compile(r"^\$step\((\d+)\)\.(\w+)$")
+"""`$step(n).field`, n from 1 (S4-35)."""
+
+
+class Primitive(StrEnum):
+    """The two kinds of things that a tool can call (S4-38)."""
+
+    GRAPH = "graph"
+    RETRIEVAL = "retrieval"
+
+
+class Effect(StrEnum):
+    """What a tool does to files, in the order in which a plan without an order of its own does it."""
+
+    READ = "read"
+    DELETE = "delete"
+    CREATE = "create"
+    RENAME = "rename"
+    MOVE = "move"
+    REPORT = "report"
+    """A read that is meant for the person, so it comes last."""
+
+    @property
+    def rank(self) -> int:
+        return list(Effect).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationResult:
+    """Whether args fit a tool (S4-43). `missing` is asked for, `extra` and `problems` are mistakes."""
+
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        return not (self.missing or self.extra or self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A read that must come before this tool, and the parameter that takes a field of its result."""
+
+    tool: str
+    field: str
+    param: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """One tool: exactly one primitive (S4-10, S4-39). `name` is `<skill>.<tool>`."""
+
+    name: str
+    skill: str
+    description: str
+    primitive: Primitive
+    method: str
+    mutates: bool
+    effect: Effect
+    params: Schema
+    returns: Schema
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """What each parameter means (`folder`, `files`, `keep` …), for filling it from words."""
+    phrases: tuple[str, ...] = ()
+    """Requests that mean this tool, in any language."""
+    needs: tuple[Need, ...] = ()
+    digest: str = ""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        return tuple(self.params.get("required", ()))
+
+    @property
+    def properties(self) -> Mapping[str, Schema]:
+        found: Mapping[str, Schema] = self.params.get("properties", {})
+        return found
+
+    def defaults(self) -> dict[str, Any]:
+        return {name: schema["default"] for name, schema in self.properties.items() if "default" in schema}
+
+    def validate(self, args: Mapping[str, Any]) -> ValidationResult:
+        """Check args as planned or as resolved. A reference counts as present; what it brings is checked when
+        resolved.
+        """
+        known = {name: value for name, value in args.items() if name in self.properties and not is_reference(value)}
+        rules = {**self.params, "required": [name for name in self.required if name in known]}
+        faults = sorted(Draft202012Validator(rules).iter_errors(known), key=lambda fault: list(map(str, fault.path)))
+        return ValidationResult(
+            missing=tuple(name for name in self.required if name not in args),
+            extra=tuple(sorted(set(args) - set(self.properties))),
+            problems=tuple(f"{fault.json_path}: {fault.message}" for fault in faults),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SkillDefinition:
+    """A skill as its folder declares it (S4-42). `instructions` is the body of SKILL.md."""
+
+    name: str
+    id: str
+    version: str
+    description: str
+    folder: Path
+    tags: tuple[str, ...] = ()
+    tools: tuple[ToolDefinition, ...] = ()
+    instructions: str = ""
+    kb_chunk_strategy: str = "fixed"
+    kb_chunk_size: int = 512
+    digest: str = ""
+    """SHA-256 over every file of the folder."""
+
+    @property
+    def uses_retrieval(self) -> bool:
+        return any(tool.primitive is Primitive.RETRIEVAL for tool in self.tools)
+
+
+def is_reference(value: object) -> bool:
+    return isinstance(value, str) and REFERENCE.match(value) is not None

@@ -1,0 +1,31 @@
+"""Which paths a tool's `include` and `exclude` select. One rule, so that "leave the PDFs alone" means the same
+everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+
+def selected(path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> bool:
+    """True for a path that some `include` matches (or there is none) and no `exclude` does.
+
+    Paths are relative to the workspace's root. A pattern is matched, whatever its case, against the whole path and
+    against the last name; an `exclude` also against each folder above, so that excluding `Photos` excludes all that
+    is in it.
+    """
+    if any(_matches(above, pattern) for pattern in exclude for above in _lineage(path)):
+        return False
+    return not include or any(_matches(path, pattern) for pattern in include)
+
+
+def _lineage(path: str) -> list[str]:
+    pure = PurePosixPath(path)
+    return [str(pure), *(str(parent) for parent in pure.parents if str(parent) != ".")]
+
+
+def _matches(path: str, pattern: str) -> bool:
+    name, wanted = path.casefold(), pattern.casefold()
+    return fnmatchcase(name, wanted) or fnmatchcase(PurePosixPath(name).name, wanted)

@@ -1,0 +1,30 @@
+"""The bundled skills and the offline model over them, with ids that count from 1."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from libs.models.offline import OfflineModel
+from libs.retrieval.offline import HashedEmbedder
+from libs.skills import Categories, Skills, ToolDefinition
+
+BUNDLED = Path(__file__).parents[3] / "skills"
+
+
+@pytest.fixture(scope="session")
+def catalogue() -> tuple[ToolDefinition, ...]:
+    return Skills.load([BUNDLED]).tools
+
+
+@pytest.fixture(scope="session")
+def categories() -> Categories:
+    return Categories.load(BUNDLED / "organize-by-type/references/categories.yaml")
+
+
+@pytest.fixture
+def model(categories: Categories) -> OfflineModel:
+    numbers = itertools.count(1)
+    return OfflineModel(HashedEmbedder(), categories, new_id=lambda: f"id-{next(numbers)}")

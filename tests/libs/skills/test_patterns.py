@@ -1,0 +1,30 @@
+"""One rule says which paths `include` and `exclude` select."""
+
+from __future__ import annotations
+
+import pytest
+
+from libs.skills import selected
+
+
+@pytest.mark.parametrize(
+    ("path", "include", "exclude", "expected"),
+    [
+        ("a.pdf", [], [], True),
+        ("a.PDF", ["*.pdf"], [], True),
+        ("deep/down/a.pdf", ["*.pdf"], [], True),
+        ("a.txt", ["*.pdf", "*.txt"], [], True),
+        ("a.txt", ["*.pdf"], [], False),
+        ("a.pdf", [], ["*.pdf"], False),
+        ("a.pdf", ["*.pdf"], ["a.*"], False),
+        ("Photos", [], ["Photos"], False),
+        ("Photos/2024/a.jpg", [], ["Photos"], False),
+        ("Photos/2024/a.jpg", [], ["photos/2024"], False),
+        ("PhotosOld/a.jpg", [], ["Photos"], True),
+        ("My Photos/a.jpg", [], ["Photos"], True),
+    ],
+)
+def test_what_is_excluded_stays_out_with_all_that_is_in_it(
+    path: str, include: list[str], exclude: list[str], expected: bool
+) -> None:
+    assert selected(path, include=include, exclude=exclude) is expected
