@@ -2,6 +2,9 @@
 
 A decision takes well under a millisecond, so it is made where it is asked instead of in a thread. A rule cannot be
 interrupted; an answer that comes after the deadline is not used.
+
+The same question under the same revision has the same answer, so answers are remembered, by those parts of the input
+that the rules can see at all (`libs.policy.sight`).
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -19,8 +23,11 @@ import regopy
 
 from libs.policy.bundle import Bundle, BundleBroken
 from libs.policy.ports import ENTRYPOINT, Decision, Json, PolicyUnanswered, answer, question
+from libs.policy.sight import Sight
 
 TRIAL_SECONDS = 20.0
+REMEMBERED_MOST = 4_096
+"""Answers of one revision that are kept."""
 
 
 class Compiled:
@@ -37,9 +44,21 @@ class Compiled:
             self._engine.add_module(name, source)
         self._engine.add_data_json(bundle.data)
         self._rules = self._engine.build(None, [ENTRYPOINT])
+        self._sight = Sight.of(source for _, source in bundle.modules)
+        self._answers: OrderedDict[bytes, object] = OrderedDict()
 
     def ask(self, document: Mapping[str, Json]) -> object:
         """The value of the entry point, or None where it has none. Raises PolicyUnanswered when evaluation fails."""
+        seen = self._sight.key(document)
+        if seen is None:
+            return self._evaluated(document)
+        if seen not in self._answers:
+            self._answers[seen] = self._evaluated(document)
+            if len(self._answers) > REMEMBERED_MOST:
+                self._answers.popitem(last=False)
+        return self._answers[seen]
+
+    def _evaluated(self, document: Mapping[str, Json]) -> object:
         try:
             with self._one_at_a_time:
                 self._engine.set_input(_spelled(document))
