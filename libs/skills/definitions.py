@@ -80,6 +80,12 @@ class ToolDefinition:
     """Requests that mean this tool, in any language."""
     needs: tuple[Need, ...] = ()
     digest: str = ""
+    _rules: Draft202012Validator = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Made once: a validator costs more to make than to ask. What is required is told apart, as missing.
+        rules = {name: rule for name, rule in self.params.items() if name != "required"}
+        object.__setattr__(self, "_rules", Draft202012Validator(rules))
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -98,8 +104,7 @@ class ToolDefinition:
         resolved.
         """
         known = {name: value for name, value in args.items() if name in self.properties and not is_reference(value)}
-        rules = {**self.params, "required": [name for name in self.required if name in known]}
-        faults = sorted(Draft202012Validator(rules).iter_errors(known), key=lambda fault: list(map(str, fault.path)))
+        faults = sorted(self._rules.iter_errors(known), key=lambda fault: list(map(str, fault.path)))
         return ValidationResult(
             missing=tuple(name for name in self.required if name not in args),
             extra=tuple(sorted(set(args) - set(self.properties))),
