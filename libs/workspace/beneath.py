@@ -1,0 +1,239 @@
+"""The door to the disk: file work beneath one folder that no link, mount or `..` can lead out of.
+
+A path is resolved by openat2 (RESOLVE_BENEATH, NO_SYMLINKS, NO_XDEV), reached through ctypes because Python has no
+wrapper, or, where a kernel or a seccomp filter lacks it, component by component with O_NOFOLLOW. What follows is
+done with *at calls on the folder that was opened and the last component alone, so that a link swapped in meanwhile
+changes nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from libs.workspace import names
+from libs.workspace.errors import BadRoot, Unsupported
+from libs.workspace.signature import Signature
+
+OPENAT2 = 437  # the same number on every architecture
+RENAMEAT2 = {"x86_64": 316, "aarch64": 276, "riscv64": 276}
+NO_XDEV, NO_MAGICLINKS, NO_SYMLINKS, BENEATH = 0x01, 0x02, 0x04, 0x08
+RESOLVE = NO_XDEV | NO_MAGICLINKS | NO_SYMLINKS | BENEATH
+NOREPLACE, EXCHANGE = 1, 2
+LONGEST = 4000  # the kernel takes 4,095 bytes of path in one call
+FOLDER = os.O_PATH | os.O_DIRECTORY
+LISTED = os.O_RDONLY | os.O_DIRECTORY
+
+
+class Resolver(Protocol):
+    def __call__(self, fd: int, path: bytes, flags: int) -> int:
+        """Open `path`, at most LONGEST bytes, beneath the folder `fd`; OSError ELOOP, EXDEV or ENOTDIR where it
+        leaves it."""
+        ...
+
+
+class _How(ctypes.Structure):
+    """struct open_how of linux/openat2.h."""
+
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+def openat2(fd: int, path: bytes, flags: int) -> int:
+    """One system call; the kernel answers EAGAIN where a rename elsewhere disturbed it, so it is asked again a few
+    times."""
+    how = _How(flags | os.O_CLOEXEC, 0, RESOLVE)
+    for _ in range(100):
+        opened: int = _openat2()(OPENAT2, fd, path, ctypes.byref(how), ctypes.sizeof(how))
+        if opened >= 0:
+            return opened
+        if ctypes.get_errno() != errno.EAGAIN:
+            break
+    raise _failure(path)
+
+
+def by_component(fd: int, path: bytes, flags: int) -> int:
+    """The slow way: no link is followed because each step refuses one, no mount entered because the device is
+    compared."""
+    device = os.fstat(fd).st_dev
+    *folders, last = [part for part in path.split(b"/") if part not in (b"", b".")] or [b"."]
+    here = os.dup(fd)
+    for part in folders:
+        here = _step(here, part, FOLDER, device)
+    return _step(here, last, flags, device)
+
+
+def _step(here: int, part: bytes, flags: int, device: int) -> int:
+    try:
+        if part == b"..":
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), part)
+        there = os.open(part, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
+    finally:
+        os.close(here)
+    if os.fstat(there).st_dev == device:
+        return there
+    os.close(there)
+    raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), part)
+
+
+@cache
+def resolver() -> Resolver:
+    """openat2 where this kernel lets us have it."""
+    try:
+        os.close(openat2(-100, b".", FOLDER))  # AT_FDCWD
+    except OSError as error:
+        if error.errno in (errno.ENOSYS, errno.EPERM):
+            return by_component
+    return openat2
+
+
+class Beneath:
+    """One open folder. Paths are the text of `names`, relative, `""` for the folder itself; whoever opens a fd
+    closes it."""
+
+    def __init__(self, fd: int, resolve: Resolver | None = None) -> None:
+        self.fd = fd
+        self._resolve = resolve or resolver()
+
+    @classmethod
+    @contextmanager
+    def open(cls, root: Path, resolve: Resolver | None = None) -> Iterator[Beneath]:
+        try:
+            fd = os.open(root, LISTED | os.O_CLOEXEC)
+        except OSError as error:
+            raise BadRoot(f"{root}: {error.strerror}") from error
+        try:
+            yield cls(fd, resolve)
+        finally:
+            os.close(fd)
+
+    def at(self, path: str, flags: int) -> int:
+        """Open a path; a long one in pieces, because the kernel bounds a single call."""
+        raw = names.decode(path) or b"."
+        if len(raw) <= LONGEST:
+            return self._resolve(self.fd, raw, flags)
+        head, _, rest = raw[:LONGEST].rpartition(b"/")
+        fd = self._resolve(self.fd, head, FOLDER)
+        try:
+            return Beneath(fd, self._resolve).at(names.encode(rest + raw[LONGEST:]), flags)
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def parent(self, path: str) -> Iterator[tuple[int, bytes]]:
+        """The open folder that holds `path`, and the last component."""
+        folder, _, name = path.rpartition("/")
+        if not folder:
+            yield self.fd, names.decode(name) or b"."
+            return
+        fd = self.at(folder, FOLDER)
+        try:
+            yield fd, names.decode(name)
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def entries(self, path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+        fd = self.at(path, LISTED)
+        try:
+            with os.scandir(fd) as found:
+                yield found
+        finally:
+            os.close(fd)
+
+    def stat(self, path: str) -> os.stat_result:
+        with self.parent(path) as (fd, name):
+            return os.stat(name, dir_fd=fd, follow_symlinks=False)
+
+    def signature(self, path: str) -> Signature | None:
+        """None where nothing is at the path; OSError where the path leaves the folder."""
+        try:
+            return Signature.of(self.stat(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def set_mtime(self, path: str, mtime_ns: int) -> None:
+        if not path:
+            os.utime(self.fd, ns=(os.fstat(self.fd).st_atime_ns, mtime_ns))
+            return
+        with self.parent(path) as (fd, name):
+            atime_ns = os.stat(name, dir_fd=fd, follow_symlinks=False).st_atime_ns
+            os.utime(name, ns=(atime_ns, mtime_ns), dir_fd=fd, follow_symlinks=False)
+
+    def listing(self, path: str, skip: Callable[[str], bool] = lambda path: False) -> dict[str, Signature]:
+        """Everything beneath a folder by its path relative to that folder, links not followed, what `skip` names
+        left out."""
+        found: dict[str, Signature] = {}
+        pending = [""]
+        while pending:
+            inner = pending.pop()
+            with self.entries(names.join(path, inner) if inner else path) as entries:
+                for entry in entries:
+                    here = names.join(inner, names.encode(os.fsencode(entry.name)))
+                    if skip(names.join(path, here)):
+                        continue
+                    found[here] = Signature.of(entry.stat(follow_symlinks=False))
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(here)
+        return found
+
+
+def place(source: int, name: bytes | str, target: int, new_name: bytes | str) -> None:
+    """Rename between open folders; FileExistsError where the new name is taken, never a replacement."""
+    _renameat2(source, os.fsencode(name), target, os.fsencode(new_name), NOREPLACE)
+
+
+def exchange(source: int, name: bytes | str, target: int, other: bytes | str) -> None:
+    """Let two names trade places in one step, so that neither is ever absent."""
+    _renameat2(source, os.fsencode(name), target, os.fsencode(other), EXCHANGE)
+
+
+def syncfs(fd: int) -> None:
+    """Wait until all that the file system of `fd` holds is on the disk."""
+    if _libc().syncfs(fd) < 0:
+        raise _failure(b"")
+
+
+def _renameat2(source: int, name: bytes, target: int, new_name: bytes, flags: int) -> None:
+    if _rename_call()(source, name, target, new_name, flags) < 0:
+        raise _failure(name)
+
+
+def _failure(path: bytes) -> OSError:
+    code = ctypes.get_errno()
+    return OSError(code, os.strerror(code), os.fsdecode(path))
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+@cache
+def _openat2() -> Callable[..., int]:
+    call = _libc()["syscall"]
+    call.restype = ctypes.c_long
+    call.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_size_t)
+    return call
+
+
+@cache
+def _rename_call() -> Callable[[int, bytes, int, bytes, int], int]:
+    """renameat2 of the C library, or by number where the library is older than the kernel."""
+    signature = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    if hasattr(_libc(), "renameat2"):
+        call = _libc()["renameat2"]
+        call.argtypes = signature
+        return call
+    number = RENAMEAT2.get(platform.machine())
+    if number is None:
+        raise Unsupported("this system has no renameat2")
+    raw = _libc()["syscall"]
+    raw.restype, raw.argtypes = ctypes.c_long, (ctypes.c_long, *signature)
+    return lambda *arguments: raw(number, *arguments)

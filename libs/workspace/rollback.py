@@ -1,0 +1,111 @@
+"""The rollback: a commit's own plan read backwards, run by the same engine as one more transaction (A24, A26).
+
+The old inodes still lie in the commit's folder, so the slots are the commit's. What was rolled back before, because
+an earlier rollback left something out, is not tried again; what someone changed since is a conflict, and nothing of
+it is overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from libs.workspace.beneath import Beneath
+from libs.workspace.commit import mtime_of
+from libs.workspace.conflicts import conflicts, hard_links, kept_conflicts
+from libs.workspace.diff import Diff
+from libs.workspace.engine import Fence, Step, Watch, no_step
+from libs.workspace.errors import Clash, CommitConflict, HistoryGone, NoSuchCommit
+from libs.workspace.exclusion import Excluded, without
+from libs.workspace.journal import COMMITTED, MARK, Folder, Intent, Journal
+from libs.workspace.lock import lock
+from libs.workspace.names import parent
+from libs.workspace.plan import Plan, Routes, Times
+from libs.workspace.transaction import Workplace
+
+
+@dataclass(frozen=True)
+class RolledBack:
+    """What a rollback did. Nothing (`operations` 0, no `rollback_id`) if all of the commit was rolled back before."""
+
+    commit_id: str
+    rollback_id: str | None
+    operations: int
+    late: tuple[Clash, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def rollback(
+    root: Path, commit_id: str, *, fence: Fence, exclude: Iterable[str] = (), step: Step = no_step
+) -> RolledBack:
+    """Bring back what a commit changed: bytes, names, modes, mtimes of files and folders, attributes.
+
+    CommitConflict: someone changed files since. HistoryGone: it was pruned. Calling it again is safe: what is back
+    stays.
+    """
+    watch = Watch(fence, step)
+    with lock(root), Workplace.open(root, watch) as place:
+        place.refuse_unfinished()
+        with _stored(place.journal, commit_id) as store:
+            original = store.intent().plan
+            plan = _remaining(place.journal, commit_id, original).inverted()
+            wanted = without(plan, Excluded.of(root.absolute(), exclude)) if len(plan) else plan
+            if not len(wanted):
+                return RolledBack(commit_id, None, 0)
+            with place.journal.begin(_next(place.journal, commit_id)) as own:
+                intent = place.prepared(own, lambda: _intent(place, own, store, wanted, original))
+                late = place.run(own, store, intent.plan)
+            return RolledBack(commit_id, own.id, len(wanted), late, intent.warnings)
+
+
+@contextmanager
+def _stored(journal: Journal, commit_id: str) -> Iterator[Folder]:
+    with journal.find("history", commit_id) as store:
+        if store is not None and store.holds(COMMITTED) and MARK not in commit_id:
+            yield store
+            return
+    if journal.noted(commit_id) == "committed":
+        raise HistoryGone()
+    raise NoSuchCommit(f"{commit_id} is not a commit of this workspace")
+
+
+def _remaining(journal: Journal, commit_id: str, plan: Plan) -> Plan:
+    """What earlier rollbacks left in effect."""
+    slots = set(plan.slots)
+    for id in journal.history(f"{commit_id}{MARK}"):
+        with journal.find("history", id) as folder:
+            if folder is not None and folder.holds(COMMITTED):
+                slots -= folder.intent().plan.slots
+    return plan.only(slots)
+
+
+def _next(journal: Journal, commit_id: str) -> str:
+    return f"{commit_id}{MARK}{len(journal.history(f'{commit_id}{MARK}')) + 1}"
+
+
+def _intent(place: Workplace, own: Folder, store: Folder, wanted: Plan, original: Plan) -> Intent:
+    if found := [*conflicts(wanted, place.door), *kept_conflicts(wanted, store.door)]:
+        raise CommitConflict(found)
+    place.watch.step("checked")
+    plan = replace(wanted, times=tuple(_times(wanted, original, place.door)))
+    return Intent(own.id, store.id, plan, Diff(0), tuple(hard_links(plan, place.door)))
+
+
+def _times(wanted: Plan, original: Plan, door: Beneath) -> Iterator[Times]:
+    """A folder gets its old mtime back if nobody changed it since, and if all that the commit did in it goes back."""
+    slots = wanted.slots
+    left = [part for part in original.parts if part.slot not in slots]
+    before = {parent(part.before) for part in left if part.before is not None}
+    after = {parent(part.after) for part in left if part.after is not None}
+    for times in original.times:
+        found = mtime_of(door, times.after)
+        whole = times.before not in before and times.after not in after
+        ours = times.after is None or found == times.mtime_after
+        yield Times(times.after, times.before, found, times.mtime_before if whole and ours else None)
+    # Folders that the commit made go away, but must be as they are now should the rollback itself be undone.
+    known = {times.after for times in original.times}
+    for here, there in Routes(wanted).folders():
+        if here not in known:
+            yield Times(here, there, mtime_of(door, here), None)

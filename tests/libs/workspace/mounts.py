@@ -1,0 +1,33 @@
+"""Mounts for a test's child process, in a namespace of its own, through the C library."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+CLONE_NEWNS = 0x00020000
+MS_REC, MS_PRIVATE, MS_BIND = 0x4000, 1 << 18, 0x1000
+
+
+def apart() -> None:
+    """What this process mounts from here on, only it and its children see."""
+    _call(_libc().unshare(CLONE_NEWNS))
+    _call(_libc().mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
+
+
+def mounted(source: str, target: Path, kind: str, options: str = "") -> None:
+    _call(_libc().mount(source.encode(), bytes(target), kind.encode(), 0, options.encode()))
+
+
+def bound(source: Path, target: Path) -> None:
+    _call(_libc().mount(bytes(source), bytes(target), None, MS_BIND, None))
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _call(result: int) -> None:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

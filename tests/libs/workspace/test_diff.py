@@ -1,0 +1,73 @@
+"""A diff is the net change, in the words of the operations that made it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from libs.workspace.diff import Entry
+from libs.workspace.operations import Create, Delete, Move, Rename, Write
+from tests.libs.workspace.trees import staged, text
+
+
+@pytest.mark.requirement("S4-48")
+def test_a_deletion_says_why_and_how_much(root: Path) -> None:
+    diff = staged(root, Delete(path="report copy.pdf", reason="the same as report.pdf")).diff()
+    assert diff.entries == (Entry("deleted", "report copy.pdf", None, "file", 550, "the same as report.pdf"),)
+    assert diff.bytes_freed == 550
+
+
+def test_a_deleted_folder_is_one_entry_that_counts_what_it_holds(root: Path) -> None:
+    diff = staged(root, Delete(path="docs")).diff()
+    assert [(entry.path, entry.items, entry.size) for entry in diff.entries] == [("docs", 5, 4 + 7 + 550)]
+    assert diff.deleted == 5
+
+
+def test_what_was_moved_out_of_a_deleted_folder_is_moved(root: Path) -> None:
+    diff = staged(root, Move(path="docs/old/report.pdf", target="kept.pdf"), Delete(path="docs")).diff()
+    assert [(entry.change, entry.path, entry.source) for entry in diff.entries] == [
+        ("deleted", "docs", None),
+        ("moved", "kept.pdf", "docs/old/report.pdf"),
+    ]
+    assert diff.bytes_freed == 4 + 7
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        (Create(path="x"), Delete(path="x")),
+        (Rename(path="README", new_name="x"), Rename(path="x", new_name="README")),
+        (
+            Create(path="d", directory=True),
+            Move(path="README", target="d"),
+            Move(path="d/README", target="."),
+            Delete(path="d"),
+        ),
+    ],
+    ids=["made and deleted", "there and back", "through a folder"],
+)
+def test_what_came_to_nothing_is_not_there(root: Path, operations: tuple[Create | Delete | Move | Rename, ...]) -> None:
+    assert len(staged(root, *operations).diff()) == 0
+
+
+def test_two_moves_are_one(root: Path) -> None:
+    diff = staged(
+        root, Move(path="README", target="docs"), Rename(path="docs/README", new_name="readme", reason="b")
+    ).diff()
+    assert diff.entries == (Entry("moved", "docs/readme", "README", "file", 7, "b"),)
+
+
+def test_a_file_inside_a_moved_folder_is_not_itself_moved(root: Path) -> None:
+    diff = staged(
+        root, Move(path="docs", target="papers"), Write(path="papers/letter.txt", content=text("dear you"))
+    ).diff()
+    assert [(entry.change, entry.path, entry.size) for entry in diff.entries] == [
+        ("moved", "papers", 0),
+        ("changed", "papers/letter.txt", 8),
+    ]
+
+
+def test_the_counts_are_by_kind_of_change(root: Path) -> None:
+    diff = staged(root, Create(path="x"), Write(path="README", content=text("")), Move(path="docs", target="d")).diff()
+    assert (diff.created, diff.changed, diff.moved, diff.deleted, diff.version) == (1, 1, 1, 0, 3)

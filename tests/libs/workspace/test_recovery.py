@@ -1,0 +1,269 @@
+"""Killed anywhere, a commit or rollback is in effect whole or not at all, and so it stays through further kills."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from libs.errors import Conflict
+from libs.workspace.commit import commit, outcome
+from libs.workspace.errors import Busy, NoSuchPath
+from libs.workspace.lock import lock, seize
+from libs.workspace.operations import AnyOperation, Create, Delete, Move, Write
+from libs.workspace.recovery import Decision, recover
+from libs.workspace.rollback import rollback
+from tests.libs.workspace.trees import (
+    Counted,
+    Killed,
+    born,
+    forked,
+    grow,
+    manifest,
+    owner,
+    shape,
+    staged,
+    text,
+)
+
+OPERATIONS: list[AnyOperation] = [
+    Create(path="new", directory=True),
+    Create(path="new/file", content=text("made")),
+    Write(path="a", content=text("ours")),
+    Move(path="docs/old", target="new/old"),
+    Delete(path="docs"),
+    Move(path="b", target="t"),
+    Move(path="c", target="b"),
+    Move(path="t", target="c"),
+]
+SMALL: dict[str, bytes | str | None] = {
+    "a": "a",
+    "b": "bb",
+    "c": "ccc",
+    "docs/x": "x",
+    "docs/old/y": "y",
+    "docs/old/z": "z",
+}
+Act = Callable[[Path, Callable[[str], None]], object]
+
+
+def committing(root: Path, step: Callable[[str], None]) -> None:
+    commit(root, staged(root, *OPERATIONS), commit_id="c", fence=owner, step=step)
+
+
+def rolling_back(root: Path, step: Callable[[str], None]) -> None:
+    rollback(root, "c", fence=owner, step=step)
+
+
+class Trial:
+    """A tree before and after an act, fresh copies of it, and what the act may leave of one."""
+
+    def __init__(self, folder: Path, act: Act) -> None:
+        self.folder, self.act = folder, act
+        self.copies = 0
+        self.pre = shape(self.fresh())
+        whole = self.fresh()
+        seen = Counted()
+        act(whole, seen)
+        self.post, self.points = shape(whole), seen.points
+
+    def fresh(self) -> Path:
+        self.copies += 1
+        root = grow(self.folder / str(self.copies), SMALL)
+        if self.act is rolling_back:
+            committing(root, lambda point: None)
+        return root
+
+    def settled(self, root: Path, decide: Decision, before: object) -> None:
+        """All or nothing, as the outcome says; nothing means to the last mtime."""
+        assert all(recovered.stuck == () for recovered in recover(root, decide))
+        id = "c~1" if self.act is rolling_back else "c"
+        done = outcome(root, id) == "committed"
+        assert shape(root) == (self.post if done else self.pre)
+        if not done:
+            assert manifest(root) == before
+        assert recover(root) == []
+
+
+@pytest.fixture(params=[committing, rolling_back], ids=["commit", "rollback"])
+def trial(request: pytest.FixtureRequest, tmp_path: Path) -> Trial:
+    return Trial(tmp_path, request.param)
+
+
+@pytest.mark.requirement("A25", "A24")
+@pytest.mark.parametrize("decide", ["undo", "finish"])
+def test_killed_at_each_point_it_is_all_or_nothing(trial: Trial, decide: Decision) -> None:
+    for at in range(1, len(trial.points) + 1):
+        root = trial.fresh()
+        before = manifest(root)
+        assert forked(partial(trial.act, root, Killed(at))) == -signal.SIGKILL
+        trial.settled(root, decide, before)
+
+
+@pytest.mark.requirement("A25")
+@pytest.mark.parametrize("back", [2, 6], ids=["all but committed", "in the middle"])
+@pytest.mark.parametrize(("first", "then"), [("undo", "finish"), ("finish", "undo")])
+def test_killed_again_at_each_point_of_its_recovery_it_is_all_or_nothing(
+    trial: Trial, first: Decision, then: Decision, back: int
+) -> None:
+    code, at = -signal.SIGKILL, 0
+    while code == -signal.SIGKILL:
+        root, at = trial.fresh(), at + 1
+        before = manifest(root)
+        assert forked(partial(trial.act, root, Killed(len(trial.points) - back))) == -signal.SIGKILL
+        code = forked(partial(recover, root, first, step=Killed(at)))
+        trial.settled(root, then, before)
+    assert at > 3
+
+
+@pytest.mark.requirement("A25")
+def test_killed_at_any_moment_a_commit_of_a_thousand_operations_is_all_or_nothing(tmp_path: Path) -> None:
+    chosen = random.Random(11)
+    root = grow(tmp_path / "work", {f"d{number % 10}/{number}": str(number) for number in range(700)})
+    operations: list[AnyOperation] = [
+        *(Move(path=f"d{number % 10}/{number}", target=f"d{(number + 1) % 10}/m{number}") for number in range(400)),
+        *(Delete(path=f"d{number % 10}/{number}") for number in range(400, 700)),
+        *(Create(path=f"d{number % 10}/new{number}") for number in range(300)),
+    ]
+    before = manifest(root)
+    stage = staged(root, *operations)
+    for number in range(6):
+        id = f"c{number}"
+        forked(partial(_cut_short, chosen.uniform(0.01, 0.25), partial(commit, root, stage, commit_id=id, fence=owner)))
+        recover(root, chosen.choice(["undo", "finish"]))
+        if outcome(root, id) == "committed":
+            rollback(root, id, fence=owner)
+        assert manifest(root) == before
+
+
+class Lost(Conflict):
+    """The lease went to another."""
+
+
+@pytest.mark.requirement("A25")
+@pytest.mark.parametrize("decide", ["undo", "finish"])
+def test_a_process_that_slept_through_its_recovery_changes_nothing(trial: Trial, decide: Decision) -> None:
+    """At every point the newer owner seizes the lock and recovers; the older one then goes on."""
+    for at in range(1, len(trial.points) + 1):
+        root, left, after = trial.fresh(), at, {}
+
+        def sleep(point: str) -> None:
+            nonlocal left, after
+            left -= 1
+            if left == 0:
+                recover(root, decide, hold=seize)  # noqa: B023
+                after = manifest(root)  # noqa: B023
+
+        def fence() -> None:
+            if left <= 0:  # noqa: B023
+                raise Lost()
+
+        try:
+            if trial.act is committing:
+                commit(root, staged(root, *OPERATIONS), commit_id="c", fence=fence, step=sleep)
+            else:
+                rollback(root, "c", fence=fence, step=sleep)
+        except Lost:
+            assert manifest(root) == after
+        else:
+            assert shape(root) == trial.post
+
+
+@pytest.mark.requirement("A25")
+@pytest.mark.parametrize("decide", ["undo", "finish"])
+def test_even_between_the_fence_and_the_system_call_a_recovery_disarms_the_sleeper(
+    trial: Trial, decide: Decision
+) -> None:
+    """The fence still says yes, then the process sleeps, and the newer owner recovers before its system call."""
+    at = 0
+    while True:
+        root, calls, after, at = trial.fresh(), 0, None, at + 1
+
+        def fence() -> None:
+            nonlocal calls, after
+            calls += 1
+            if calls > at:  # noqa: B023
+                raise Lost()
+            if calls == at:  # noqa: B023
+                recover(root, decide, hold=seize)  # noqa: B023
+                after = manifest(root)  # noqa: B023
+
+        try:
+            if trial.act is committing:
+                commit(root, staged(root, *OPERATIONS), commit_id="c", fence=fence)
+            else:
+                rollback(root, "c", fence=fence)
+        except (Conflict, OSError, NoSuchPath):
+            assert manifest(root) == after
+        if calls < at:
+            return
+
+
+@pytest.mark.requirement("A25")
+def test_a_stopped_process_that_wakes_after_another_recovered_changes_nothing(tmp_path: Path) -> None:
+    root = grow(tmp_path / "work", SMALL)
+    before = manifest(root)
+    moved = tmp_path / "lease moved"
+
+    def fence() -> None:
+        if moved.exists():
+            raise Lost()
+
+    def stop(point: str) -> None:
+        if point == "placing":
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    def act() -> None:
+        with pytest.raises(Lost):
+            commit(root, staged(root, *OPERATIONS), commit_id="c", fence=fence, step=stop)
+
+    pid = born(act)
+    os.waitpid(pid, os.WUNTRACED)
+    with pytest.raises(Busy), lock(root, patience=0):
+        pass
+    moved.touch()
+    assert [recovered.outcome for recovered in recover(root, "undo", hold=seize)] == ["undone"]
+    assert manifest(root) == before
+    os.kill(pid, signal.SIGCONT)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert manifest(root) == before
+
+
+@pytest.mark.requirement("A26")
+def test_what_someone_put_in_its_place_is_never_replaced_by_an_undo(tmp_path: Path) -> None:
+    root = grow(tmp_path / "work", SMALL)
+    assert (
+        forked(
+            lambda: commit(
+                root, staged(root, Delete(path="a"), Delete(path="b")), commit_id="c", fence=owner, step=_die
+            )
+        )
+        == -9
+    )
+    (root / "a").write_text("theirs")
+    [recovered] = recover(root, "undo")
+    assert [clash.path for clash in recovered.stuck] == ["a"]
+    assert ((root / "a").read_text(), (root / "b").read_text()) == ("theirs", "bb")
+    assert [path.read_text() for path in (root / ".suma/history").glob("c~kept.*/o*")] == ["a"]
+
+
+def test_a_tree_that_was_never_committed_to_has_nothing_to_recover(tmp_path: Path) -> None:
+    assert recover(grow(tmp_path, {"a": "a"})) == []
+    assert not (tmp_path / ".suma").exists()
+
+
+def _die(point: str) -> None:
+    if point == "placing":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _cut_short(seconds: float, act: Callable[[], object]) -> None:
+    """The timer's signal ends the process wherever it is, in a system call or between two."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    act()

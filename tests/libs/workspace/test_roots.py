@@ -1,0 +1,67 @@
+"""Which folders may be a workspace."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from libs.workspace.errors import BadRoot
+from libs.workspace.roots import check_root
+from tests.libs.workspace.trees import forked
+
+
+@pytest.fixture
+def home(disk: Path) -> Path:
+    for name in ("Downloads", ".ssh", ".config/app", "suma/blobs"):
+        (disk / "home" / name).mkdir(parents=True)
+    return disk / "home"
+
+
+def test_a_folder_in_the_home_is_a_root(home: Path) -> None:
+    assert check_root(home / "Downloads", home / "suma", home) == home / "Downloads"
+
+
+@pytest.mark.requirement("S4-29", "A5")
+@pytest.mark.parametrize("name", [".", "..", ".ssh", ".config", ".config/app", "suma", "suma/blobs", "Downloads/none"])
+def test_credentials_our_own_data_and_what_holds_them_are_refused(home: Path, name: str) -> None:
+    with pytest.raises(BadRoot):
+        check_root(home / name, home / "suma", home)
+
+
+@pytest.mark.parametrize("path", ["/", "/etc", "/proc/self", "/sys/kernel"])
+def test_the_system_is_refused(home: Path, path: str) -> None:
+    with pytest.raises(BadRoot):
+        check_root(Path(path), home / "suma", home)
+
+
+def test_a_link_to_credentials_is_refused(home: Path) -> None:
+    (home / "Downloads/keys").symlink_to(home / ".ssh")
+    with pytest.raises(BadRoot, match="credentials"):
+        check_root(home / "Downloads/keys", home / "suma", home)
+
+
+def test_credentials_kept_elsewhere_by_a_link_are_refused(home: Path) -> None:
+    (home / "Downloads/aws").mkdir()
+    (home / ".aws").symlink_to(home / "Downloads/aws")
+    with pytest.raises(BadRoot, match="credentials"):
+        check_root(home / "Downloads", home / "suma", home)
+
+
+def test_a_file_is_refused(home: Path) -> None:
+    (home / "Downloads/file").touch()
+    with pytest.raises(BadRoot, match="not a folder"):
+        check_root(home / "Downloads/file", home / "suma", home)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_another_users_folder_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+
+    def as_nobody() -> None:
+        os.setresuid(65534, 65534, 65534)
+        with pytest.raises(BadRoot):
+            check_root(Path("/opt"), Path("/nonexistent/suma"), Path("/nonexistent/home"))
+
+    assert forked(as_nobody) == 0

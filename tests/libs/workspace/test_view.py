@@ -1,0 +1,95 @@
+"""Reading sees the disk as the stage would leave it, and only what it was when it was scanned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from libs.workspace.errors import Changed, NoSuchPath, OutsideWorkspace, WrongKind
+from libs.workspace.operations import Blob, Create, Delete, Move, Write
+from libs.workspace.stage import Stage
+from libs.workspace.tree import Tree
+from tests.libs.workspace.trees import staged, text
+
+
+@pytest.mark.requirement("S4-14")
+def test_children_are_the_staged_ones_in_order_of_name(root: Path) -> None:
+    stage = staged(root, Delete(path="photos/a.jpg"), Create(path="photos/0.jpg"))
+    assert [node.name for node in stage.get_children("photos")] == ["0.jpg", "b.jpg", "raw"]
+
+
+@pytest.mark.requirement("S4-14", "S4-24")
+def test_metadata_says_what_a_file_is(root: Path) -> None:
+    node = Stage(Tree.scan(root)).get_metadata("docs/old/report.pdf")
+    assert (node.name, node.extension, node.kind, node.size) == ("report.pdf", ".pdf", "file", 550)
+    assert node.modified_at is not None
+    assert node.modified_at.timestamp() == pytest.approx((root / "docs/old/report.pdf").stat().st_mtime)
+
+
+def test_the_root_is_a_dot(root: Path) -> None:
+    stage = Stage(Tree.scan(root))
+    assert stage.get_metadata(".").path == stage.get_metadata(str(root)).path == "."
+
+
+def test_content_follows_a_file_that_was_moved(root: Path) -> None:
+    stage = staged(root, Move(path="docs", target="papers"))
+    assert stage.read_content("papers/letter.txt").data == b"dear"
+
+
+def test_content_is_what_was_staged_last(root: Path) -> None:
+    stage = staged(root, Write(path="README", content=text("other")))
+    assert stage.read_content("README").data == b"other"
+
+
+def test_a_blob_is_read_from_the_store(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "blob").write_bytes(b"from the store")
+    stage = Stage(Tree.scan(root), lambda sha256: tmp_path / "blob")
+    stage.apply(Create(path="new", content=Blob(sha256="0" * 64, size=14)))
+    assert stage.read_content("new").data == b"from the store"
+
+
+def test_a_limit_cuts_and_says_so(root: Path) -> None:
+    excerpt = Stage(Tree.scan(root)).read_content("binary.bin", limit=10)
+    assert (excerpt.data, excerpt.size, excerpt.truncated) == (bytes(range(10)), 256, True)
+
+
+@pytest.mark.requirement("S4-29", "A5")
+@pytest.mark.parametrize("path", ["link/letter.txt", "../other/README", "/etc/passwd", "/data-evil/x", ".suma/lock"])
+def test_no_read_leaves_the_workspace(root: Path, path: str) -> None:
+    with pytest.raises(OutsideWorkspace):
+        Stage(Tree.scan(root)).read_content(path)
+
+
+@pytest.mark.requirement("S4-29", "A5")
+def test_a_sibling_with_the_same_prefix_is_outside(root: Path) -> None:
+    with pytest.raises(OutsideWorkspace):
+        Stage(Tree.scan(root)).get_children(f"{root}-evil")
+
+
+@pytest.mark.parametrize("path", ["link", "docs"])
+def test_only_files_have_content(root: Path, path: str) -> None:
+    with pytest.raises(WrongKind):
+        Stage(Tree.scan(root)).read_content(path)
+
+
+def test_what_was_deleted_is_not_there(root: Path) -> None:
+    with pytest.raises(NoSuchPath):
+        staged(root, Delete(path="docs")).get_metadata("docs/letter.txt")
+
+
+@pytest.mark.requirement("A26")
+def test_a_file_that_changed_since_the_scan_is_not_passed_off_as_the_old_one(root: Path) -> None:
+    stage = Stage(Tree.scan(root))
+    (root / "README").write_text("changed")
+    with pytest.raises(Changed):
+        stage.read_content("README")
+
+
+@pytest.mark.requirement("A5")
+def test_a_folder_replaced_by_a_link_after_the_scan_is_not_followed(root: Path, tmp_path: Path) -> None:
+    stage = Stage(Tree.scan(root))
+    (root / "docs").rename(tmp_path / "elsewhere")
+    (root / "docs").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Changed):
+        stage.read_content("docs/letter.txt")
