@@ -1,0 +1,28 @@
+"""The log in Postgres and all that stands beside it, whatever carries the records: its schema, topics and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from libs.database import Database, Schema, answering
+from libs.events.topics import Topic
+
+SCHEMA = Schema("bus", Path(__file__).parent / "migrations", owner="suma_bus")
+
+
+async def declare(database: Database, topics: Sequence[Topic], groups: Mapping[str, Sequence[str]]) -> None:
+    """Make the heads of every topic and the partitions of every group (group → topic names); safe to repeat."""
+    parts = {topic.name: topic.partitions for topic in topics}
+    heads = [(topic.name, part) for topic in topics for part in range(topic.partitions)]
+    shares = [(group, name, part) for group, names in groups.items() for name in names for part in range(parts[name])]
+    pool = await database.bus()
+    async with answering(), pool.acquire() as connection, connection.transaction():
+        await connection.executemany(
+            "insert into bus.heads (topic, part) values ($1, $2) on conflict do nothing", heads
+        )
+        await connection.executemany(
+            "insert into bus.partitions (grp, topic, part, due_at) values ($1, $2, $3, bus.now())"
+            " on conflict do nothing",
+            shares,
+        )

@@ -1,0 +1,103 @@
+"""The bus on Postgres alone: readers read the log, and LISTEN/NOTIFY carries the hints, after commit, never inside
+it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+import asyncpg
+import orjson
+
+from libs.bus.ports import OWNED_SECONDS, Partition, Record
+from libs.database import Database, answering
+
+CHANNEL = "suma_bus"
+SCAN_SECONDS = 1.0
+
+
+class PostgresBus:
+    """Every record is read from `bus.log`; positions are dense, so a process may also hand its own records on
+    directly."""
+
+    def __init__(self, database: Database, member: str, *, scan: float = SCAN_SECONDS) -> None:
+        self._database = database
+        self._member = member
+        self._scan = scan
+        self._hint = asyncio.Event()
+        self._ear: asyncpg.Connection[asyncpg.Record] | None = None
+
+    async def assignments(self, groups: Sequence[str]) -> Mapping[str, Mapping[Partition, int]]:
+        pool = await self._database.hints()
+        async with answering():
+            rows = await pool.fetch("select * from bus.own($1, $2, $3)", list(groups), self._member, OWNED_SECONDS)
+        return {
+            group: {Partition(row["topic"], row["part"]): row["position"] for row in rows if row["grp"] == group}
+            for group in groups
+        }
+
+    async def read(self, after: Mapping[Partition, int], *, limit: int) -> Sequence[Record]:
+        topics, parts = [p.topic for p in after], [p.part for p in after]
+        pool = await self._database.bus()
+        async with answering():
+            rows = await pool.fetch(
+                "select * from bus.read($1, $2, $3, $4)", topics, parts, list(after.values()), limit
+            )
+        return [
+            Record(
+                row["topic"],
+                row["part"],
+                row["position"],
+                row["event_id"],
+                row["tenant"],
+                row["key"],
+                row["type"],
+                orjson.loads(row["headers"]),
+                row["data"].encode(),
+            )
+            for row in rows
+        ]
+
+    async def advance(self, done: Mapping[str, Mapping[Partition, int]]) -> None:
+        rows = [(group, p.topic, p.part, position) for group, marks in done.items() for p, position in marks.items()]
+        if rows:
+            pool = await self._database.hints()
+            async with answering():
+                await pool.execute("select bus.advance($1, $2, $3, $4)", *map(list, zip(*rows, strict=True)))
+
+    async def wake(self, topics: Sequence[str]) -> None:
+        pool = await self._database.hints()
+        async with answering():
+            await pool.execute("select pg_notify($1, $2)", CHANNEL, ",".join(sorted(set(topics))))
+
+    async def waiting(self) -> None:
+        await self._listen()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._hint.wait(), self._scan)
+        self._hint.clear()
+
+    async def leave(self, groups: Sequence[str]) -> None:
+        ear, self._ear = self._ear, None
+        if ear is not None:
+            ear.terminate()
+        pool = await self._database.bus()
+        async with answering():
+            await pool.execute("select bus.leave($1, $2)", list(groups), self._member)
+
+    async def lag(self, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
+        pool = await self._database.bus()
+        async with answering():
+            rows = await pool.fetch("select * from bus.lag($1)", list(groups))
+        return {(row["grp"], row["topic"]): row["lag"] for row in rows}
+
+    async def _listen(self) -> None:
+        """Listen on a connection of our own; a lost one is replaced, and the scan covers what was said meanwhile."""
+        if self._ear is None or self._ear.is_closed():
+            ear = await self._database.pinned(self._database.dsns.bus)
+            async with answering():
+                await ear.add_listener(CHANNEL, self._hear)
+            self._ear = ear
+
+    def _hear(self, *_: object) -> None:
+        self._hint.set()

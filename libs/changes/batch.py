@@ -1,0 +1,183 @@
+"""How changesets become the one JSON document that `bus.commit` takes, and how its answer is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from libs import ids
+from libs.bus.ports import Record
+from libs.changes.changeset import Cause, Changeset
+from libs.database import tenant_set
+from libs.errors import Rejected
+from libs.events.base import Event
+from libs.events.envelope import MAX_EVENT_BYTES, Envelope
+from libs.leases.ports import TTL_SECONDS, Held, Start
+
+Row = dict[str, Any]
+
+
+class EventTooLarge(Rejected):
+    """An event is over 256 KiB; its body belongs into a blob."""
+
+    code = "EVENT_TOO_LARGE"
+
+
+@dataclass(frozen=True, slots=True)
+class Parking:
+    """An event that must wait, or is dead; with it every later one of its key in its topic."""
+
+    record: Record
+    state: str
+    error: str
+    attempts: int = 0
+    delay: float = 0.0
+
+
+@dataclass(slots=True)
+class Entry:
+    """A changeset on its way, or several that were gathered: its rows, ready but for their numbers in the batch."""
+
+    changesets: Sequence[Changeset]
+    items: Sequence[Row]
+    lane: tuple[str, str]
+    spoken: list[tuple[Envelope[Event], bytes, Row]] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+    starts: list[Row] = field(default_factory=list)
+    parks: list[Row] = field(default_factory=list)
+
+    def records(self, positions: dict[str, int]) -> list[Record]:
+        """What it published, at the positions that the log gave."""
+        return [
+            Record(e.topic.name, row["part"], positions[e.id], e.id, e.tenant, e.key, e.type, row["headers"], data, e)
+            for e, data, row in self.spoken
+            if e.id in positions
+        ]
+
+
+def item(cause: Cause, state: str) -> Row:
+    lease = cause.lease
+    return {
+        "grp": cause.group,
+        "id": cause.id,
+        "tenant": cause.tenant,
+        "key": cause.key,
+        "topic": cause.topic,
+        "urgent": cause.urgent,
+        "parked": cause.parked,
+        "state": state,
+        "lease": lease.id if lease else None,
+        "token": lease.token if lease else None,
+    }
+
+
+def envelope(cause: Cause, event: Event, *, now: datetime, traceparent: str | None) -> Envelope[Event]:
+    """The event with where it came from. Its turn is its own where it names one, else its cause's."""
+    return Envelope(
+        id=ids.new(),
+        source=f"suma/{cause.group}",
+        time=now,
+        tenant=cause.tenant,
+        key=cause.key,
+        data=event,
+        session=cause.session,
+        turn=getattr(event, "turn_id", None) or cause.turn,
+        correlation=cause.correlation,
+        causation=cause.causation,
+        traceparent=traceparent or cause.traceparent,
+    )
+
+
+def spoken(envelope: Envelope[Event]) -> tuple[Envelope[Event], bytes, Row]:
+    """The event as a row of the log.
+
+    Raises:
+        EventTooLarge: its data exceeds 256 KiB.
+    """
+    data = envelope.data.model_dump_json(by_alias=True).encode()
+    if len(data) > MAX_EVENT_BYTES:
+        raise EventTooLarge(f"{envelope.type} is {len(data)} bytes; at most {MAX_EVENT_BYTES} are allowed")
+    topic = envelope.topic
+    row = {
+        "id": envelope.id,
+        "topic": topic.name,
+        "part": topic.partition_of(envelope.key),
+        "tenant": envelope.tenant,
+        "key": envelope.key,
+        "type": envelope.type,
+        "headers": envelope.headers(),
+        "data": orjson.Fragment(data),
+    }
+    return envelope, data, row
+
+
+def started(cause: Cause, start: Start, *, owner: str | None) -> tuple[Row, Held | None]:
+    """A lease as a row, and as held when it is claimed at birth."""
+    content = {**start.input, "_cause": cause.inherited()}
+    row = {
+        "id": start.id,
+        "grp": cause.group,
+        "kind": start.kind,
+        "tenant": cause.tenant,
+        "key": cause.key,
+        "owner": owner,
+        "delay": start.delay or 0.0,
+        "ttl": TTL_SECONDS,
+        "input": content,
+    }
+    held = Held(start.id, cause.group, start.kind, cause.tenant, cause.key, 1, 1, content) if owner else None
+    return row, held
+
+
+def parked(cause: Cause, parking: Parking) -> Row:
+    record = parking.record
+    return {
+        "grp": cause.group,
+        "topic": record.topic,
+        "key": record.key,
+        "event_id": record.event_id,
+        "tenant": record.tenant,
+        "type": record.type,
+        "headers": dict(record.headers),
+        "data": orjson.Fragment(record.data),
+        "attempts": parking.attempts,
+        "delay": parking.delay,
+        "state": parking.state,
+        "error": parking.error[:2000],
+    }
+
+
+def document(entries: Sequence[Entry]) -> str:
+    """The batch as `bus.commit` reads it. `n` numbers changesets, `i` changes, `o` events."""
+    batch: dict[str, Any] = {"items": []}
+    changes: dict[str, dict[str, list[Row]]] = {}
+    i = o = 0
+    for n, entry in enumerate(entries):
+        batch["items"].extend({"n": n, **item} for item in entry.items)
+        for changeset in entry.changesets:
+            tenant = changeset.cause.tenant
+            for change in changeset.changes:
+                row = {**change.row, "tenant_id": tenant, "n": n, "i": i}
+                changes.setdefault(change.schema, {}).setdefault(change.kind, []).append(row)
+                i += 1
+            for name, wanted in (("ends", changeset.ends), ("cancels", changeset.cancels)):
+                if wanted:
+                    batch.setdefault(name, []).extend(
+                        {"n": n, "id": id, "grp": changeset.cause.group, "tenant": tenant} for id in wanted
+                    )
+        for _, _, row in entry.spoken:
+            batch.setdefault("events", []).append({**row, "n": n, "o": o})
+            o += 1
+        for name, rows in (("starts", entry.starts), ("parks", entry.parks)):
+            if rows:
+                batch.setdefault(name, []).extend({**row, "n": n} for row in rows)
+    if changes:
+        batch["changes"] = changes
+    batch["tenants"] = tenant_set(
+        sorted({changeset.cause.tenant for entry in entries for changeset in entry.changesets})
+    )
+    return orjson.dumps(batch).decode()

@@ -1,0 +1,20 @@
+"""Postgres: who connects as whom, transactions that see only their tenants, and migrations.
+
+Three roles (DESIGN §4): `suma_owner` migrates, `suma_bus` owns the bus's own schema, `suma_app` serves. None is a
+superuser and none bypasses row-level security.
+"""
+
+from libs.database.migrations import Schema, migrate
+from libs.database.pools import SILENCE, Connection, Database, DatabaseDown, Dsns, answering, tenant_set
+
+__all__ = [
+    "SILENCE",
+    "Connection",
+    "Database",
+    "DatabaseDown",
+    "Dsns",
+    "Schema",
+    "answering",
+    "migrate",
+    "tenant_set",
+]

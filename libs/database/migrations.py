@@ -1,0 +1,120 @@
+"""Migrations: SQL files, forward only, in order, under one advisory lock, that cannot hang a busy table.
+
+After its files, a schema's `apply.sql` is re-created, its tables are opened to `suma_app` and shut by row-level
+security: every table with a `tenant_id` gets the same policy, so that none can be forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import asyncpg
+
+from libs.errors import SumaError
+
+LOCK = 0x53554D41
+TENANT_RULE = "tenant_id = any (nullif(current_setting('suma.tenants', true), '')::text[])"
+
+
+class MigrationChanged(SumaError):
+    """A migration that was applied has been edited since. Migrations only go forward: add a new file."""
+
+    code = "MIGRATION_CHANGED"
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A schema with one owner service: the folder of its numbered files, and its `apply.sql` where it is written to."""
+
+    name: str
+    migrations: Path
+    apply: Path | None = None
+    owner: str = "suma_owner"
+
+
+async def migrate(dsn: str, schema: Schema) -> list[str]:
+    """Bring a schema up to date; the names of the files that were applied. Two processes may call it at once."""
+    connection = await asyncpg.connect(dsn, timeout=10, command_timeout=120)
+    try:
+        async with connection.transaction():
+            await connection.execute("set local lock_timeout = '5s'; set local statement_timeout = '60s'")
+            await connection.execute("select pg_advisory_xact_lock($1)", LOCK)
+            return await _forward(connection, schema)
+    finally:
+        await connection.close()
+
+
+async def _forward(connection: asyncpg.Connection[asyncpg.Record], schema: Schema) -> list[str]:
+    await connection.execute(f"create schema if not exists {schema.name} authorization {schema.owner}")
+    await connection.execute(f"set local role {schema.owner}")
+    await connection.execute(
+        f"create table if not exists {schema.name}.migrations"
+        " (name text primary key, digest text not null, at timestamptz not null default now())"
+    )
+    known = {
+        row["name"]: row["digest"]
+        for row in await connection.fetch(f"select name, digest from {schema.name}.migrations")  # noqa: S608 - ours
+    }
+    files = sorted(schema.migrations.glob("*.sql"))
+    applied = [file.name for file in files if await _step(connection, schema, file, known)]
+    if schema.apply is not None and await _replace(connection, schema, schema.apply, known):
+        applied.append(schema.apply.name)
+    if applied and schema.name != "bus":
+        await _shut(connection, schema.name)
+    return applied
+
+
+async def _step(
+    connection: asyncpg.Connection[asyncpg.Record], schema: Schema, file: Path, known: dict[str, str]
+) -> bool:
+    text = await asyncio.to_thread(file.read_text)
+    digest = sha256(text.encode()).hexdigest()
+    if file.name in known:
+        if known[file.name] != digest:
+            raise MigrationChanged(
+                f"{schema.name}/{file.name} was applied and has been edited since; add a new migration"
+            )
+        return False
+    await connection.execute(text)
+    noted = f"insert into {schema.name}.migrations (name, digest) values ($1, $2)"  # noqa: S608 - the name is ours
+    await connection.execute(noted, file.name, digest)
+    return True
+
+
+async def _replace(
+    connection: asyncpg.Connection[asyncpg.Record], schema: Schema, file: Path, known: dict[str, str]
+) -> bool:
+    text = await asyncio.to_thread(file.read_text)
+    digest = sha256(text.encode()).hexdigest()
+    if known.get(file.name) == digest:
+        return False
+    await connection.execute(text)
+    noted = f"insert into {schema.name}.migrations as m (name, digest) values ($1, $2)"  # noqa: S608 - the name is ours
+    renewed = " on conflict (name) do update set digest = excluded.digest, at = now()"
+    await connection.execute(noted + renewed, file.name, digest)
+    return True
+
+
+async def _shut(connection: asyncpg.Connection[asyncpg.Record], name: str) -> None:
+    """Grant what a service needs, and let row-level security hide every other tenant's rows, even from the owner."""
+    await connection.execute(f"grant usage on schema {name} to suma_app")
+    tables = await connection.fetch(
+        "select c.relname, exists"
+        " (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id') as tenanted"
+        " from pg_class c"
+        " where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'migrations'",
+        name,
+    )
+    for table in tables:
+        where = f'{name}."{table["relname"]}"'
+        await connection.execute(f"grant select, insert, update, delete on {where} to suma_app")
+        if table["tenanted"]:
+            await connection.execute(
+                f"alter table {where} enable row level security; alter table {where} force row level security;"
+                f"drop policy if exists tenant on {where};"
+                f"create policy tenant on {where} using ({TENANT_RULE}) with check ({TENANT_RULE})"
+            )
+    await connection.execute(f"grant usage, select on all sequences in schema {name} to suma_app")

@@ -1,0 +1,73 @@
+"""Leases in `bus.leases`, on the database's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import orjson
+
+from libs.database import Database, answering
+from libs.leases.ports import TTL_SECONDS, Held
+
+
+class PostgresLeases:
+    def __init__(self, database: Database, member: str) -> None:
+        self._database = database
+        self._member = member
+
+    async def pending(self, groups: Sequence[str]) -> Sequence[tuple[str, str]]:
+        pool = await self._database.bus()
+        async with answering():
+            rows = await pool.fetch("select * from bus.pending($1)", list(groups))
+        return [(row["grp"], row["kind"]) for row in rows]
+
+    async def due(self, group: str, kind: str, *, room: int, per_tenant: int) -> Sequence[Held]:
+        pool = await self._database.bus()
+        async with answering():
+            rows = await pool.fetch(
+                "select * from bus.due($1, $2, $3, $4, $5, $6)",
+                group,
+                self._member,
+                kind,
+                room,
+                per_tenant,
+                TTL_SECONDS,
+            )
+        return [
+            Held(
+                row["id"],
+                group,
+                kind,
+                row["tenant"],
+                row["key"],
+                row["token"],
+                row["attempts"],
+                orjson.loads(row["input"]),
+                row["cancelled"],
+            )
+            for row in rows
+        ]
+
+    async def beat(self, held: Sequence[Held]) -> Mapping[str, bool]:
+        pool = await self._database.hints()
+        async with answering():
+            rows = await pool.fetch(
+                "select * from bus.beat($1, $2, $3)", [h.id for h in held], [h.token for h in held], TTL_SECONDS
+            )
+        return {row["id"]: row["cancelled"] for row in rows}
+
+    async def marked(self, held: Sequence[Held]) -> Mapping[str, bool]:
+        pool = await self._database.bus()
+        async with answering():
+            rows = await pool.fetch("select * from bus.marked($1, $2)", [h.id for h in held], [h.token for h in held])
+        return {row["id"]: row["lost"] for row in rows}
+
+    async def release(self, held: Sequence[Held], *, delay: float) -> None:
+        pool = await self._database.bus()
+        async with answering():
+            await pool.execute("select bus.release($1, $2, $3)", [h.id for h in held], [h.token for h in held], delay)
+
+    async def free(self, owners: Sequence[str]) -> int:
+        pool = await self._database.bus()
+        async with answering():
+            return int(await pool.fetchval("select bus.free($1)", list(owners)))

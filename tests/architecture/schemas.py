@@ -1,0 +1,31 @@
+"""The schemas of the house: every service's of the catalogue, and the test services' own, in one database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from libs.bus.log import SCHEMA as BUS
+from libs.database import Dsns, Schema, migrate
+from services.catalog import SERVICES
+from tests.echo import FOLDER
+
+ROOT = Path(__file__).parents[2]
+
+
+def _present(file: Path) -> Path | None:
+    return file if file.exists() else None
+
+
+def schemas() -> list[Schema]:
+    """Whatever has migrations."""
+    homes = {entry.schema: ROOT / "services" / entry.name for entry in SERVICES if entry.schema is not None}
+    declared = [Schema(name, home / "migrations", _present(home / "apply.sql")) for name, home in homes.items()]
+    return [Schema("echo", FOLDER / "migrations", FOLDER / "apply.sql"), *declared]
+
+
+NAMES = [schema.name for schema in schemas()]
+
+
+async def build(where: Dsns) -> None:
+    for schema in (BUS, *schemas()):
+        await migrate(where.owner, schema)

@@ -1,0 +1,92 @@
+"""Who may touch what in Postgres: services have no grant in the bus, and what crosses tenants is on a list."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import asyncpg
+import pytest
+
+from tests.architecture.schemas import NAMES
+
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
+
+MAY_EXECUTE = {"now", "tenants", "closed_door", "guard", "settle", "commit"}
+"""Of the bus's functions, those that a service may call (bus.md 11)."""
+
+CROSS_TENANTS = {
+    "bus.now": "the clock has no tenant",
+    "bus.guard": "suma_app has no grant on the inbox; refuses tenants outside the set",
+    "bus.settle": "suma_app has no grant on the log; refuses tenants outside the set",
+    "gateway.key_by_id": "an API key is looked up before anyone knows its tenant",
+    "audit.unsealed": "checkpoints sign every tenant's head",
+}
+"""Every function that runs with its owner's rights, and why."""
+
+
+@pytest.mark.requirement("P8")
+async def test_services_have_no_grant_on_any_table_of_the_bus(eye: Connection) -> None:
+    granted = await eye.fetch(
+        "select c.relname from pg_class c where c.relnamespace = 'bus'::regnamespace and c.relkind in ('r',"
+        " 'p', 'S', 'v')"
+        " and (case when c.relkind = 'S' then has_sequence_privilege('suma_app', c.oid, 'usage, select, update')"
+        " else has_table_privilege('suma_app', c.oid, 'select, insert, update, delete, truncate, references,"
+        " trigger') end)"
+    )
+    assert [row["relname"] for row in granted] == []
+
+
+@pytest.mark.requirement("P8")
+async def test_services_may_execute_only_the_listed_functions_of_the_bus(eye: Connection) -> None:
+    granted = await eye.fetch(
+        "select proname from pg_proc where pronamespace = 'bus'::regnamespace and"
+        " has_function_privilege('suma_app', oid, 'execute')"
+    )
+    assert {row["proname"] for row in granted} == MAY_EXECUTE
+
+
+@pytest.mark.requirement("P8")
+async def test_what_runs_with_its_owners_rights_is_listed(eye: Connection) -> None:
+    found = await eye.fetch(
+        "select n.nspname || '.' || p.proname as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
+        " where p.prosecdef and n.nspname = any ($1)",
+        ["bus", *NAMES],
+    )
+    assert {row["name"] for row in found} == set(CROSS_TENANTS)
+
+
+@pytest.mark.requirement("P8")
+async def test_a_function_with_its_owners_rights_fixes_its_search_path(eye: Connection) -> None:
+    loose = await eye.fetch(
+        "select p.oid::regprocedure::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace"
+        " where p.prosecdef and n.nspname = any ($1)"
+        " and not coalesce(array_to_string(p.proconfig, ' ') like '%search_path=pg_catalog, pg_temp%', false)",
+        ["bus", *NAMES],
+    )
+    assert [row["name"] for row in loose] == []
+
+
+@pytest.mark.requirement("P8")
+async def test_no_role_of_ours_passes_row_level_security(eye: Connection) -> None:
+    strong = await eye.fetch(
+        "select rolname from pg_roles where rolname like 'suma%'"
+        " and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or pg_has_role('suma_app', oid,"
+        " 'member') and rolname <> 'suma_app')"
+    )
+    assert [row["rolname"] for row in strong] == []
+
+
+@pytest.mark.requirement("P8")
+@pytest.mark.parametrize("function", ["guard", "settle", "commit"])
+async def test_a_batch_that_names_a_tenant_outside_the_set_is_refused(app: Connection, function: str) -> None:
+    item = '{"n":0,"grp":"g","id":"x","tenant":"b","key":"k","state":"done","urgent":false}'
+    calls = {
+        "guard": f"select bus.guard('[{item}]')",
+        "settle": """select bus.settle('{"starts": [{"n": 0, "id": "x", "tenant": "b"}]}', '{0}')""",
+        "commit": f"""select bus.commit('{{"tenants": "{{a}}", "items": [{item}]}}')""",
+    }
+    async with app.transaction():
+        await app.execute("select set_config('suma.tenants', '{a}', true)")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            async with app.transaction():
+                await app.execute(calls[function])

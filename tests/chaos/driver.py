@@ -1,0 +1,149 @@
+"""The kill driver: a process that hosts services dies by SIGKILL at a named point, and another must bring all to its
+end.
+
+The points are a catalogue made from what the services declare, not from what a run happened to hit (bus.md, Proving
+it). A `Cast` makes a process's platform and services; it must be importable, because children are forked. Whoever
+drives supplies the work beforehand, as events in the log, and says how one sees that everything is over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import asyncpg
+
+from libs import ids
+from libs.bus.ports import OWNED_SECONDS
+from libs.database import Dsns
+from libs.runtime.host import host
+from libs.runtime.platform import Platform
+from libs.runtime.service import Service
+from libs.telemetry import logs
+from tests.infrastructure import PACE, shift
+from tests.processes import Child
+
+Point: TypeAlias = Callable[[str], None]
+Stage: TypeAlias = tuple[Platform, Sequence[Service]]
+Cast: TypeAlias = Callable[[Dsns, str, str, Point], AbstractAsyncContextManager[Stage]]
+"""(dsns, the world's dsn, member's name, point) → the platform and the services of one process."""
+
+WITHIN = 20.0
+TICK = 0.02
+DOOMED = "doomed"
+
+
+def catalogue(services: Sequence[Service]) -> list[str]:
+    """Every point at which a process that hosts these can be killed, from what they declare."""
+    steps = ["writer:commit", "reader:flush", "reader:wake"]
+    for service in services:
+        steps += [f"{service.name}:{subscription.event.type}" for subscription in service.subscriptions]
+        steps += [f"{service.name}:{kind.name}:{part}" for kind in service.kinds for part in ("sweep", "run", "finish")]
+        steps += [f"{service.name}:parked"] if service.subscriptions else []
+    return [f"{step}:{side}" for step in steps for side in ("before", "after")]
+
+
+@dataclass
+class Faults:
+    """What a process's platform is told of every point: it counts, and kills its own process at the chosen hit of
+    one."""
+
+    fatal: str = ""
+    hit: int = 1
+    seen: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, point: str) -> None:
+        self.seen[point] = self.seen.get(point, 0) + 1
+        if point == self.fatal and self.seen[point] == self.hit:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def doomed(cast: Cast, where: Dsns, world: str, fatal: str, hit: int) -> None:
+    """A process that works until it kills itself."""
+    logs.configure(json=False, level="CRITICAL")
+    asyncio.run(_work(cast, where, world, Faults(fatal, hit)))
+
+
+async def _work(cast: Cast, where: Dsns, world: str, faults: Faults) -> None:
+    async with (
+        cast(where, world, DOOMED, faults) as (platform, services),
+        host(platform, services, pace=PACE) as running,
+        time_flies(platform),
+    ):
+        await running.failed
+
+
+async def die(cast: Cast, where: Dsns, world: str, fatal: str, hit: int = 1) -> None:
+    """Let a process die at this point; an error when it never comes there."""
+    child = Child(doomed, cast, where, world, fatal, hit)
+    try:
+        assert await child.ended(WITHIN) == -signal.SIGKILL, f"nothing came to {fatal}"
+    finally:
+        child.kill()
+
+
+async def survive(cast: Cast, where: Dsns, world: str, *, dead: Sequence[str] = (DOOMED,)) -> Faults:
+    """A new process frees what the dead one held, and works until all is over. Which points it came to."""
+    faults = Faults()
+    async with cast(where, world, ids.new(), faults) as (platform, services):
+        await platform.leases.free(list(dead))
+        async with host(platform, services, pace=PACE) as running, time_flies(platform):
+            over = asyncio.ensure_future(_until_over(where, services))
+            await asyncio.wait({over, running.failed}, return_when=asyncio.FIRST_COMPLETED)
+            if running.failed.done():
+                over.cancel()
+                await running.failed
+            await over
+            assert running.problems() == []
+    return faults
+
+
+@asynccontextmanager
+async def time_flies(platform: Platform) -> AsyncIterator[None]:
+    """Database time passes quickly, but not so that a member could not renew what it holds."""
+
+    async def fly() -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            await shift(platform.database, seconds=OWNED_SECONDS / 30)
+
+    flying = asyncio.ensure_future(fly())
+    try:
+        yield
+    finally:
+        flying.cancel()
+        await asyncio.gather(flying, return_exceptions=True)
+
+
+async def _until_over(where: Dsns, services: Sequence[Service]) -> None:
+    """No lease, nothing parked, and every event of the log answered by everyone who listens to it."""
+    pairs = [(s.name, sub.event.type) for s in services for sub in s.subscriptions]
+    groups, types = [group for group, _ in pairs], [kind for _, kind in pairs]
+    eye = await asyncpg.connect(where.bus)
+    try:
+        async with asyncio.timeout(WITHIN):
+            while not await eye.fetchval(OVER, groups, types):
+                await asyncio.sleep(TICK)
+    except TimeoutError:
+        raise AssertionError(f"it does not end: {await eye.fetch(LEFT, groups, types)}") from None
+    finally:
+        await eye.close()
+
+
+LEFT = """
+select 'lease' as what, id from bus.leases union all select 'parked', event_id from bus.parked where state = 'parked'
+union all select listens.grp, log.type || ' ' || log.event_id from unnest($1::text[], $2::text[]) as listens(grp, type)
+join bus.log using (type) where not exists (select from bus.inbox where inbox.grp = listens.grp and inbox.id =
+log.event_id and inbox.state <> 'parked')
+"""
+OVER = f"select not exists ({LEFT})"
+DENSE = """
+select coalesce(bool_and(counted = last), true) from (
+    select count(*) as counted, max(position) as last from bus.log group by topic, part
+) as each_partition
+"""

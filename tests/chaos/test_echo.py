@@ -1,0 +1,103 @@
+"""SIGKILL at every point of the echo turn: every accepted turn ends, with one effect and one answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import asyncpg
+import pytest
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.database import Dsns
+from libs.events import MessageReceived
+from tests import infrastructure
+from tests.chaos.driver import DENSE, catalogue, die, survive
+from tests.chaos.echo_cast import echo_cast
+from tests.echo import Echo
+
+KINDS = ("hi", "fail", "later", "bad", "stumble")
+POINTS = catalogue(Echo(infrastructure.NOWHERE, "").services())
+
+
+def kinds_for(point: str) -> tuple[str, ...]:
+    """The turns that come to a point: the plain one everywhere, and the special one where only it does."""
+    if ":parked:" in point:
+        return ("hi", "stumble")
+    if "tool.failed" in point:
+        return ("hi", "fail")
+    if ":sweep:" in point:
+        return ("hi", "later")
+    if "turn.ended" in point or "reader:wake" in point:
+        return ("hi", "bad")
+    return ("hi", "hi")
+
+
+async def accept(where: Dsns, kinds: Sequence[str]) -> list[str]:
+    """Messages that were answered with 202, by a process that is gone."""
+    turns = [f"{kind}-{ids.new()}" for kind in kinds]
+    async with infrastructure.platform(where) as platform:
+        writing = asyncio.ensure_future(platform.writer.run())
+        await asyncio.sleep(0)
+        for turn in turns:
+            cause = Cause.request("gateway", id=ids.new(), tenant="t1", key=f"t1:{turn}", session=turn, turn=turn)
+            event = MessageReceived(message_id=turn, turn_id=turn, text="hello", principal="p")
+            await platform.writer.apply(Changeset(cause).say(event))
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+    return turns
+
+
+async def every_turn_ended_well(where: Dsns, world: str, turns: Sequence[str]) -> None:
+    eye = await asyncpg.connect(where.owner.replace("suma_owner", "postgres"))
+    elsewhere = await asyncpg.connect(world)
+    try:
+        for turn in turns:
+            answers = await eye.fetch(
+                "select type from bus.log where headers ->> 'turnid' = $1"
+                " and type = any ('{suma.message.completed.v1,suma.turn.ended.v1}')",
+                turn,
+            )
+            fine = not turn.startswith(("bad-", "fail-"))
+            assert [row["type"] for row in answers] == [
+                "suma.message.completed.v1" if fine else "suma.turn.ended.v1"
+            ], turn
+            calls = await eye.fetch(
+                "select data ->> 'call_id' as id from bus.log where headers ->> 'turnid' = $1 and type like"
+                " 'suma.tool.requested%'",
+                turn,
+            )
+            assert len(calls) == (0 if turn.startswith("bad-") else 1)
+            effects = await elsewhere.fetchval(
+                "select count(*) from effects where key = any ($1)", [row["id"] for row in calls]
+            )
+            assert effects == int(fine)
+        assert await eye.fetchval(DENSE)
+        assert await eye.fetchval(
+            "select (select count(*) from echo.noted where grp = 'audit_worker')"
+            " = (select count(*) from bus.log where topic = 'audit.events')"
+        )
+    finally:
+        await eye.close()
+        await elsewhere.close()
+
+
+@pytest.mark.requirement("A10")
+async def test_a_run_of_every_kind_of_turn_comes_to_every_point_of_the_catalogue(echo_where: Dsns, world: str) -> None:
+    turns = await accept(echo_where, KINDS)
+    faults = await survive(echo_cast, echo_where, world)
+    await every_turn_ended_well(echo_where, world, turns)
+    assert set(POINTS) - set(faults.seen) == set()
+    assert set(faults.seen) - set(POINTS) == set()
+
+
+@pytest.mark.requirement("A10", "A11", "A12")
+@pytest.mark.parametrize("point", POINTS)
+async def test_a_process_killed_at_any_point_loses_nothing_and_repeats_nothing(
+    echo_where: Dsns, world: str, point: str
+) -> None:
+    turns = await accept(echo_where, kinds_for(point))
+    await die(echo_cast, echo_where, world, point)
+    await survive(echo_cast, echo_where, world)
+    await every_turn_ended_well(echo_where, world, turns)

@@ -1,0 +1,138 @@
+"""A cluster: one database, one who publishes, and as many members as a test starts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import asyncpg
+import orjson
+import pytest
+import pytest_asyncio
+
+from libs import ids
+from libs.bus.ports import Record
+from libs.changes import Cause, Changeset
+from libs.database import Dsns
+from libs.events import FeedbackGiven, RememberRequested
+from libs.runtime.host import Running, host
+from libs.runtime.platform import Platform
+from tests import infrastructure
+from tests.conformance.bus.adapters import ADAPTERS
+from tests.conformance.bus.listener import GROUP, Listener, member
+from tests.processes import Child
+
+WITHIN = 30.0
+LOOK_EVERY = 0.02
+
+
+@dataclass
+class Cluster:
+    adapter: str
+    where: Dsns
+    publisher: Platform
+    eye: asyncpg.Connection[asyncpg.Record]
+    children: list[Child] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def platform(self, **ports: Any) -> AsyncIterator[Platform]:
+        async with ADAPTERS[self.adapter](self.where, **ports) as platform:
+            yield platform
+
+    @asynccontextmanager
+    async def listening(self, **ports: Any) -> AsyncIterator[Running]:
+        """A member in this process."""
+        async with (
+            self.platform(**ports) as platform,
+            host(platform, [Listener(platform).service()], pace=infrastructure.PACE) as running,
+        ):
+            yield running
+
+    def child(self, name: str, fatal: str = "") -> Child:
+        """A member in a process of its own."""
+        child = Child(member, self.adapter, self.where, name, fatal)
+        self.children.append(child)
+        return child
+
+    async def say(self, what: str, *, key: str = "k", text: str = "", tenant: str = "t1") -> str:
+        """Publish `what`; the event's id."""
+        event = RememberRequested(memory_id=what, kind="fact", text=text, user="u")
+        return await self._publish(event, what, key, tenant)
+
+    async def urge(self, what: str, *, key: str = "k", tenant: str = "t1") -> str:
+        return await self._publish(FeedbackGiven(subject=what, score=1, user="u"), what, key, tenant)
+
+    async def _publish(self, event: RememberRequested | FeedbackGiven, what: str, key: str, tenant: str) -> str:
+        cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{key}", turn=what)
+        (record,) = (await self.publisher.writer.apply(Changeset(cause).say(event))).records
+        return record.event_id
+
+    async def mend(self, name: str, *, tenant: str = "t1") -> None:
+        """What `needs:NAME` waits for is there."""
+        cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{name}")
+        await self.publisher.writer.apply(Changeset(cause).change("echo", "tally.spend", name=name, amount=0))
+
+    async def heard(self, key: str = "k", tenant: str = "t1") -> list[str]:
+        """What was handled of a key, in the order of handling."""
+        rows = await self.eye.fetch("select turn_id from echo.noted where key = $1 order by n", f"{tenant}:{key}")
+        return [row["turn_id"] for row in rows]
+
+    async def until_heard(self, count: int) -> None:
+        await self.until("select count(*) >= $1 from echo.noted", count)
+
+    async def until(self, question: str, *args: object) -> None:
+        """Wait until the database says yes."""
+        async with asyncio.timeout(WITHIN):
+            while not await self.eye.fetchval(question, *args):
+                await asyncio.sleep(LOOK_EVERY)
+
+    async def later(self, seconds: float) -> None:
+        """Let database time pass."""
+        await infrastructure.shift(self.publisher.database, seconds=seconds)
+
+    async def state(self, event_id: str) -> str | None:
+        found: str | None = await self.eye.fetchval(
+            "select state from bus.inbox where grp = $1 and id = $2", GROUP, event_id
+        )
+        return found
+
+    async def record(self, event_id: str) -> Record:
+        row = await self.eye.fetchrow(
+            "select topic, part, position, tenant, key, type, headers::text, data::text from bus.log where"
+            " event_id = $1",
+            event_id,
+        )
+        assert row is not None
+        return Record(
+            row["topic"],
+            row["part"],
+            row["position"],
+            event_id,
+            row["tenant"],
+            row["key"],
+            row["type"],
+            orjson.loads(row["headers"]),
+            row["data"].encode(),
+        )
+
+
+@pytest.fixture(params=list(ADAPTERS))
+def adapter(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def cluster(adapter: str, echo_where: Dsns) -> AsyncIterator[Cluster]:
+    async with ADAPTERS[adapter](echo_where) as publisher:
+        writing = asyncio.ensure_future(publisher.writer.run())
+        eye = await asyncpg.connect(echo_where.owner.replace("suma_owner", "postgres"))
+        cluster = Cluster(adapter, echo_where, publisher, eye)
+        yield cluster
+        for child in cluster.children:
+            child.kill()
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+        await eye.close()

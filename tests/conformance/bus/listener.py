@@ -1,0 +1,85 @@
+"""A service that does as each event says, and notes what it has handled; and processes that host it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+from libs.bus.ports import Record
+from libs.changes import Cause, Changeset
+from libs.database import Dsns, Schema
+from libs.errors import Rejected, SumaError, Unavailable
+from libs.events import FeedbackGiven, RememberRequested, TurnEnded
+from libs.events.envelope import Envelope
+from libs.runtime.host import host
+from libs.runtime.platform import Platform
+from libs.runtime.service import Service, Subscription
+from libs.telemetry import logs
+from tests.conformance.bus.adapters import ADAPTERS
+from tests.echo import FOLDER
+from tests.infrastructure import PACE
+
+GROUP = "memory_service"
+
+
+class Listener:
+    """`bad` is refused, `crash` raises, `needs:NAME` waits until that tally exists; anything else is noted."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._database = platform.database
+
+    async def heard(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
+        match event.data.text.split(":"):
+            case ["bad"]:
+                raise Rejected("it says so itself")
+            case ["crash"]:
+                raise RuntimeError("it says so itself")
+            case ["needs", name] if not await self._exists(cause.tenant, name):
+                raise Unavailable(f"{name} is missing")
+        return self._noted(cause, event, event.data.memory_id)
+
+    async def urged(self, cause: Cause, event: Envelope[FeedbackGiven]) -> Changeset:
+        return self._noted(cause, event, event.data.subject)
+
+    def given_up(self, cause: Cause, record: Record, error: SumaError) -> Changeset:
+        return Changeset(cause).say(TurnEnded(turn_id=record.header("turnid") or "", state="failed", reason=error.code))
+
+    def service(self) -> Service:
+        return Service(
+            GROUP,
+            [
+                Subscription(RememberRequested, self.heard, self.given_up),
+                Subscription(FeedbackGiven, self.urged, urgent=True),
+            ],
+            schema=Schema("echo", FOLDER / "migrations", FOLDER / "apply.sql"),
+        )
+
+    def _noted(
+        self, cause: Cause, event: Envelope[RememberRequested] | Envelope[FeedbackGiven], what: str
+    ) -> Changeset:
+        return Changeset(cause).change(
+            "echo", "noted", grp=cause.group, event_id=cause.id, type=event.type, key=cause.key, turn_id=what
+        )
+
+    async def _exists(self, tenant: str, name: str) -> bool:
+        async with self._database.read(GROUP, tenant) as connection:
+            return bool(await connection.fetchval("select exists (select from echo.tallies where name = $1)", name))
+
+
+def member(adapter: str, where: Dsns, name: str, fatal: str = "") -> None:
+    """A process of its own that listens until it is killed, by itself when it comes to the point `fatal`."""
+    logs.configure(json=False, level="CRITICAL")
+    asyncio.run(_listen(adapter, where, name, fatal))
+
+
+async def _listen(adapter: str, where: Dsns, name: str, fatal: str) -> None:
+    def point(here: str) -> None:
+        if here == fatal:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    async with (
+        ADAPTERS[adapter](where, name, point=point) as platform,
+        host(platform, [Listener(platform).service()], pace=PACE) as running,
+    ):
+        await running.failed

@@ -1,0 +1,187 @@
+"""What cannot be handled: parked in order, tried again, dead, reported, replayed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from libs.runtime.consumer import AGE_MOST_SECONDS
+from tests.conformance.bus.conftest import Cluster
+from tests.conformance.bus.listener import GROUP
+
+
+async def dies(cluster: Cluster, event_id: str) -> None:
+    """Let time pass until it is dead."""
+    async with asyncio.timeout(20):
+        while await cluster.state(event_id) != "dead":
+            await cluster.later(61)
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.requirement("A13")
+async def test_a_hundred_poison_messages_are_a_hundred_dead_letters_and_others_go_on(cluster: Cluster) -> None:
+    async with cluster.listening() as running:
+        for number in range(100):
+            await cluster.say(f"bad{number}", key=f"k{number % 7}", text="bad")
+            if number % 10 == 0:
+                await cluster.say(f"good{number}", key=f"k{number % 7}")
+        await cluster.until_heard(10)
+        await cluster.until("select count(*) = 100 from bus.inbox where grp = $1 and state = 'dead'", GROUP)
+        assert not running.failed.done()
+    assert await cluster.eye.fetchval("select count(*) from bus.log where topic = 'dlq.events'") == 100
+
+
+@pytest.mark.requirement("A13")
+async def test_data_that_fits_no_class_is_a_dead_letter(cluster: Cluster) -> None:
+    event = await cluster.say("soon garbage")
+    await cluster.eye.execute("""update bus.log set data = '["garbage"]', headers = '{}' where event_id = $1""", event)
+    async with cluster.listening():
+        await cluster.until("select count(*) = 1 from bus.log where topic = 'dlq.events'")
+        await cluster.say("healthy")
+        await cluster.until_heard(1)
+
+
+@pytest.mark.requirement("A13")
+async def test_a_handler_that_crashes_is_tried_ten_times_and_the_process_lives(cluster: Cluster) -> None:
+    async with cluster.listening() as running:
+        event = await cluster.say("x", text="crash")
+        await cluster.say("elsewhere", key="other")
+        await cluster.until_heard(1)
+        await dies(cluster, event)
+        assert not running.failed.done()
+    letter = await cluster.eye.fetchval("select data from bus.log where topic = 'dlq.events'")
+    assert '"HANDLER_CRASHED"' in letter
+    assert '"attempts": 10' in letter
+
+
+@pytest.mark.requirement("A13", "A14")
+async def test_a_dead_event_is_reported_to_whoever_waits_in_the_same_transaction(cluster: Cluster) -> None:
+    async with cluster.listening():
+        event = await cluster.say("turn-7", text="bad")
+        await cluster.until("select count(*) = 1 from bus.inbox where id = $1 and state = 'dead'", event)
+    told = await cluster.eye.fetchval("select data ->> 'turn_id' from bus.log where type = 'suma.turn.ended.v1'")
+    assert told == "turn-7"
+    same = await cluster.eye.fetchval(
+        "select count(distinct xmin::text) from (select xmin from bus.log where headers ->> 'causationid' = $1"
+        " union all select xmin from bus.inbox where id = $1) as written",
+        event,
+    )
+    assert same == 1
+
+
+@pytest.mark.requirement("A13")
+async def test_later_events_of_a_parked_key_wait_in_order_while_others_pass(cluster: Cluster) -> None:
+    async with cluster.listening():
+        await cluster.say("1", text="needs:bread")
+        await cluster.until("select count(*) = 1 from bus.parked")
+        for number in ("2", "3", "4"):
+            await cluster.say(number)
+        await cluster.say("other", key="other")
+        await cluster.until("select count(*) = 4 from bus.parked")
+        await cluster.until_heard(1)
+        assert await cluster.heard() == []
+        await cluster.mend("bread")
+        await cluster.later(61)
+        await cluster.until_heard(5)
+    assert await cluster.heard() == ["1", "2", "3", "4"]
+    assert await cluster.eye.fetchval("select count(*) from bus.parked") == 0
+
+
+async def test_an_urgent_event_passes_the_parked_ones_of_its_key(cluster: Cluster) -> None:
+    async with cluster.listening():
+        await cluster.say("1", text="needs:bread")
+        await cluster.until("select count(*) = 1 from bus.parked")
+        await cluster.urge("cancel")
+        await cluster.until_heard(1)
+        assert await cluster.heard() == ["cancel"]
+
+
+async def test_a_parked_key_stays_parked_through_a_change_of_members(cluster: Cluster) -> None:
+    async with cluster.listening():
+        await cluster.say("1", text="needs:bread")
+        await cluster.until("select count(*) = 1 from bus.parked")
+    async with cluster.listening():
+        await cluster.say("2")
+        await cluster.until("select count(*) = 2 from bus.parked")
+        await cluster.mend("bread")
+        await cluster.later(61)
+        await cluster.until_heard(2)
+    assert await cluster.heard() == ["1", "2"]
+
+
+async def test_the_pause_between_tries_grows(cluster: Cluster) -> None:
+    async with cluster.listening():
+        event = await cluster.say("1", text="needs:bread")
+        pauses: list[float] = []
+        for attempts in range(2, 7):
+            await cluster.later(61)
+            await cluster.until(
+                "select count(*) = 1 from bus.parked where attempts = $1 and error <> '' and due_at <"
+                " bus.now() + interval '29 s'",
+                attempts,
+            )
+            pause = "select extract(epoch from due_at - bus.now())::float8 from bus.parked where event_id = $1"
+            pauses.append(await cluster.eye.fetchval(pause, event))
+    assert pauses[-1] > 4 * pauses[0]
+
+
+async def test_an_outage_does_not_kill_what_only_stood_behind(cluster: Cluster) -> None:
+    async with cluster.listening():
+        head = await cluster.say("1", text="needs:bread")
+        await cluster.until("select count(*) = 1 from bus.parked")
+        behind = await cluster.say("2", text="needs:butter")
+        await cluster.until("select count(*) = 2 from bus.parked")
+        await cluster.later(AGE_MOST_SECONDS + 60)
+        await dies(cluster, head)
+        await cluster.until("select attempts > 0 from bus.parked where event_id = $1", behind)
+        assert await cluster.state(behind) == "parked"
+        await cluster.mend("butter")
+        await cluster.later(61)
+        await cluster.until_heard(1)
+    assert await cluster.heard() == ["2"]
+
+
+@pytest.mark.requirement("A14")
+async def test_a_dead_letter_is_handled_when_it_is_replayed_after_mending(cluster: Cluster) -> None:
+    async with cluster.listening():
+        event = await cluster.say("1", text="needs:bread")
+        await dies(cluster, event)
+        await cluster.say("2")
+        await cluster.until_heard(1)
+        await cluster.mend("bread")
+        assert await cluster.publisher.parked.replay(GROUP, tenant="t1", event_id=event)
+        await cluster.until_heard(2)
+        assert not await cluster.publisher.parked.replay(GROUP, tenant="t1", event_id=event)
+    assert await cluster.heard() == ["2", "1"]
+    assert await cluster.state(event) == "done"
+
+
+@pytest.mark.requirement("A14")
+async def test_a_replay_asked_for_twice_at_once_happens_once(cluster: Cluster) -> None:
+    async with cluster.listening():
+        event = await cluster.say("1", text="bad")
+        await cluster.until("select count(*) = 1 from bus.inbox where state = 'dead'")
+    parked = cluster.publisher.parked
+    asked = await asyncio.gather(*(parked.replay(GROUP, tenant="t1", event_id=event) for _ in range(5)))
+    assert sorted(asked) == [False] * 4 + [True]
+
+
+@pytest.mark.requirement("A14")
+async def test_another_tenant_cannot_replay_a_dead_letter(cluster: Cluster) -> None:
+    async with cluster.listening():
+        event = await cluster.say("1", text="bad")
+        await cluster.until("select count(*) = 1 from bus.inbox where state = 'dead'")
+    assert not await cluster.publisher.parked.replay(GROUP, tenant="t2", event_id=event)
+    assert await cluster.state(event) == "dead"
+
+
+@pytest.mark.requirement("A14")
+async def test_a_replayed_event_that_still_fails_is_dead_again(cluster: Cluster) -> None:
+    async with cluster.listening():
+        event = await cluster.say("1", text="bad")
+        await cluster.until("select count(*) = 1 from bus.inbox where state = 'dead'")
+        assert await cluster.publisher.parked.replay(GROUP, tenant="t1", event_id=event)
+        await cluster.until("select count(*) = 2 from bus.log where topic = 'dlq.events'")
+    assert await cluster.state(event) == "dead"
+    assert await cluster.eye.fetchval("select count(*) from bus.parked where state = 'dead'") == 1

@@ -1,0 +1,70 @@
+"""What every test may ask for: one Postgres for the run (for each worker of pytest-xdist), a fresh database for the
+test."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+
+import pytest
+import pytest_asyncio
+
+from libs.database import Dsns
+from libs.runtime.embedded.postgres import Postgres
+from libs.runtime.host import prepare
+from libs.telemetry import logs
+from tests import infrastructure
+from tests.echo import Echo
+
+ECHO_TEMPLATE = "suma_echo"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    logs.configure(json=False, level="CRITICAL")
+
+
+if os.environ.get("SUMA_TEST_LOOP") == "uvloop":  # the loop that the platform itself runs on
+    import uvloop
+
+    def pytest_asyncio_loop_factories(
+        config: pytest.Config, item: pytest.Item
+    ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+        return {"uvloop": uvloop.new_event_loop}
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def server() -> AsyncIterator[Postgres]:
+    """A real PostgreSQL with a migrated template."""
+    async with infrastructure.postgres() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def where(server: Postgres) -> AsyncIterator[Dsns]:
+    """A database of the test's own, with the bus in it."""
+    async with infrastructure.fresh_database(server) as database:
+        yield database
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def echo_template(server: Postgres) -> str:
+    """A template that also holds what the echo services keep."""
+    await infrastructure.create_database(server, ECHO_TEMPLATE, infrastructure.TEMPLATE)
+    async with infrastructure.platform(infrastructure.dsns(server, ECHO_TEMPLATE)) as platform:
+        await prepare(platform, Echo(platform, "").services())
+    return ECHO_TEMPLATE
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def echo_where(server: Postgres, echo_template: str) -> AsyncIterator[Dsns]:
+    """A database of the test's own for the echo services, everything declared."""
+    async with infrastructure.fresh_database(server, echo_template) as database:
+        yield database
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def world(server: Postgres) -> AsyncIterator[str]:
+    """The other database, where effects are made."""
+    async with infrastructure.world(server) as dsn:
+        yield dsn

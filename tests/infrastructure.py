@@ -1,0 +1,136 @@
+"""The real parts that tests stand on, each started once for a run of tests: what cannot be had is skipped loudly."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import asyncpg
+
+from libs import ids
+from libs.bus.log import SCHEMA
+from libs.bus.parked import ParkedEvents
+from libs.bus.postgres import PostgresBus
+from libs.changes.writer import Writer
+from libs.clock import SystemClock
+from libs.database import Database, Dsns, migrate
+from libs.leases.postgres import PostgresLeases
+from libs.policy.ports import Decision
+from libs.runtime.embedded.postgres import Postgres, Role
+from libs.runtime.host import Pace
+from libs.runtime.platform import Platform, nowhere
+
+TEMPLATE = "suma_template"
+ROLES: tuple[Role, Role, Role] = ("suma_owner", "suma_bus", "suma_app")
+QUICK = {"fsync": "off", "full_page_writes": "off"}
+"""For tests that kill processes, not machines: what is committed survives them without reaching the disk."""
+SCAN_SECONDS = 0.1
+PACE = Pace(own=0.1, flush=0.05, beat=0.2, sweep=0.05)
+"""A platform's usual rhythm, faster: tests wait for things, not for seconds."""
+WORLD = "create table effects (key text primary key, n int not null default 1)"
+
+
+def dsns(server: Postgres, database: str) -> Dsns:
+    return Dsns(*(server.dsn(role, database) for role in ROLES))
+
+
+@asynccontextmanager
+async def postgres() -> AsyncIterator[Postgres]:
+    """A server of its own for this run, with a template whose bus is migrated: a fresh database is a copy of it."""
+    with tempfile.TemporaryDirectory(prefix="suma-tests-") as folder:
+        path = Path(folder) / "data"
+        path.mkdir(mode=0o700)
+        async with Postgres(path, settings=QUICK) as server:
+            await server.create_database(TEMPLATE)
+            await migrate(server.dsn("suma_owner", TEMPLATE), SCHEMA)
+            yield server
+
+
+@asynccontextmanager
+async def fresh_database(server: Postgres, template: str = TEMPLATE) -> AsyncIterator[Dsns]:
+    """A database that nobody else uses."""
+    name = "t" + ids.new().replace("-", "")
+    await create_database(server, name, template)
+    try:
+        yield dsns(server, name)
+    finally:
+        async with _administrator(server) as connection:
+            await connection.execute(f"drop database {name} with (force)")
+
+
+async def create_database(server: Postgres, name: str, template: str) -> None:
+    async with _administrator(server) as connection:
+        await connection.execute(f"create database {name} template {template} owner suma_owner")
+
+
+@asynccontextmanager
+async def _administrator(server: Postgres) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    connection = await asyncpg.connect(server.dsn("postgres", "postgres"))
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def world(server: Postgres) -> AsyncIterator[str]:
+    """Another database, where effects are made."""
+    async with fresh_database(server, "template1") as where:
+        connection = await asyncpg.connect(where.owner)
+        await connection.execute(WORLD)
+        await connection.close()
+        yield where.owner
+
+
+async def shift(database: Database, *, seconds: float) -> None:
+    """Move the bus's clock on, so that what takes time has taken it."""
+    pool = await database.bus()
+    await pool.execute("update bus.clock set shift = shift + make_interval(secs => $1)", seconds)
+
+
+NOWHERE = cast("Platform", None)
+"""For a declaration that nobody will run."""
+
+
+class AllowAll:
+    """A policy of one rule: yes. For tests of the bus, where the rules are not the point."""
+
+    revision = "test"
+    problem: str | None = None
+
+    async def decide(self, action: str, facts: Mapping[str, Any]) -> Decision:
+        return Decision(action, True, "test", "", (), self.revision)
+
+
+@asynccontextmanager
+async def platform(where: Dsns, member: str | None = None, **ports: Any) -> AsyncIterator[Platform]:
+    """A process's platform on a real database; ports that a test does not hand in are absent."""
+    name = member or ids.new()
+    database = Database(where)
+    clock = SystemClock()
+    absent = cast("Any", None)
+    given: dict[str, Any] = {
+        "member": name,
+        "clock": clock,
+        "database": database,
+        "bus": PostgresBus(database, name, scan=SCAN_SECONDS),
+        "leases": PostgresLeases(database, name),
+        "parked": ParkedEvents(database),
+        "writer": Writer(database, clock, name),
+        "policy": AllowAll(),
+        "keys": absent,
+        "objects": absent,
+        "deltas": absent,
+        "model": absent,
+        "skills": absent,
+        "embedder": absent,
+        "data_dir": Path(),
+        "point": nowhere,
+    }
+    try:
+        yield Platform(**{**given, **ports})
+    finally:
+        await database.close()

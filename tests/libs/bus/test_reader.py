@@ -1,0 +1,165 @@
+"""The reader: what is handed over and what is read make one sequence without a gap."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+
+from libs.bus.ports import Partition, Record
+from libs.bus.reader import IN_HAND_MOST, Reader
+
+PART = Partition("topic", 0)
+
+
+def records(*positions: int) -> list[Record]:
+    return [Record("topic", 0, n, str(n), "t", "t:k", "type", {}, b"{}") for n in positions]
+
+
+class Log:
+    """A bus over a list, whose reads wait when the test says so. What it promises is what the port promises."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.owned: dict[Partition, int] = {PART: 0}
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+        self.asked = asyncio.Event()
+        self.advanced: list[int] = []
+
+    async def assignments(self, groups: Sequence[str]) -> Mapping[str, Mapping[Partition, int]]:
+        return {group: dict(self.owned) for group in groups}
+
+    async def read(self, after: Mapping[Partition, int], *, limit: int) -> Sequence[Record]:
+        found = [record for record in self.records if record.position > after[PART]][:limit]
+        self.asked.set()
+        await self.may_answer.wait()
+        return found
+
+    async def advance(self, done: Mapping[str, Mapping[Partition, int]]) -> None:
+        self.advanced.extend(mark for marks in done.values() for mark in marks.values())
+
+    async def wake(self, topics: Sequence[str]) -> None: ...
+
+    async def waiting(self) -> None:
+        await asyncio.sleep(0.01)
+
+    async def leave(self, groups: Sequence[str]) -> None: ...
+
+    async def lag(self, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
+        return {}
+
+
+class Desk:
+    """A consumer that notes what it takes, and is done when told."""
+
+    def __init__(self) -> None:
+        self.taken: list[int] = []
+        self.dones: list[Callable[[], None]] = []
+
+    def take(self, record: Record, done: Callable[[], None]) -> None:
+        self.taken.append(record.position)
+        self.dones.append(done)
+
+    async def until(self, count: int) -> None:
+        async with asyncio.timeout(5):
+            while len(self.taken) < count:
+                await asyncio.sleep(0.001)
+
+
+class Running:
+    def __init__(self) -> None:
+        self.log, self.desk = Log(), Desk()
+        self.reader = Reader(
+            self.log, {"g": self.desk.take}, {"g": frozenset({"topic"})}, own_every=0.01, flush_every=0.01
+        )
+        self._tasks: list[asyncio.Future[None]] = []
+
+    async def __aenter__(self) -> Running:
+        for part in (self.reader.own, self.reader.follow, self.reader.listen):
+            self._tasks.append(asyncio.ensure_future(part()))
+        await self.reader.ready.wait()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def test_the_very_next_record_is_taken_from_the_hand() -> None:
+    async with Running() as running:
+        running.log.may_answer.clear()
+        running.reader.hand(records(1, 2))
+        assert running.desk.taken == [1, 2]
+
+
+@pytest.mark.requirement("A16")
+async def test_a_record_beyond_a_gap_is_dropped_and_read_in_its_turn() -> None:
+    async with Running() as running:
+        running.log.records = records(1, 2, 3)
+        running.reader.hand(records(3))
+        await running.desk.until(3)
+        assert running.desk.taken == [1, 2, 3]
+
+
+async def test_a_record_handed_over_while_it_is_read_is_taken_once() -> None:
+    async with Running() as running:
+        running.log.may_answer.clear()
+        running.log.asked.clear()
+        running.log.records = records(1, 2)
+        await running.log.asked.wait()
+        running.reader.hand(records(1, 2, 3))
+        running.log.records = records(1, 2, 3, 4)
+        running.log.may_answer.set()
+        await running.desk.until(4)
+        assert running.desk.taken == [1, 2, 3, 4]
+
+
+@pytest.mark.requirement("A15", "A16")
+async def test_a_partition_lost_and_regained_during_a_read_skips_nothing() -> None:
+    async with Running() as running:
+        running.log.records = records(1, 2, 3)
+        await running.desk.until(3)
+        running.log.may_answer.clear()
+        running.log.asked.clear()
+        running.log.records = records(1, 2, 3, 4)
+        await running.log.asked.wait()
+        running.log.owned = {}
+        await asyncio.sleep(0.05)
+        running.log.owned = {PART: 1}
+        await asyncio.sleep(0.05)
+        running.log.may_answer.set()
+        await running.desk.until(6)
+        assert running.desk.taken == [1, 2, 3, 2, 3, 4]
+
+
+async def test_no_more_is_in_hand_than_allowed_and_the_rest_follows() -> None:
+    async with Running() as running:
+        running.log.records = records(*range(1, IN_HAND_MOST + 11))
+        await running.desk.until(IN_HAND_MOST)
+        await asyncio.sleep(0.05)
+        assert len(running.desk.taken) == IN_HAND_MOST
+        for done in list(running.desk.dones):
+            done()
+        await running.desk.until(IN_HAND_MOST + 10)
+        assert running.desk.taken == list(range(1, IN_HAND_MOST + 11))
+
+
+async def test_the_mark_waits_for_the_slowest_of_what_came_before() -> None:
+    async with Running() as running:
+        running.reader.hand(records(1, 2, 3))
+        running.desk.dones[2]()
+        running.desk.dones[0]()
+        await running.reader.flush()
+        running.desk.dones[1]()
+        await running.reader.flush()
+    assert running.log.advanced == [1, 3]
+
+
+async def test_a_resting_reader_takes_nothing_more() -> None:
+    async with Running() as running:
+        running.reader.rest()
+        running.reader.hand(records(1))
+    assert running.desk.taken == []

@@ -1,0 +1,71 @@
+"""A process without a host: its writer applies exactly the batches that a test makes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import asyncpg
+import pytest_asyncio
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.changes.writer import Applied
+from libs.runtime.embedded.postgres import Postgres
+from libs.runtime.platform import Platform
+from tests import infrastructure
+
+Outcome = Applied | BaseException
+
+
+def request(tenant: str = "t1", *, id: str | None = None, key: str | None = None) -> Changeset:
+    """An empty changeset of a new request, in a lane of its own."""
+    return Changeset(Cause.request("gateway", id=id or ids.new(), tenant=tenant, key=key or f"{tenant}:{ids.new()}"))
+
+
+@dataclass
+class Bench:
+    """A platform, and an eye on its tables that no rule hides anything from."""
+
+    platform: Platform
+    eye: asyncpg.Connection[asyncpg.Record]
+
+    async def together(self, *changesets: Changeset) -> Sequence[Outcome]:
+        """How each goes when all are written in one batch."""
+        async with self.writing():
+            waiting = [self.platform.writer.apply(changeset) for changeset in changesets]
+            return await asyncio.gather(*waiting, return_exceptions=True)
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[None]:
+        task = asyncio.ensure_future(self.platform.writer.run())
+        # It waits now, and takes what queues until it is its turn again.
+        await asyncio.sleep(0)
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def positions_are_dense(self) -> bool:
+        return bool(await self.eye.fetchval(DENSE))
+
+
+DENSE = """
+select coalesce(bool_and(counted = last), true) from (
+    select count(*) as counted, max(position) as last from bus.log group by topic, part
+) as each_partition
+"""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def bench(server: Postgres, echo_template: str) -> AsyncIterator[Bench]:
+    async with (
+        infrastructure.fresh_database(server, echo_template) as where,
+        infrastructure.platform(where) as platform,
+    ):
+        eye = await asyncpg.connect(where.owner.replace("suma_owner", "postgres"))
+        yield Bench(platform, eye)
+        await eye.close()

@@ -1,0 +1,233 @@
+"""The writer: each changeset of a batch gets the verdict that it would have got alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.changes.writer import WAITING_MOST, Applied, BadChangeset, Overloaded, Stale
+from libs.events import MessageReceived
+from libs.leases.ports import Held, Start
+from tests.libs.changes.conftest import Bench, Outcome, request
+
+
+def started(turn: str, tenant: str = "t1") -> Changeset:
+    return request(tenant).change("echo", "turn.start", turn_id=turn, session_id="s", text="hi")
+
+
+def moved(turn: str, *, seen: str, tenant: str = "t1") -> Changeset:
+    return request(tenant).change("echo", "turn.move", turn_id=turn, state="acting", seen=seen)
+
+
+def said(changeset: Changeset) -> Changeset:
+    return changeset.say(MessageReceived(message_id="m", turn_id="t", text="hi", principal="p"))
+
+
+def verdict(outcome: Outcome) -> object:
+    return outcome.verdict if isinstance(outcome, Applied) else type(outcome)
+
+
+async def healthy(bench: Bench) -> Changeset:
+    return said(started(ids.new()))
+
+
+async def duplicate(bench: Bench) -> Changeset:
+    first = said(started(ids.new()))
+    await bench.together(first)
+    return first
+
+
+async def stale_token(bench: Bench) -> Changeset:
+    lease = ids.new()
+    await bench.together(request().start(Start(lease, "tool", {}, delay=0)))
+    await bench.eye.execute("update bus.leases set token = 2 where id = $1", lease)
+    held = Held(lease, "gateway", "tool", "t1", f"t1:{lease}", token=1, attempts=1, input={})
+    return said(Changeset(Cause.held(held)))
+
+
+async def conflict(bench: Bench) -> Changeset:
+    turn = ids.new()
+    await bench.together(started(turn))
+    return said(moved(turn, seen="acting"))
+
+
+async def anothers_row(bench: Bench) -> Changeset:
+    turn = ids.new()
+    await bench.together(started(turn, tenant="t2"))
+    return said(moved(turn, seen="thinking", tenant="t1"))
+
+
+async def poison(bench: Bench) -> Changeset:
+    return said(request()).change("echo", "turn.start", turn_id="x", session_id="s", text="no\x00no")
+
+
+async def unwritable(bench: Bench) -> Changeset:
+    return said(request()).change("echo", "turn.start", turn_id="x", session_id="s", text=object())
+
+
+async def unknown_kind(bench: Bench) -> Changeset:
+    return said(request()).change("echo", "turn.vanish", turn_id="x")
+
+
+async def unknown_schema(bench: Bench) -> Changeset:
+    return said(request()).change("nowhere", "turn.start", turn_id="x")
+
+
+EXPECTED: dict[Callable[[Bench], Awaitable[Changeset]], object] = {
+    healthy: "fresh",
+    duplicate: "seen",
+    stale_token: "lost",
+    conflict: Stale,
+    anothers_row: Stale,
+    poison: BadChangeset,
+    unwritable: BadChangeset,
+    unknown_kind: Stale,
+    unknown_schema: BadChangeset,
+}
+
+
+@pytest.mark.requirement("A12", "A18")
+@given(case=st.lists(st.sampled_from(list(EXPECTED)), min_size=1, max_size=12))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+async def test_each_changeset_of_a_batch_gets_its_own_verdict(
+    bench: Bench, case: list[Callable[[Bench], Awaitable[Changeset]]]
+) -> None:
+    batch = [await make(bench) for make in case]
+    before = await bench.eye.fetchval("select count(*) from bus.log")
+    outcomes = await bench.together(*batch)
+    assert [verdict(o) for o in outcomes] == [EXPECTED[make] for make in case]
+    after = await bench.eye.fetchval("select count(*) from bus.log")
+    assert after - before == case.count(healthy)
+    assert await bench.positions_are_dense()
+
+
+@pytest.mark.requirement("A12")
+async def test_one_input_twice_in_one_batch_is_applied_once(bench: Bench) -> None:
+    id = ids.new()
+    outcomes = await bench.together(said(request(id=id)), said(request(id=id)))
+    assert sorted(str(verdict(o)) for o in outcomes) == ["fresh", "seen"]
+
+
+@pytest.mark.requirement("A12")
+@pytest.mark.parametrize("times", [1, 2, 50])
+async def test_a_changeset_sent_often_at_once_changes_the_world_once(bench: Bench, times: int) -> None:
+    changeset = said(started(ids.new()))
+    outcomes = await bench.together(*[changeset] * times)
+    assert sorted(str(verdict(o)) for o in outcomes) == ["fresh", *["seen"] * (times - 1)]
+
+
+async def test_a_row_named_twice_in_a_batch_moves_once(bench: Bench) -> None:
+    turn = ids.new()
+    await bench.together(started(turn))
+    outcomes = await bench.together(moved(turn, seen="thinking"), moved(turn, seen="thinking"))
+    assert {verdict(o) for o in outcomes} == {"fresh", Stale}
+
+
+async def test_a_row_made_twice_in_a_batch_is_made_once(bench: Bench) -> None:
+    turn = ids.new()
+    outcomes = await bench.together(started(turn), started(turn))
+    assert {verdict(o) for o in outcomes} == {"fresh", BadChangeset}
+
+
+async def test_a_shared_row_named_twice_in_a_batch_counts_both(bench: Bench) -> None:
+    name = ids.new()
+    spend = [request().change("echo", "tally.spend", name=name, amount=2) for _ in range(3)]
+    await bench.together(*spend)
+    assert await bench.eye.fetchval("select spent from echo.tallies where name = $1", name) == 6
+
+
+async def test_a_shared_rows_bound_holds_within_a_batch(bench: Bench) -> None:
+    name = ids.new()
+    outcomes = await bench.together(*(request().change("echo", "tally.spend", name=name, amount=4) for _ in range(3)))
+    assert sorted(str(verdict(o)) for o in outcomes).count("fresh") == 2
+    assert await bench.eye.fetchval("select spent from echo.tallies where name = $1", name) == 8
+
+
+async def test_a_lost_answer_is_asked_for_again_and_nothing_is_applied_twice(bench: Bench) -> None:
+    writer, turn = bench.platform.writer, ids.new()
+    cut: list[str] = []
+
+    def lose_the_answer(point: str) -> None:
+        if point == "writer:commit:after" and not cut:
+            cut.append(point)
+            raise ConnectionResetError
+
+    writer.desk.point = lose_the_answer
+    try:
+        (outcome,) = await bench.together(said(started(turn)))
+    finally:
+        writer.desk.point = lambda point: None
+    assert cut
+    assert verdict(outcome) == "seen"
+    assert await bench.eye.fetchval("select count(*) from echo.turns where turn_id = $1", turn) == 1
+
+
+async def test_writing_goes_on_through_a_connection_that_the_server_cut(bench: Bench) -> None:
+    await bench.together(await healthy(bench))
+    async with bench.writing():
+        await bench.platform.writer.apply(await healthy_alone())
+        await bench.eye.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'suma_app' and datname ="
+            " current_database()"
+        )
+        applied = await bench.platform.writer.apply(await healthy_alone())
+    assert applied.verdict in {"fresh", "seen"}
+    assert bench.platform.writer.problem is None
+
+
+async def healthy_alone() -> Changeset:
+    return said(started(ids.new()))
+
+
+async def test_what_its_caller_gave_up_before_it_was_taken_is_not_written(bench: Bench) -> None:
+    turn = ids.new()
+    async with bench.writing():
+        waiting = asyncio.ensure_future(bench.platform.writer.apply(started(turn)))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await bench.platform.writer.apply(await healthy_alone())
+    assert await bench.eye.fetchval("select count(*) from echo.turns where turn_id = $1", turn) == 0
+
+
+async def test_requests_are_sent_away_when_too_many_wait(bench: Bench) -> None:
+    writer = bench.platform.writer
+    async with bench.writing():
+        waiting = [asyncio.ensure_future(writer.apply(request())) for _ in range(WAITING_MOST)]
+        await asyncio.sleep(0)
+        with pytest.raises(Overloaded):
+            await writer.apply(request())
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await writer.apply(request())
+    assert writer.waiting == 0
+
+
+async def test_a_callback_that_fails_harms_nobody(bench: Bench) -> None:
+    told: list[dict[str, Any]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: told.append(context))
+    seen: list[str] = []
+
+    def fail() -> None:
+        raise RuntimeError
+
+    try:
+        outcomes = await bench.together(request().afterwards(fail), request().afterwards(lambda: seen.append("called")))
+    finally:
+        loop.set_exception_handler(None)
+    assert [verdict(o) for o in outcomes] == ["fresh", "fresh"]
+    assert seen == ["called"]
+    assert len(told) == 1
+
+
+def test_a_change_cannot_use_the_writers_own_numbers() -> None:
+    with pytest.raises(ValueError, match="numbers"):
+        request().change("echo", "noted", n=1)

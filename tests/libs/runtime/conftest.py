@@ -1,0 +1,123 @@
+"""A workshop: one service whose handler and whose leased work do what a test says, in a real host."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import asyncpg
+import pytest_asyncio
+
+from libs import ids
+from libs.bus.ports import Record
+from libs.changes import Cause, Changeset
+from libs.database import Dsns
+from libs.errors import SumaError
+from libs.events import RememberRequested
+from libs.events.envelope import Envelope
+from libs.leases.ports import Held, Kind, Start
+from libs.runtime.host import Running, host
+from libs.runtime.platform import Platform
+from libs.runtime.service import Service, Subscription
+from tests import infrastructure
+
+GROUP = "memory_service"
+WITHIN = 20.0
+
+
+@dataclass
+class Workshop:
+    where: Dsns
+    platform: Platform
+    eye: asyncpg.Connection[asyncpg.Record]
+    ended: list[str] = field(default_factory=list)
+    """How leases ended, in order: `id:done`, or `id:` and the error's code."""
+    started: asyncio.Event = field(default_factory=asyncio.Event)
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    handled: list[str] = field(default_factory=list)
+    on_event: Callable[[Envelope[RememberRequested]], Awaitable[None]] | None = None
+    on_end: Callable[[str], Awaitable[None]] | None = None
+    on_run: Callable[[Held], Awaitable[None]] | None = None
+    report_fails: bool = False
+    stubborn: bool = False
+    room: int = 64
+    attempts: int = 5
+
+    def service(self) -> Service:
+        subscription = Subscription(RememberRequested, self._handle, self._on_dead, stubborn=self.stubborn)
+        kind = Kind("tool", self._run, self._finish, self._fail, room=self.room, attempts=self.attempts)
+        return Service(GROUP, [subscription], [kind])
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Running]:
+        async with host(self.platform, [self.service()], pace=infrastructure.PACE) as running:
+            yield running
+
+    async def start(self, id: str = "", *, tenant: str = "t1", delay: float | None = None) -> str:
+        lease = id or ids.new()
+        await self.platform.writer.apply(self.request(tenant).start(Start(lease, "tool", {}, delay)))
+        return lease
+
+    async def say(self, text: str, key: str = "k") -> str:
+        event = RememberRequested(memory_id=text, kind="fact", text=text, user="u")
+        cause = Cause.request(GROUP, id=ids.new(), tenant="t1", key=f"t1:{key}")
+        (record,) = (await self.platform.writer.apply(Changeset(cause).say(event))).records
+        return record.event_id
+
+    def request(self, tenant: str = "t1") -> Changeset:
+        return Changeset(Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{ids.new()}"))
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        async with asyncio.timeout(WITHIN):
+            while not so():
+                await asyncio.sleep(0.01)
+
+    async def until_ended(self, count: int = 1) -> None:
+        await self.until(lambda: len(self.ended) >= count)
+
+    async def later(self, seconds: float) -> None:
+        await infrastructure.shift(self.platform.database, seconds=seconds)
+
+    async def _run(self, held: Held) -> str:
+        self.started.set()
+        if self.on_run is not None:
+            await self.on_run(held)
+        return "done"
+
+    async def _finish(self, held: Held, result: str) -> Changeset:
+        if self.on_end is not None:
+            await self.on_end(result)
+        return Changeset(Cause.held(held)).afterwards(lambda: self.ended.append(f"{held.id}:{result}"))
+
+    async def _fail(self, held: Held, error: SumaError) -> Changeset:
+        return Changeset(Cause.held(held)).afterwards(lambda: self.ended.append(f"{held.id}:{error.code}"))
+
+    async def _handle(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
+        if self.on_event is not None:
+            await self.on_event(event)
+        return Changeset(cause).afterwards(lambda: self.handled.append(event.data.text))
+
+    def _on_dead(self, cause: Cause, record: Record, error: SumaError) -> Changeset:
+        if self.report_fails:
+            raise KeyError("nobody to tell")
+        return Changeset(cause)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def workshop(echo_where: Dsns) -> AsyncIterator[Workshop]:
+    async with infrastructure.platform(echo_where) as platform:
+        eye = await asyncpg.connect(echo_where.owner.replace("suma_owner", "postgres"))
+        yield Workshop(echo_where, platform, eye)
+        await eye.close()
+
+
+def raising(error: BaseException) -> Callable[[Any], Awaitable[None]]:
+    """Something to do that always fails like this."""
+
+    async def fail(_: object) -> None:
+        raise error
+
+    return fail

@@ -1,0 +1,258 @@
+"""Leased work: begun once, renewed, cancelled, lost, handed on; and its end is written once or refused."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.errors import Conflict, Rejected, Unavailable
+from libs.leases.ports import TTL_SECONDS, Held, Start
+from libs.leases.postgres import PostgresLeases
+from tests import infrastructure
+from tests.libs.runtime.conftest import GROUP, Workshop, raising
+
+
+async def wait(workshop: Workshop, held: Held) -> None:
+    await workshop.go_on.wait()
+
+
+def waiting(workshop: Workshop) -> Workshop:
+    """Its work goes on until the test lets it end."""
+    workshop.on_run = lambda held: wait(workshop, held)
+    return workshop
+
+
+async def test_work_with_room_is_claimed_at_birth_and_ends_once(workshop: Workshop) -> None:
+    async with workshop.open():
+        lease = await workshop.start()
+        await workshop.until_ended()
+    assert workshop.ended == [f"{lease}:done"]
+    assert await workshop.eye.fetchval("select count(*) from bus.leases") == 0
+
+
+async def test_a_wait_is_run_when_it_falls_due(workshop: Workshop) -> None:
+    async with workshop.open():
+        lease = await workshop.start(delay=3600)
+        await workshop.start("now")
+        await workshop.until_ended()
+        assert workshop.ended == ["now:done"]
+        await workshop.later(3601)
+        await workshop.until_ended(2)
+    assert workshop.ended[1] == f"{lease}:done"
+
+
+@pytest.mark.requirement("A18")
+async def test_a_worker_that_wakes_after_its_lease_moved_cannot_write(workshop: Workshop) -> None:
+    async with infrastructure.platform(workshop.where) as other, workshop.open():
+        writing = asyncio.ensure_future(other.writer.run())
+        await other.writer.apply(workshop.request().start(Start("x", "elsewhere", {}, 0)))
+        (zombie,) = await PostgresLeases(other.database, "zombie").due(GROUP, "elsewhere", room=1, per_tenant=1)
+        await workshop.later(TTL_SECONDS + 1)
+        (heir,) = await PostgresLeases(other.database, "heir").due(GROUP, "elsewhere", room=1, per_tenant=1)
+        late = await workshop.platform.writer.apply(Changeset(Cause.held(zombie)))
+        mine = await other.writer.apply(Changeset(Cause.held(heir)))
+        writing.cancel()
+    assert (heir.token, heir.attempts) == (zombie.token + 1, 2)
+    assert (late.verdict, mine.verdict) == ("lost", "fresh")
+
+
+@pytest.mark.requirement("A18")
+async def test_work_whose_lease_is_lost_is_cancelled_and_sends_no_end(workshop: Workshop) -> None:
+    stopped = asyncio.Event()
+
+    async def until_cancelled(_: Held) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    workshop.on_run = until_cancelled
+    async with workshop.open():
+        lease = await workshop.start()
+        await workshop.started.wait()
+        await workshop.eye.execute("update bus.leases set token = token + 1, owner = 'thief' where id = $1", lease)
+        async with asyncio.timeout(10):
+            await stopped.wait()
+    assert workshop.ended == []
+
+
+@pytest.mark.requirement("A23")
+async def test_a_cancel_from_another_process_ends_the_work_and_says_so(workshop: Workshop) -> None:
+    waiting(workshop)
+    async with infrastructure.platform(workshop.where) as other, workshop.open():
+        writing = asyncio.ensure_future(other.writer.run())
+        lease = await workshop.start()
+        await workshop.started.wait()
+        await other.writer.apply(workshop.request().cancel(lease))
+        await workshop.until_ended()
+        writing.cancel()
+    assert workshop.ended == [f"{lease}:CANCELLED"]
+
+
+@pytest.mark.requirement("A23")
+async def test_a_cancel_that_comes_before_the_work_has_begun_is_told(workshop: Workshop) -> None:
+    waiting(workshop)
+    async with workshop.open():
+        desk = workshop.platform.writer.desk
+        begun = desk.begin
+
+        def begin_and_cancel(held: Held) -> None:
+            begun(held)
+            desk.cancelled([held.id])
+
+        desk.begin = begin_and_cancel
+        lease = await workshop.start()
+        await workshop.until_ended()
+    assert workshop.ended == [f"{lease}:CANCELLED"]
+
+
+async def test_a_wait_that_nobody_holds_is_cancelled_at_once(workshop: Workshop) -> None:
+    async with workshop.open():
+        lease = await workshop.start(delay=3600)
+        await workshop.platform.writer.apply(workshop.request().cancel(lease))
+        await workshop.until_ended()
+    assert workshop.ended == [f"{lease}:CANCELLED"]
+    assert not workshop.started.is_set()
+
+
+@pytest.mark.requirement("P8")
+async def test_another_tenant_can_neither_cancel_nor_end_a_lease(workshop: Workshop) -> None:
+    async with workshop.open():
+        lease = await workshop.start(delay=3600)
+        await workshop.platform.writer.apply(workshop.request("t2").cancel(lease).end(lease))
+    assert await workshop.eye.fetchval("select not cancelled from bus.leases where id = $1", lease)
+
+
+async def test_a_wait_that_is_needed_no_more_never_runs(workshop: Workshop) -> None:
+    async with workshop.open():
+        lease = await workshop.start(delay=3600)
+        await workshop.platform.writer.apply(workshop.request().end(lease))
+        await workshop.later(3601)
+        await workshop.start("after")
+        await workshop.until_ended()
+    assert workshop.ended == ["after:done"]
+
+
+async def test_a_conflict_at_the_end_decides_again_but_does_not_work_again(workshop: Workshop) -> None:
+    conflicts = iter(range(7))
+    runs: list[str] = []
+
+    async def run(held: Held) -> None:
+        runs.append(held.id)
+
+    async def end(_: str) -> None:
+        if next(conflicts, None) is not None:
+            raise Conflict
+
+    workshop.on_run, workshop.on_end = run, end
+    async with workshop.open():
+        lease = await workshop.start()
+        await workshop.until_ended()
+    assert (runs, workshop.ended) == ([lease], [f"{lease}:done"])
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(Rejected("no"), "REJECTED"), (RuntimeError("a bug"), "HANDLER_CRASHED")], ids=str
+)
+async def test_an_end_that_cannot_be_written_is_a_failure_and_the_process_lives(
+    workshop: Workshop, error: Exception, code: str
+) -> None:
+    workshop.on_end = raising(error)
+    async with workshop.open() as running:
+        lease = await workshop.start()
+        await workshop.until_ended()
+        assert not running.failed.done()
+    assert workshop.ended == [f"{lease}:{code}"]
+
+
+async def test_work_that_is_refused_fails_at_once(workshop: Workshop) -> None:
+    workshop.on_run = raising(Rejected("no"))
+    async with workshop.open():
+        lease = await workshop.start()
+        await workshop.until_ended()
+    assert workshop.ended == [f"{lease}:REJECTED"]
+
+
+@pytest.mark.parametrize("error", [Unavailable(), RuntimeError(), asyncio.CancelledError()], ids=repr)
+async def test_work_that_the_world_stops_is_tried_again_until_it_is_worn(
+    workshop: Workshop, error: BaseException
+) -> None:
+    runs: list[int] = []
+
+    async def run(held: Held) -> None:
+        runs.append(held.attempts)
+        raise error
+
+    workshop.on_run, workshop.attempts = run, 3
+    async with workshop.open():
+        await workshop.start()
+        async with asyncio.timeout(20):
+            while not workshop.ended:
+                await workshop.later(10)
+                await asyncio.sleep(0.02)
+    assert runs == [1, 2, 3]
+
+
+async def test_work_in_hand_is_finished_before_the_process_stops(workshop: Workshop) -> None:
+    waiting(workshop)
+    async with workshop.open():
+        await workshop.start()
+        await workshop.started.wait()
+        asyncio.get_running_loop().call_later(0.1, workshop.go_on.set)
+    assert len(workshop.ended) == 1
+
+
+async def test_a_process_that_crashes_gives_its_leases_back_at_once(workshop: Workshop) -> None:
+    waiting(workshop)
+    async with workshop.open() as running:
+        await workshop.start()
+        await workshop.started.wait()
+        running.failed.set_exception(RuntimeError("a part of the process"))
+    assert workshop.ended == []
+    assert (
+        await workshop.eye.fetchval("select count(*) from bus.leases where owner is null and due_at <= bus.now()") == 1
+    )
+
+
+async def test_what_finds_no_room_waits_for_it_and_is_then_run(workshop: Workshop) -> None:
+    waiting(workshop)
+    workshop.room = 1
+    async with workshop.open():
+        for _ in range(3):
+            await workshop.start()
+        await workshop.started.wait()
+        assert await workshop.eye.fetchval("select count(*) from bus.leases where owner is not null") == 1
+        workshop.go_on.set()
+        await workshop.until_ended(3)
+
+
+async def test_one_tenants_thousand_leases_do_not_hold_up_anothers_one(workshop: Workshop) -> None:
+    await workshop.eye.execute(
+        "insert into bus.leases (id, grp, kind, tenant, key, due_at, input)"
+        " select 'a' || n, $1, 'tool', 'a', 'a:' || n, bus.now() - interval '1 hour', '{}' from"
+        " generate_series(1, 2000) as n",
+        GROUP,
+    )
+    await workshop.eye.execute(
+        "insert into bus.leases (id, grp, kind, tenant, key, due_at, input) values ('b', $1, 'tool', 'b',"
+        " 'b', bus.now(), '{}')",
+        GROUP,
+    )
+    held = await workshop.platform.leases.due(GROUP, "tool", room=4, per_tenant=64)
+    assert [lease.tenant for lease in held].count("b") == 1
+    assert len(held) == 4
+
+
+async def test_two_members_never_claim_the_same_lease(workshop: Workshop) -> None:
+    await workshop.eye.execute(
+        "insert into bus.leases (id, grp, kind, tenant, key, due_at, input)"
+        " select 'x' || n, $1, 'tool', 't', 'k', bus.now(), '{}' from generate_series(1, 40) as n",
+        GROUP,
+    )
+    members = [PostgresLeases(workshop.platform.database, ids.new()) for _ in range(4)]
+    claimed = await asyncio.gather(*(member.due(GROUP, "tool", room=20, per_tenant=64) for member in members))
+    every = [held.id for part in claimed for held in part]
+    assert len(every) == len(set(every))

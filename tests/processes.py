@@ -1,0 +1,46 @@
+"""Processes that tests stop and kill: forked from one that has everything imported already, so that each starts at
+once."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+_forks = multiprocessing.get_context("forkserver")
+_forks.set_forkserver_preload(["tests.infrastructure", "tests.echo", "uvloop"])
+
+
+class Child:
+    """A process of ours, running `target(*args)`; both must be importable and picklable."""
+
+    def __init__(self, target: Callable[..., None], *args: Any) -> None:
+        self._process = _forks.Process(target=target, args=args, daemon=True)
+        self._process.start()
+
+    def stop(self) -> None:
+        """Hold it where it is, as a stalled machine would."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """End it at once; it notices nothing."""
+        self._signal(signal.SIGKILL)
+
+    async def ended(self, seconds: float = 20) -> int:
+        """Its exit code once it has ended; -9 for killed."""
+        await asyncio.to_thread(self._process.join, seconds)
+        code = self._process.exitcode
+        assert code is not None, "the child did not end"
+        return code
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process.pid is not None
+        with suppress(ProcessLookupError):
+            os.kill(self._process.pid, number)
