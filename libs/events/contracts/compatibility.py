@@ -95,8 +95,7 @@ def _types(schema: Schema) -> set[str]:
 
 def _kind(schema: Schema) -> str:
     """Its types in words."""
-    shown = " or ".join(sorted(_types(schema))) or "anything"
-    return f"{schema['title']} ({shown})" if "title" in schema else shown
+    return " or ".join(sorted(_types(schema))) or "anything"
 
 
 def _values(old: Schema, new: Schema, at: str) -> Iterator[str]:

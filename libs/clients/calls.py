@@ -1,0 +1,80 @@
+"""One call to another of our services: a short-lived token, a bound in time, and errors that say what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import httpx
+
+from libs.clock import Clock
+from libs.errors import Conflict, Denied, NotFound, Rejected, SumaError, Unavailable
+from libs.identity import internal
+from libs.keys import Keys
+
+Json = Any
+TIMEOUT_SECONDS = 10.0
+USER = "X-Internal-User"
+"""Whom the calling service acts for; believed beside a valid token."""
+
+
+class Caller(Protocol):
+    """What a call needs of the platform."""
+
+    @property
+    def clients(self) -> Mapping[str, Callable[[], httpx.AsyncClient]]: ...
+    @property
+    def keys(self) -> Keys: ...
+    @property
+    def clock(self) -> Clock: ...
+
+
+class ServiceDown(Unavailable):
+    """Another of our services does not answer."""
+
+    code = "SERVICE_UNAVAILABLE"
+
+
+async def call(
+    caller: Caller,
+    service: str,
+    method: str,
+    path: str,
+    *,
+    tenant: str,
+    session: str | None = None,
+    user: str | None = None,
+    params: Mapping[str, str] | None = None,
+    json: Json = None,
+    seconds: float = TIMEOUT_SECONDS,
+) -> Json:
+    """Ask `service`, on behalf of a tenant and perhaps of one person, and return its JSON.
+
+    Raises:
+        ServiceDown: it does not answer in time, or fails.
+        NotFound, Denied, Conflict, Rejected: it refuses, in its own words.
+    """
+    token = internal.issue(caller.keys, tenant=tenant, session=session, audience=service, now=caller.clock.now())
+    headers = {internal.HEADER: token, **({USER: user} if user is not None else {})}
+    try:
+        async with caller.clients[service]() as client:
+            answer = await client.request(method, path, params=params, json=json, headers=headers, timeout=seconds)
+    except KeyError:
+        raise ServiceDown(f"{service} is not configured") from None
+    except httpx.HTTPError as error:
+        raise ServiceDown(f"{service}: {type(error).__name__}") from error
+    if answer.status_code >= 500:
+        raise ServiceDown(f"{service} answered {answer.status_code}")
+    if answer.status_code >= 400:
+        raise _refused(answer)
+    return answer.json()
+
+
+def _refused(answer: httpx.Response) -> SumaError:
+    """A problem document (RFC 9457) as the error that its status stands for."""
+    try:
+        problem = answer.json()
+    except ValueError:
+        problem = {}
+    kind = {401: Denied, 403: Denied, 404: NotFound, 409: Conflict, 429: Unavailable}.get(answer.status_code, Rejected)
+    return kind(str(problem.get("detail", f"refused with {answer.status_code}")), code=problem.get("code"))

@@ -1,0 +1,77 @@
+-- The links that follow `before`: link = sha256(link before || leaf), as in libs/audit/chain.py.
+create or replace function audit.links(before bytea, leaves bytea[]) returns bytea[]
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+declare
+    made bytea[] := '{}'; leaf bytea;
+begin
+    foreach leaf in array leaves loop
+        before := sha256(before || leaf);
+        made := made || before;
+    end loop;
+    return made;
+end
+$$;
+
+-- Every write of the audit worker. Nothing here can conflict: whoever comes second waits for the head's row and goes on from it.
+create or replace function audit.apply(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+    whose text[]; done int[];
+begin
+    select array_agg(distinct r ->> 'tenant_id'), array_agg((r ->> 'i')::int) into whose, done
+    from jsonb_each(changes) as k cross join lateral jsonb_array_elements(k.value) as r;
+
+    -- All heads first, in one order: two writers that chain the same tenants wait for each other and never deadlock.
+    insert into audit.heads (tenant_id, count, link)
+    select w.tenant_id, 0, sha256(convert_to('suma.audit.v1:' || w.tenant_id, 'UTF8')) from unnest(whose) as w(tenant_id)
+    where not exists (select from audit.heads h where h.tenant_id = w.tenant_id) order by w.tenant_id
+    on conflict do nothing;
+    perform from audit.heads h where h.tenant_id = any (whose) order by h.tenant_id for update;
+
+    -- chain: in arrival order, which is the order of the batch.
+    if changes ? 'chain' then
+        with c as materialized (
+            select c.i, c.tenant_id, c.record, decode(c.leaf, 'hex') as leaf
+            from jsonb_to_recordset(changes -> 'chain') as c(i int, tenant_id text, record jsonb, leaf text)
+        ), arrived as (
+            select c.tenant_id, array_agg(c.i order by c.i) as numbers, array_agg(c.leaf order by c.i) as leaves from c group by c.tenant_id
+        ), linked as materialized (
+            select a.tenant_id, h.count, a.numbers, audit.links(h.link, a.leaves) as links
+            from arrived a join audit.heads h using (tenant_id)
+        ), moved as (
+            update audit.heads h set count = h.count + cardinality(l.links), link = l.links[cardinality(l.links)]
+            from linked l where h.tenant_id = l.tenant_id
+        )
+        insert into audit.audit_events
+            (tenant_id, position, event_id, occurred_at, action, phase, verdict, principal, session_id, turn_id, record, leaf, link)
+        select l.tenant_id, l.count + p.place, c.record ->> 'id', (c.record ->> 'time')::timestamptz,
+               c.record #>> '{data,action}', c.record #>> '{data,phase}', c.record #>> '{data,verdict}', c.record #>> '{data,principal}',
+               c.record ->> 'session', c.record ->> 'turn', c.record, c.leaf, p.link
+        from linked l
+        cross join lateral unnest(l.numbers, l.links) with ordinality as p(i, link, place)
+        join c on c.i = p.i;
+    end if;
+
+    -- seal: a checkpoint, signed over a head that was read after its commit. Two workers may seal the same one.
+    if changes ? 'seal' then
+        insert into audit.checkpoints (tenant_id, count, head, time, key_id, signature)
+        select s.tenant_id, s.count, s.head, s.time, s.key_id, s.signature from jsonb_to_recordset(changes -> 'seal')
+            as s(tenant_id text, count bigint, head text, time text, key_id text, signature text)
+        order by s.tenant_id, s.count
+        on conflict do nothing;
+        update audit.heads h set sealed = greatest(h.sealed, s.count), since = greatest(h.since, s.time)
+        from (
+            select s.tenant_id, max(s.count) as count, max(s.time) as time
+            from jsonb_to_recordset(changes -> 'seal') as s(tenant_id text, count bigint, time timestamptz) group by s.tenant_id
+        ) as s where h.tenant_id = s.tenant_id;
+    end if;
+    return done;
+end
+$$;
+
+-- The chains of all tenants with records that no checkpoint covers: ids and counts, no content.
+create or replace function audit.unsealed() returns table (tenant_id text, count bigint, link bytea, sealed bigint, since timestamptz)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+    select h.tenant_id, h.count, h.link, h.sealed, h.since from audit.heads h where h.count > h.sealed order by h.since
+$$;
+revoke all on function audit.unsealed() from public;
+grant execute on function audit.unsealed() to suma_app;

@@ -1,0 +1,30 @@
+-- name: unsealed()
+-- The heads of every tenant that has records since its last checkpoint.
+select tenant_id, count, link, sealed, since from audit.unsealed();
+
+-- name: head_of(tenant)^
+-- Where a tenant's chain ends, and how far it is sealed.
+select tenant_id, count, link, sealed, since from audit.heads where tenant_id = :tenant;
+
+-- name: checkpoints_of(tenant)
+-- A tenant's checkpoints, as they were signed, oldest first.
+select tenant_id as tenant, count, head, time, key_id, signature from audit.checkpoints where tenant_id = :tenant order by count;
+
+-- name: entries_after(tenant, after, last, most)
+-- A page of the chain as it is stored.
+select position, link, record::text as record from audit.audit_events
+where tenant_id = :tenant and position > :after and position <= :last order by position limit :most;
+
+-- name: entries_found(tenant, before, action, verdict, principal, session, turn, since, until, most)
+-- The newest records that fit, below a position.
+select position, link, record::text as record from audit.audit_events
+where tenant_id = :tenant
+  and (:before::bigint is null or position < :before)
+  and (:action::text is null or action = :action)
+  and (:verdict::text is null or verdict = :verdict)
+  and (:principal::text is null or principal = :principal)
+  and (:session::text is null or session_id = :session)
+  and (:turn::text is null or turn_id = :turn)
+  and (:since::timestamptz is null or occurred_at >= :since)
+  and (:until::timestamptz is null or occurred_at < :until)
+order by position desc limit :most;

@@ -1,0 +1,105 @@
+"""What the audit worker reads: heads, checkpoints and the chain, of one tenant at a time; only due heads of all."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import aiosql
+import orjson
+
+from libs.audit import Checkpoint, Entry
+from libs.audit.chain import genesis
+from libs.database import Database, Schema
+
+GROUP = "audit_worker"
+HERE = Path(__file__).parent
+SCHEMA = Schema("audit", HERE / "migrations", HERE / "apply.sql")
+PAGE = 200
+"""Entries read at a time: they are parsed and written without a pause, which may not take 10 ms."""
+
+queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The end of a tenant's chain. A checkpoint covers `sealed` records; the last one was made at `since`."""
+
+    tenant: str
+    count: int
+    link: bytes
+    sealed: int
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to search for; None leaves it open. `since` is inclusive, `until` exclusive."""
+
+    action: str | None = None
+    verdict: str | None = None
+    principal: str | None = None
+    session: str | None = None
+    turn: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+class Store:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def unsealed(self) -> Sequence[Head]:
+        """Of every tenant: the heads with records that no checkpoint covers, longest waiting first."""
+        async with self._database.read(GROUP) as connection:
+            return [_head(row) async for row in queries.unsealed(connection)]
+
+    async def head(self, tenant: str) -> Head | None:
+        """None while nothing is chained."""
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.head_of(connection, tenant=tenant)
+        return _head(row) if row else None
+
+    async def checkpoints(self, tenant: str) -> Sequence[Checkpoint]:
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.checkpoints_of(connection, tenant=tenant)
+            return [Checkpoint.model_validate(dict(row)) async for row in rows]
+
+    async def entries(self, tenant: str, *, last: int) -> AsyncIterator[Entry]:
+        """The chain up to a position, page by page, so that no slow reader holds a connection. Rows never change."""
+        after = 0
+        while page := await self._page(tenant, after, last):
+            for entry in page:
+                yield entry
+            after = page[-1].position
+
+    async def search(self, tenant: str, wanted: Wanted, *, before: int | None, most: int) -> Sequence[Entry]:
+        """The newest entries that fit, newest first, below the position `before`."""
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.entries_found(connection, tenant=tenant, before=before, most=most, **_fields(wanted))
+            return [_entry(row) async for row in rows]
+
+    async def _page(self, tenant: str, after: int, last: int) -> Sequence[Entry]:
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.entries_after(connection, tenant=tenant, after=after, last=last, most=PAGE)
+            return [_entry(row) async for row in rows]
+
+
+def empty(tenant: str, now: datetime) -> Head:
+    """The head of a chain without records."""
+    return Head(tenant, 0, genesis(tenant), 0, now)
+
+
+def _head(row: Mapping[str, Any]) -> Head:
+    return Head(row["tenant_id"], row["count"], row["link"], row["sealed"], row["since"])
+
+
+def _entry(row: Mapping[str, Any]) -> Entry:
+    return Entry(row["position"], row["link"], orjson.loads(row["record"]))
+
+
+def _fields(wanted: Wanted) -> dict[str, Any]:
+    return {name: getattr(wanted, name) for name in wanted.__slots__}

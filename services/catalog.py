@@ -1,0 +1,65 @@
+"""The list of what we are: six services, where each is built, its HTTP port, the schema that it owns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from libs.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic import BaseModel
+
+    from libs.runtime.platform import Platform
+    from libs.runtime.service import Service
+
+
+class UnknownService(NotFound):
+    """There is no such service."""
+
+    code = "UNKNOWN_SERVICE"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One of the six. Its code is imported when it is built, so that a process loads only what it runs."""
+
+    name: str
+    port: int
+    """Of its HTTP API where it runs alone; in one process only the gateway and the memory service have a socket."""
+    schema: str | None
+    says: str
+    """What it does, for `python -m services --help`."""
+
+    @property
+    def module(self) -> str:
+        return f"services.{self.name}.service"
+
+    def build(self, platform: Platform) -> Service:
+        build = cast("Callable[[Platform], Service]", import_module(self.module).build)
+        return build(platform)
+
+    def settings(self) -> type[BaseModel]:
+        return cast("type[BaseModel]", import_module(f"services.{self.name}.settings").Settings)
+
+
+SERVICES = (
+    Entry("gateway", 8010, "gateway", "REST, event streams, identity, read models"),
+    Entry("conversation_worker", 8011, "conversation", "turns, plans carried out step by step, approvals"),
+    Entry("committee_worker", 8012, None, "planner, critic, resolver"),
+    Entry("tool_executor", 8020, "executor", "guards, policy, workspace, tools"),
+    Entry("audit_worker", 9697, "audit", "hash chain, checkpoints, export"),
+    Entry("memory_service", 9696, "memory", "remember, recall, facts"),
+)
+NAMES = tuple(entry.name for entry in SERVICES)
+
+
+def entry(name: str) -> Entry:
+    """Raises `UnknownService`."""
+    found = next((entry for entry in SERVICES if entry.name == name), None)
+    if found is None:
+        raise UnknownService(f"there is no service {name!r}: choose one of {', '.join(NAMES)}, or none for all of them")
+    return found

@@ -1,0 +1,99 @@
+"""The stage: a platform of the demo's own, in a temporary folder, as the same process that `make run` starts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from libs.errors import Unavailable
+from libs.runtime.embedded import datadir
+from services.cli.address import Address
+from services.settings import HOUSE
+
+READY_SECONDS = 120.0
+STOP_SECONDS = 60.0
+
+
+class NotReady(Unavailable):
+    """The platform did not come up."""
+
+    code = "NOT_READY"
+
+
+@contextmanager
+def platform(folder: Path) -> Iterator[Address]:
+    """A live platform that may work in `folder`; gone with all its data at the end."""
+    with tempfile.TemporaryDirectory(prefix="suma-demo-") as place:
+        data = Path(place).resolve() / "data"
+        log = Path(place) / "platform.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "services"],
+                env=_environment(data, folder),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            yield _address(process, data, log)
+        finally:
+            _stop(process)
+
+
+def _environment(data: Path, folder: Path) -> dict[str, str]:
+    """Ours, less every setting of the person's own platform."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("SUMA_")}
+    settings = {
+        "SUMA_DATA_DIR": str(data),
+        "SUMA_PORT": "0",
+        "SUMA_MEMORY_PORT": "0",
+        "SUMA_ROOTS": str(folder),
+        "SUMA_CONFIG": os.devnull,
+        "PYTHONPATH": str(HOUSE),
+    }
+    return inherited | settings
+
+
+def _address(process: subprocess.Popen[bytes], data: Path, log: Path) -> Address:
+    """Where it listens, once it is ready."""
+    until = time.monotonic() + READY_SECONDS
+    while time.monotonic() < until and process.poll() is None:
+        found = _announced(data)
+        if found is not None and _ready(found.url):
+            return found
+        time.sleep(0.05)
+    said = log.read_text(errors="replace").strip()
+    raise NotReady(f"the platform did not come up: {said[-2000:] or 'it said nothing'}")
+
+
+def _announced(data: Path) -> Address | None:
+    directory = datadir.DataDirectory(data)
+    owner = directory.owner()
+    if owner is None or owner.url is None:
+        return None
+    return Address(owner.url, directory.key(), str(directory.key_file), data)
+
+
+def _ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/readyz", trust_env=False).is_success
+    except httpx.TransportError:
+        return False
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,75 @@
+"""Following a turn to its end: every event is shown, every question is put to whoever answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from services.cli.asking import Person
+from services.cli.client import Client
+from services.cli.errors import Refused
+from services.cli.show import Watcher
+from services.cli.streams import Seen
+
+ANSWERED = ("APPROVAL_CLOSED", "APPROVAL_CHANGED")
+"""Someone else was quicker, or what is asked has changed: the next events say how it goes on."""
+
+
+@dataclass(slots=True)
+class Ended:
+    """How a turn ended, and what of it can be undone."""
+
+    state: str = ""
+    reason: str | None = None
+    answer: str = ""
+    commits: list[str] = field(default_factory=list)
+    seq: int = 0
+    """The last event that was seen."""
+
+    @property
+    def completed(self) -> bool:
+        return self.state == "completed"
+
+
+def follow(client: Client, session: str, turn: str, *, after: int, watcher: Watcher, person: Person) -> Ended:
+    """Watch one turn until it ends. Raises what `person` and `client` raise; the turn itself goes on then."""
+    ended = Ended(seq=after)
+    for event in client.events(session, after=after, until=turn):
+        ended.seq = event.seq
+        if event.turn_id not in (turn, None):
+            continue
+        watcher.saw(event)
+        _note(ended, event)
+        if event.type == "approval.requested":
+            watcher.pause()
+            _decide(client, event, person)
+        elif event.type == "clarification.requested":
+            watcher.pause()
+            _clarify(client, session, event, person)
+    return ended
+
+
+def _note(ended: Ended, event: Seen) -> None:
+    match event.type:
+        case "turn.ended":
+            ended.state, ended.reason = event.data["state"], event.data["reason"]
+        case "message.completed":
+            ended.answer = event.data["text"]
+        case "workspace.changed" if event.data["change"] == "committed":
+            ended.commits.append(event.data["commit_id"])
+
+
+def _decide(client: Client, event: Seen, person: Person) -> None:
+    approval = event.data["approval_id"]
+    if client.get(f"/v1/approvals/{approval}")["outcome"] is not None:
+        return
+    answer = {**person.decide(event.data), "digest": event.data["digest"]}
+    try:
+        client.answer(approval, answer)
+    except Refused as refused:
+        if refused.code not in ANSWERED:
+            raise
+
+
+def _clarify(client: Client, session: str, event: Seen, person: Person) -> None:
+    reply = person.clarify(event.data["question"], event.data["candidates"])
+    client.say(session, reply.text, skill=reply.skill)

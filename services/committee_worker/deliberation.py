@@ -1,0 +1,64 @@
+"""A deliberation, as its leases carry it from call to call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from libs.events.base import Value
+from libs.events.committee import PlanRequested, ReviewRequested, Task
+from libs.events.values import Plan, Review, Usage
+from libs.leases.ports import Held
+
+
+class Deliberation(Value):
+    """All that the next call needs to know."""
+
+    request_id: str
+    turn_id: str
+    round: int
+    task: Task
+    plan: Plan | None = None
+    reviews: tuple[Review, ...] = ()
+    usage: Usage = Usage()
+
+    @property
+    def rejections(self) -> int:
+        return sum(not review.approved for review in self.reviews)
+
+    def reviewed(self, review: Review) -> Deliberation:
+        return self.model_copy(update={"reviews": (*self.reviews, review)})
+
+    def drafted(self, plan: Plan) -> Deliberation:
+        return self.model_copy(update={"plan": plan})
+
+    def spent(self, usage: Usage) -> Deliberation:
+        return self.model_copy(update={"usage": added(self.usage, usage)})
+
+    def dump(self) -> dict[str, Any]:
+        return self.model_dump(mode="json")
+
+
+def opened(request: PlanRequested | ReviewRequested) -> Deliberation:
+    """The deliberation that a request opens."""
+    return Deliberation(
+        request_id=request.request_id,
+        turn_id=request.turn_id,
+        round=request.round,
+        task=request.task,
+        plan=request.plan if isinstance(request, ReviewRequested) else None,
+    )
+
+
+def of(held: Held) -> Deliberation:
+    """The deliberation that a lease carries."""
+    return Deliberation.model_validate(held.input["deliberation"])
+
+
+def added(one: Usage, other: Usage) -> Usage:
+    """Both usages together, under the later model's name."""
+    return Usage(
+        model=other.model,
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        cost_micros=one.cost_micros + other.cost_micros,
+    )

@@ -1,0 +1,1 @@
+"""The rules of the committee: facts in, facts out."""

@@ -1,0 +1,200 @@
+"""The critic's static checks (S0-13 … S0-16): they need no model, come first, and each can only refuse.
+
+Each check is a function from the case to a reason to refuse, or None. The first refusal decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from libs.errors import Rejected
+from libs.events.committee import Task
+from libs.events.values import Plan, Review, Step, StepState
+from libs.guards import commands, paths
+from libs.skills.definitions import REFERENCE, Effect, ToolDefinition
+
+STEPS_MOST = 20
+"""Tool calls of one turn (DESIGN §7)."""
+BYTES_MOST = 48 * 1024
+"""A plan travels inside events, which are small; what is large is what its steps show, not what it says."""
+NOT_CALLED = (StepState.SKIPPED, StepState.CANCELLED, StepState.DENIED, StepState.PENDING)
+ANCHOR = "/workspace"
+"""Paths are checked as text; where the workspace really lies is not the committee's business."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A plan on trial, with the task that it is for and the tools that exist."""
+
+    task: Task
+    plan: Plan
+    tools: Mapping[str, ToolDefinition]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a plan is refused, and at which step."""
+
+    reason: str
+    step: int | None = None
+
+
+Check = Callable[[Case], Fault | None]
+
+
+def examine(case: Case) -> Review:
+    """Every check in turn; approved only when none refuses."""
+    for name, check in CHECKS.items():
+        fault = check(case)
+        if fault is not None:
+            return Review(approved=False, reason=f"{fault.reason} Rejected.", by=name, step=fault.step)
+    return Review(approved=True, by="static")
+
+
+def form(case: Case) -> Fault | None:
+    """Steps are numbered from 1, wait only for earlier ones, and the whole is of a reasonable size."""
+    steps = case.plan.steps
+    if not steps:
+        return Fault("The plan has no steps.")
+    if len(case.plan.model_dump_json()) > BYTES_MOST:
+        return Fault(f"The plan is longer than {BYTES_MOST} bytes.")
+    if [step.ordinal for step in steps] != list(range(1, len(steps) + 1)):
+        return Fault("The steps are not numbered 1, 2, 3 ….")
+    if len({step.step_id for step in steps}) < len(steps):
+        return Fault("Two steps have the same id.")
+    for step in steps:
+        if not all(1 <= n < step.ordinal for n in step.depends_on):
+            return Fault(f"Step {step.ordinal} waits for a step that does not come before it.", step.ordinal)
+    return None
+
+
+def budget(case: Case) -> Fault | None:
+    """The calls of the turn, those of earlier rounds among them, stay within what it may make."""
+    made = sum(seen.state not in NOT_CALLED for seen in case.task.observations)
+    if made + len(case.plan.steps) > STEPS_MOST:
+        return Fault(f"The plan has {len(case.plan.steps)} steps; only {max(0, STEPS_MOST - made)} calls are left.")
+    return None
+
+
+def tools(case: Case) -> Fault | None:
+    """Each step names a tool that exists and is allowed, says truly whether it changes something, and its args fit."""
+    for step in case.plan.steps:
+        tool = case.tools.get(step.tool)
+        if tool is None:
+            return Fault(f"Step {step.ordinal} uses {step.tool!r}, which does not exist.", step.ordinal)
+        if not allowed(step.tool, case.task.tools):
+            return Fault(f"Step {step.ordinal} uses {step.tool!r}, which this agent may not use.", step.ordinal)
+        if step.mutates is not tool.mutates:
+            return Fault(f"Step {step.ordinal} misstates whether {step.tool!r} changes something.", step.ordinal)
+        result = tool.validate(step.args)
+        if not result.valid:
+            trouble = ", ".join(
+                [
+                    *(f"{name} is missing" for name in result.missing),
+                    *(f"{name} is unknown" for name in result.extra),
+                    *result.problems,
+                ]
+            )
+            return Fault(f"Step {step.ordinal}: {trouble}.", step.ordinal)
+    return None
+
+
+def allowed(tool: str, allowlist: Sequence[str]) -> bool:
+    """Is the tool on the list: by its name, by `ns.*`, or by `*`?"""
+    return any(entry in ("*", tool) or (entry.endswith(".*") and tool.startswith(entry[:-1])) for entry in allowlist)
+
+
+def references(case: Case) -> Fault | None:
+    """`$step(n).field` names an earlier step and a field that its tool returns (S4-31)."""
+    for step in case.plan.steps:
+        for text in strings(step.args):
+            if not text.startswith("$step("):
+                continue
+            match = REFERENCE.match(text)
+            if match is None:
+                return Fault(f"Step {step.ordinal} holds a malformed reference {text!r}.", step.ordinal)
+            n, field = int(match[1]), match[2]
+            if not 1 <= n < step.ordinal:
+                return Fault(f"Step {step.ordinal} refers to step {n}, which does not come before it.", step.ordinal)
+            if field not in case.tools[case.plan.steps[n - 1].tool].returns:
+                return Fault(f"Step {step.ordinal} refers to {field!r}, which step {n} does not return.", step.ordinal)
+    return None
+
+
+def scope(case: Case) -> Fault | None:
+    """No path leaves the workspace (S0-13)."""
+    for step in case.plan.steps:
+        for path in paths.path_args(case.tools[step.tool].params, step.args):
+            if path.startswith("$step("):
+                continue
+            try:
+                paths.within(case.task.root or ANCHOR, path)
+            except Rejected:
+                return Fault(f"Step {step.ordinal} touches {path} — path is outside the workspace.", step.ordinal)
+    return None
+
+
+def blocked(case: Case) -> Fault | None:
+    """No blocked pattern stands in any argument of any tool, however it is spelt (S0-15)."""
+    known = {*case.task.read, *case.task.workspace.get("names", ())}
+    for step in case.plan.steps:
+        try:
+            commands.check_args(step.args, known_paths=known.__contains__)
+        except Rejected as error:
+            return Fault(f"Step {step.ordinal}: {error}", step.ordinal)
+    return None
+
+
+def destructive(case: Case) -> Fault | None:
+    """What deletes or overwrites has read it first: in this plan, or in this session at the current version (S0-14)."""
+    for step in case.plan.steps:
+        tool = case.tools[step.tool]
+        if tool.effect is Effect.DELETE and not all(_has_read(case, step, path) for path in _targets(tool, step)):
+            return Fault(f"Step {step.ordinal} deletes without a prior read.", step.ordinal)
+    return None
+
+
+def _targets(tool: ToolDefinition, step: Step) -> Sequence[str]:
+    """Whatever the step may delete: its paths, what its references bring, and every text inside a list or object, for
+    a plan may have made up groups of files of its own."""
+    nested = (value for value in step.args.values() if not isinstance(value, str))
+    references = [text for text in strings(step.args) if text.startswith("$step(")]
+    return [*references, *paths.path_args(tool.params, step.args), *strings(list(nested))] or [""]
+
+
+def _has_read(case: Case, step: Step, target: str) -> bool:
+    if match := REFERENCE.match(target):
+        return not case.tools[case.plan.steps[int(match[1]) - 1].tool].mutates
+    if target in case.task.read:
+        return True
+    earlier = (s for s in case.plan.steps[: step.ordinal - 1] if not case.tools[s.tool].mutates)
+    return any(_covers(path, target) for s in earlier for path in paths.path_args(case.tools[s.tool].params, s.args))
+
+
+def _covers(folder: str, target: str) -> bool:
+    return folder in (".", target) or target.startswith(folder.rstrip("/") + "/")
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from strings(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from strings(item)
+
+
+CHECKS: Mapping[str, Check] = {
+    "form": form,
+    "budget": budget,
+    "tools": tools,
+    "references": references,
+    "scope": scope,
+    "blocklist": blocked,
+    "destructive": destructive,
+}

@@ -1,0 +1,215 @@
+"""The committee at work: plan → examine → review → (resolve → examine → review …), each model call under a lease."""
+
+from __future__ import annotations
+
+from libs import ids
+from libs.bus.ports import Record
+from libs.changes import Cause, Changeset
+from libs.errors import SumaError, Unavailable
+from libs.events import ActionRecorded, PlanApproved, PlanRejected, PlanRequested, PlanUnclear, ReviewRequested
+from libs.events.envelope import Envelope
+from libs.events.values import Plan, Review
+from libs.leases.ports import Held, Start
+from libs.models.ports import Answered, Drafted, PlannerOutcome, Said, Unclear
+from libs.policy.ports import Decision, committee_required
+from libs.runtime.platform import Platform
+from libs.skills import Skills
+from services.committee_worker.deliberation import Deliberation, of, opened
+from services.committee_worker.domain import checks, verdict
+from services.committee_worker.patience import Patience
+from services.committee_worker.settings import Settings
+
+PLAN, REVIEW, RESOLVE = "plan", "review", "resolve"
+GROUP = "committee_worker"
+ANSWER_MOST = 40_000
+"""Characters of an answer that needs no plan."""
+
+
+class Handlers:
+    """How each stays right when it runs twice: every decision is a changeset with its input's id."""
+
+    def __init__(self, platform: Platform, skills: Skills, settings: Settings) -> None:
+        self._model, self._policy = platform.model, platform.policy
+        self._skills, self._settings = skills, settings
+        self._patience = Patience(platform.clock, settings.policy_seconds)
+
+    async def asked(self, cause: Cause, event: Envelope[PlanRequested]) -> Changeset:
+        return Changeset(cause).start(_call(PLAN, cause, opened(event.data)))
+
+    async def shown(self, cause: Cause, event: Envelope[ReviewRequested]) -> Changeset:
+        return await self._weigh(cause, opened(event.data), event.data.plan)
+
+    async def plan(self, held: Held) -> PlannerOutcome:
+        return await self._model.plan(of(held).task, self._skills.tools)
+
+    async def planned(self, held: Held, outcome: PlannerOutcome) -> Changeset:
+        cause, case = Cause.held(held), of(held).spent(outcome.usage)
+        match outcome:
+            case Drafted(plan=plan):
+                return await self._weigh(cause, case, _named(plan, cause))
+            case Answered(text=text):
+                empty = Plan(plan_id=ids.derived(cause.id, "plan"))
+                return Changeset(cause).say(_approved(case, empty, committee=False, answer=text[:ANSWER_MOST]))
+            case Unclear():
+                return Changeset(cause).say(_unclear(case, outcome))
+
+    async def review(self, held: Held) -> Said:
+        case = of(held)
+        return await self._model.review(case.task, _plan(case), self._skills.tools)
+
+    async def reviewed(self, held: Held, said: Said) -> Changeset:
+        cause, case = Cause.held(held), of(held).spent(said.usage)
+        review = verdict.read(said.text)
+        recorded = Changeset(cause).say(_record(case, review))
+        case = case.reviewed(review)
+        if review.approved:
+            return recorded.say(_approved(case, _plan(case), committee=True))
+        return recorded + self._refused(cause, case, review)
+
+    async def resolve(self, held: Held) -> Drafted:
+        case = of(held)
+        return await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, self._skills.tools)
+
+    async def resolved(self, held: Held, drafted: Drafted) -> Changeset:
+        """A mended plan goes back to the critic, also when it is the rejected one again (S0-19)."""
+        cause = Cause.held(held)
+        return await self._weigh(cause, of(held).spent(drafted.usage), _named(drafted.plan, cause))
+
+    async def failed(self, held: Held, error: SumaError) -> Changeset:
+        """A model that cannot answer is no approval."""
+        case = of(held)
+        return Changeset(Cause.held(held)).say(_rejected(case, error.code, str(error)))
+
+    def never_heard(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
+        """A request that cannot be handled at all: whoever waits learns it, without anything being loaded."""
+        data = dead.raw()
+        return Changeset(cause).say(
+            PlanRejected(
+                request_id=str(data.get("request_id", "")),
+                turn_id=str(data.get("turn_id", dead.header("turnid") or "")),
+                round=int(data.get("round", 1)),
+                code=error.code,
+                reason="The committee could not read the request.",
+            )
+        )
+
+    async def _weigh(self, cause: Cause, case: Deliberation, plan: Plan) -> Changeset:
+        """The static checks, then, where policy wants it, the critic."""
+        case = case.drafted(plan)
+        tools = {tool.name: tool for tool in self._skills.tools}
+        review = checks.examine(checks.Case(case.task, plan, tools))
+        case = case.reviewed(review) if not review.approved else case
+        recorded = Changeset(cause).say(_record(case, review))
+        if not review.approved:
+            return recorded + self._refused(cause, case, review)
+        try:
+            required = await self._required(cause, case, plan)
+        except Unavailable as error:
+            if not self._patience.over(cause.id):
+                raise
+            return recorded.say(_rejected(case, "POLICY_UNAVAILABLE", str(error)))
+        recorded = recorded.say(_decided(case, required))
+        if required.allowed:
+            return recorded.start(_call(REVIEW, cause, case))
+        return recorded.say(_approved(case.reviewed(review), plan, committee=False))
+
+    async def _required(self, cause: Cause, case: Deliberation, plan: Plan) -> Decision:
+        return await committee_required(
+            self._policy,
+            {
+                "tenant": cause.tenant,
+                "principal": {"id": GROUP, "scopes": []},
+                "session": cause.session,
+                "turn": case.turn_id,
+                "mutates": any(step.mutates for step in plan.steps),
+                "leaves_machine": False,
+                "costs_money": False,
+            },
+        )
+
+    def _refused(self, cause: Cause, case: Deliberation, review: Review) -> Changeset:
+        """Mend it and try again, at most until the third rejection (S0-20)."""
+        if case.rejections >= self._settings.rejections_most:
+            return Changeset(cause).say(_rejected(case, "COMMITTEE_REJECTED", review.reason))
+        return Changeset(cause).start(_call(RESOLVE, cause, case))
+
+
+def _call(kind: str, cause: Cause, case: Deliberation) -> Start:
+    return Start(ids.derived(cause.id, kind), kind, {"deliberation": case.dump()})
+
+
+def _named(plan: Plan, cause: Cause) -> Plan:
+    """The plan under names of our own: a model's may be those of other plans."""
+    plan_id = ids.derived(cause.id, "plan")
+    steps = tuple(
+        step.model_copy(update={"step_id": ids.derived(plan_id, str(place))}) for place, step in enumerate(plan.steps)
+    )
+    return plan.model_copy(update={"plan_id": plan_id, "steps": steps})
+
+
+def _unclear(case: Deliberation, outcome: Unclear) -> PlanUnclear:
+    return PlanUnclear(
+        request_id=case.request_id,
+        turn_id=case.turn_id,
+        round=case.round,
+        question=outcome.question[:2000],
+        candidates=outcome.candidates[:10],
+        missing=outcome.missing[:20],
+        usage=case.usage,
+    )
+
+
+def _plan(case: Deliberation) -> Plan:
+    if case.plan is None:
+        raise ValueError("a deliberation without a plan was put to review")
+    return case.plan
+
+
+def _approved(case: Deliberation, plan: Plan, *, committee: bool, answer: str | None = None) -> PlanApproved:
+    return PlanApproved(
+        request_id=case.request_id,
+        turn_id=case.turn_id,
+        round=case.round,
+        plan=plan,
+        reviews=case.reviews,
+        committee=committee,
+        answer=answer,
+        usage=case.usage,
+    )
+
+
+def _rejected(case: Deliberation, code: str, reason: str) -> PlanRejected:
+    return PlanRejected(
+        request_id=case.request_id,
+        turn_id=case.turn_id,
+        round=case.round,
+        code=code,
+        reason=reason[:2000],
+        reviews=case.reviews,
+        usage=case.usage,
+    )
+
+
+def _record(case: Deliberation, review: Review) -> ActionRecorded:
+    return ActionRecorded(
+        action="committee.review",
+        phase="decision",
+        verdict="allow" if review.approved else "deny",
+        principal=GROUP,
+        resource=case.request_id,
+        rule=review.by,
+        turn_id=case.turn_id,
+    )
+
+
+def _decided(case: Deliberation, decision: Decision) -> ActionRecorded:
+    return ActionRecorded(
+        action=decision.action,
+        phase="decision",
+        verdict="required" if decision.allowed else "exempt",
+        principal=GROUP,
+        resource=case.request_id,
+        rule=decision.rule,
+        revision=decision.revision,
+        turn_id=case.turn_id,
+    )

@@ -1,0 +1,67 @@
+"""`python -m services.contracts [--check] [DIR]`: write `proto/openapi.yaml`, the gateway's API for other languages.
+
+The events' half of `make contracts` is `libs.events.contracts`, which may not know a service.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import yaml
+
+from libs.runtime.platform import Platform
+from services import catalog
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+PROTO = Path(__file__).resolve().parents[1] / "proto"
+HEAD = "# Written from services/gateway by `make contracts`: change the routes, not this file.\n"
+
+
+def openapi() -> str:
+    """The gateway's OpenAPI document, as YAML."""
+    api = catalog.entry("gateway").build(_nothing()).api
+    assert api is not None
+    document = cast("FastAPI", api.app).openapi()
+    return HEAD + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    asked = _parser().parse_args(arguments)
+    path: Path = asked.folder / "openapi.yaml"
+    text = openapi()
+    if path.exists() and path.read_text("utf-8") == text:
+        return 0
+    if asked.check:
+        sys.stderr.write(f"{path.name} is stale; run `make contracts` and commit what it writes\n")
+        return 1
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return 0
+
+
+def _nothing() -> Platform:
+    """A platform without ports: a service is declared on it, not run."""
+    ports: dict[str, Any] = {
+        port.name: None
+        for port in dataclasses.fields(Platform)
+        if port.default is dataclasses.MISSING and port.default_factory is dataclasses.MISSING
+    }
+    return Platform(**ports)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m services.contracts", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument("folder", nargs="?", type=Path, default=PROTO, metavar="DIR", help="proto by default")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

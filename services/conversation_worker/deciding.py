@@ -1,0 +1,129 @@
+"""What people decide: approvals of steps and of the final diff, and cancels. A stale or second answer is void."""
+
+from __future__ import annotations
+
+from libs.errors import Rejected
+from libs.events import ApprovalClosed, ApprovalDecided, TurnCancelRequested
+from libs.events.values import Args, StepState
+from services.conversation_worker import acting, calling, committing, ending
+from services.conversation_worker.domain import binding
+from services.conversation_worker.domain.talk import ENDED_MOST, Approval, Doing, Ending, TurnState
+from services.conversation_worker.office import Office, recorded
+from services.conversation_worker.scene import Scene
+
+VERDICTS = ("approve", "deny", "override")
+
+
+async def decided(office: Office, scene: Scene, answer: ApprovalDecided) -> None:
+    """An answer to an open question, if it is to exactly what is still being asked."""
+    approval = scene.talk.approval(answer.approval_id)
+    if scene.talk.turn is None or approval is None or not approval.open or approval.digest != answer.digest:
+        stale(scene, answer, "it is no longer being asked")
+        return
+    letter = scene.turn.letter.model_copy(update={"principal": answer.principal, "scopes": answer.scopes})
+    decision = await office.decide("approval.decide", scene, letter, verdict=answer.verdict)
+    scene.say(
+        recorded(decision, letter, resource=approval.approval_id, turn_id=scene.turn.turn_id, step_id=approval.step_id)
+    )
+    if answer.verdict not in VERDICTS or not decision.allowed:
+        stale(scene, answer, f"not allowed: {decision.reason}")
+    elif approval.kind == "commit":
+        await committing.decided(office, scene, approval, answer)
+    else:
+        await _step_decided(office, scene, approval, answer)
+
+
+async def expired(office: Office, scene: Scene, approval_id: str) -> None:
+    """Nobody answered in time: that is a no."""
+    approval = scene.talk.approval(approval_id)
+    if approval is None or not approval.open:
+        return
+    scene.close_approval(approval, "expired")
+    if approval.kind == "commit":
+        ending.stop(office, scene, Ending(state=TurnState.FAILED, reason="APPROVAL_EXPIRED"))
+        return
+    scene.set_step(_step(scene, approval), state=StepState.DENIED, error="nobody approved it in time")
+    await acting.advance(office, scene)
+
+
+def cancel(office: Office, scene: Scene, request: TurnCancelRequested) -> None:
+    """Stop the turn under way, take a queued one out of the mailbox, or turn a message away before it comes."""
+    cancelled = Ending(state=TurnState.CANCELLED, reason="CANCELLED", detail=request.reason)
+    if any(letter.turn_id == request.turn_id for letter in scene.session.queue):
+        rest = tuple(letter for letter in scene.session.queue if letter.turn_id != request.turn_id)
+        scene.set_session(queue=rest)
+        scene.end_turn(request.turn_id, cancelled)
+    elif scene.active(request.turn_id):
+        if scene.turn.ending is None:
+            scene.set_session(epoch=scene.session.epoch + 1)
+            ending.stop(office, scene, cancelled)
+    elif not scene.knows(request.turn_id):
+        # A cancel is urgent: it may overtake its message.
+        scene.set_session(cancelled=(*scene.session.cancelled, request.turn_id)[-ENDED_MOST:])
+
+
+def stale(scene: Scene, answer: ApprovalDecided, reason: str) -> None:
+    """The answer changes nothing, and its author is told."""
+    turn = scene.talk.turn
+    scene.say(
+        ApprovalClosed(
+            turn_id=turn.turn_id if turn else "",
+            approval_id=answer.approval_id,
+            outcome="stale",
+            principal=answer.principal,
+            reason=reason,
+        )
+    )
+
+
+async def _step_decided(office: Office, scene: Scene, approval: Approval, answer: ApprovalDecided) -> None:
+    doing = _step(scene, approval)
+    if answer.verdict == "deny":
+        scene.close_approval(approval, "denied", principal=answer.principal, reason=answer.reason)
+        scene.set_step(doing, state=StepState.DENIED, error=answer.reason or "a person said no")
+    elif not await acting.holds(office, scene, doing, approval):
+        scene.close_approval(approval, "superseded", principal=answer.principal, reason="what was asked has changed")
+        if (now := _step(scene, approval)).state is StepState.AWAITING_APPROVAL:
+            await acting.ask_again(office, scene, now)
+    elif answer.verdict == "override" or answer.exclude or answer.args is not None:
+        await _overridden(office, scene, approval, answer)
+    else:
+        scene.close_approval(approval, "approved", principal=answer.principal, reason=answer.reason)
+        await acting.attempt(office, scene, doing, approval)
+    if scene.talk.turn is not None and scene.turn.ending is None:
+        await acting.advance(office, scene)
+
+
+async def _overridden(office: Office, scene: Scene, approval: Approval, answer: ApprovalDecided) -> None:
+    """Some items excluded, or other args: what the person wrote is what runs, if it fits the tool."""
+    doing, tenant = _step(scene, approval), scene.cause.tenant
+    shown = await calling.unpacked(office, tenant, doing.args or {})
+    wanted = answer.args if answer.args is not None else shown
+    problem = _problem(office, doing, shown, wanted, answer)
+    if problem:
+        stale(scene, answer, problem)
+        return
+    args = await calling.packed(office, tenant, binding.without(wanted, answer.exclude))
+    scene.close_approval(approval, "overridden", principal=answer.principal, reason=answer.reason)
+    await acting.attempt(office, scene, scene.set_step(doing, args=args, edited=True), approval)
+
+
+def _problem(office: Office, doing: Doing, shown: Args, wanted: Args, answer: ApprovalDecided) -> str:
+    """Why these changes cannot be made; empty when they can."""
+    strange = binding.unknown(binding.items(shown), answer.exclude)
+    if strange:
+        return f"nothing is called {', '.join(strange)}"
+    if any(map(calling.is_handle, wanted.values())):
+        return "an argument names a blob"
+    tool = office.tool(doing.step.tool)
+    checked = tool.validate(wanted)
+    missing = [f"{name} is missing" for name in checked.missing]
+    unknown = [f"{name} is unknown" for name in checked.extra]
+    return "; ".join((*missing, *unknown, *checked.problems))[:1000]
+
+
+def _step(scene: Scene, approval: Approval) -> Doing:
+    doing = scene.talk.doing(approval.step_id or "")
+    if doing is None:
+        raise Rejected(f"approval {approval.approval_id} is for a step that does not exist")
+    return doing

@@ -1,0 +1,1 @@
+"""The rules of a turn: facts in, facts out; no clock, no I/O."""

@@ -1,0 +1,101 @@
+"""What fits into an event, which never exceeds 256 KiB: long lists are cut, large parts are left out, and nothing is
+ever cut in a way that could be mistaken for the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+import orjson
+
+from libs.events.committee import Exchange
+from libs.events.values import Diff, Json, Observation
+
+T = TypeVar("T")
+
+TEXT_MOST = 120 * 1024
+"""Bytes of a message's JSON; a longer one is refused."""
+ANSWER_MOST = 40_000
+"""Characters of an answer."""
+HISTORY_BYTES, OBSERVED_BYTES, MEMORY_BYTES = 16 * 1024, 40 * 1024, 12 * 1024
+READ_BYTES, NAMES_BYTES = 12 * 1024, 16 * 1024
+ITEMS_MOST, ITEMS_BYTES, DIFF_BYTES = 200, 40 * 1024, 40 * 1024
+LIST_MOST, STRING_MOST = 20, 500
+
+
+def size(value: Json) -> int:
+    """Bytes of a value's JSON."""
+    return len(orjson.dumps(value))
+
+
+def fitting(values: Iterable[T], most: int, weigh: Any = size) -> tuple[T, ...]:
+    """As many of the first as fit into `most` bytes."""
+    kept: list[T] = []
+    for value in values:
+        most -= weigh(value) + 1
+        if most < 0:
+            break
+        kept.append(value)
+    return tuple(kept)
+
+
+def history(exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
+    """The newest exchanges that fit, oldest first."""
+    newest = fitting(reversed(tuple(exchanges)), HISTORY_BYTES, _weight)
+    return tuple(reversed(newest))
+
+
+def observed(found: Iterable[Observation]) -> tuple[Observation, ...]:
+    """Every observation; the data of the older ones is left out where it does not fit, and their words are cut."""
+    kept: list[Observation] = []
+    left = OBSERVED_BYTES
+    for each in reversed(tuple(found)):
+        shorter = each.model_copy(update={"summary": each.summary[:300], "error": (each.error or "")[:300] or None})
+        fits = next(
+            (one for one in (each, shorter, shorter.model_copy(update={"data": None})) if _weight(one) <= left), None
+        )
+        if fits is None:
+            break
+        left -= _weight(fits)
+        kept.append(fits)
+    return tuple(reversed(kept))
+
+
+def read(paths: Mapping[str, int]) -> dict[str, int]:
+    """The newest of the paths that were read, as many as fit."""
+    newest = fitting(reversed(tuple(paths.items())), READ_BYTES)
+    return dict(reversed(newest))
+
+
+def facts(found: Mapping[str, Json]) -> dict[str, Json]:
+    """Facts of the workspace. Names are all of them or none: who plans takes a name that is not there as absent."""
+    fits = "names" not in found or size(found["names"]) <= NAMES_BYTES
+    return {name: value for name, value in found.items() if name != "names" or fits}
+
+
+def items(found: Iterable[Json]) -> tuple[Json, ...]:
+    """What a person may exclude one by one, each of them short."""
+    shown = (_short(item) for item, _ in zip(found, range(ITEMS_MOST), strict=False))
+    return fitting(shown, ITEMS_BYTES)
+
+
+def diff(whole: Diff | None) -> Diff | None:
+    """The diff with as many entries as fit; its counts tell of all."""
+    if whole is None:
+        return None
+    return whole.model_copy(update={"entries": fitting(whole.entries, DIFF_BYTES, _weight)})
+
+
+def _short(value: Json) -> Json:
+    if isinstance(value, str):
+        return value if len(value) <= STRING_MOST else value[: STRING_MOST - 1] + "…"
+    if isinstance(value, list):
+        rest = [f"… and {len(value) - LIST_MOST} more"] if len(value) > LIST_MOST else []
+        return [*map(_short, value[:LIST_MOST]), *rest]
+    if isinstance(value, Mapping):
+        return {name: value[name] if name == "id" else _short(value[name]) for name in value}
+    return value
+
+
+def _weight(value: Any) -> int:
+    return len(value.model_dump_json())

@@ -1,0 +1,40 @@
+"""The limits of a turn (DESIGN §7, S2-04 … S2-06), each with the name of the reason that it stops for."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from services.conversation_worker.domain.talk import Turn
+
+
+class Limits(BaseModel):
+    """Defaults, each a setting."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rounds: int = Field(default=10, ge=1)
+    errors: int = Field(default=3, ge=1)
+    """Consecutive ones."""
+    calls: int = Field(default=20, ge=1)
+    tokens: int = Field(default=200_000, ge=1)
+    cost_micros: int = Field(default=1_000_000, ge=0)
+    seconds: float = Field(default=1800.0, gt=0)
+    """Of work; waiting for people does not count."""
+
+
+def before_call(turn: Turn, limits: Limits) -> str | None:
+    """The named reason why no further tool may be called, or None."""
+    return "MAX_TOOL_CALLS" if turn.calls >= limits.calls else before_thought(turn, limits)
+
+
+def before_thought(turn: Turn, limits: Limits) -> str | None:
+    """The named reason why the turn may not go on at all, or None."""
+    spent = turn.usage.input_tokens + turn.usage.output_tokens
+    checks = (
+        (turn.round > limits.rounds, "MAX_ROUNDS"),
+        (turn.errors >= limits.errors, "CONSECUTIVE_ERRORS"),
+        (spent > limits.tokens, "MAX_TOKENS"),
+        (turn.usage.cost_micros > limits.cost_micros, "MAX_COST"),
+        (turn.worked > limits.seconds, "MAX_WALL_TIME"),
+    )
+    return next((reason for over, reason in checks if over), None)

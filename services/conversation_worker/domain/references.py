@@ -1,0 +1,71 @@
+"""References between steps: `$step(n).field` brings a field of what an earlier step showed (S4-35)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from libs.errors import Rejected
+from libs.events.values import Args, Step, StepState
+from libs.skills.definitions import REFERENCE
+
+
+class DependencyUnavailable(Rejected):
+    """A step that this one builds on did not succeed, or was rolled back (S4-36)."""
+
+    code = "DEPENDENCY_UNAVAILABLE"
+
+
+def needs(step: Step) -> frozenset[int]:
+    """The ordinals that a step waits for: those that it names, and those that its args refer to."""
+    return frozenset(step.depends_on) | {n for n, _ in _references(step.args)}
+
+
+def resolve(args: Args, results: Mapping[int, Mapping[str, Any]]) -> Args:
+    """The args with every reference replaced.
+
+    Raises:
+        DependencyUnavailable: a step has no result, or its result has no such field.
+    """
+    return {name: _resolved(value, results) for name, value in args.items()}
+
+
+def blocked(step: Step, states: Mapping[int, StepState]) -> bool:
+    """Will a dependency never succeed?"""
+    over = {
+        StepState.FAILED,
+        StepState.SKIPPED,
+        StepState.DENIED,
+        StepState.ROLLED_BACK,
+        StepState.CANCELLED,
+        StepState.UNKNOWN,
+    }
+    return any(states.get(n) in over for n in needs(step))
+
+
+def ready(step: Step, states: Mapping[int, StepState]) -> bool:
+    return all(states.get(n) is StepState.SUCCEEDED for n in needs(step))
+
+
+def _resolved(value: Any, results: Mapping[int, Mapping[str, Any]]) -> Any:
+    if isinstance(value, str) and (match := REFERENCE.match(value)):
+        n, field = int(match[1]), match[2]
+        if n not in results or field not in results[n]:
+            raise DependencyUnavailable(f"step {n} shows no {field!r}")
+        return results[n][field]
+    if isinstance(value, Mapping):
+        return {name: _resolved(item, results) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_resolved(item, results) for item in value]
+    return value
+
+
+def _references(value: Any) -> Iterator[tuple[int, str]]:
+    if isinstance(value, str) and (match := REFERENCE.match(value)):
+        yield int(match[1]), match[2]
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _references(item)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for item in value:
+            yield from _references(item)

@@ -1,0 +1,78 @@
+"""What every part of this worker needs at hand: ports, settings, the store, and how policy is asked and recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from libs.events import ActionRecorded
+from libs.policy.ports import Decision
+from libs.runtime.platform import Platform
+from libs.skills import Effect, ToolDefinition
+from services.conversation_worker.domain.talk import Letter
+from services.conversation_worker.scene import Scene
+from services.conversation_worker.settings import Settings
+from services.conversation_worker.store import GROUP, Store
+
+COMMIT, ROLLBACK, RESTORE, DROP = "workspace.commit", "workspace.rollback", "workspace.restore", "workspace.drop"
+
+
+@dataclass(frozen=True)
+class Office:
+    platform: Platform
+    settings: Settings
+    store: Store
+
+    def tool(self, name: str) -> ToolDefinition:
+        """Raises `UnknownTool`."""
+        return self.platform.skills.tool(name)
+
+    async def decide(self, action: str, scene: Scene, letter: Letter, **facts: Any) -> Decision:
+        """Ask policy on behalf of whoever wrote the letter.
+
+        Raises:
+            Unavailable: no answer; never a yes.
+        """
+        return await self.platform.policy.decide(
+            action,
+            {
+                "tenant": scene.cause.tenant,
+                "principal": {"id": letter.principal, "scopes": list(letter.scopes)},
+                "session": scene.session.session_id,
+                "turn": letter.turn_id,
+                **facts,
+            },
+        )
+
+    def now(self) -> datetime:
+        return self.platform.clock.now()
+
+
+def recorded(decision: Decision, letter: Letter, **about: Any) -> ActionRecorded:
+    """A decision as the audit log keeps it: allow, deny, or ask where a person is still owed a say."""
+    said = ("ask" if decision.obligations else "allow") if decision.allowed else "deny"
+    return ActionRecorded(
+        action=decision.action,
+        phase="decision",
+        verdict=said,
+        principal=letter.principal,
+        rule=decision.rule,
+        revision=decision.revision,
+        **about,
+    )
+
+
+def effect_class(tool: ToolDefinition) -> str:
+    """Skills' tools change the stage or read it; nothing else (S4-13)."""
+    return "staged" if tool.mutates else "pure"
+
+
+def undo_of(tool: ToolDefinition) -> str:
+    """What a person is told about undoing this, before approving it (P5)."""
+    if tool.effect is Effect.DELETE:
+        return "Only staged: no file is touched until you commit, and a commit can be rolled back."
+    return "Only staged: nothing on disk changes until you commit."
+
+
+__all__ = ["COMMIT", "DROP", "GROUP", "RESTORE", "ROLLBACK", "Office", "effect_class", "recorded", "undo_of"]

@@ -1,0 +1,152 @@
+"""A scene: one handling of one input. It holds the conversation as it becomes, and what is said and started meanwhile.
+
+Everything that changes goes through it, so that the changeset at the end has each changed row once and each event in
+order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from libs.changes import Cause, Changeset
+from libs.events import ApprovalClosed, StepChanged, TurnEnded
+from libs.events.base import Event
+from libs.events.values import StepState
+from libs.leases.ports import Start
+from services.conversation_worker.domain.talk import ENDED_MOST, Approval, Doing, Ending, Session, Talk, Turn
+from services.conversation_worker.store import Rows, Store
+
+
+class Scene:
+    def __init__(self, cause: Cause, talk: Talk) -> None:
+        self.cause = cause
+        self.talk = talk
+        self._changeset = Changeset(cause)
+        self._turns: dict[str, Turn] = {}
+        self._steps: dict[str, tuple[str, Doing]] = {}
+        self._approvals: dict[str, tuple[str, Approval]] = {}
+
+    @property
+    def session(self) -> Session:
+        return self.talk.session
+
+    @property
+    def turn(self) -> Turn:
+        """The turn under way; there is one wherever this is asked."""
+        if self.talk.turn is None:
+            raise LookupError("no turn is under way")
+        return self.talk.turn
+
+    def active(self, turn_id: str) -> bool:
+        """Is this the turn under way?"""
+        turn = self.talk.turn
+        return turn is not None and turn.turn_id == turn_id and not turn.state.ended
+
+    def knows(self, turn_id: str) -> bool:
+        """Is this turn under way, waiting or over?"""
+        waiting = {letter.turn_id for letter in self.session.queue}
+        if self.talk.turn is not None and self.talk.turn.restoring is not None:
+            waiting.add(self.talk.turn.restoring.turn_id)
+        return self.active(turn_id) or turn_id in waiting or turn_id in self.session.ended
+
+    def end_turn(self, turn_id: str, ending: Ending) -> None:
+        """Say that a turn has ended, and remember it: no turn ends twice."""
+        self.set_session(ended=(*self.session.ended, turn_id)[-ENDED_MOST:])
+        state, reason = ending.state.value, ending.reason
+        self.say(TurnEnded(turn_id=turn_id, state=state, reason=reason, detail=ending.detail[:2000]))
+
+    def running(self) -> bool:
+        """Is a call of a step under way?"""
+        return any(doing.state is StepState.RUNNING for doing in self.talk.steps)
+
+    def set_session(self, **update: Any) -> None:
+        self.talk = replace(self.talk, session=self.session.model_copy(update=update))
+
+    def open_turn(self, turn: Turn) -> None:
+        self.talk = Talk(self.session, turn)
+        self._turns[turn.turn_id] = turn
+
+    def set_turn(self, **update: Any) -> Turn:
+        turn = self.turn.model_copy(update=update)
+        self.talk = replace(self.talk, turn=turn)
+        self._turns[turn.turn_id] = turn
+        return turn
+
+    def add_steps(self, *steps: Doing) -> None:
+        self.talk = replace(self.talk, steps=(*self.talk.steps, *steps))
+        self._steps.update({doing.step_id: (self.turn.turn_id, doing) for doing in steps})
+
+    def set_step(self, doing: Doing, **update: Any) -> Doing:
+        """Change a step; viewers hear of it when its state changes."""
+        changed = doing.model_copy(update=update)
+        self.talk = self.talk.with_step(changed)
+        self._steps[doing.step_id] = (self.turn.turn_id, changed)
+        if changed.state is not doing.state:
+            self.say(_told(self.turn.turn_id, changed))
+        return changed
+
+    def ask(self, approval: Approval) -> None:
+        self.talk = self.talk.with_approval(approval)
+        self._approvals[approval.approval_id] = (self.turn.turn_id, approval)
+
+    def close_approval(
+        self, approval: Approval, outcome: str, *, principal: str | None = None, reason: str = ""
+    ) -> None:
+        """Settle an open question; its wait is over."""
+        self.ask(approval.model_copy(update={"open": False, "outcome": outcome}))
+        self.end(approval.approval_id)
+        self.say(
+            ApprovalClosed(
+                turn_id=self.turn.turn_id,
+                approval_id=approval.approval_id,
+                outcome=outcome,
+                principal=principal,
+                reason=reason,
+            )
+        )
+
+    def say(self, *events: Event) -> None:
+        self._changeset = self._changeset.say(*events)
+
+    def start(self, *starts: Start) -> None:
+        self._changeset = self._changeset.start(*starts)
+
+    def end(self, *ids: str) -> None:
+        self._changeset = self._changeset.end(*ids)
+
+    def cancel(self, *ids: str) -> None:
+        self._changeset = self._changeset.cancel(*ids)
+
+    def change(self, kind: str, **row: Any) -> None:
+        self._changeset = self._changeset.change("conversation", kind, **row)
+
+    def close(self, store: Store) -> Changeset:
+        """All of it as one changeset."""
+        still_open = tuple(approval for approval in self.talk.approvals if approval.open)
+        rows = Rows(
+            self.session, self.talk.turn, self.talk.steps, still_open, self._turns, self._steps, self._approvals
+        )
+        return store.save(self._changeset, rows)
+
+    def quietly(self) -> Changeset:
+        """Only what was said: the conversation itself has not changed."""
+        return self._changeset
+
+
+def _told(turn_id: str, doing: Doing) -> StepChanged:
+    return StepChanged(
+        turn_id=turn_id,
+        plan_id=doing.plan_id,
+        step_id=doing.step_id,
+        ordinal=doing.step.ordinal,
+        tool=doing.step.tool,
+        description=doing.step.description,
+        state=doing.state,
+        summary=doing.summary[:2000],
+        error=doing.error[:2000] if doing.error else None,
+        snapshot=doing.snapshot,
+    )
+
+
+ENDED = frozenset(StepState) - {StepState.PENDING, StepState.RUNNING, StepState.AWAITING_APPROVAL}

@@ -1,0 +1,59 @@
+"""What the conversation worker is."""
+
+from __future__ import annotations
+
+from libs.events import (
+    ApprovalDecided,
+    MessageReceived,
+    PlanApproved,
+    PlanRejected,
+    PlanUnclear,
+    RollbackRequested,
+    ToolDenied,
+    ToolFailed,
+    ToolSucceeded,
+    ToolUnknown,
+    TurnCancelRequested,
+)
+from libs.leases.ports import Kind
+from libs.runtime.platform import Platform
+from libs.runtime.service import Service, Subscription
+from services.conversation_worker.committing import EXPIRY
+from services.conversation_worker.handlers import LOST, Handlers
+from services.conversation_worker.office import Office
+from services.conversation_worker.settings import Settings
+from services.conversation_worker.store import GROUP, SCHEMA, Store
+from services.conversation_worker.turns import ANSWER, CLARIFICATION, CONTEXT
+from services.conversation_worker.waits import Waits
+
+
+def build(platform: Platform) -> Service:
+    settings = Settings.model_validate(platform.settings.get(GROUP, {}))
+    office = Office(platform, settings, Store(platform.database))
+    on = Handlers(office)
+    waits = Waits(office, on)
+    room, each = settings.models_at_once, settings.models_at_once_per_tenant
+    return Service(
+        GROUP,
+        [
+            Subscription(MessageReceived, on.message, on.unheard),
+            Subscription(ApprovalDecided, on.approval),
+            Subscription(TurnCancelRequested, on.cancel, urgent=True),
+            Subscription(RollbackRequested, on.rollback, on.unheard),
+            Subscription(PlanApproved, on.approved, on.unheard),
+            Subscription(PlanRejected, on.rejected, on.unheard),
+            Subscription(PlanUnclear, on.unclear, on.unheard),
+            *(
+                Subscription(event, on.result, on.unheard)
+                for event in (ToolSucceeded, ToolFailed, ToolDenied, ToolUnknown)
+            ),
+        ],
+        [
+            Kind(CONTEXT, waits.gather, waits.gathered, waits.failed, room, each),
+            Kind(ANSWER, waits.write, waits.written, waits.failed, room, each),
+            Kind(EXPIRY, waits.waited, waits.expired, waits.waiting_failed),
+            Kind(CLARIFICATION, waits.waited, waits.unanswered, waits.waiting_failed),
+            Kind(LOST, waits.waited, waits.lost, waits.waiting_failed),
+        ],
+        schema=SCHEMA,
+    )

@@ -1,0 +1,31 @@
+"""The conversation worker's settings."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from services.conversation_worker.domain.limits import Limits
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    limits: Limits = Limits()
+    tools: tuple[str, ...] = ("*",)
+    """The agent's tool allowlist."""
+    approval_seconds: float = Field(default=24 * 3600.0, gt=0)
+    """How long a person may take to decide."""
+    clarification_seconds: float = Field(default=24 * 3600.0, gt=0)
+    call_seconds: float = Field(default=300.0, gt=0)
+    """Work that one tool call may take."""
+    commit_seconds: float = Field(default=1800.0, gt=0)
+    grant_seconds: float = Field(default=3600.0, gt=0)
+    """How long a grant holds."""
+    policy_seconds: float = Field(default=60.0, gt=0)
+    """How long an unanswered policy question is asked again before the turn is refused as POLICY_UNAVAILABLE."""
+    queue_most: int = Field(default=100, ge=1)
+    """Messages that wait in one session's mailbox."""
+    recall_most: int = Field(default=5, ge=0)
+    """Memories that a turn's context takes."""
+    models_at_once: int = Field(default=64, ge=1)
+    models_at_once_per_tenant: int = Field(default=64, ge=1)

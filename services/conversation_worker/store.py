@@ -1,0 +1,137 @@
+"""How a conversation is read and written: loaded whole, saved by the rows that changed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiosql
+import orjson
+
+from libs.changes import Change, Changeset
+from libs.database import Database, Schema
+from services.conversation_worker.domain.talk import Approval, Doing, Session, Talk, Turn
+
+HERE = Path(__file__).parent
+SCHEMA = Schema("conversation", HERE / "migrations", HERE / "apply.sql")
+GROUP = "conversation_worker"
+KEPT_MOST = 5_000
+
+queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
+
+
+class Store:
+    """Sessions by (tenant, id). A copy is kept after our own commit and taken out while it is worked on, so that after
+    a conflict or a failure the next look goes to Postgres (bus.md 3)."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept: OrderedDict[tuple[str, str], Talk] = OrderedDict()
+
+    async def load(self, tenant: str, session_id: str) -> Talk:
+        """The conversation; a new one at version 0 when there is none yet."""
+        kept = self._kept.pop((tenant, session_id), None)
+        if kept is not None:
+            return kept
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.load_session(connection, tenant=tenant, session=session_id)
+        if row is None:
+            return Talk(Session(session_id=session_id))
+        doc = orjson.loads(row["session"])
+        return Talk(
+            Session.model_validate({**doc, "version": row["version"], "epoch": row["epoch"], "root": row["root"]}),
+            Turn.model_validate_json(row["turn"]) if row["turn"] else None,
+            tuple(Doing.model_validate(step) for step in orjson.loads(row["steps"])),
+            tuple(Approval.model_validate(approval) for approval in orjson.loads(row["approvals"])),
+        )
+
+    async def peek(self, tenant: str, session_id: str) -> Talk:
+        """The conversation to look at, not to change."""
+        talk = await self.load(tenant, session_id)
+        if talk.session.version:
+            self._keep((tenant, session_id), talk)
+        return talk
+
+    def save(self, changeset: Changeset, rows: Rows) -> Changeset:
+        """The changeset with every changed row; the session's row goes along each time, as the guard."""
+        session = rows.session.model_copy(update={"version": rows.session.version + 1})
+        turn = rows.turn if rows.turn is not None and not rows.turn.state.ended else None
+        kept = Talk(session, turn, rows.steps if turn else (), rows.open if turn else ())
+        written = Changeset(changeset.cause, tuple(_changes(session, turn, rows))) + changeset
+        key = changeset.cause.tenant, session.session_id
+        return written.afterwards(lambda: self._keep(key, kept))
+
+    def _keep(self, key: tuple[str, str], talk: Talk) -> None:
+        self._kept[key] = talk
+        if len(self._kept) > KEPT_MOST:
+            self._kept.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a handling leaves behind: the conversation as it is now, and which of its rows changed."""
+
+    session: Session
+    turn: Turn | None
+    steps: tuple[Doing, ...]
+    open: tuple[Approval, ...]
+    turns: Mapping[str, Turn]
+    changed: Mapping[str, tuple[str, Doing]]
+    """Steps by id, each with its turn's id."""
+    asked: Mapping[str, tuple[str, Approval]]
+
+
+def _changes(session: Session, active: Turn | None, rows: Rows) -> Iterator[Change]:
+    yield Change(
+        "conversation",
+        "session.put",
+        {
+            "session_id": session.session_id,
+            "version": session.version,
+            "epoch": session.epoch,
+            "root": session.root,
+            "active_turn": active.turn_id if active else None,
+            "doc": _doc(session, exclude={"version", "epoch", "root"}),
+        },
+    )
+    for turn in rows.turns.values():
+        yield _turn(session, turn)
+    for turn_id, doing in rows.changed.values():
+        yield _step({"session_id": session.session_id, "turn_id": turn_id}, doing)
+    for turn_id, approval in rows.asked.values():
+        row = {"approval_id": approval.approval_id, "kind": approval.kind, "outcome": approval.outcome}
+        where = {"session_id": session.session_id, "turn_id": turn_id}
+        yield Change("conversation", "approval.put", {**where, **row, "doc": _doc(approval)})
+
+
+def _turn(session: Session, turn: Turn) -> Change:
+    return Change(
+        "conversation",
+        "turn.put",
+        {
+            "session_id": session.session_id,
+            "turn_id": turn.turn_id,
+            "state": turn.state.value,
+            "reason": turn.ending.reason if turn.ending else None,
+            "ended": turn.state.ended,
+            "doc": _doc(turn),
+        },
+    )
+
+
+def _step(where: dict[str, str], doing: Doing) -> Change:
+    row = {
+        "step_id": doing.step_id,
+        "round": doing.round,
+        "ordinal": doing.step.ordinal,
+        "tool": doing.step.tool,
+        "state": doing.state.value,
+    }
+    return Change("conversation", "step.put", {**where, **row, "doc": _doc(doing)})
+
+
+def _doc(value: Session | Turn | Doing | Approval, exclude: set[str] | None = None) -> orjson.Fragment:
+    return orjson.Fragment(value.model_dump_json(by_alias=True, exclude=exclude, exclude_defaults=True).encode())

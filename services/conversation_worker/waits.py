@@ -1,0 +1,179 @@
+"""What the turn has under leases: the context, the answer, and every wait for a person. Their ends go on with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from libs.cache.ports import Delta, Stream
+from libs.changes import Cause, Changeset
+from libs.clients.executor import workspace_facts
+from libs.clients.memory import recall
+from libs.errors import SumaError, Unavailable
+from libs.events.values import StepState, Usage
+from libs.leases.ports import Cancelled, Held
+from libs.telemetry.logs import logger
+from services.conversation_worker import deciding, ending, turns
+from services.conversation_worker.domain import bounds
+from services.conversation_worker.domain.talk import Ending, TurnState
+from services.conversation_worker.handlers import Handlers
+from services.conversation_worker.office import Office
+from services.conversation_worker.scene import Scene
+
+log = logger("conversation")
+Written = tuple[str, Usage]
+
+
+class Waits:
+    def __init__(self, office: Office, handlers: Handlers) -> None:
+        self._office, self._platform, self._store = office, office.platform, office.store
+        self._scene, self._deciding = handlers.scene, handlers.deciding
+
+    # The context
+
+    async def gather(self, held: Held) -> dict[str, Any]:
+        """What the planner may know: memories, and facts of the workspace."""
+        talk = await self._store.peek(held.tenant, Cause.held(held).session or "")
+        if talk.turn is None:
+            return {}
+        letter = talk.turn.letter
+        memories, facts = await asyncio.gather(
+            self._memories(held, letter.text, letter.principal), self._facts(held, talk.session.root)
+        )
+        return {"memories": memories, "facts": facts}
+
+    async def gathered(self, held: Held, found: dict[str, Any]) -> Changeset:
+        def think(scene: Scene) -> None:
+            memories, facts = tuple(found.get("memories", ())), found.get("facts")
+            tools = self._office.settings.tools
+            turns.think(scene, turns.task_of(scene.talk, tools=tools, memories=memories, facts=facts))
+
+        return await self._go_on(held, TurnState.CONTEXT, think)
+
+    # The answer
+
+    async def write(self, held: Held) -> Written:
+        """The answer, streamed to whoever watches while it is written."""
+        talk = await self._store.peek(held.tenant, Cause.held(held).session or "")
+        if talk.turn is None:
+            return "", Usage()
+        stream, text, usage = Stream(held.tenant, talk.turn.turn_id), "", Usage()
+        async for said in self._platform.model.answer(turns.task_of(talk, tools=self._office.settings.tools)):
+            text += said.text
+            usage = turns.added(usage, said.usage)
+            await self._show(stream, Delta(held.id, held.attempts, said.text))
+            if len(text) > bounds.ANSWER_MOST:
+                break
+        return text, usage
+
+    async def written(self, held: Held, answer: Written) -> Changeset:
+        def complete(scene: Scene) -> None:
+            text, usage = answer
+            turns.complete(self._office, scene, text, turns.added(scene.turn.usage, usage))
+
+        return await self._go_on(held, TurnState.ANSWERING, complete)
+
+    async def failed(self, held: Held, error: SumaError) -> Changeset:
+        """The context could not be had, or the answer not be written."""
+        scene = await self._scene(Cause.held(held))
+        if scene.active(held.input["turn_id"]) and scene.turn.working == held.id:
+            self._give_up(scene, error)
+        return scene.close(self._store)
+
+    # Waits for people
+
+    async def waited(self, held: Held) -> None:
+        """A wait has no work; it only ends."""
+
+    async def expired(self, held: Held, _: None) -> Changeset:
+        async def decide(scene: Scene) -> None:
+            if scene.active(held.input["turn_id"]):
+                await deciding.expired(self._office, scene, held.input["approval_id"])
+
+        def otherwise(scene: Scene, refused: Ending) -> None:
+            if scene.active(held.input["turn_id"]) and scene.turn.ending is None:
+                ending.stop(self._office, scene, refused)
+
+        return await self._deciding(Cause.held(held), decide, otherwise)
+
+    async def unanswered(self, held: Held, _: None) -> Changeset:
+        scene = await self._scene(Cause.held(held))
+        if self._at(scene, held, TurnState.AWAITING_CLARIFICATION):
+            late = Ending(state=TurnState.FAILED, reason="CLARIFICATION_EXPIRED")
+            ending.stop(self._office, scene, late)
+        return scene.close(self._store)
+
+    # What could not be handled
+
+    async def lost(self, held: Held, _: None) -> Changeset:
+        """End a turn of which an event or a wait could not be handled; one that never began ends as well."""
+        scene, about = await self._scene(Cause.held(held)), held.input
+        over = Ending(state=TurnState.FAILED, reason=about.get("code", "LOST"), detail=about.get("detail", ""))
+        if scene.active(about["turn_id"]):
+            _abandon(self._office, scene, over)
+        elif not scene.knows(about["turn_id"]):
+            scene.end_turn(about["turn_id"], over)
+        return scene.close(self._store)
+
+    async def waiting_failed(self, held: Held, error: SumaError) -> Changeset:
+        """What a wait's end leads to cannot be decided: the turn does not wait for ever."""
+        scene = await self._scene(Cause.held(held))
+        if scene.active(held.input["turn_id"]):
+            _abandon(self._office, scene, Ending(state=TurnState.FAILED, reason=error.code, detail=str(error)))
+        return scene.close(self._store)
+
+    # Helpers
+
+    async def _go_on(self, held: Held, state: TurnState, then: Callable[[Scene], None]) -> Changeset:
+        scene = await self._scene(Cause.held(held))
+        if not self._at(scene, held, state):
+            return scene.quietly()
+        if scene.turn.ending is not None:
+            self._give_up(scene, Cancelled())
+        else:
+            then(scene)
+        return scene.close(self._store)
+
+    def _give_up(self, scene: Scene, error: SumaError) -> None:
+        state = TurnState.CANCELLED if isinstance(error, Cancelled) else TurnState.FAILED
+        over = scene.turn.ending or Ending(state=state, reason=error.code, detail=str(error))
+        scene.set_turn(working=None, state=TurnState.ACTING, ending=over)
+        ending.wind_down(self._office, scene)
+
+    def _at(self, scene: Scene, held: Held, state: TurnState) -> bool:
+        return scene.active(held.input["turn_id"]) and scene.turn.state is state and scene.turn.working == held.id
+
+    async def _memories(self, held: Held, text: str, user: str) -> list[str]:
+        """A turn goes on without memories when their service is away."""
+        try:
+            most = self._office.settings.recall_most
+            return await recall(self._platform, held.tenant, Cause.held(held).session, text, user, most)
+        except SumaError as error:
+            log.warning("going on without memories", error=str(error))
+            return []
+
+    async def _facts(self, held: Held, root: str | None) -> dict[str, Any]:
+        if root is None:
+            return {}
+        session, turn = Cause.held(held).session or "", held.input["turn_id"]
+        return await workspace_facts(self._platform, held.tenant, session, root, turn)
+
+    async def _show(self, stream: Stream, delta: Delta) -> None:
+        try:
+            await self._platform.deltas.append(stream, delta)
+        except Unavailable:
+            log.warning("nobody sees the deltas", turn=stream.turn)
+
+
+def _abandon(office: Office, scene: Scene, over: Ending) -> None:
+    """End the turn although what it waits for will never be told: of a running call nobody knows the effect."""
+    unknown = scene.turn.state in ending.BUSY
+    for doing in scene.talk.steps:
+        if doing.state is StepState.RUNNING:
+            scene.set_step(doing, state=StepState.UNKNOWN, error=over.detail)
+    over = scene.turn.ending or over
+    if unknown:
+        # Committed or not: a stage that is left over is dropped when the next turn begins its own.
+        scene.set_turn(state=TurnState.ACTING, working=None, diff=None)
+    ending.stop(office, scene, over)

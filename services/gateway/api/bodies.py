@@ -1,0 +1,47 @@
+"""Bodies, parsed strictly: JSON alone, valid UTF-8, shallow, without NaN, half surrogate pairs or NUL characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import orjson
+from fastapi import HTTPException, Request, Response
+from fastapi.routing import APIRoute
+from typing_extensions import override
+
+from services.gateway.domain.bodies import flaw
+
+
+class StrictRequest(Request):
+    @override
+    async def json(self) -> Any:
+        if not hasattr(self, "_json"):
+            self._json = _parsed(await self.body())
+        return self._json
+
+
+class StrictRoute(APIRoute):
+    """A route whose body is JSON or absent."""
+
+    @override
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def strictly(request: Request) -> Response:
+            kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind not in ("", "application/json") and request.method in ("POST", "PUT", "PATCH"):
+                raise HTTPException(415, "Bodies are application/json.")
+            return await handle(StrictRequest(request.scope, request.receive))
+
+        return strictly
+
+
+def _parsed(raw: bytes) -> Any:
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise HTTPException(400, f"The body is not JSON: {error.msg} at {error.pos}.") from None
+    if (wrong := flaw(body)) is not None:
+        raise HTTPException(422, f"The body cannot be taken: {wrong}.")
+    return body

@@ -1,0 +1,222 @@
+"""Sessions, messages and turns: what people say, and what became of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from libs import ids
+from libs.errors import NotFound, Rejected
+from libs.events import TurnCancelRequested
+from libs.events.values import Hitl
+from libs.identity import Principal
+from services.gateway.api import writes
+from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.gateway import Gateway, Here
+from services.gateway.api.models import (
+    Accepted,
+    Cancel,
+    Commanded,
+    FirstMessage,
+    History,
+    Id,
+    NewMessage,
+    NewSession,
+    SessionList,
+    SessionRead,
+    SessionShown,
+    TurnShown,
+)
+from services.gateway.api.security import Caller, Talker
+from services.gateway.api.writes import Decided, IdempotencyKey, Once
+from services.gateway.domain import messages, outcomes
+from services.gateway.domain.messages import Message
+from services.gateway.store import Session
+from services.gateway.viewer import first
+
+router = APIRouter(route_class=StrictRoute)
+
+SessionId = Annotated[Id, Path()]
+Limit = Annotated[int, Query(ge=1, le=500)]
+ACCEPTED: dict[int | str, dict[str, Any]] = {202: {"model": Accepted}}
+COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "Under way"}}
+
+
+class NoSuchTurn(NotFound):
+    """There is no such turn."""
+
+
+class TurnOver(Rejected):
+    """This turn has ended already."""
+
+    code = "TURN_ENDED"
+
+
+@router.post("/v1/sessions", status_code=201, response_model=SessionRead, tags=["sessions"])
+async def open_session(request: Request, here: Here, who: Caller, body: NewSession, key: IdempotencyKey = None) -> Any:
+    """Open a session."""
+
+    async def decide() -> Decided:
+        session = ids.new()
+        cause = writes.cause_of(who, session)
+        record = await writes.permitted(here, cause, who, "session.create", root=body.root)
+        at = here.platform.clock.now().isoformat()
+        opened = messages.opened(cause, who, title=body.title, root=body.root, hitl=body.hitl, at=at)
+        return Decided(opened.say(record), {"session_id": session})
+
+    receipt = await writes.write(here, who, Once.of(request, key, body), decide)
+    return _read(await here.session(who, receipt["session_id"]))
+
+
+@router.get("/v1/sessions", tags=["sessions"])
+async def list_sessions(here: Here, who: Talker, limit: Limit = 50, before: Id | None = None) -> SessionList:
+    """The tenant's sessions, newest first."""
+    found = await here.store.sessions(who.tenant, before=before, most=limit)
+    return SessionList(
+        sessions=[SessionShown.model_validate(session) for session in found],
+        next=found[-1].session_id if len(found) == limit else None,
+        as_of=here.platform.clock.now(),
+    )
+
+
+@router.post("/v1/sessions/message", status_code=202, response_model=Accepted, tags=["messages"])
+async def first_message(
+    request: Request, here: Here, who: Caller, body: FirstMessage, key: IdempotencyKey = None
+) -> Accepted:
+    """Say something, in a new session unless one is named."""
+    return await say(here, who, Once.of(request, key, body), body)
+
+
+@router.post("/v1/llm/invoke", responses={200: {"model": TurnShown}, **ACCEPTED}, tags=["messages"])
+async def invoke(
+    request: Request,
+    here: Here,
+    who: Caller,
+    body: FirstMessage,
+    key: IdempotencyKey = None,
+    wait: Annotated[float, Query(ge=0, description="Seconds to wait for the turn's end")] = 0,
+) -> Response:
+    """Say something, and with `?wait=` be answered with the finished turn (200), if it ends in time."""
+    accepted = await say(here, who, Once.of(request, key, body), body)
+    wait = min(wait, here.settings.wait_most)
+    ended = wait and await first(
+        here.streams,
+        who.tenant,
+        accepted.session_id,
+        after=accepted.after,
+        wait=wait,
+        found=lambda event: outcomes.ends(accepted.turn_id, event),
+    )
+    if not ended:
+        return JSONResponse(accepted.model_dump(mode="json"), 202)
+    turn = await turn_of(here, who, accepted.turn_id)
+    return JSONResponse(turn.model_dump(mode="json"))
+
+
+@router.get("/v1/sessions/{session_id}", tags=["sessions"])
+async def read_session(here: Here, who: Talker, session_id: SessionId) -> SessionRead:
+    return _read(await here.session(who, session_id))
+
+
+@router.get("/v1/sessions/{session_id}/history", tags=["sessions"])
+async def history(
+    here: Here, who: Talker, session_id: SessionId, limit: Limit = 100, after: Id | None = None
+) -> History:
+    """The session's turns in order: what was said, and what was answered."""
+    session = await here.session(who, session_id)
+    found = await here.store.turns(who.tenant, session_id, after=after, most=limit)
+    return History(
+        session_id=session_id,
+        turns=[TurnShown.model_validate(turn) for turn in found],
+        next=found[-1].turn_id if len(found) == limit else None,
+        as_of=session.last_seq,
+    )
+
+
+@router.post("/v1/sessions/{session_id}/messages", status_code=202, response_model=Accepted, tags=["messages"])
+async def say_in(
+    request: Request, here: Here, who: Caller, session_id: SessionId, body: NewMessage, key: IdempotencyKey = None
+) -> Accepted:
+    """Say something in a session. It is durable when this answers, and becomes one turn."""
+    known = FirstMessage(**body.model_dump(), session_id=session_id)
+    return await say(here, who, Once.of(request, key, body), known)
+
+
+@router.get("/v1/turns/{turn_id}", tags=["messages"])
+async def readturn_of(here: Here, who: Talker, turn_id: Annotated[Id, Path()]) -> TurnShown:
+    return await turn_of(here, who, turn_id)
+
+
+@router.post("/v1/turns/{turn_id}/cancel", response_model=Commanded, responses=COMMANDED, tags=["messages"])
+async def cancel(
+    request: Request,
+    response: Response,
+    here: Here,
+    who: Talker,
+    turn_id: Annotated[Id, Path()],
+    body: Cancel | None = None,
+    key: IdempotencyKey = None,
+) -> Commanded:
+    """Stop a turn: a queued one is taken out, a running one is stopped with all that it runs."""
+    turn = await turn_of(here, who, turn_id)
+    session = await here.session(who, turn.session_id)
+
+    async def decide() -> Decided:
+        if turn.ended_at is not None:
+            raise TurnOver(f"this turn is {turn.state} already")
+        cause = writes.cause_of(who, turn.session_id, turn_id)
+        request = TurnCancelRequested(
+            turn_id=turn_id, principal=who.id, scopes=tuple(sorted(who.scopes)), reason=body.reason if body else ""
+        )
+        receipt = writes.receipt(cause, turn_id, session)
+        return Decided(writes.asked(cause, who, "turn.cancel").say(request), receipt)
+
+    receipt = await writes.write(here, who, Once.of(request, key, body), decide)
+    done = await writes.outcome(here, who, receipt, lambda event: outcomes.ends(turn_id, event))
+    response.status_code = 200 if done.outcome else 202
+    return done
+
+
+async def say(here: Gateway, who: Principal, once: Once, body: FirstMessage) -> Accepted:
+    """Accept a message, with a session for it if need be, in one transaction."""
+    session = await here.session(who, body.session_id) if body.session_id else None
+
+    async def decide() -> Decided:
+        at = here.platform.clock.now().isoformat()
+        name, turn = session.session_id if session else ids.new(), ids.new()
+        cause = writes.cause_of(who, name, turn)
+        message = _message(body, session, turn, at)
+        if session is not None:
+            changeset = messages.accepted(cause, who, message)
+        else:
+            record = await writes.permitted(here, cause, who, "session.create", root=body.root)
+            title = body.title or messages.title_of(body.text)
+            opened = messages.opened(cause, who, title=title, root=body.root, hitl=message.hitl, at=at)
+            changeset = opened.say(record) + messages.accepted(cause, who, message)
+        wake = here.streams.waker(who.tenant, name)
+        after = session.last_seq if session else 0
+        receipt = Accepted(session_id=name, message_id=message.message_id, turn_id=turn, after=after)
+        return Decided(changeset.afterwards(wake), receipt.model_dump())
+
+    return Accepted.model_validate(await writes.write(here, who, once, decide))
+
+
+def _message(body: FirstMessage, session: Session | None, turn: str, at: str) -> Message:
+    hitl = body.hitl or (session.hitl if session else "key")
+    root = session.root if session else body.root
+    return Message(ids.new(), turn, body.text, Hitl(hitl), body.on_busy, body.skill, root, at)
+
+
+def _read(session: Session) -> SessionRead:
+    shown = SessionShown.model_validate(session)
+    return SessionRead(**shown.model_dump(), as_of=session.last_seq)
+
+
+async def turn_of(here: Gateway, who: Principal, turn_id: str) -> TurnShown:
+    """The caller's turn; raises NotFound, also when it is another tenant's."""
+    found = await here.store.turn(who.tenant, turn_id)
+    if found is None:
+        raise NoSuchTurn
+    return TurnShown.model_validate(found)

@@ -1,0 +1,156 @@
+-- Every write of the gateway, one paragraph per kind of change, each over all rows of its batch. Answers with the numbers
+-- (i) that were applied; a missing one is its changeset's conflict.
+create or replace function gateway.apply(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+    done int[] := '{}'; part int[]; kind text;
+begin
+    -- idempotency.put: the first with its key wins; whoever conflicts finds the winner's receipt when it looks again.
+    if changes ? 'idempotency.put' then
+        delete from gateway.idempotency d using (
+            select o.tenant_id, o.principal, o.key from gateway.idempotency o
+            join (
+                select c.tenant_id, max(c.keep) as keep from jsonb_to_recordset(changes -> 'idempotency.put')
+                    as c(tenant_id text, keep float8) group by c.tenant_id
+            ) as c on o.tenant_id = c.tenant_id and o.at < bus.now() - make_interval(secs => c.keep)
+            order by o.tenant_id, o.at limit 200 for update of o skip locked
+        ) as old where (d.tenant_id, d.principal, d.key) = (old.tenant_id, old.principal, old.key);
+        with c as (
+            select distinct on (p.tenant_id, p.principal, p.key) p.*
+            from jsonb_to_recordset(changes -> 'idempotency.put')
+                as p(i int, tenant_id text, principal text, key text, body_hash text, receipt jsonb, keep float8)
+            order by p.tenant_id, p.principal, p.key, p.i
+        ), put as (
+            insert into gateway.idempotency as p (tenant_id, principal, key, body_hash, receipt, at)
+            select c.tenant_id, c.principal, c.key, c.body_hash, c.receipt, bus.now() from c order by c.tenant_id, c.principal, c.key
+            on conflict (tenant_id, principal, key) do update
+                set body_hash = excluded.body_hash, receipt = excluded.receipt, at = excluded.at
+                where p.at < bus.now() - make_interval(secs => (select max(c.keep) from c where c.tenant_id = p.tenant_id))
+            returning p.tenant_id, p.principal, p.key
+        )
+        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, principal, key);
+        done := done || part;
+    end if;
+
+    if changes ? 'session.open' then
+        insert into gateway.session_envelopes (tenant_id, session_id, principal, title, root, hitl, created_at, last_at)
+        select c.tenant_id, c.session_id, c.principal, c.title, c.root, c.hitl, c.at, c.at
+        from jsonb_to_recordset(changes -> 'session.open')
+            as c(tenant_id text, session_id text, principal text, title text, root text, hitl text, at timestamptz)
+        order by c.tenant_id, c.session_id;
+    end if;
+
+    -- event: numbered under the session's row, so that the sequence has no gap and no viewer passes one that may still commit.
+    if changes ? 'event' then
+        with c as (
+            select * from jsonb_to_recordset(changes -> 'event')
+                as c(i int, tenant_id text, session_id text, event_id text, event_type text, turn_id text,
+                     occurred_at timestamptz, data jsonb, correlation text, causation text)
+        ), counted as (
+            select c.tenant_id, c.session_id, count(*) as k, max(c.occurred_at) as at from c group by c.tenant_id, c.session_id
+        ), locked as materialized (
+            select s.tenant_id, s.session_id, s.next_seq, n.k, n.at
+            from gateway.session_envelopes s join counted n using (tenant_id, session_id)
+            order by s.tenant_id, s.session_id for no key update of s
+        ), moved as (
+            update gateway.session_envelopes s set next_seq = l.next_seq + l.k, last_at = greatest(s.last_at, l.at)
+            from locked l where s.tenant_id = l.tenant_id and s.session_id = l.session_id
+        ), written as (
+            insert into gateway.session_events
+                (tenant_id, session_id, seq, event_id, event_type, turn_id, occurred_at, data, correlation, causation)
+            select c.tenant_id, c.session_id, l.next_seq + row_number() over (partition by c.tenant_id, c.session_id order by c.i) - 1,
+                c.event_id, c.event_type, c.turn_id, c.occurred_at, c.data, c.correlation, c.causation
+            from c join locked l using (tenant_id, session_id)
+        )
+        select coalesce(array_agg(c.i), '{}') into part from c join locked l using (tenant_id, session_id);
+        done := done || part;
+    end if;
+
+    -- session.title: the first message names a session that has no name.
+    if changes ? 'session.title' then
+        update gateway.session_envelopes s set title = c.title
+        from (
+            select distinct on (t.tenant_id, t.session_id) t.tenant_id, t.session_id, t.title
+            from jsonb_to_recordset(changes -> 'session.title') as t(i int, tenant_id text, session_id text, title text)
+            order by t.tenant_id, t.session_id, t.i
+        ) as c where s.tenant_id = c.tenant_id and s.session_id = c.session_id and s.title is null;
+    end if;
+
+    if changes ? 'turn.open' then
+        insert into gateway.turns (tenant_id, turn_id, session_id, message_id, text, state, created_at)
+        select c.tenant_id, c.turn_id, c.session_id, c.message_id, c.text, c.state, c.at
+        from jsonb_to_recordset(changes -> 'turn.open')
+            as c(tenant_id text, turn_id text, session_id text, message_id text, text text, state text, at timestamptz)
+        order by c.tenant_id, c.turn_id
+        on conflict (tenant_id, turn_id) do nothing;
+    end if;
+
+    -- turn.move: what an event says of a turn, over what was known. An ended turn keeps its end.
+    if changes ? 'turn.move' then
+        update gateway.turns t set
+            state = case when t.ended_at is null then coalesce(c.state, t.state) else t.state end,
+            reason = coalesce(t.reason, c.reason),
+            detail = coalesce(nullif(t.detail, ''), c.detail, ''),
+            answer = coalesce(c.answer, t.answer),
+            started_at = coalesce(t.started_at, c.started_at),
+            ended_at = coalesce(t.ended_at, c.ended_at)
+        from jsonb_to_recordset(changes -> 'turn.move')
+            as c(tenant_id text, turn_id text, state text, reason text, detail text, answer text, started_at timestamptz, ended_at timestamptz)
+        where t.tenant_id = c.tenant_id and t.turn_id = c.turn_id;
+    end if;
+
+    if changes ? 'approval.open' then
+        insert into gateway.approvals (tenant_id, approval_id, session_id, turn_id, kind, digest, data, opened_at, expires_at)
+        select c.tenant_id, c.approval_id, c.session_id, c.turn_id, c.kind, c.digest, c.data, c.at, c.at + make_interval(secs => c.expires_in)
+        from jsonb_to_recordset(changes -> 'approval.open')
+            as c(tenant_id text, approval_id text, session_id text, turn_id text, kind text, digest text, data jsonb,
+                 at timestamptz, expires_in float8)
+        order by c.tenant_id, c.approval_id
+        on conflict (tenant_id, approval_id) do nothing;
+    end if;
+
+    -- approval.close: the first answer counts.
+    if changes ? 'approval.close' then
+        update gateway.approvals a
+        set outcome = c.outcome, principal = c.principal, reason = c.reason, closed_at = c.at
+        from jsonb_to_recordset(changes -> 'approval.close')
+            as c(tenant_id text, approval_id text, outcome text, principal text, reason text, at timestamptz)
+        where a.tenant_id = c.tenant_id and a.approval_id = c.approval_id and a.outcome is null;
+    end if;
+
+    if changes ? 'dead.put' then
+        insert into gateway.dlq_messages as d
+            (tenant_id, grp, event_id, topic, event_type, event_key, event, code, error, attempts, died_at)
+        select distinct on (c.tenant_id, c.grp, c.event_id)
+            c.tenant_id, c.grp, c.event_id, c.topic, c.event_type, c.event_key, c.event, c.code, c.error, c.attempts, c.at
+        from jsonb_to_recordset(changes -> 'dead.put')
+            as c(i int, tenant_id text, grp text, event_id text, topic text, event_type text, event_key text, event jsonb, code text,
+                 error text, attempts int, at timestamptz)
+        order by c.tenant_id, c.grp, c.event_id, c.i desc
+        on conflict (tenant_id, grp, event_id) do update set
+            event = excluded.event, code = excluded.code, error = excluded.error, attempts = excluded.attempts, died_at = excluded.died_at;
+    end if;
+
+    -- key.only: this key, and no other of its principal. A key that was revoked stays revoked.
+    if changes ? 'key.only' then
+        update gateway.api_keys k set revoked_at = bus.now()
+        from jsonb_to_recordset(changes -> 'key.only') as c(tenant_id text, key_id text, principal text)
+        where k.tenant_id = c.tenant_id and k.principal = c.principal and k.key_id <> c.key_id and k.revoked_at is null;
+        insert into gateway.api_keys (tenant_id, key_id, hash, principal, scopes, created_at)
+        select c.tenant_id, c.key_id, c.hash, c.principal, c.scopes, bus.now()
+        from jsonb_to_recordset(changes -> 'key.only') as c(tenant_id text, key_id text, hash text, principal text, scopes text[])
+        order by c.tenant_id, c.key_id
+        on conflict (tenant_id, key_id) do nothing;
+    end if;
+
+    -- None of these rests on a version: they repeat safely, or belong to a session whose row was locked above.
+    foreach kind in array array[
+        'session.open', 'session.title', 'turn.open', 'turn.move', 'approval.open', 'approval.close', 'dead.put', 'key.only'
+    ] loop
+        if changes ? kind then
+            select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;
+            done := done || part;
+        end if;
+    end loop;
+    return done;
+end
+$$;

@@ -1,0 +1,1 @@
+"""The gateway's pure rules: facts in, facts out."""

@@ -1,0 +1,88 @@
+"""A message as it is accepted: its row in the sequence, its turn, and the event that carries it on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from libs.changes import Cause, Changeset
+from libs.events import MessageReceived
+from libs.events.values import Hitl
+from libs.identity import Principal
+from services.gateway.domain.projection import ACCEPTED, SCHEMA
+
+TITLE_MOST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What someone said, with the ids that were minted for it. `at` is ISO 8601."""
+
+    message_id: str
+    turn_id: str
+    text: str
+    hitl: Hitl
+    on_busy: str
+    skill: str | None
+    root: str | None
+    at: str
+
+
+def title_of(text: str) -> str:
+    """The first line of a message, as the name of a session that has none."""
+    line = " ".join(text.strip().splitlines()[0].split())
+    return line if len(line) <= TITLE_MOST else line[: TITLE_MOST - 1] + "…"
+
+
+def opened(cause: Cause, caller: Principal, *, title: str | None, root: str | None, hitl: Hitl, at: str) -> Changeset:
+    """A new session."""
+    row = {"session_id": cause.session, "principal": caller.id, "title": title, "root": root, "hitl": hitl, "at": at}
+    return Changeset(cause).change(SCHEMA, "session.open", **row)
+
+
+def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
+    """The message in the session's sequence, its turn, and the event for the conversation worker."""
+    row = {
+        "session_id": cause.session,
+        "event_id": message.message_id,
+        "event_type": ACCEPTED,
+        "turn_id": message.turn_id,
+        "occurred_at": message.at,
+        "data": {"message_id": message.message_id, "text": message.text, "principal": caller.id, "hitl": message.hitl},
+        "correlation": cause.correlation,
+        "causation": cause.causation,
+    }
+    return (
+        Changeset(cause)
+        .change(SCHEMA, "event", **row)
+        .change(SCHEMA, "session.title", session_id=cause.session, title=title_of(message.text))
+        + _turn(cause, turn_id=message.turn_id, message_id=message.message_id, text=message.text, at=message.at)
+    ).say(
+        MessageReceived(
+            message_id=message.message_id,
+            turn_id=message.turn_id,
+            text=message.text,
+            principal=caller.id,
+            scopes=tuple(sorted(caller.scopes)),
+            hitl=message.hitl,
+            on_busy=message.on_busy,
+            root=message.root,
+            skill=message.skill,
+        )
+    )
+
+
+def turn_opened(cause: Cause, *, turn_id: str, text: str, at: str) -> Changeset:
+    """A turn that no message began: a rollback's."""
+    return _turn(cause, turn_id=turn_id, message_id=None, text=text, at=at)
+
+
+def _turn(cause: Cause, *, turn_id: str, message_id: str | None, text: str, at: str) -> Changeset:
+    row = {
+        "turn_id": turn_id,
+        "session_id": cause.session,
+        "message_id": message_id,
+        "text": text,
+        "state": "received",
+        "at": at,
+    }
+    return Changeset(cause).change(SCHEMA, "turn.open", **row)

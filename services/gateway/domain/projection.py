@@ -1,0 +1,79 @@
+"""What an outbound event means for the projections: which rows of turns and approvals it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from libs.changes import Change
+from libs.events import (
+    ApprovalClosed,
+    ApprovalRequested,
+    ClarificationRequested,
+    MessageCompleted,
+    TurnEnded,
+    TurnQueued,
+    TurnStarted,
+)
+from libs.events.envelope import Envelope
+
+SCHEMA = "gateway"
+ACCEPTED = "suma.message.accepted.v1"
+"""The one kind of row in session_events that is no event of the bus: a message that we have answered with 202."""
+
+
+def short(event_type: str) -> str:
+    """`suma.turn.started.v1` as viewers see it: `turn.started`."""
+    return event_type.removeprefix("suma.").rsplit(".v", 1)[0]
+
+
+def projected(event: Envelope[Any]) -> Iterator[Change]:
+    """The changes of one outbound event, but for its own row in the sequence."""
+    match event.data:
+        case TurnQueued(turn_id=turn):
+            yield _turn(turn, state="queued")
+        case TurnStarted(turn_id=turn):
+            yield _turn(turn, state="running", started_at=event.time.isoformat())
+        case ClarificationRequested(turn_id=turn):
+            yield _turn(turn, state="awaiting_clarification")
+        case MessageCompleted(turn_id=turn, text=text):
+            yield _turn(turn, answer=text)
+        case TurnEnded(turn_id=turn, state=state, reason=reason, detail=detail):
+            yield _turn(turn, state=state, reason=reason, detail=detail, ended_at=event.time.isoformat())
+        case ApprovalRequested():
+            yield from _opened(event)
+        case ApprovalClosed():
+            yield from _closed(event)
+
+
+def _opened(event: Envelope[ApprovalRequested]) -> Iterator[Change]:
+    asked = event.data
+    row = {
+        "approval_id": asked.approval_id,
+        "session_id": event.session,
+        "turn_id": asked.turn_id,
+        "kind": asked.kind,
+        "digest": asked.digest,
+        "data": asked.model_dump(mode="json"),
+        "at": event.time.isoformat(),
+        "expires_in": asked.expires_in,
+    }
+    yield Change(SCHEMA, "approval.open", row)
+    yield _turn(asked.turn_id, state="awaiting_approval")
+
+
+def _closed(event: Envelope[ApprovalClosed]) -> Iterator[Change]:
+    answer = event.data
+    row = {
+        "approval_id": answer.approval_id,
+        "outcome": answer.outcome,
+        "principal": answer.principal,
+        "reason": answer.reason,
+        "at": event.time.isoformat(),
+    }
+    yield Change(SCHEMA, "approval.close", row)
+    yield _turn(answer.turn_id, state="running")
+
+
+def _turn(turn_id: str, **row: str | None) -> Change:
+    return Change(SCHEMA, "turn.move", {"turn_id": turn_id, **row})

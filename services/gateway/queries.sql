@@ -1,0 +1,92 @@
+-- name: key_by_id(id)^
+-- The key of this id, whosever it is: asked before anyone knows.
+select tenant_id, key_id, hash, principal, scopes, expires_at, revoked_at from gateway.key_by_id(:id);
+
+-- name: session_by_id(tenant, session)^
+-- A session with how far its sequence has come, and the turn that is not over yet.
+select s.session_id, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
+    t.turn_id, t.state as turn_state,
+    (select count(*) from gateway.approvals a
+        where a.tenant_id = s.tenant_id and a.session_id = s.session_id and a.outcome is null) as approvals
+from gateway.session_envelopes s
+left join lateral (
+    select t.turn_id, t.state from gateway.turns t
+    where t.tenant_id = s.tenant_id and t.session_id = s.session_id and t.ended_at is null order by t.turn_id limit 1
+) as t on true
+where s.tenant_id = :tenant and s.session_id = :session;
+
+-- name: sessions_before(tenant, before, most)
+-- The newest sessions before a given one; ids are UUIDv7, so that they sort by birth.
+select s.session_id, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
+    t.turn_id, t.state as turn_state,
+    (select count(*) from gateway.approvals a
+        where a.tenant_id = s.tenant_id and a.session_id = s.session_id and a.outcome is null) as approvals
+from gateway.session_envelopes s
+left join lateral (
+    select t.turn_id, t.state from gateway.turns t
+    where t.tenant_id = s.tenant_id and t.session_id = s.session_id and t.ended_at is null order by t.turn_id limit 1
+) as t on true
+where s.tenant_id = :tenant and (cast(:before as text) is null or s.session_id < :before)
+order by s.session_id desc limit :most;
+
+-- name: events_after(tenant, session, after, most, bytes)
+-- The next of a session's numbered events: as many as `most`, and `bytes` of data or a single larger one.
+select seq, event_type, turn_id, occurred_at, data, correlation, found
+from (
+    select n.*, count(*) over () as found, sum(octet_length(n.data)) over (order by n.seq) - octet_length(n.data) as before
+    from (
+        select e.seq, e.event_type, e.turn_id, e.occurred_at, e.data::text as data, e.correlation from gateway.session_events e
+        where e.tenant_id = :tenant and e.session_id = :session and e.seq > :after order by e.seq limit :most
+    ) as n
+) as p where p.before < :bytes order by seq;
+
+-- name: turn_by_id(tenant, turn)^
+select turn_id, session_id, message_id, text, state, reason, detail, answer, created_at, started_at, ended_at
+from gateway.turns where tenant_id = :tenant and turn_id = :turn;
+
+-- name: turns_after(tenant, session, after, most)
+-- A session's turns in the order of their messages.
+select turn_id, session_id, message_id, text, state, reason, detail, answer, created_at, started_at, ended_at
+from gateway.turns
+where tenant_id = :tenant and session_id = :session and (cast(:after as text) is null or turn_id > :after)
+order by turn_id limit :most;
+
+-- name: approval_by_id(tenant, approval)^
+select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at
+from gateway.approvals where tenant_id = :tenant and approval_id = :approval;
+
+-- name: open_approvals(tenant, session, kind, most)
+-- The inbox, oldest first.
+select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at
+from gateway.approvals
+where tenant_id = :tenant and outcome is null and (cast(:session as text) is null or session_id = :session)
+    and (cast(:kind as text) is null or kind = :kind)
+order by opened_at, approval_id limit :most;
+
+-- name: last_commit(tenant, session)$
+-- The newest commit of a session that has not been rolled back.
+select c.data ->> 'commit_id' from gateway.session_events c
+where c.tenant_id = :tenant and c.session_id = :session and c.event_type = 'suma.workspace.changed.v1'
+    and c.data ->> 'change' = 'committed' and c.data ->> 'commit_id' is not null
+    and not exists (
+        select from gateway.session_events r
+        where r.tenant_id = c.tenant_id and r.session_id = c.session_id and r.event_type = 'suma.workspace.changed.v1'
+            and r.seq > c.seq and r.data ->> 'change' = 'rolled_back' and r.data ->> 'commit_id' = c.data ->> 'commit_id'
+    )
+order by c.seq desc limit 1;
+
+-- name: receipt(tenant, principal, key, keep)^
+-- What was answered to this idempotency key, while it counts.
+select body_hash, receipt::text as receipt from gateway.idempotency
+where tenant_id = :tenant and principal = :principal and key = :key and at >= bus.now() - make_interval(secs => :keep);
+
+-- name: counts(tenant)^
+-- A tenant at a glance.
+select
+    (select count(*) from gateway.session_envelopes where tenant_id = :tenant) as sessions,
+    (select count(*) from gateway.turns where tenant_id = :tenant and ended_at is null) as turns,
+    (select count(*) from gateway.approvals where tenant_id = :tenant and outcome is null) as approvals,
+    bus.now() as at;
+
+-- name: alive()$
+select 1;

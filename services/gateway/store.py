@@ -1,0 +1,207 @@
+"""What the gateway reads: sessions, their events, turns, approvals, receipts and keys, of one tenant at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import aiosql
+import orjson
+
+from libs.database import Database, Schema
+from libs.identity import ApiKey
+from services.gateway.domain.projection import short
+
+GROUP = "gateway"
+HERE = Path(__file__).parent
+PAGE_BYTES = 1 << 20
+"""Of event data that a viewer holds at once."""
+SCHEMA = Schema(GROUP, HERE / "migrations", HERE / "apply.sql")
+
+queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    session_id: str
+    title: str | None
+    root: str | None
+    hitl: str
+    created_at: datetime
+    last_at: datetime
+    last_seq: int
+    turn_id: str | None
+    """The oldest turn that is not over."""
+    turn_state: str | None
+    approvals: int
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """An event of a session's sequence. `body` is its data as JSON text, parsed only where someone looks inside."""
+
+    seq: int
+    type: str
+    turn_id: str | None
+    time: datetime
+    body: str
+    correlation: str | None
+
+    @cached_property
+    def data(self) -> Mapping[str, Any]:
+        return orjson.loads(self.body)  # type: ignore[no-any-return]
+
+    @cached_property
+    def json(self) -> str:
+        """As viewers get it; made once for all that share the reading."""
+        about = {"seq": self.seq, "type": self.type, "turn_id": self.turn_id, "time": self.time}
+        return orjson.dumps({**about, "data": orjson.Fragment(self.body.encode())}).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some events in order, and whether there are more behind them."""
+
+    events: Sequence[Numbered]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    turn_id: str
+    session_id: str
+    message_id: str | None
+    text: str
+    state: str
+    reason: str | None
+    detail: str
+    answer: str | None
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    approval_id: str
+    session_id: str
+    turn_id: str
+    kind: str
+    digest: str
+    data: Mapping[str, Any]
+    opened_at: datetime
+    expires_at: datetime
+    outcome: str | None
+    principal: str | None
+    reason: str | None
+    closed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What was answered to an idempotency key, and the digest of the request that it came with."""
+
+    body_hash: str
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    sessions: int
+    turns: int
+    approvals: int
+    at: datetime
+
+
+class Store:
+    """Each read is a transaction that sees its tenant's rows alone."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def key(self, id: str) -> ApiKey | None:
+        async with self._database.read(GROUP) as connection:
+            row = await queries.key_by_id(connection, id=id)
+        if row is None:
+            return None
+        return ApiKey(
+            row["key_id"],
+            row["tenant_id"],
+            row["principal"],
+            frozenset(row["scopes"]),
+            row["hash"],
+            row["expires_at"],
+            row["revoked_at"],
+        )
+
+    async def session(self, tenant: str, session: str) -> Session | None:
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.session_by_id(connection, tenant=tenant, session=session)
+        return Session(**row) if row else None
+
+    async def sessions(self, tenant: str, *, before: str | None, most: int) -> Sequence[Session]:
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.sessions_before(connection, tenant=tenant, before=before, most=most)
+            return [Session(**row) async for row in rows]
+
+    async def events(self, tenant: str, session: str, *, after: int, most: int) -> Page:
+        """The next events of a session: at most `most` of them, and a megabyte or a single larger one."""
+        about = {"tenant": tenant, "session": session, "after": after, "most": most, "bytes": PAGE_BYTES}
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = [row async for row in queries.events_after(connection, **about)]
+        events = [_numbered(row) for row in rows]
+        return Page(events, more=bool(rows) and (rows[0]["found"] > len(rows) or len(rows) == most))
+
+    async def turn(self, tenant: str, turn: str) -> Turn | None:
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.turn_by_id(connection, tenant=tenant, turn=turn)
+        return Turn(**row) if row else None
+
+    async def turns(self, tenant: str, session: str, *, after: str | None, most: int) -> Sequence[Turn]:
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.turns_after(connection, tenant=tenant, session=session, after=after, most=most)
+            return [Turn(**row) async for row in rows]
+
+    async def approval(self, tenant: str, approval: str) -> Approval | None:
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.approval_by_id(connection, tenant=tenant, approval=approval)
+        return _approval(row) if row else None
+
+    async def approvals(
+        self, tenant: str, *, session: str | None = None, kind: str | None = None, most: int
+    ) -> Sequence[Approval]:
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.open_approvals(connection, tenant=tenant, session=session, kind=kind, most=most)
+            return [_approval(row) async for row in rows]
+
+    async def last_commit(self, tenant: str, session: str) -> str | None:
+        async with self._database.read(GROUP, tenant) as connection:
+            found: str | None = await queries.last_commit(connection, tenant=tenant, session=session)
+            return found
+
+    async def receipt(self, tenant: str, principal: str, key: str, *, keep: float) -> Receipt | None:
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.receipt(connection, tenant=tenant, principal=principal, key=key, keep=keep)
+        return Receipt(row["body_hash"], orjson.loads(row["receipt"])) if row else None
+
+    async def counts(self, tenant: str) -> Counts:
+        async with self._database.read(GROUP, tenant) as connection:
+            return Counts(**await queries.counts(connection, tenant=tenant))
+
+    async def alive(self) -> None:
+        """Returns when Postgres has answered; raises `Unavailable` when it does not."""
+        async with self._database.read(GROUP) as connection:
+            await queries.alive(connection)
+
+
+def _numbered(row: Mapping[str, Any]) -> Numbered:
+    type, time = short(row["event_type"]), row["occurred_at"]
+    return Numbered(row["seq"], type, row["turn_id"], time, row["data"], row["correlation"])
+
+
+def _approval(row: Mapping[str, Any]) -> Approval:
+    return Approval(**{**row, "data": orjson.loads(row["data"])})

@@ -1,0 +1,32 @@
+"""Health of a process that is not the gateway: alive, ready (and if not, why), and what it has counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp
+
+
+def healthy(app: ASGIApp | None, problems: Callable[[], Sequence[str]]) -> Starlette:
+    """`/healthz`, `/readyz` and `/metrics` before the service's own routes, where it has any."""
+
+    async def alive(request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(request: Request) -> Response:
+        found = list(problems())
+        return JSONResponse({"ready": not found, "problems": found}, 503 if found else 200)
+
+    async def counted(request: Request) -> Response:
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    own = [Mount("/", app)] if app is not None else []
+    return Starlette(routes=[Route("/healthz", alive), Route("/readyz", ready), Route("/metrics", counted), *own])

@@ -1,0 +1,97 @@
+"""What the API takes and gives, in JSON. An unknown field is refused."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from services.memory_service.domain import facts
+from services.memory_service.store import SESSION
+
+TEXT_MOST = 100_000
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Asked(Body):
+    """Whom the calling service acts for."""
+
+    user: Name
+
+
+class Write(Asked):
+    scopes: tuple[Name, ...] = ()
+    """The person's, for policy."""
+
+
+class Remember(Write):
+    text: str = Field(min_length=1, max_length=TEXT_MOST)
+    kind: Name = "message"
+    universe: Name = SESSION
+    memory_id: Name | None = None
+    """Named by a caller that may have to repeat itself: the same id is the same memory."""
+
+
+class Recall(Asked):
+    query: str = Field(max_length=TEXT_MOST)
+    top_k: int = Field(default=5, ge=1, le=100)
+    universe: Name = SESSION
+    session: Name | None = None
+
+
+class Fact(Write):
+    key: str = Field(min_length=1, max_length=facts.KEY_MOST)
+    value: str = Field(min_length=1, max_length=facts.VALUE_MOST)
+
+
+class Feedback(Write):
+    subject: Name
+    score: float = Field(ge=-1, le=1)
+    comment: str = Field(default="", max_length=10_000)
+
+
+class Memory(Body):
+    text: str
+    score: float
+    kind: str
+    created_at: datetime
+
+
+class Memories(Body):
+    memories: list[Memory]
+
+
+class Kept(Body):
+    id: str
+    key: str
+    value: str
+    source: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class Facts(Body):
+    facts: list[Kept]
+
+
+class Said(Body):
+    key: str
+    value: str
+
+
+class Id(Body):
+    id: str
+
+
+class Block(Body):
+    block: str
+
+
+class Forgotten(Body):
+    forgotten: int

@@ -1,0 +1,61 @@
+-- Every write of the memory service, one paragraph per kind of change, each over all rows of its batch.
+create or replace function memory.apply(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+    done int[] := '{}'; part int[]; kind text;
+begin
+    -- memory.add: once. The same id again is the same memory, or else a conflict: nothing is silently left out.
+    if changes ? 'memory.add' then
+        insert into memory.memories (tenant_id, memory_id, user_id, session_id, universe, kind, text, embedder, embedding)
+        select c.tenant_id, c.memory_id, c.user_id, c.session_id, c.universe, c.kind, c.text, c.embedder, c.embedding::public.sparsevec::public.vector
+        from jsonb_to_recordset(changes -> 'memory.add') as c(
+            i int, tenant_id text, memory_id text, user_id text, session_id text, universe text, kind text, text text, embedder text, embedding text)
+        order by c.tenant_id, c.memory_id, c.i
+        on conflict (tenant_id, memory_id) do nothing;
+        select coalesce(array_agg(c.i), '{}') into part
+        from jsonb_to_recordset(changes -> 'memory.add')
+            as c(i int, tenant_id text, memory_id text, user_id text, session_id text, universe text, text text)
+        join memory.memories m using (tenant_id, memory_id)
+        where m.user_id = c.user_id and m.universe = c.universe and m.session_id is not distinct from c.session_id and m.text = c.text;
+        done := done || part;
+    end if;
+
+    -- fact.put: said again, it is fresher; what a person asked for stays explicit.
+    if changes ? 'fact.put' then
+        insert into memory.facts as f (tenant_id, fact_id, user_id, key, value, source)
+        select distinct on (c.tenant_id, c.user_id, c.key, c.value) c.tenant_id, c.fact_id, c.user_id, c.key, c.value, c.source
+        from jsonb_to_recordset(changes -> 'fact.put')
+            as c(i int, tenant_id text, fact_id text, user_id text, key text, value text, source text)
+        order by c.tenant_id, c.user_id, c.key, c.value, c.source desc, c.i
+        on conflict (tenant_id, user_id, key, md5(value)) do update
+            set updated_at = now(), source = case when excluded.source = 'explicit' then 'explicit' else f.source end;
+    end if;
+
+    -- fact.forget: by key, or by key and value. Forgetting what is not there changes nothing.
+    if changes ? 'fact.forget' then
+        delete from memory.facts f using (
+            select f.tenant_id, f.fact_id from memory.facts f
+            join jsonb_to_recordset(changes -> 'fact.forget') as c(tenant_id text, user_id text, key text, value text)
+                on f.tenant_id = c.tenant_id and f.user_id = c.user_id and f.key = c.key and (c.value is null or f.value = c.value)
+            order by f.tenant_id, f.user_id, f.key, f.value for update of f
+        ) as gone where f.tenant_id = gone.tenant_id and f.fact_id = gone.fact_id;
+    end if;
+
+    if changes ? 'feedback.add' then
+        insert into memory.feedback (tenant_id, feedback_id, user_id, session_id, subject, score, comment)
+        select c.tenant_id, c.feedback_id, c.user_id, c.session_id, c.subject, c.score, c.comment
+        from jsonb_to_recordset(changes -> 'feedback.add') as c(
+            tenant_id text, feedback_id text, user_id text, session_id text, subject text, score double precision, comment text)
+        order by c.tenant_id, c.feedback_id
+        on conflict (tenant_id, feedback_id) do nothing;
+    end if;
+
+    -- The kinds that rest on nothing always apply.
+    foreach kind in array array['fact.put', 'fact.forget', 'feedback.add'] loop
+        if changes ? kind then
+            select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;
+            done := done || part;
+        end if;
+    end loop;
+    return done;
+end
+$$;

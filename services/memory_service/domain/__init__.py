@@ -1,0 +1,1 @@
+"""The memory service's rules: no I/O."""

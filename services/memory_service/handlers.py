@@ -1,0 +1,20 @@
+"""What comes over the bus. Either may be handled again: its rows have ids that come from the event."""
+
+from __future__ import annotations
+
+from libs.changes import Cause, Changeset
+from libs.events import FeedbackGiven, RememberRequested
+from libs.events.envelope import Envelope
+from services.memory_service.writing import Writing
+
+
+class Handlers:
+    def __init__(self, writing: Writing) -> None:
+        self._writing = writing
+
+    async def remember(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
+        return (await self._writing.remember(cause, event.data)).changeset
+
+    async def feedback(self, cause: Cause, event: Envelope[FeedbackGiven]) -> Changeset:
+        # The event names no scopes, so policy decides about a person who holds none.
+        return (await self._writing.judge(cause, event.data, scopes=())).changeset

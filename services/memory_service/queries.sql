@@ -1,0 +1,34 @@
+-- name: any_in_scope(tenant, universe, scope)$
+-- Is anything remembered there? Spares the embedding of a question that cannot have an answer.
+select exists (
+    select from memory.memories where tenant_id = :tenant and universe = :universe and scope = :scope
+);
+
+-- name: ranked(tenant, universe, scope, person, embedder, query, words, pool)
+-- The memories of one scope by nearness and by common words, each with its place in either ranking.
+-- One pass without a join: while a table has no statistics, a look-up by id scans all of its tenant's rows.
+with mine as materialized (
+    select m.memory_id, m.text, m.kind, m.created_at,
+        case when m.tsv @@ w.any_word then ts_rank(m.tsv, w.any_word) end as rank,
+        case when m.embedder = :embedder then m.embedding <=> :query::text::sparsevec::vector(768) end as distance
+    from memory.memories m
+    cross join (select replace(plainto_tsquery('pg_catalog.simple', :words)::text, ' & ', ' | ')::tsquery as any_word) as w
+    where m.tenant_id = :tenant and m.universe = :universe and m.scope = :scope and m.user_id = :person
+), placed as (
+    -- 1 is a right angle: nothing in common. Postgres sorts NaN, the distance from a text without a word, above all numbers.
+    select memory_id, text, kind, created_at,
+        case when distance < 1 then row_number() over (order by distance, memory_id) end as near,
+        case when rank > 0 then row_number() over (order by rank desc nulls last, memory_id) end as worded
+    from mine
+)
+select memory_id, text, kind, created_at, near, worded from placed where near <= :pool or worded <= :pool;
+
+-- name: facts_of(tenant, person, most)
+-- A person's facts, the latest first.
+select fact_id as id, key, value, source, created_at, updated_at from memory.facts
+where tenant_id = :tenant and user_id = :person order by updated_at desc, fact_id desc limit :most;
+
+-- name: facts_named(tenant, person, key, value)$
+-- How many facts a key, or a key and its value, names.
+select count(*) from memory.facts
+where tenant_id = :tenant and user_id = :person and key = :key and (:value::text is null or value = :value);

@@ -1,0 +1,28 @@
+"""What the memory service is."""
+
+from __future__ import annotations
+
+from libs.events import FeedbackGiven, RememberRequested
+from libs.runtime.platform import Platform
+from libs.runtime.service import Api, Service, Subscription
+from services.memory_service import api
+from services.memory_service.api.routes import Desk
+from services.memory_service.handlers import Handlers
+from services.memory_service.recalling import Recalling
+from services.memory_service.settings import Settings
+from services.memory_service.store import GROUP, SCHEMA, Store
+from services.memory_service.writing import Writing
+
+
+def build(platform: Platform) -> Service:
+    settings = Settings.model_validate(platform.settings.get(GROUP, {}))
+    store, embedder = Store(platform.database), platform.embedder
+    writing = Writing(platform.policy, embedder)
+    on = Handlers(writing)
+    desk = Desk(platform, store, writing, Recalling(store, embedder), settings)
+    return Service(
+        GROUP,
+        [Subscription(RememberRequested, on.remember), Subscription(FeedbackGiven, on.feedback)],
+        schema=SCHEMA,
+        api=Api(api.build(desk), api.PORT),
+    )

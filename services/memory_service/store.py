@@ -1,0 +1,79 @@
+"""What the memory service reads, of one tenant at a time, and always within one scope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiosql
+import numpy as np
+
+from libs.database import Database, Schema
+from libs.retrieval import Vector
+from services.memory_service.domain.facts import Fact
+from services.memory_service.domain.ranking import Found
+
+GROUP = "memory_service"
+HERE = Path(__file__).parent
+SCHEMA = Schema("memory", HERE / "migrations", HERE / "apply.sql")
+SESSION = "session"
+"""The universe whose memories stay in their session."""
+
+queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose memories, and where: `within` a session for the universe `session`, else within the person's own."""
+
+    tenant: str
+    universe: str
+    within: str
+    person: str
+
+
+class Store:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def any(self, scope: Scope) -> bool:
+        async with self._database.read(GROUP, scope.tenant) as connection:
+            found: bool = await queries.any_in_scope(
+                connection, tenant=scope.tenant, universe=scope.universe, scope=scope.within
+            )
+        return found
+
+    async def ranked(self, scope: Scope, query: Vector, *, words: str, embedder: str, pool: int) -> Sequence[Found]:
+        """At most `pool` of each ranking."""
+        async with self._database.read(GROUP, scope.tenant) as connection:
+            rows = queries.ranked(
+                connection,
+                tenant=scope.tenant,
+                universe=scope.universe,
+                scope=scope.within,
+                person=scope.person,
+                embedder=embedder,
+                query=literal(query),
+                words=words,
+                pool=pool,
+            )
+            return [Found(*row.values()) async for row in rows]
+
+    async def facts(self, tenant: str, person: str, *, most: int) -> Sequence[Fact]:
+        """The latest first."""
+        async with self._database.read(GROUP, tenant) as connection:
+            return [Fact(**row) async for row in queries.facts_of(connection, tenant=tenant, person=person, most=most)]
+
+    async def named(self, tenant: str, person: str, key: str, value: str | None) -> int:
+        """How many facts forgetting these would take."""
+        async with self._database.read(GROUP, tenant) as connection:
+            count: int = await queries.facts_named(connection, tenant=tenant, person=person, key=key, value=value)
+        return count
+
+
+def literal(vector: Vector) -> str:
+    """A vector as pgvector's sparse text: hashed vectors are mostly zeros, and this goes through JSON."""
+    places = np.flatnonzero(vector)
+    return "{" + ",".join(f"{place + 1}:{vector[place]:.7g}" for place in places) + f"}}/{len(vector)}"

@@ -1,0 +1,231 @@
+"""The settings of a process: environment (`SUMA_PORT`) over file (`port:` in config.yaml) over default.
+
+`Process` is what every process and the command line need; `everything()` adds a section for each service, such as
+`SUMA_CONVERSATION_WORKER__LIMITS__ROUNDS`, whose class the service itself declares.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, Field, SecretStr, ValidationError, create_model, field_validator, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    YamlConfigSettingsSource,
+)
+from typing_extensions import override
+from yaml import YAMLError
+
+from libs.errors import Rejected
+from libs.runtime.embedded import datadir
+from services import catalog
+
+PREFIX = "SUMA_"
+CLIENT = frozenset({"SUMA_URL", "SUMA_API_KEY", "SUMA_CONFIG"})
+"""Variables of ours that are no settings of a process: the first two are the command line's."""
+
+HOUSE = Path(__file__).resolve().parents[1]
+"""The checkout, which holds the bundled policy and skills."""
+
+
+class BadSettings(Rejected):
+    """A setting is not what it must be."""
+
+    code = "BAD_SETTINGS"
+
+
+def config_file(environment: Mapping[str, str]) -> Path:
+    """`SUMA_CONFIG`, else `$XDG_CONFIG_HOME/suma/config.yaml`, else `~/.config/suma/config.yaml`; it may be absent."""
+    if chosen := environment.get("SUMA_CONFIG"):
+        return Path(chosen).expanduser().absolute()
+    home = Path(environment.get("XDG_CONFIG_HOME", ""))
+    return (home if home.is_absolute() else Path("~/.config").expanduser()) / "suma" / "config.yaml"
+
+
+class Process(BaseSettings):
+    """What every process needs to know."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="ignore"
+    )
+
+    host: str = Field(default="127.0.0.1", description="Where our HTTP ports listen")
+    port: int = Field(
+        default=8010, ge=0, le=65535, description="The gateway's port, or that of a service run alone; 0 takes any"
+    )
+    memory_port: int = Field(default=9696, ge=0, le=65535, description="The memory service's port; 0 takes any")
+    data_dir: Path = Field(
+        default_factory=lambda: datadir.location(os.environ),
+        description="Where everything is kept",
+        validate_default=True,
+    )
+    roots: Annotated[tuple[Path, ...], NoDecode] = Field(
+        default=(), description=f"Folders that may be workspaces, with {os.pathsep!r} between them"
+    )
+    model: str = Field(default="offline", description="provider:name; `offline` needs no network")
+    log: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["auto", "json", "text"] = Field(
+        default="auto", description="`auto` is text at a terminal, else JSON"
+    )
+    policy: Path = Field(default=HOUSE / "deploy" / "opa", description="The policy bundle's folder")
+    blob_bytes_most: int = Field(default=1 << 30, ge=1 << 20, description="The largest blob")
+    database_url: SecretStr | None = Field(default=None, description="Postgres as suma_app; without it we run our own")
+    database_bus_url: SecretStr | None = Field(default=None, description="The same as suma_bus")
+    database_owner_url: SecretStr | None = Field(default=None, description="The same as suma_owner, which migrates")
+    redis_url: SecretStr | None = Field(default=None, description="Redis; without it we run our own")
+    urls: dict[str, str] = Field(
+        default_factory=dict, description="Where a service's internal API is, by name, when each runs alone"
+    )
+
+    @field_validator("roots", mode="before")
+    @classmethod
+    def _several(cls, value: object) -> object:
+        return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
+
+    @field_validator("data_dir", "policy")
+    @classmethod
+    def _absolute(cls, path: Path) -> Path:
+        return path.expanduser().absolute()
+
+    @field_validator("roots")
+    @classmethod
+    def _all_absolute(cls, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        return tuple(path.expanduser().absolute() for path in paths)
+
+    @field_validator("model")
+    @classmethod
+    def _known_model(cls, name: str) -> str:
+        if name != "offline":
+            raise ValueError("only `offline` is known so far")
+        return name
+
+    @model_validator(mode="after")
+    def _all_three_or_none(self) -> Process:
+        urls = (self.database_url, self.database_bus_url, self.database_owner_url)
+        if any(urls) and not all(urls):
+            raise ValueError("database_url, database_bus_url and database_owner_url go together: one for each role")
+        return self
+
+    @classmethod
+    @override
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        file = YamlConfigSettingsSource(settings_cls, config_file(os.environ))
+        return init_settings, env_settings, file
+
+    def port_alone(self, service: str) -> int:
+        """Where a service listens in a process of its own: SUMA_PORT where it is set, else the catalogue's port."""
+        return self.port if "port" in self.model_fields_set else catalog.entry(service).port
+
+    def url_of(self, service: str) -> str:
+        """Where another process's service is called."""
+        return self.urls.get(service, f"http://localhost:{catalog.entry(service).port}")
+
+    def of(self, service: str) -> BaseModel:
+        """A service's own section. Only what `everything()` made has them."""
+        return cast("BaseModel", getattr(self, service))
+
+
+def process() -> Process:
+    """The settings without the services' sections. Raises `BadSettings`."""
+    return _read(Process)
+
+
+def everything() -> Process:
+    """The settings with a section for each service. Raises `BadSettings`."""
+    return _read(_whole())
+
+
+def _whole() -> type[Process]:
+    sections = {entry.name: entry.settings() for entry in catalog.SERVICES}
+    fields: dict[str, Any] = {name: (section, Field(default_factory=section)) for name, section in sections.items()}
+    return create_model("Everything", __base__=Process, **fields)
+
+
+def _read(kind: type[Process]) -> Process:
+    try:
+        return kind()
+    except ValidationError as wrong:
+        raise BadSettings("; ".join(_complaint(error["loc"], error["msg"]) for error in wrong.errors()[:3])) from None
+    except (SettingsError, YAMLError, OSError) as unreadable:
+        raise BadSettings(" ".join(str(unreadable).split())) from None
+    except ValueError:
+        raise BadSettings(f"{config_file(os.environ)} is not a mapping of names to settings") from None
+
+
+def _complaint(where: Sequence[int | str], message: str) -> str:
+    return (
+        f"{variable(where)}: {message.removeprefix('Value error, ')}"
+        if where
+        else message.removeprefix("Value error, ")
+    )
+
+
+def variable(path: Sequence[int | str]) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + "__".join(str(part) for part in path).upper()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One effective value, and who said so: a variable's name, a file's path, or `default`."""
+
+    name: str
+    value: object
+    source: str
+
+
+def explain(settings: Process) -> Iterator[Told]:
+    """Every setting in order, its value ready for JSON; secrets are hidden."""
+    file = config_file(os.environ)
+    written = YamlConfigSettingsSource(type(settings), file)()
+    for path, value in _leaves(settings.model_dump(mode="json"), ()):
+        yield Told(".".join(path), value, _source(path, written, file))
+
+
+def unknown(environment: Mapping[str, str]) -> list[str]:
+    """Variables that begin like ours and name no setting, each with the one that may be meant."""
+    known = {variable((name,)): "" for name in _whole().model_fields} | dict.fromkeys(CLIENT, "")
+    ours = [name for name in environment if name.startswith(PREFIX) and name.split("__")[0] not in known]
+    return [name + _meant(name, known) for name in sorted(ours)]
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), 1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _leaves(tree: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
+    for name, value in tree.items():
+        if isinstance(value, dict) and value:
+            yield from _leaves(value, (*above, name))
+        else:
+            yield (*above, name), value
+
+
+def _source(path: tuple[str, ...], written: Mapping[str, Any], file: Path) -> str:
+    # A section may also be given whole, as JSON, in the variable of one of its parents.
+    for depth in range(len(path), 0, -1):
+        if os.environ.get(variable(path[:depth])):
+            return variable(path[:depth])
+    found: Any = written
+    for name in path:
+        if not isinstance(found, Mapping) or name not in found:
+            return "default"
+        found = found[name]
+    return str(file)

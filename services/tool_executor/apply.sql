@@ -1,0 +1,108 @@
+-- Every write of the executor. A stage's changes rest on its revision: the loser of a race decides again.
+create or replace function executor.apply(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+    done int[] := '{}'; part int[];
+begin
+    -- call.open: the intent, before anything happens. A call that is known already is a conflict.
+    if changes ? 'call.open' then
+        with c as (
+            select * from jsonb_to_recordset(changes -> 'call.open')
+                as c(i int, tenant_id text, call_id text, session_id text, turn_id text, step_id text, tool text, state text, args jsonb, outcome jsonb)
+        ), put as (
+            insert into executor.tool_calls (tenant_id, call_id, session_id, turn_id, step_id, tool, state, args, outcome)
+            select c.tenant_id, c.call_id, c.session_id, c.turn_id, c.step_id, c.tool, c.state, c.args, c.outcome from c
+            order by c.tenant_id, c.call_id on conflict do nothing returning tenant_id, call_id
+        )
+        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, call_id);
+        done := done || part;
+    end if;
+
+    -- call.dead: a request that could not be handled; should it be replayed, it is known.
+    if changes ? 'call.dead' then
+        insert into executor.tool_calls (tenant_id, call_id, session_id, turn_id, step_id, tool, state, args, ended_at)
+        select c.tenant_id, c.call_id, c.session_id, c.turn_id, c.step_id, c.tool, 'dead', '{}', now()
+        from jsonb_to_recordset(changes -> 'call.dead')
+            as c(tenant_id text, call_id text, session_id text, turn_id text, step_id text, tool text)
+        on conflict do nothing;
+        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'call.dead') as c;
+        done := done || part;
+    end if;
+
+    if changes ? 'turn.cancel' then
+        insert into executor.cancelled_turns (tenant_id, turn_id)
+        select c.tenant_id, c.turn_id from jsonb_to_recordset(changes -> 'turn.cancel') as c(tenant_id text, turn_id text)
+        order by c.tenant_id, c.turn_id on conflict do nothing;
+        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'turn.cancel') as c;
+        done := done || part;
+    end if;
+
+    -- call.close: the outcome, of a call that still runs.
+    if changes ? 'call.close' then
+        with c as (
+            select * from jsonb_to_recordset(changes -> 'call.close') as c(i int, tenant_id text, call_id text, state text, outcome jsonb)
+        ), locked as materialized (
+            select c.i, c.state, c.outcome, t.tenant_id, t.call_id from executor.tool_calls t join c using (tenant_id, call_id)
+            where t.state = 'running' order by t.tenant_id, t.call_id for update of t
+        ), closed as (
+            update executor.tool_calls t set state = l.state, outcome = l.outcome, ended_at = now()
+            from locked l where t.tenant_id = l.tenant_id and t.call_id = l.call_id returning l.i
+        )
+        select coalesce(array_agg(i), '{}') into part from closed;
+        done := done || part;
+    end if;
+
+    -- stage.move: from the revision that the decision rests on to the next. Of the stored operations the first `base` stay.
+    if changes ? 'stage.move' then
+        with c as (
+            select * from jsonb_to_recordset(changes -> 'stage.move')
+                as c(i int, tenant_id text, session_id text, revision bigint, length int, root text, turn_id text)
+        ), put as (
+            insert into executor.stages as s (tenant_id, session_id, revision, length, root, turn_id)
+            select c.tenant_id, c.session_id, c.revision, c.length, c.root, c.turn_id from c order by c.tenant_id, c.session_id
+            on conflict (tenant_id, session_id) do update
+                set revision = excluded.revision, length = excluded.length, root = excluded.root, turn_id = excluded.turn_id
+                where s.revision = excluded.revision - 1
+            returning s.tenant_id, s.session_id
+        )
+        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, session_id);
+        done := done || part;
+        delete from executor.stage_operations o
+        using jsonb_to_recordset(changes -> 'stage.move') as c(tenant_id text, session_id text, base int)
+        where o.tenant_id = c.tenant_id and o.session_id = c.session_id and o.version > c.base;
+        delete from executor.snapshots n
+        using jsonb_to_recordset(changes -> 'stage.move') as c(tenant_id text, session_id text, base int)
+        where n.tenant_id = c.tenant_id and n.session_id = c.session_id and n.version > c.base;
+    end if;
+
+    if changes ? 'stage.append' then
+        insert into executor.stage_operations (tenant_id, session_id, version, step_id, operation)
+        select c.tenant_id, c.session_id, c.version, c.step_id, c.operation
+        from jsonb_to_recordset(changes -> 'stage.append')
+            as c(tenant_id text, session_id text, version int, step_id text, operation jsonb);
+        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'stage.append') as c;
+        done := done || part;
+    end if;
+
+    if changes ? 'snapshot.add' then
+        insert into executor.snapshots (tenant_id, session_id, snapshot_id, version, step_id)
+        select c.tenant_id, c.session_id, c.snapshot_id, c.version, c.step_id
+        from jsonb_to_recordset(changes -> 'snapshot.add')
+            as c(tenant_id text, session_id text, snapshot_id text, version int, step_id text)
+        on conflict do nothing;
+        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'snapshot.add') as c;
+        done := done || part;
+    end if;
+
+    if changes ? 'journal.put' then
+        insert into executor.journal as j (tenant_id, commit_id, session_id, turn_id, root, state, operations, diff)
+        select c.tenant_id, c.commit_id, c.session_id, c.turn_id, c.root, c.state, c.operations, c.diff
+        from jsonb_to_recordset(changes -> 'journal.put')
+            as c(tenant_id text, commit_id text, session_id text, turn_id text, root text, state text, operations int, diff jsonb)
+        order by c.tenant_id, c.commit_id
+        on conflict (tenant_id, commit_id) do update set state = excluded.state;
+        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'journal.put') as c;
+        done := done || part;
+    end if;
+    return done;
+end
+$$;

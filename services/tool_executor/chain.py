@@ -1,0 +1,176 @@
+"""The chain of links that a call must pass, each closed unless it opens (DESIGN §8). The first refusal decides.
+
+It rests on no model and no promise: the request came over a bus that anyone may have written to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from libs.changes import Cause
+from libs.errors import Denied, Rejected
+from libs.events import ToolRequested
+from libs.guards import commands, paths
+from libs.identity import grants
+from libs.objects import Objects
+from libs.policy.ports import Decision
+from libs.runtime.platform import Platform
+from libs.skills import ToolDefinition
+from services.tool_executor.domain.workspace_tools import WORKSPACE_TOOLS
+from services.tool_executor.workspaces import Workspaces
+
+
+class LinkRefused(Denied):
+    """A link of the chain says no."""
+
+    code = "CHAIN_REFUSED"
+
+    def __init__(self, link: str, reason: str) -> None:
+        super().__init__(reason)
+        self.link, self.reason = link, reason
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A call that may run: its args in full, and the policy's word."""
+
+    args: dict[str, Any]
+    tool: ToolDefinition | None
+    decision: Decision
+
+
+class Chain:
+    def __init__(self, platform: Platform, workspaces: Workspaces) -> None:
+        self._platform, self._workspaces = platform, workspaces
+
+    async def check(self, cause: Cause, request: ToolRequested, now: datetime) -> Passed:
+        """Every link in turn.
+
+        Raises:
+            LinkRefused: nothing may run.
+            Unavailable: policy or the object store does not answer; nothing may run yet.
+        """
+        self._grant(cause, request, now)
+        args = await expanded(self._platform.objects, cause.tenant, request.args)
+        # What came out of the object store is large: a hundred thousand paths are not checked on the event loop.
+        large = any(isinstance(value, Mapping) and "$blob" in value for value in request.args.values())
+        tool = await asyncio.to_thread(self._fixed, request, args) if large else self._fixed(request, args)
+        return Passed(args, tool, await self._policy(cause, request, tool))
+
+    def _fixed(self, request: ToolRequested, args: Mapping[str, Any]) -> ToolDefinition | None:
+        """The links that ask nobody."""
+        tool = self._schema(request, args)
+        self._allowlist(request)
+        self._guards(args, self._scope(request, tool, args))
+        return tool
+
+    def _grant(self, cause: Cause, request: ToolRequested, now: datetime) -> None:
+        try:
+            grants.verify(self._platform.keys, request, tenant=cause.tenant, session=cause.session or "", now=now)
+        except Rejected as error:
+            raise LinkRefused("grant", str(error)) from error
+
+    def _schema(self, request: ToolRequested, args: Mapping[str, Any]) -> ToolDefinition | None:
+        if request.tool in WORKSPACE_TOOLS:
+            return None
+        try:
+            tool = self._platform.skills.tool(request.tool)
+        except Rejected as error:
+            raise LinkRefused("schema", str(error)) from error
+        result = tool.validate(args)
+        if not result.valid:
+            raise LinkRefused("schema", "; ".join((*result.missing, *result.extra, *result.problems)))
+        return tool
+
+    def _allowlist(self, request: ToolRequested) -> None:
+        name = request.tool
+        if name not in WORKSPACE_TOOLS and not any(_covers(entry, name) for entry in request.allowed):
+            raise LinkRefused("allowlist", f"this agent may not use {name}")
+
+    def _scope(self, request: ToolRequested, tool: ToolDefinition | None, args: Mapping[str, Any]) -> Path:
+        try:
+            root = self._workspaces.allowed(request.root)
+            if tool is not None:
+                paths.check_paths(str(root), tool.params, args)
+        except Rejected as error:
+            raise LinkRefused("scope", str(error)) from error
+        return root
+
+    def _guards(self, args: Mapping[str, Any], root: Path) -> None:
+        try:
+            commands.check_args(args, known_paths=lambda text: _exists(root, text))
+        except Rejected as error:
+            raise LinkRefused("guards", str(error)) from error
+
+    async def _policy(self, cause: Cause, request: ToolRequested, tool: ToolDefinition | None) -> Decision:
+        facts: dict[str, Any] = {
+            "tenant": cause.tenant,
+            "principal": {"id": request.principal, "scopes": list(request.scopes)},
+            "session": cause.session,
+            "turn": request.turn_id,
+            "approved": request.approval_id is not None,
+        }
+        if tool is None:
+            action = WORKSPACE_TOOLS[request.tool].action
+            facts["approved"] = facts["approved"] or not WORKSPACE_TOOLS[request.tool].changes_files
+        else:
+            action = "tool.execute"
+            facts |= self._facts(request, tool)
+        decision = await self._platform.policy.decide(action, facts)
+        if not decision.allowed or decision.obligations:
+            owed = f"{', '.join(decision.obligations)} is owed" if decision.obligations else decision.reason
+            raise LinkRefused("policy", owed)
+        return decision
+
+    def _facts(self, request: ToolRequested, tool: ToolDefinition) -> dict[str, Any]:
+        named = any(entry.endswith(".*") and _covers(entry, tool.name) for entry in request.allowed)
+        return {
+            "tool": tool.name,
+            "effect_class": "staged" if tool.mutates else "pure",
+            "mutates": tool.mutates,
+            "leaves_machine": False,
+            "args_digest": grants.digest_of(request),
+            "skill": tool.skill,
+            "epoch": request.epoch,
+            "allowed_tools": [*request.allowed, *([tool.name] if named else [])],
+            "touched": {"private": True, "untrusted": True, "secret": False},
+            "destination": None,
+            "paths_in_scope": True,
+            "payload_seen": request.approval_id is not None,
+            "hitl": request.hitl.value,
+        }
+
+
+async def expanded(objects: Objects, tenant: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The args with blobs in place of their handles.
+
+    Raises:
+        LinkRefused: a handle names no blob of this tenant.
+    """
+    full = dict(args)
+    for name, value in args.items():
+        if isinstance(value, Mapping) and "$blob" in value:
+            try:
+                full[name] = orjson.loads(await objects.get(tenant, str(value["$blob"])))
+            except Rejected as error:
+                raise LinkRefused("schema", f"{name}: {error}") from error
+    return full
+
+
+def _covers(entry: str, name: str) -> bool:
+    return entry in ("*", name) or (entry.endswith(".*") and name.startswith(entry[:-1]))
+
+
+def _exists(root: Path, text: str) -> bool:
+    """Is this the name of something in the workspace? Then it is a path, whatever it looks like."""
+    try:
+        return bool(text) and len(text) < 4096 and (root / paths.within(str(root), text)).exists()
+    except (Rejected, OSError, ValueError):
+        return False

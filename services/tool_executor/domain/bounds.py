@@ -1,0 +1,26 @@
+"""What fits into an event, which never exceeds 256 KiB: lists are cut where they no longer fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+DIFF_BYTES, READS_BYTES, CONFLICTS_BYTES = 40 * 1024, 24 * 1024, 24 * 1024
+WARNINGS_MOST, TEXT_MOST = 50, 500
+
+
+def fitting(texts: Iterable[str], most: int) -> tuple[str, ...]:
+    """As many of the first as fit into `most` bytes of JSON."""
+    kept: list[str] = []
+    for text in texts:
+        most -= len(text.encode("utf-8", "replace")) + 3
+        if most < 0:
+            break
+        kept.append(text)
+    return tuple(kept)
+
+
+def warnings(texts: Iterable[str]) -> tuple[str, ...]:
+    """The first warnings, each of them short, and how many more there are."""
+    found = list(texts)
+    more = [f"… and {len(found) - WARNINGS_MOST} more"] if len(found) > WARNINGS_MOST else []
+    return (*(text[:TEXT_MOST] for text in found[:WARNINGS_MOST]), *more)

@@ -1,0 +1,283 @@
+"""The executor's coroutines: a request passes the chain and becomes a leased call; the call's end becomes its outcome.
+
+Each may run twice: a request that is known already runs nothing, and an outcome counts once, under the newest token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from libs.bus.ports import Record
+from libs.changes import Cause, Changeset
+from libs.errors import Rejected, SumaError, Unavailable
+from libs.events import (
+    ActionRecorded,
+    ToolCancelRequested,
+    ToolDenied,
+    ToolFailed,
+    ToolRequested,
+    ToolStarted,
+    ToolSucceeded,
+)
+from libs.events.envelope import Envelope
+from libs.leases.ports import Cancelled, Held, Start
+from libs.objects import bodies
+from libs.runtime.platform import Platform
+from libs.telemetry.logs import logger
+from services.tool_executor.chain import Chain, LinkRefused, Passed
+from services.tool_executor.domain import bounds
+from services.tool_executor.domain.workspace_tools import WORKSPACE_TOOLS
+from services.tool_executor.settings import Settings
+from services.tool_executor.work import FilesChanged, Work, Worked
+from services.tool_executor.workspaces import GROUP, Workspaces, queries
+
+TOOL = "tool"
+
+
+class StageMoved(Rejected):
+    """The stage was changed by something else while this call worked on it; nothing of the call was kept."""
+
+    code = "STAGE_MOVED"
+
+
+log = logger("executor")
+
+
+class Handlers:
+    def __init__(self, platform: Platform, workspaces: Workspaces, work: Work, settings: Settings) -> None:
+        self._platform, self._workspaces, self._work, self._settings = platform, workspaces, work, settings
+        self._chain = Chain(platform, workspaces)
+
+    async def requested(self, cause: Cause, event: Envelope[ToolRequested]) -> Changeset:
+        request = event.data
+        known = await self._known(cause, request)
+        if known["call"]:
+            return Changeset(cause).say(_record(request, "decision", "stale"))
+        if known["cancelled"] and request.tool not in WORKSPACE_TOOLS:
+            return _too_late(cause, request)
+        now = self._platform.clock.now()
+        try:
+            passed = await self._chain.check(cause, request, now)
+        except LinkRefused as refused:
+            return self._refuse(cause, request, refused)
+        except Unavailable as error:
+            if now - event.time < timedelta(seconds=self._settings.policy_seconds):
+                raise
+            return self._refuse(cause, request, LinkRefused("policy", f"POLICY_UNAVAILABLE: {error}"))
+        return self._begin(cause, request, passed)
+
+    async def cancelled(self, cause: Cause, event: Envelope[ToolCancelRequested]) -> Changeset:
+        wanted = event.data
+        async with self._platform.database.read(GROUP, cause.tenant) as connection:
+            rows = [row async for row in queries.running_calls(connection, tenant=cause.tenant, turn=wanted.turn_id)]
+        calls = [row["call_id"] for row in rows if wanted.call_id in (None, row["call_id"])]
+        changeset = Changeset(cause).cancel(*calls)
+        return changeset if wanted.call_id else changeset.change("executor", "turn.cancel", turn_id=wanted.turn_id)
+
+    async def run(self, held: Held) -> Worked:
+        return await self._work.do(held, _request(held), Cause.held(held).session or "")
+
+    async def ended(self, held: Held, worked: Worked) -> Changeset:
+        """The outcome, the stage's new operations and the journal's mirror, in one transaction."""
+        cause, request = Cause.held(held), _request(held)
+        session = cause.session or ""
+        data = await bodies.store(self._platform.objects, held.tenant, worked.data)
+        changeset = Changeset(cause).change(
+            "executor",
+            "call.close",
+            call_id=request.call_id,
+            state="succeeded",
+            outcome={"summary": worked.summary[:2000]},
+        )
+        if worked.length is not None:
+            changeset = await self._moved(changeset, request, worked, session)
+        if worked.journal is not None:
+            changeset = changeset.change("executor", "journal.put", session_id=session, **worked.journal)
+        workspace = worked.workspace
+        if workspace is not None:
+            changeset = changeset.afterwards(lambda: self._workspaces.keep(held.tenant, session, workspace))
+        return changeset.say(
+            _record(request, "outcome", "succeeded"),
+            ToolSucceeded(
+                call_id=request.call_id,
+                turn_id=request.turn_id,
+                step_id=request.step_id,
+                data=data,
+                summary=worked.summary[:2000],
+                snapshot=worked.snapshot[0] if worked.snapshot else None,
+                staged=worked.length or 0,
+                reads=bounds.fitting(worked.reads, bounds.READS_BYTES),
+                diff=worked.diff,
+                commit_id=worked.commit_id,
+                warnings=bounds.warnings(worked.warnings),
+            ),
+        )
+
+    async def failed(self, held: Held, error: SumaError) -> Changeset:
+        """It did not happen: what was staged in memory is forgotten with the workspace that was taken out."""
+        cause, request = Cause.held(held), _request(held)
+        code = "CANCELLED" if isinstance(error, Cancelled) else error.code
+        conflicts = error.paths if isinstance(error, FilesChanged) else ()
+        return (
+            Changeset(cause)
+            .change(
+                "executor",
+                "call.close",
+                call_id=request.call_id,
+                state="failed",
+                outcome={"code": code, "error": str(error)[:2000]},
+            )
+            .say(
+                _record(request, "outcome", "failed", rule=code),
+                ToolFailed(
+                    call_id=request.call_id,
+                    turn_id=request.turn_id,
+                    step_id=request.step_id,
+                    code=code,
+                    error=str(error)[:2000],
+                    conflicts=bounds.fitting(conflicts[:200], bounds.CONFLICTS_BYTES),
+                ),
+            )
+        )
+
+    def unheard(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
+        """A request that cannot be handled: it is known as dead, so that no replay runs it, and its turn learns it."""
+        data = dead.raw()
+        call, step = str(data.get("call_id", dead.event_id)), str(data.get("step_id", ""))
+        turn = str(data.get("turn_id", dead.header("turnid") or ""))
+        failed = ToolFailed(
+            call_id=call, turn_id=turn, step_id=step, code=error.code, error="the request could not be handled"
+        )
+        row = {"call_id": call, "session_id": cause.session or "", "turn_id": turn, "step_id": step}
+        tool = str(data.get("tool", ""))
+        recorded = ActionRecorded(
+            action="tool.execute",
+            phase="outcome",
+            verdict="dead",
+            principal=str(data.get("principal", "")),
+            resource=tool,
+            rule=error.code,
+            turn_id=turn,
+            step_id=step,
+            call_id=call,
+        )
+        return Changeset(cause).change("executor", "call.dead", **row, tool=tool).say(recorded, failed)
+
+    async def _known(self, cause: Cause, request: ToolRequested) -> Mapping[str, bool]:
+        async with self._platform.database.read(GROUP, cause.tenant) as connection:
+            found: Mapping[str, bool] = await queries.known(
+                connection, tenant=cause.tenant, call=request.call_id, turn=request.turn_id
+            )
+        return found
+
+    def _begin(self, cause: Cause, request: ToolRequested, passed: Passed) -> Changeset:
+        return (
+            _opened(cause, request, "running", None)
+            .start(Start(request.call_id, TOOL, {"request": request.model_dump(mode="json")}))
+            .say(
+                _record(request, "decision", "allow", rule=passed.decision.rule, revision=passed.decision.revision),
+                _record(request, "intent", "begin", revision=passed.decision.revision),
+                ToolStarted(
+                    call_id=request.call_id, turn_id=request.turn_id, step_id=request.step_id, attempt=request.attempt
+                ),
+            )
+        )
+
+    def _refuse(self, cause: Cause, request: ToolRequested, refused: LinkRefused) -> Changeset:
+        log.warning("a call was refused", link=refused.link, reason=refused.reason, call_id=request.call_id)
+        return _opened(cause, request, "denied", {"link": refused.link, "reason": refused.reason[:2000]}).say(
+            _record(request, "decision", "deny", rule=refused.link, revision=self._platform.policy.revision),
+            ToolDenied(
+                call_id=request.call_id,
+                turn_id=request.turn_id,
+                step_id=request.step_id,
+                link=refused.link,
+                reason=refused.reason[:2000],
+            ),
+        )
+
+    async def _moved(self, changeset: Changeset, request: ToolRequested, worked: Worked, session: str) -> Changeset:
+        """The stage as it stands now. Its revision guards it; the work was done on the one before."""
+        revision = await self._next_revision(changeset, session)
+        if worked.workspace is not None and worked.workspace.revision != revision:
+            raise StageMoved()
+        changeset = changeset.change(
+            "executor",
+            "stage.move",
+            session_id=session,
+            revision=revision,
+            length=worked.length or 0,
+            base=worked.base,
+            root=request.root,
+            turn_id=request.turn_id,
+        )
+        for version, operation in enumerate(worked.operations, worked.base + 1):
+            changeset = changeset.change(
+                "executor",
+                "stage.append",
+                session_id=session,
+                version=version,
+                step_id=request.step_id,
+                operation=operation,
+            )
+        if worked.snapshot is not None:
+            snapshot, version = worked.snapshot
+            row = {"session_id": session, "snapshot_id": snapshot, "version": version, "step_id": request.step_id}
+            changeset = changeset.change("executor", "snapshot.add", **row)
+        return changeset
+
+    async def _next_revision(self, changeset: Changeset, session: str) -> int:
+        tenant = changeset.cause.tenant
+        async with self._platform.database.read(GROUP, tenant) as connection:
+            head = await queries.stage_head(connection, tenant=tenant, session=session)
+        return int(head["revision"]) + 1 if head else 1
+
+
+def _request(held: Held) -> ToolRequested:
+    return ToolRequested.model_validate(held.input["request"])
+
+
+def _too_late(cause: Cause, request: ToolRequested) -> Changeset:
+    """Its turn was cancelled before it came: it does not begin."""
+    return _opened(cause, request, "failed", {"code": "CANCELLED"}).say(
+        _record(request, "decision", "stale"),
+        ToolFailed(
+            call_id=request.call_id,
+            turn_id=request.turn_id,
+            step_id=request.step_id,
+            code="CANCELLED",
+            error="the turn was cancelled",
+        ),
+    )
+
+
+def _opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any] | None) -> Changeset:
+    return Changeset(cause).change(
+        "executor",
+        "call.open",
+        call_id=request.call_id,
+        session_id=cause.session or "",
+        turn_id=request.turn_id,
+        step_id=request.step_id,
+        tool=request.tool,
+        state=state,
+        args=request.args,
+        outcome=outcome,
+    )
+
+
+def _record(request: ToolRequested, phase: str, verdict: str, *, rule: str = "", revision: str = "") -> ActionRecorded:
+    return ActionRecorded(
+        action="tool.execute",
+        phase=phase,
+        verdict=verdict,
+        principal=request.principal,
+        resource=request.tool,
+        rule=rule,
+        revision=revision,
+        turn_id=request.turn_id,
+        step_id=request.step_id,
+        call_id=request.call_id,
+    )

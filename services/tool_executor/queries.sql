@@ -1,0 +1,31 @@
+-- name: stage(tenant, session)^
+-- A session's stage: its revision, its length and its operations in order.
+select s.revision, s.length, s.root, s.turn_id,
+    (select coalesce(jsonb_agg(o.operation order by o.version), '[]')::text from executor.stage_operations o
+        where o.tenant_id = s.tenant_id and o.session_id = s.session_id) as operations
+from executor.stages s where s.tenant_id = :tenant and s.session_id = :session;
+
+-- name: stage_head(tenant, session)^
+-- Only where the stage stands, to see whether a kept copy still holds.
+select s.revision, s.length, s.turn_id from executor.stages s where s.tenant_id = :tenant and s.session_id = :session;
+
+-- name: snapshot(tenant, session, snapshot)$
+-- The version that a snapshot stands for.
+select n.version from executor.snapshots n
+where n.tenant_id = :tenant and n.session_id = :session and n.snapshot_id = :snapshot;
+
+-- name: snapshots(tenant, session)
+-- A session's snapshots, oldest first.
+select n.snapshot_id, n.version, n.step_id, n.at from executor.snapshots n
+where n.tenant_id = :tenant and n.session_id = :session order by n.version, n.at;
+
+-- name: known(tenant, call, turn)^
+-- Whether a call is known, so that a replayed request does not run again; and whether its turn was cancelled.
+select
+    exists (select from executor.tool_calls t where t.tenant_id = :tenant and t.call_id = :call) as call,
+    exists (select from executor.cancelled_turns c where c.tenant_id = :tenant and c.turn_id = :turn) as cancelled;
+
+-- name: running_calls(tenant, turn)
+-- The calls of a turn that still run, to be cancelled.
+select t.call_id from executor.tool_calls t
+where t.tenant_id = :tenant and t.turn_id = :turn and t.state = 'running';

@@ -1,0 +1,326 @@
+"""What runs under a call's lease: a primitive on the stage, or the stage's commit, drop or restore, or a rollback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from libs import ids
+from libs.errors import Conflict, NotFound, Rejected, Unavailable
+from libs.events import ToolRequested
+from libs.events.values import Diff, DiffEntry
+from libs.leases.ports import Held
+from libs.runtime.platform import Platform
+from libs.skills import Categories, Primitive
+from libs.workspace.commit import Committed, commit, committed, outcome
+from libs.workspace.diff import Diff as NetDiff
+from libs.workspace.errors import CommitConflict, Unfinished
+from libs.workspace.lock import lock, seize
+from libs.workspace.rollback import RolledBack, rollback
+from libs.workspace.stage import Stage
+from services.tool_executor.chain import expanded
+from services.tool_executor.content import Contents
+from services.tool_executor.domain import bounds
+from services.tool_executor.domain.primitives import PRIMITIVES, Bench, Done
+from services.tool_executor.domain.workspace_tools import COMMIT, DROP, RESTORE, ROLLBACK
+from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
+
+ENTRIES_MOST = 200
+STALE = "Content index out of date for {n} nodes – results may be incomplete. Commit pending changes to reindex."
+T = TypeVar("T")
+
+
+class LeaseLost(Unavailable):
+    """Someone else may hold this work now; nothing more is touched, and whoever holds it decides."""
+
+    code = "LEASE_LOST"
+
+
+class TimedOut(Rejected):
+    """The call took longer than it may."""
+
+    code = "TIMED_OUT"
+
+
+class StaleDiff(Rejected):
+    """The stage is not the one whose diff was approved."""
+
+    code = "STALE_DIFF"
+
+
+class FilesChanged(Rejected):
+    """Someone else changed files that this would touch; nothing was overwritten."""
+
+    code = "CONFLICT"
+
+    def __init__(self, paths: tuple[str, ...], message: str) -> None:
+        super().__init__(message)
+        self.paths = paths
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What a call did, on its way to becoming a changeset."""
+
+    data: Any
+    summary: str
+    workspace: Workspace | None = None
+    """The workspace as it is in memory now; kept when the changeset has committed."""
+    reads: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    operations: tuple[Any, ...] = ()
+    """Operations to append to the stage's log."""
+    base: int = 0
+    """How many of the stored operations stay."""
+    length: int | None = None
+    """The stage's new length, where the stage changed."""
+    snapshot: tuple[str, int] | None = None
+    diff: Diff | None = None
+    commit_id: str | None = None
+    journal: dict[str, Any] | None = field(default=None)
+
+
+class Work:
+    def __init__(self, platform: Platform, workspaces: Workspaces, categories: Categories, contents: Contents) -> None:
+        self._platform, self._workspaces = platform, workspaces
+        self._categories, self._contents = categories, contents
+
+    async def do(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        """Do the call's work, alone with its session's workspace.
+
+        Raises:
+            Rejected: it cannot be done; nothing is staged.
+            Unavailable: it can be tried again.
+        """
+        async with self._workspaces.at_work(held.tenant, session):
+            match request.tool:
+                case str() if request.tool == COMMIT:
+                    return await self._commit(held, request, session)
+                case str() if request.tool == DROP:
+                    return await self._drop(held, request, session)
+                case str() if request.tool == RESTORE:
+                    return await self._restore(held, request, session)
+                case str() if request.tool == ROLLBACK:
+                    return await self._roll_back(held, request, session)
+                case _:
+                    async with _deadline(request.deadline):
+                        return await self._primitive(held, request, session)
+
+    async def _primitive(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        tool = self._platform.skills.tool(request.tool)
+        args = {**tool.defaults(), **await expanded(self._platform.objects, held.tenant, request.args)}
+        workspace = await self._workspaces.take(held.tenant, session, request.root, turn=request.turn_id)
+        if tool.primitive is Primitive.RETRIEVAL:
+            return await self._search(held, session, workspace, args)
+        before = workspace.stage.version
+        bench = Bench(workspace.stage, self._categories, tool.mutates, reason=tool.name)
+        done = await asyncio.to_thread(PRIMITIVES[tool.method], bench, args)
+        if done.applied is None:
+            self._workspaces.keep(held.tenant, session, workspace)
+            return Worked(done.data, done.summary, reads=done.reads, warnings=done.warnings)
+        return await self._staged(request, workspace, before, done)
+
+    async def _staged(self, request: ToolRequested, workspace: Workspace, before: int, done: Done) -> Worked:
+        applied = done.applied
+        if applied is None:
+            raise ValueError("nothing was staged")
+        workspace.revision += 1
+        return Worked(
+            done.data,
+            done.summary,
+            workspace,
+            done.reads,
+            done.warnings,
+            operations=(applied.operation.model_dump(mode="json"),),
+            base=before,
+            length=applied.version,
+            snapshot=(ids.derived(request.call_id, "snapshot"), before),
+            diff=await asyncio.to_thread(diff_of, workspace.stage, workspace.revision),
+        )
+
+    async def _search(self, held: Held, session: str, workspace: Workspace, args: dict[str, Any]) -> Worked:
+        matches, stale = await self._contents.search(
+            (held.tenant, session), workspace, args["query"], args["top_k"], within=args["path"]
+        )
+        self._workspaces.keep(held.tenant, session, workspace)
+        found = [{"path": m.path, "score": round(m.score, 3), "excerpt": m.excerpt} for m in matches]
+        return Worked(
+            {"matches": found, "stale": stale},
+            f"{len(found)} files match.",
+            reads=tuple(m.path for m in matches),
+            warnings=(STALE.format(n=stale),) if stale else (),
+        )
+
+    async def _commit(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        """The stage goes to the disk, all of it or nothing. Asked again after a crash, it answers what became of it."""
+        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(request.root)
+        done = await self._already(held, root, commit_id) or await self._committed(held, request, session, root)
+        diff = shown(done.diff, 0)
+        return Worked(
+            {"operations": done.operations, "commit_id": commit_id},
+            f"Committed {done.operations} changes.",
+            warnings=(*done.warnings, *(f"{late.path}: {late.reason}" for late in done.late)),
+            length=0,
+            diff=diff,
+            commit_id=commit_id,
+            journal=_journal(request, root, commit_id, "committed", done.operations, diff),
+        )
+
+    async def _committed(self, held: Held, request: ToolRequested, session: str, root: Path) -> Committed:
+        turn, root_name = request.turn_id, request.root
+        workspace = await self._workspaces.take(held.tenant, session, root_name, turn=turn, fresh=True)
+        if workspace.revision != request.args["version"]:
+            raise StaleDiff("the stage has changed since its diff was approved; look at it again")
+        commit_id, exclude = str(request.args["commit_id"]), tuple(map(str, request.args.get("exclude", ())))
+        fence, stage = _fence(held), workspace.stage
+        return await self._whole(
+            held, root, lambda: commit(root, stage, commit_id=commit_id, fence=fence, exclude=exclude)
+        )
+
+    async def _whole(self, held: Held, root: Path, action: Callable[[], T]) -> T:
+        """A change of files, all of it or nothing; what a crash left in its way is settled first."""
+        try:
+            return await _to_the_end(lambda: _answering(action))
+        except Unfinished:
+            await self._settle(held, root)
+            return await _to_the_end(lambda: _answering(action))
+
+    async def _settle(self, held: Held, root: Path) -> None:
+        """Who holds a lease anew may take the lock from its former holder, who may be stopped and not dead (A25)."""
+        await self._workspaces.settle(root, hold=seize if held.attempts > 1 else lock, fence=_fence(held))
+
+    async def _already(self, held: Held, root: Path, commit_id: str) -> Committed | None:
+        try:
+            found = await asyncio.to_thread(outcome, root, commit_id)
+        except Unfinished:
+            await self._settle(held, root)
+            found = await asyncio.to_thread(outcome, root, commit_id)
+        return await asyncio.to_thread(committed, root, commit_id) if found == "committed" else None
+
+    async def _roll_back(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(request.root)
+        exclude, fence = tuple(map(str, request.args.get("exclude", ()))), _fence(held)
+        back: RolledBack = await self._whole(
+            held, root, lambda: rollback(root, commit_id, fence=fence, exclude=exclude)
+        )
+        empty = Diff(version=0, count=0)
+        return Worked(
+            {"operations": back.operations, "commit_id": commit_id, "whole": not exclude},
+            _told(back, exclude),
+            warnings=back.warnings,
+            commit_id=commit_id,
+            journal=_journal(request, root, commit_id, "rolled_back", back.operations, empty),
+        )
+
+    async def _drop(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        return Worked({}, "Nothing was changed; what was staged is gone.", length=0, diff=Diff(version=0, count=0))
+
+    async def _restore(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        workspace = await self._workspaces.take(held.tenant, session, request.root, turn=request.turn_id)
+        async with self._platform.database.read(GROUP, held.tenant) as connection:
+            version = await queries.snapshot(
+                connection, tenant=held.tenant, session=session, snapshot=str(request.args["snapshot"])
+            )
+        if version is None:
+            raise NotFound("there is no such snapshot")
+        await asyncio.to_thread(workspace.stage.rollback, version)
+        workspace.revision += 1
+        diff = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
+        told = "The stage is as it was before that step."
+        return Worked({}, told, workspace, length=version, base=version, diff=diff)
+
+
+def diff_of(stage: Stage, revision: int) -> Diff:
+    """The stage's net change as events carry it."""
+    return shown(stage.diff(), revision)
+
+
+def shown(net: NetDiff, revision: int) -> Diff:
+    """The counts of all, and as many entries as an event can carry."""
+    return Diff(
+        version=revision,
+        count=len(net),
+        created=net.created,
+        changed=net.changed,
+        deleted=net.deleted,
+        moved=net.moved,
+        bytes_freed=net.bytes_freed,
+        entries=tuple(_entries(net)),
+    )
+
+
+def _entries(net: NetDiff) -> Iterator[DiffEntry]:
+    left = bounds.DIFF_BYTES
+    for found in net.entries[:ENTRIES_MOST]:
+        entry = DiffEntry(
+            change=found.change,
+            path=found.path,
+            source=found.source,
+            kind=found.kind,
+            size=found.size,
+            reason=found.reason,
+        )
+        left -= len(entry.model_dump_json())
+        if left < 0:
+            return
+        yield entry
+
+
+def _told(back: RolledBack, exclude: Sequence[str]) -> str:
+    if not back.operations:
+        return "There was nothing left to roll back."
+    rest = f", but for {len(exclude)} that were left out" if exclude else ""
+    return f"Rolled back {back.operations} changes; the files are as they were{rest}."
+
+
+def _fence(held: Held) -> Callable[[], None]:
+    def check() -> None:
+        if not held.valid():
+            raise LeaseLost()
+
+    return check
+
+
+def _answering(action: Callable[[], T]) -> T:
+    """A conflict with someone else's change is an answer here, not a race of ours."""
+    try:
+        return action()
+    except CommitConflict as error:
+        raise FilesChanged(error.paths, str(error)) from error
+    except Conflict as error:
+        raise FilesChanged((), str(error)) from error
+
+
+async def _to_the_end(action: Callable[[], T]) -> T:
+    """Once begun, a commit finishes or is undone; a cancel waits for that and the outcome is told (DESIGN §7)."""
+    thread = asyncio.ensure_future(asyncio.to_thread(action))
+    try:
+        return await asyncio.shield(thread)
+    except asyncio.CancelledError:
+        return await thread
+
+
+@asynccontextmanager
+async def _deadline(seconds: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise TimedOut(f"the call took longer than {seconds:.0f} s") from None
+
+
+def _journal(
+    request: ToolRequested, root: Path, commit_id: str, state: str, operations: int, diff: Diff
+) -> dict[str, Any]:
+    return {
+        "commit_id": commit_id,
+        "turn_id": request.turn_id,
+        "root": str(root),
+        "state": state,
+        "operations": operations,
+        "diff": diff.model_dump(mode="json"),
+    }

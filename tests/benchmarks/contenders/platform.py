@@ -1,0 +1,199 @@
+"""Suma as it runs embedded: all six services, asked at the gateway's door, with policy, grants, audit chain, traces and
+metrics on. The model plays a script, in the time of a call; the tool lists a folder after the time of a call.
+
+A turn is one `POST /v1/llm/invoke?wait=`, straight into the gateway's application: it answers with the finished turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import orjson
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from pydantic import SecretStr
+from typing_extensions import override
+
+from libs import ids
+from libs.bus.postgres import PostgresBus
+from libs.cache.redis import RedisDeltas, connect
+from libs.database import Dsns
+from libs.events.committee import Task
+from libs.events.values import Plan, Step
+from libs.identity import keys
+from libs.keys.file import FileKeys
+from libs.leases.ports import Held, Kind
+from libs.models.ports import Drafted, PlannerOutcome, Said
+from libs.objects.filesystem import FilesystemObjects
+from libs.policy.rego import RegoPolicy
+from libs.retrieval.offline import HashedEmbedder
+from libs.runtime.embedded.redis import Redis
+from libs.runtime.host import host, prepare
+from libs.runtime.service import Service
+from libs.skills import Skills, ToolDefinition
+from libs.telemetry import logs, traces
+from services import catalog
+from tests import infrastructure
+from tests.benchmarks import load
+from tests.benchmarks.contenders.echo import behind
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+HOUSE = Path(__file__).resolve().parents[3]
+TOOL = "manage-files.list"
+WAIT_SECONDS = 60
+ROOM = {"calls_at_once": 64, "calls_at_once_per_tenant": 64}
+"""For 64 sessions of one tenant; the default keeps one tenant from filling the executor."""
+
+
+class Script:
+    """A model that wants one look at the folder and then answers, each in the time of a call."""
+
+    name = "scripted:bench"
+
+    async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
+        await load.call()
+        step = Step(step_id=ids.new(), ordinal=1, description="List the folder", tool=TOOL, args={"path": "."})
+        return Drafted(Plan(plan_id=ids.new(), reasoning="The folder must be read.", steps=(step,)))
+
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+        return Said(orjson.dumps({"approved": True, "reason": "It only reads.", "step": None}).decode())
+
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+        return Drafted(plan)
+
+    async def answer(self, task: Task) -> AsyncIterator[Said]:
+        await load.call()
+        yield Said("There are three files.")
+
+
+class Discarded(SpanExporter):
+    """Spans are made, batched and handed over; what a collector does with them is not ours."""
+
+    @override
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        return SpanExportResult.SUCCESS
+
+
+@dataclass
+class Client:
+    """Speaks ASGI to the gateway as a server does, without a socket."""
+
+    app: ASGIApp
+    key: str
+    root: Path
+    sessions: dict[str, str] = field(default_factory=dict)
+
+    async def turn(self, session: str) -> None:
+        """The first message of a session opens it."""
+        known = self.sessions.get(session)
+        where = {"session_id": known} if known else {"root": str(self.root)}
+        answer = await self.post("/v1/llm/invoke", f"wait={WAIT_SECONDS}", {"text": "list the files", **where})
+        if answer.get("state") != "completed":
+            raise RuntimeError(f"the turn ended otherwise: {answer}")
+        self.sessions[session] = answer["session_id"]
+
+    async def post(self, path: str, query: str, body: dict[str, Any]) -> dict[str, Any]:
+        sent, said = asyncio.Event(), bytearray()
+        incoming = [{"type": "http.request", "body": orjson.dumps(body), "more_body": False}]
+
+        async def receive() -> dict[str, Any]:
+            if not incoming:
+                await sent.wait()
+                return {"type": "http.disconnect"}
+            return incoming.pop()
+
+        async def send(message: Any) -> None:
+            said.extend(message.get("body", b""))
+
+        headers = {"host": "localhost", "content-type": "application/json", "authorization": f"Bearer {self.key}"}
+        await self.app(
+            {
+                "type": "http",
+                "asgi": {"version": "3.0"},
+                "http_version": "1.1",
+                "method": "POST",
+                "scheme": "http",
+                "path": path,
+                "raw_path": path.encode(),
+                "query_string": query.encode(),
+                "root_path": "",
+                "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+                "client": ("127.0.0.1", 1),
+                "server": ("127.0.0.1", 8010),
+            },
+            receive,
+            send,
+        )
+        sent.set()
+        return dict(orjson.loads(said))
+
+
+def timed(service: Service) -> Service:
+    """Its tools take the time of a call beside their own work."""
+
+    async def run(kind: Kind[Any], held: Held) -> Any:
+        await load.call()
+        return await kind.run(held)
+
+    kinds = [replace(kind, run=partial(run, kind)) for kind in service.kinds]
+    return replace(service, kinds=kinds) if service.name == "tool_executor" else service
+
+
+async def main(where: Dsns) -> None:
+    logs.configure(json=True, level="ERROR")
+    end = traces.configure(Discarded())
+    with tempfile.TemporaryDirectory(prefix="suma-bench-") as folder:
+        data, root = Path(folder) / "data", Path(folder) / "root"
+        data.mkdir(mode=0o700)
+        root.mkdir()
+        for n in range(3):
+            (root / f"file-{n}.txt").write_text("hello")
+        async with Redis(data) as redis, connect(redis.url) as client:
+            await _run(where, data, root, RedisDeltas(client))
+    end()
+
+
+async def _run(where: Dsns, data: Path, root: Path, deltas: RedisDeltas) -> None:
+    policy = RegoPolicy(HOUSE / "deploy" / "opa", deadline=5.0)
+    await policy.reload()
+    key = keys.mint("local", "owner", scopes=["*"])[0]
+    apps: dict[str, Any] = {}
+    ports: dict[str, Any] = {
+        "policy": policy,
+        "keys": FileKeys(data / "keys"),
+        "objects": FilesystemObjects(data / "objects", max_bytes=1 << 30),
+        "deltas": deltas,
+        "model": Script(),
+        "skills": Skills.load((HOUSE / "skills",)),
+        "embedder": HashedEmbedder(),
+        "data_dir": data,
+        "settings": {"gateway": {"local_key": SecretStr(key)}, "tool_executor": {"roots": [root], **ROOM}},
+        "clients": {name: partial(_client, apps, name) for name in catalog.NAMES},
+    }
+    async with infrastructure.platform(where, **ports) as made:
+        platform = replace(made, bus=PostgresBus(made.database, made.member))
+        services = [timed(entry.build(platform)) for entry in catalog.SERVICES]
+        apps.update({service.name: service.api.app for service in services if service.api is not None})
+        await prepare(platform, services)
+        async with host(platform, services) as running:
+            while running.problems():
+                await asyncio.sleep(0.05)
+            await load.serve(Client(apps["gateway"], key, root).turn, lambda: behind(platform))
+
+
+def _client(apps: dict[str, Any], name: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(apps[name]), base_url="http://localhost")
+
+
+if __name__ == "__main__":
+    load.run(main(Dsns(*sys.argv[1:4])))

@@ -1,0 +1,89 @@
+"""Examples of every event, written by hand: they load for ever, and they fit what other languages are told."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel
+
+from libs.events import registry
+from libs.events.contracts import document, read
+from libs.events.envelope import Malformed
+
+PROTO = Path(__file__).resolve().parents[2] / "proto"
+GOLDENS = sorted((PROTO / "golden").glob("*.json"))
+each_golden = pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
+
+
+def loaded(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text("utf-8")))
+
+
+def test_every_event_has_an_example() -> None:
+    assert {loaded(path)["type"] for path in GOLDENS} == set(registry)
+
+
+@each_golden
+def test_an_example_loads_and_nothing_that_it_says_is_lost(golden: Path) -> None:
+    said = loaded(golden)
+    assert list(lost(said, document(read(said)))) == []
+
+
+@each_golden
+def test_an_example_fits_the_written_schema(golden: Path) -> None:
+    said = loaded(golden)
+    schema = loaded(PROTO / "events" / f"{said['type']}.json")
+    Draft202012Validator.check_schema(schema)
+    wrong = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).iter_errors(said)
+    assert [problem.message for problem in wrong] == []
+
+
+@pytest.mark.parametrize("name", sorted(registry))
+def test_every_field_has_a_value_in_an_example(name: str) -> None:
+    """A field that comes later gets a further example, `<type>.2.json`: the first one stays as it was."""
+    shown: dict[type[BaseModel], set[str]] = defaultdict(set)
+    for said in map(loaded, GOLDENS):
+        if said["type"] == name:
+            for part in parts(read(said).data):
+                shown[type(part)] |= {field for field in type(part).model_fields if getattr(part, field) is not None}
+    assert {cls: set(cls.model_fields) for cls in shown} == shown
+
+
+@pytest.mark.parametrize("attribute", ["id", "type", "source", "time", "tenantid", "partitionkey", "data"])
+def test_an_event_without_one_of_its_attributes_is_malformed(attribute: str) -> None:
+    said = loaded(GOLDENS[0])
+    del said[attribute]
+    with pytest.raises(Malformed, match=f"lacks {attribute}"):
+        read(said)
+
+
+def test_what_a_newer_producer_adds_is_ignored() -> None:
+    said = loaded(GOLDENS[0])
+    newer = {**said, "newattribute": "x", "data": {**said["data"], "new_field": 1}}
+    assert read(newer) == read(said)
+
+
+def lost(said: Any, kept: Any, at: str = "") -> Iterator[str]:
+    """What stands in `said` and not, with the same value, in `kept`."""
+    if isinstance(said, Mapping) and isinstance(kept, Mapping):
+        for name, value in said.items():
+            yield from lost(value, kept.get(name), f"{at}.{name}")
+    elif said != kept:
+        yield at
+
+
+def parts(value: Any) -> Iterator[BaseModel]:
+    """Every event and value within."""
+    if isinstance(value, BaseModel):
+        yield value
+        for field in type(value).model_fields:
+            yield from parts(getattr(value, field))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from parts(item)

@@ -1,0 +1,369 @@
+"""The house in a test: the real services on a real database, with real policy, keys and files, and any model."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import asyncpg
+import httpx
+import orjson
+
+from libs import ids
+from libs.cache.ports import Delta, Entry, Stream
+from libs.changes import Cause, Changeset
+from libs.clock import SystemClock
+from libs.database import Dsns
+from libs.events import (
+    ActionRecorded,
+    ApprovalDecided,
+    ApprovalRequested,
+    MessageReceived,
+    RollbackRequested,
+    StepChanged,
+    TurnCancelRequested,
+    TurnEnded,
+)
+from libs.events.base import Event, registry
+from libs.events.values import Plan, Step, StepState
+from libs.keys.file import FileKeys
+from libs.models.offline import OfflineModel
+from libs.models.ports import Drafted, Model, PlannerOutcome
+from libs.models.scripted import Scripted
+from libs.objects.filesystem import FilesystemObjects
+from libs.policy.ports import Decision, Policy, PolicyUnanswered
+from libs.policy.rego import RegoPolicy
+from libs.retrieval.offline import HashedEmbedder
+from libs.runtime.embedded.postgres import Postgres
+from libs.runtime.host import Pace, host, prepare
+from libs.runtime.platform import Platform
+from libs.runtime.service import Service
+from libs.skills import Categories, Skills
+from tests import infrastructure
+
+TEMPLATE = "suma_house"
+SERVICES = ("conversation_worker", "committee_worker", "tool_executor")
+LOGGED = "select type, data from bus.log where key = $1 order by at, topic, position"
+OPEN = "select kind as what from bus.leases union all select type from bus.parked where state = 'parked'"
+REPOSITORY = Path(__file__).parent.parent
+WITHIN = 20.0
+TENANT, WHO = "local", "tester"
+E = TypeVar("E", bound=Event)
+
+
+class NoDeltas:
+    """Nobody watches."""
+
+    async def append(self, stream: Stream, delta: Delta) -> None:
+        return None
+
+    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, list[Entry]]:
+        return {}
+
+
+@cache
+def skills() -> Skills:
+    return Skills.load((REPOSITORY / "skills",))
+
+
+def offline() -> OfflineModel:
+    categories = REPOSITORY / "skills" / "organize-by-type" / "references" / "categories.yaml"
+    return OfflineModel(HashedEmbedder(), Categories.load(categories))
+
+
+@dataclass
+class MovedClock:
+    """The machine's clock, put forward."""
+
+    by: timedelta = timedelta()
+
+    def now(self) -> datetime:
+        return SystemClock().now() + self.by
+
+
+@dataclass
+class Judge:
+    """The real policy behind a door: it can be silent, fail, or have changed its rules, for the actions named."""
+
+    law: Policy
+    silent: set[str] = field(default_factory=set)
+    failing: set[str] = field(default_factory=set)
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Action → another rule's name, as after a change of the bundle."""
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def revision(self) -> str:
+        return self.law.revision
+
+    @property
+    def problem(self) -> str | None:
+        return "the policy engine is silent" if self.silent else None
+
+    async def reload(self) -> bool:
+        return await self.law.reload()
+
+    async def decide(self, action: str, input: Mapping[str, object]) -> Decision:
+        self.asked.append(action)
+        if action in self.silent or "*" in self.silent:
+            raise PolicyUnanswered
+        if action in self.failing:
+            raise RuntimeError("a hook that raises")
+        decision = await self.law.decide(action, input)
+        return replace(decision, rule=self.renamed.get(action, decision.rule))
+
+
+def plan(*calls: tuple[str, dict[str, Any]], complete: bool = True) -> Plan:
+    """A plan of these (tool, args), in order."""
+    steps = tuple(
+        Step(
+            step_id=f"s{n}",
+            ordinal=n,
+            description=f"{tool} {n}",
+            skill=tool.split(".")[0],
+            tool=tool,
+            args=args,
+            mutates=any(known.name == tool and known.mutates for known in skills().tools),
+        )
+        for n, (tool, args) in enumerate(calls, 1)
+    )
+    return Plan(plan_id="p", steps=steps, complete=complete)
+
+
+def mind(*plans: Plan | PlannerOutcome, answers: int = 5) -> Scripted:
+    """A model that drafts these plans, approves everything, and answers `done`."""
+    return Scripted(
+        plans=[Drafted(each) if isinstance(each, Plan) else each for each in plans],
+        reviews=['{"approved": true}'] * 20,
+        answers=[("do", "ne")] * answers,
+    )
+
+
+@dataclass
+class House:
+    """A running house, and what a test does with it: speak, decide, and read what was said."""
+
+    platform: Platform
+    root: Path
+    judge: Judge
+    clock: MovedClock
+    seen: list[tuple[str, Event]] = field(default_factory=list)
+    _after: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    async def say(
+        self, text: str, *, session: str, root: Path | None = None, turn: str | None = None, **fields: Any
+    ) -> str:
+        """Send a message as the gateway would; the id of its turn."""
+        turn = turn or ids.new()
+        message = MessageReceived(
+            message_id=ids.new(),
+            turn_id=turn,
+            text=text,
+            principal=WHO,
+            scopes=("*",),
+            root=str(root) if root else None,
+            **fields,
+        )
+        await self.publish(message, session=session, turn=turn)
+        return turn
+
+    async def decide(self, approval: Any, verdict: str = "approve", *, session: str, **fields: Any) -> None:
+        answer = ApprovalDecided(
+            approval_id=approval.approval_id,
+            verdict=verdict,
+            digest=fields.pop("digest", approval.digest),
+            principal=WHO,
+            scopes=("*",),
+            **fields,
+        )
+        await self.publish(answer, session=session)
+
+    async def finish(self, turn: str, *, session: str) -> TurnEnded:
+        """Approve whatever is asked until the turn has ended."""
+        while True:
+            event = await self.until(
+                Event, session=session, where=lambda event: isinstance(event, ApprovalRequested | TurnEnded)
+            )
+            if isinstance(event, ApprovalRequested):
+                await self.decide(event, session=session)
+            elif isinstance(event, TurnEnded) and event.turn_id == turn:
+                return event
+
+    async def ended(self, turn: str, *, session: str) -> TurnEnded:
+        return await self.until(TurnEnded, session=session, where=lambda event: event.turn_id == turn)
+
+    async def asked(self, *, session: str) -> ApprovalRequested:
+        return await self.until(ApprovalRequested, session=session)
+
+    async def later(self, seconds: float) -> None:
+        """Time passes, for the bus and for the machine."""
+        self.clock.by += timedelta(seconds=seconds)
+        await infrastructure.shift(self.platform.database, seconds=seconds)
+
+    async def logged(self, session: str) -> list[Event]:
+        """Everything that was ever said in the session, in order."""
+        pool = await self.platform.database.bus()
+        rows = await pool.fetch(
+            "select type, data from bus.log where key = $1 order by at, topic, position", f"{TENANT}:{session}"
+        )
+        return [registry[row["type"]].model_validate(orjson.loads(row["data"])) for row in rows]
+
+    async def steps(self, session: str) -> dict[int, StepState]:
+        """The last state of each step, by its place in the plan."""
+        return {e.ordinal: e.state for e in await self.logged(session) if isinstance(e, StepChanged)}
+
+    def folder(self, *names: str, at: str = "work") -> Path:
+        """A folder in the root with files whose content is their name."""
+        where = self.root / at
+        where.mkdir(exist_ok=True)
+        for name in names:
+            (where / name).parent.mkdir(parents=True, exist_ok=True)
+            if not (where / name).exists():
+                (where / name).write_text(name)
+        return where
+
+    async def audited(self, session: str) -> list[ActionRecorded]:
+        return [event for event in await self.logged(session) if isinstance(event, ActionRecorded)]
+
+    async def open(self) -> list[str]:
+        """What is still under way or waited for: leases and parked events."""
+        pool = await self.platform.database.bus()
+        rows = await pool.fetch(OPEN)
+        return [row["what"] for row in rows]
+
+    async def quiet(self) -> None:
+        """Until nothing is under way."""
+        async with asyncio.timeout(20):
+            while await self.open():
+                await self.platform.bus.waiting()
+
+    async def cancel(self, turn: str, *, session: str) -> None:
+        await self.publish(TurnCancelRequested(turn_id=turn, principal=WHO), session=session)
+
+    async def roll_back(self, *, session: str, **fields: Any) -> str:
+        turn = ids.new()
+        request = RollbackRequested(turn_id=turn, principal=WHO, scopes=("*",), **fields)
+        await self.publish(request, session=session, turn=turn)
+        return turn
+
+    async def publish(self, event: Event, *, session: str, turn: str | None = None, tenant: str = TENANT) -> None:
+        cause = Cause.request(
+            "gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{session}", session=session, turn=turn
+        )
+        await self.platform.writer.apply(Changeset(cause).say(event))
+
+    async def until(self, kind: type[E], *, session: str, where: Callable[[E], bool] = lambda event: True) -> E:
+        """The next event of this kind in the session that has not been waited for yet."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + WITHIN
+        while loop.time() < deadline:
+            for n, (key, event) in enumerate(self.seen):
+                if key == session and isinstance(event, kind) and where(event):
+                    del self.seen[n]
+                    return event
+            await self._read()
+        raise AssertionError(f"no {kind.__name__} came; open: {await self.open()}; last: {self.seen[-3:]}")
+
+    async def told(self, session: str) -> list[Event]:
+        """All that was said in the session and not waited for."""
+        await self._read()
+        return [event for key, event in self.seen if key == session]
+
+    async def _read(self) -> None:
+        pool = await self.platform.database.bus()
+        rows = await pool.fetch("select * from bus.log order by at, topic, part, position")
+        fresh = [r for r in rows if r["position"] > self._after.get((r["topic"], r["part"]), 0)]
+        for row in fresh:
+            self._after[row["topic"], row["part"]] = max(
+                row["position"], self._after.get((row["topic"], row["part"]), 0)
+            )
+            event = registry[row["type"]].model_validate(orjson.loads(row["data"]))
+            self.seen.append((row["key"].split(":", 1)[1], event))
+        if not fresh:
+            await self.platform.bus.waiting()
+
+
+async def template(server: Postgres) -> str:
+    """The name of a database that holds what the services keep, to be copied."""
+    with suppress(asyncpg.DuplicateDatabaseError):
+        await infrastructure.create_database(server, TEMPLATE, infrastructure.TEMPLATE)
+        with tempfile.TemporaryDirectory() as folder:
+            async with _at_home(infrastructure.dsns(server, TEMPLATE), Path(folder)) as (platform, services):
+                await prepare(platform, services)
+    return TEMPLATE
+
+
+@asynccontextmanager
+async def house(
+    where: Dsns,
+    folder: Path,
+    *,
+    model: Model | None = None,
+    names: tuple[str, ...] = SERVICES,
+    pace: Pace = infrastructure.PACE,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    **ports: Any,
+) -> AsyncIterator[House]:
+    """The services at work on this database, with `folder/root` as the only root that sessions may use."""
+    judge, clock = Judge(await law()), MovedClock()
+    given = {"policy": judge, "clock": clock, "model": model or offline(), **ports}
+    async with _at_home(where, folder, names=names, settings=settings, **given) as (platform, services):
+        await prepare(platform, services)
+        async with host(platform, services, pace=pace):
+            yield House(platform, folder / "root", judge, clock)
+
+
+_law: list[RegoPolicy] = []
+
+
+async def law() -> RegoPolicy:
+    """The real bundle, compiled once for all tests of a run."""
+    if not _law:
+        fresh = RegoPolicy(REPOSITORY / "deploy" / "opa", deadline=5.0)
+        await fresh.reload()
+        _law.append(fresh)
+    return _law[0]
+
+
+@asynccontextmanager
+async def _at_home(
+    where: Dsns,
+    folder: Path,
+    *,
+    names: tuple[str, ...] = SERVICES,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    **ports: Any,
+) -> AsyncIterator[tuple[Platform, list[Service]]]:
+    """A platform with every real part, and the services built on it."""
+    from services import catalog
+
+    root, data = folder / "root", folder / "data"
+    root.mkdir(exist_ok=True)
+    data.mkdir(exist_ok=True, mode=0o700)
+    apps: dict[str, Any] = {}
+    chosen = settings or {}
+    given: dict[str, Any] = {
+        "keys": FileKeys(data / "keys"),
+        "objects": FilesystemObjects(data / "objects", max_bytes=1 << 30),
+        "deltas": NoDeltas(),
+        "skills": skills(),
+        "embedder": HashedEmbedder(),
+        "data_dir": data,
+        "settings": {**chosen, "tool_executor": {"roots": [root], **chosen.get("tool_executor", {})}},
+        "clients": {name: _client(apps, name) for name in catalog.NAMES},
+    }
+    async with infrastructure.platform(where, **{**given, **ports}) as platform:
+        services = [catalog.entry(name).build(platform) for name in names]
+        apps.update({s.name: s.api.app for s in services if s.api is not None})
+        yield platform, services
+
+
+def _client(apps: Mapping[str, Any], name: str) -> Callable[[], httpx.AsyncClient]:
+    return lambda: httpx.AsyncClient(transport=httpx.ASGITransport(apps[name]), base_url=f"http://{name}")

@@ -1,0 +1,128 @@
+"""A house of one's own: the real platform as a process, started, killed and asked as a person would."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from libs.runtime.embedded.datadir import DataDirectory
+
+HOUSE = Path(__file__).parents[2]
+SECONDS = 90.0
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a program said, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class House:
+    """One data directory, and one folder that may be worked in."""
+
+    data: Path
+    folder: Path
+    extra: Mapping[str, str] = field(default_factory=dict)
+    process: asyncio.subprocess.Process | None = None
+
+    def environment(self) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("SUMA_")}
+        own = {"SUMA_DATA_DIR": str(self.data), "SUMA_PORT": "0", "SUMA_MEMORY_PORT": "0", "SUMA_CONFIG": os.devnull}
+        return {**inherited, **own, "PYTHONPATH": str(HOUSE), "SUMA_ROOTS": str(self.folder), **self.extra}
+
+    @property
+    def directory(self) -> DataDirectory:
+        return DataDirectory(self.data)
+
+    @property
+    def url(self) -> str:
+        owner = self.directory.owner()
+        assert owner is not None
+        assert owner.url is not None
+        return owner.url
+
+    async def start(self, *service: str) -> None:
+        """Start, and wait for the first line that it prints: that it is ready."""
+        self.process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "services", *service),
+            env=self.environment(),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        assert self.process.stdout is not None
+        first = await asyncio.wait_for(self.process.stdout.readline(), SECONDS)
+        assert b"is ready at" in first, first
+
+    async def end(self, how: signal.Signals) -> int:
+        assert self.process is not None
+        process, self.process = self.process, None
+        process.send_signal(how)
+        await asyncio.wait_for(process.communicate(), SECONDS)
+        assert process.returncode is not None
+        return process.returncode
+
+    async def begin(self, module: str, *arguments: str, **extra: str) -> asyncio.subprocess.Process:
+        """One of our programs, without a terminal."""
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", module, *arguments),
+            env={**self.environment(), **extra},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=MEGABYTE,
+        )
+
+    async def run(self, module: str, *arguments: str, **extra: str) -> Said:
+        """The same to its end."""
+        process = await self.begin(module, *arguments, **extra)
+        out, err = await asyncio.wait_for(process.communicate(), SECONDS)
+        assert process.returncode is not None
+        return Said(process.returncode, out.decode(), err.decode())
+
+    async def suma(self, *arguments: str) -> Said:
+        return await self.run("services.cli", *arguments)
+
+    def servers(self) -> Sequence[int]:
+        """The processes of PostgreSQL and Redis that serve this data directory."""
+        found = []
+        for place in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                command = place.read_bytes()
+            except OSError:
+                continue
+            program = command.partition(b"\0")[0].rpartition(b"/")[2]
+            if str(self.data).encode() in command and program in (b"postgres", b"redis-server"):
+                found.append(int(place.parent.name))
+        return found
+
+    def api(self) -> httpx.AsyncClient:
+        key = {"Authorization": f"Bearer {self.directory.key()}"}
+        return httpx.AsyncClient(base_url=self.url, headers=key, timeout=SECONDS, trust_env=False)
+
+
+@asynccontextmanager
+async def house(place: Path, **extra: str) -> AsyncIterator[House]:
+    """Gone at the end, whatever happened in it."""
+    folder = place / "Downloads"
+    folder.mkdir(parents=True)
+    made = House(place / "data", folder, extra)
+    try:
+        yield made
+    finally:
+        if made.process is not None:
+            await made.end(signal.SIGTERM)
+        for pid in made.servers():
+            os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,67 @@
+"""A terminal with a person at it, for commands that ask."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import re
+import subprocess
+import sys
+from types import TracebackType
+from typing import Self
+
+from tests.journeys.house import SECONDS, House
+
+
+class Terminal:
+    """A command that believes itself at a terminal. What it printed is `text`."""
+
+    def __init__(self, house: House, *arguments: str) -> None:
+        self._master, slave = pty.openpty()
+        environment = {**house.environment(), "TERM": "dumb", "COLUMNS": "200"}
+        command = [sys.executable, "-P", "-m", "services.cli", *arguments]
+        self._process = subprocess.Popen(command, env=environment, stdin=slave, stdout=slave, stderr=slave)
+        os.close(slave)
+        self.text = ""
+        self._seen = 0
+        self._news = asyncio.Event()
+
+    def __enter__(self) -> Self:
+        asyncio.get_running_loop().add_reader(self._master, self._read)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        asyncio.get_running_loop().remove_reader(self._master)
+        self._process.kill()
+        self._process.wait()
+        os.close(self._master)
+
+    async def answer(self, prompt: str, line: str | None) -> None:
+        """Wait until it asks this, after what was answered before; then type a line, or nothing."""
+        async with asyncio.timeout(SECONDS):
+            while (at := self.text.find(prompt, self._seen)) < 0:
+                self._news.clear()
+                await self._news.wait()
+        self._seen = at + len(prompt)
+        if line is not None:
+            os.write(self._master, f"{line}\n".encode())
+
+    async def end(self) -> int:
+        return await asyncio.wait_for(asyncio.to_thread(self._process.wait), SECONDS)
+
+    def number_of(self, word: str) -> str:
+        """The number of the listed item that speaks of `word`."""
+        found = re.findall(rf"(\d+)\. [^\n]*{re.escape(word)}", self.text)
+        assert found, self.text
+        return str(found[-1])
+
+    def _read(self) -> None:
+        try:
+            self.text += os.read(self._master, 65536).decode(errors="replace")
+        except OSError:
+            # The other end is closed: the program has gone.
+            asyncio.get_running_loop().remove_reader(self._master)
+        self._news.set()

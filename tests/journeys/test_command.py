@@ -1,0 +1,178 @@
+"""The `suma` command against a live platform, as a script would use it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.house import House
+from tests.journeys.terminal import Terminal
+
+GOAL = "remove duplicates and sort by type"
+
+
+def mess(folder: Path) -> Path:
+    folder.mkdir()
+    for name, text in {"a.txt": "same", "b.txt": "same", "song.mp3": "la", "pic.jpg": "x"}.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def names(folder: Path) -> set[str]:
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    return {name for name in found if not name.startswith(".suma/")}
+
+
+def lines(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.requirement("S4-26", "A24")
+async def test_a_job_is_done_looked_at_and_undone_by_command(live: House) -> None:
+    folder = mess(live.folder / "job")
+    before = names(folder)
+    done = await live.suma("run", GOAL, "--in", str(folder), "--yes", "--json")
+    assert done.code == 0, done.err
+    events = lines(done.out)
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert {"plan.proposed", "approval.requested", "workspace.changed", "turn.ended"} <= {e["type"] for e in events}
+    assert len(names(folder)) == len(before) - 1
+
+    (newest, *_) = json.loads((await live.suma("sessions", "--json")).out)
+    assert newest["title"] == GOAL
+    shown = lines((await live.suma("events", newest["session_id"], "--json")).out)
+    assert [(one["seq"], one["data"]) for one in shown] == [(one["seq"], one["data"]) for one in events]
+
+    undone = await live.suma("rollback", newest["session_id"])
+    assert undone.code == 0, undone.err
+    assert names(folder) == before
+
+
+async def test_without_a_terminal_a_question_stays_open_and_can_be_committed_later(live: House) -> None:
+    folder = mess(live.folder / "later")
+    asked = await live.suma("run", "sort by type", "--in", str(folder), "--hitl", "bypass")
+    assert asked.code == 3
+    assert "waits for an answer" in asked.err
+    staged = await live.suma("diff", "--json")
+    assert json.loads(staged.out)["moved"] == 4
+    done = await live.suma("commit", "--yes")
+    assert done.code == 0, done.err
+    assert names(folder) == {"Documents/a.txt", "Documents/b.txt", "Audio/song.mp3", "Images/pic.jpg"}
+
+
+async def test_a_commit_can_leave_files_out(live: House) -> None:
+    folder = mess(live.folder / "partly")
+    await live.suma("run", "sort by type", "--in", str(folder), "--hitl", "bypass")
+    done = await live.suma("commit", "--yes", "--exclude", "Audio/song.mp3")
+    assert done.code == 0, done.err
+    assert "song.mp3" in names(folder)
+    assert "Images/pic.jpg" in names(folder)
+
+
+async def test_a_folder_outside_the_roots_is_not_touched_unasked(live: House, tmp_path: Path) -> None:
+    elsewhere = mess(tmp_path / "elsewhere")
+    refused = await live.suma("run", GOAL, "--in", str(elsewhere))
+    assert refused.code == 3
+    assert "not an allowed folder" in refused.err
+    assert len(names(elsewhere)) == 4
+
+
+async def test_once_it_is_allowed_it_is_worked_in_and_remembered(live: House, tmp_path: Path) -> None:
+    elsewhere = mess(tmp_path / "elsewhere")
+    done = await live.suma("run", "sort by type", "--in", str(elsewhere), "--yes")
+    assert done.code == 0, done.out + done.err
+    assert str(elsewhere) in json.loads((live.data / "roots.json").read_text())
+
+
+async def test_what_it_cannot_do_it_says_and_the_exit_code_too(live: House) -> None:
+    said = await live.suma("run", "book me a flight to Mars", "--yes")
+    assert said.code in (0, 1)
+    assert "Traceback" not in said.out + said.err
+
+
+async def test_skills_are_listed(live: House) -> None:
+    found = json.loads((await live.suma("skills", "--json")).out)
+    assert {"remove-duplicates", "organize-by-type", "analyze-directory"} <= {s["name"] for s in found["skills"]}
+
+
+async def test_settings_are_told_with_where_they_came_from(live: House) -> None:
+    told = json.loads((await live.suma("config", "--json")).out)
+    sources = {row["name"]: row["source"] for row in told["settings"]}
+    assert sources["data_dir"] == "SUMA_DATA_DIR"
+    assert sources["host"] == "default"
+
+
+async def test_a_key_that_is_not_the_platform_s_is_one_line(live: House) -> None:
+    said = await live.run("services.cli", "sessions", SUMA_API_KEY="suma_no", SUMA_URL=live.url)
+    assert said.code == 1
+    assert said.err.strip() == f"suma: {live.url} does not know the key from SUMA_API_KEY"
+
+
+async def test_a_platform_that_is_not_there_is_one_line(live: House, tmp_path: Path) -> None:
+    said = await live.run("services.cli", "sessions", SUMA_API_KEY="suma_no", SUMA_URL="http://127.0.0.1:9")
+    assert said.code == 4
+    assert (
+        said.err.strip() == "suma: Suma does not answer at http://127.0.0.1:9: start it with `make run` (or `suma up`)"
+    )
+
+
+async def test_a_data_directory_that_is_not_there_is_one_line(live: House, tmp_path: Path) -> None:
+    said = await live.run("services.cli", "sessions", SUMA_DATA_DIR=str(tmp_path / "none"))
+    assert said.code == 2
+    assert len(said.err.strip().splitlines()) == 1
+
+
+@pytest.mark.requirement("S4-49", "A28")
+async def test_a_person_at_the_terminal_leaves_one_group_out(live: House) -> None:
+    folder = mess(live.folder / "asked")
+    (folder / "one.md").write_text("twins")
+    (folder / "two.md").write_text("twins")
+    with Terminal(live, "run", "remove duplicates", "--in", str(folder)) as terminal:
+        await terminal.answer("e[x]clude some", "x")
+        await terminal.answer("Numbers to leave out", terminal.number_of("two.md"))
+        await terminal.answer("Commit 1 change", None)
+        await terminal.answer("[a]pprove", "a")
+        assert await terminal.end() == 0
+    assert {"one.md", "two.md"} <= names(folder)
+    assert len(names(folder)) == 5
+
+
+@pytest.mark.requirement("S4-34")
+async def test_a_person_who_says_no_changes_nothing(live: House) -> None:
+    folder = mess(live.folder / "denied")
+    with Terminal(live, "run", "sort by type", "--in", str(folder), "--hitl", "bypass") as terminal:
+        await terminal.answer("[a]pprove", "d")
+        await terminal.answer("Why", "not now")
+        await terminal.end()
+    assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
+
+
+@pytest.mark.requirement("A22b")
+async def test_events_are_followed_while_they_happen(live: House) -> None:
+    folder = mess(live.folder / "followed")
+    async with live.api() as api:
+        session = (await api.post("/v1/sessions", json={"root": str(folder)})).json()["session_id"]
+        follower = await live.begin("services.cli", "events", session, "--follow", "--json")
+        await api.post(f"/v1/sessions/{session}/messages", json={"text": "tell me what is there"})
+    assert follower.stdout is not None
+    try:
+        async with asyncio.timeout(30):
+            async for line in follower.stdout:
+                if json.loads(line)["type"] == "turn.ended":
+                    break
+    finally:
+        follower.terminate()
+        await follower.wait()
+
+
+@pytest.mark.requirement("A36")
+async def test_an_export_that_is_no_export_is_found_out_offline(live: House, tmp_path: Path) -> None:
+    file = tmp_path / "audit.jsonl"
+    file.write_text('{"kind": "header"}\n')
+    said = await live.run("services.cli", "audit", "verify", str(file), "--json", SUMA_DATA_DIR=str(tmp_path / "none"))
+    assert said.code == 1
+    assert json.loads(said.out)["ok"] is False

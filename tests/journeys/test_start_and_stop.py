@@ -1,0 +1,191 @@
+"""Starting and stopping as people do: twice, on a port in use, in the wrong folder, with Ctrl-C, with kill -9."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from libs.runtime.embedded import datadir
+from tests.journeys.house import House, house
+
+
+@pytest_asyncio.fixture
+async def own(tmp_path: Path) -> AsyncIterator[House]:
+    """A house that the test may break."""
+    async with house(tmp_path) as made:
+        yield made
+
+
+async def test_ctrl_c_stops_everything_and_the_next_start_finds_it_all_again(own: House) -> None:
+    await own.start()
+    key = own.directory.key()
+    async with own.api() as api:
+        session = (await api.post("/v1/sessions", json={"title": "kept"})).json()["session_id"]
+    assert await own.end(signal.SIGINT) == 0
+    assert own.servers() == []
+    assert own.directory.owner() is None
+
+    await own.start()
+    assert own.directory.key() == key
+    async with own.api() as api:
+        assert (await api.get(f"/v1/sessions/{session}")).json()["title"] == "kept"
+        assert (await api.get("/readyz")).status_code == 200
+    assert await own.end(signal.SIGTERM) == 0
+
+
+@pytest.mark.requirement("A10", "A32")
+async def test_after_kill_9_it_simply_starts_again_and_the_open_turn_goes_on(own: House) -> None:
+    for name, text in {"a.txt": "same", "b.txt": "same", "c.mp3": "la"}.items():
+        (own.folder / name).write_text(text)
+    await own.start()
+    async with own.api() as api:
+        session = (await api.post("/v1/sessions", json={"root": str(own.folder)})).json()["session_id"]
+        said = (await api.post(f"/v1/sessions/{session}/messages", json={"text": "remove duplicates"})).json()
+        await seen(api, session, "approval.requested")
+    assert await own.end(signal.SIGKILL) == -signal.SIGKILL
+    assert own.servers(), "the servers of a killed platform are left running"
+
+    await own.start()
+    async with own.api() as api:
+        await approve_all(api, session, said["turn_id"])
+    assert sorted(path.name for path in own.folder.glob("[!.]*")) == ["b.txt", "c.mp3"]
+    assert await own.end(signal.SIGTERM) == 0
+    assert own.servers() == [], "servers that were taken over are stopped like our own"
+
+
+@pytest.mark.requirement("A10", "A22b", "P1", "P2")
+async def test_a_job_goes_on_through_kill_9_after_kill_9_and_its_viewer_sees_every_event_once(own: House) -> None:
+    for name in ("a", "b", "c", "d"):
+        (own.folder / f"{name}.txt").write_text("same" if name < "c" else name)
+    own.extra = {"SUMA_PORT": str(free_port())}
+    await own.start()
+    job = await own.begin("services.cli", "run", "remove duplicates and sort by type", *yes_in(own.folder))
+    events: list[dict[str, Any]] = []
+    for moment in ("turn.started", "step.changed", "approval.requested", "workspace.changed"):
+        await until(job, moment, events)
+        await own.end(signal.SIGKILL)
+        await own.start()
+    await until(job, "turn.ended", events)
+    assert await job.wait() == 0
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert [event["type"] for event in events].count("turn.ended") == 1
+    assert sorted(path.name for path in (own.folder / "Documents").iterdir()) == ["b.txt", "c.txt", "d.txt"]
+
+
+async def test_a_second_start_on_the_same_data_says_where_the_first_is(live: House) -> None:
+    said = await live.run("services")
+    assert said.code == 2
+    assert said.err.count("\n") == 1
+    assert live.url in said.err
+    assert "already running" in said.err
+
+
+async def test_a_port_in_use_is_one_line_and_leaves_no_server_behind(own: House) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as other:
+        port = other.getsockname()[1]
+        said = await own.run("services", SUMA_PORT=str(port))
+    assert (said.code, said.err) == (2, f"suma: port {port} on 127.0.0.1 is in use: set SUMA_PORT to another one\n")
+    assert own.servers() == []
+
+
+async def test_a_folder_of_someone_else_s_is_left_alone(own: House) -> None:
+    own.data.mkdir()
+    (own.data / "thesis.odt").write_text("years of work")
+    said = await own.run("services")
+    assert said.code == 2
+    assert said.err.count("\n") == 1
+    assert "not Suma's" in said.err
+    assert [path.name for path in own.data.iterdir()] == ["thesis.odt"]
+
+
+async def test_a_wrong_setting_is_one_line_before_anything_starts(own: House) -> None:
+    said = await own.run("services", SUMA_PORT="http")
+    assert said.code == 2
+    assert said.err.startswith("suma: SUMA_PORT: ")
+    assert said.err.count("\n") == 1
+    assert not own.data.exists()
+
+
+async def test_a_memory_port_in_use_is_told_and_stops_nothing(own: House) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as other:
+        own.extra = {"SUMA_MEMORY_PORT": str(other.getsockname()[1])}
+        await own.start()
+        async with own.api() as api:
+            assert (await api.get("/readyz")).status_code == 200
+
+
+async def test_one_service_alone_joins_the_servers_of_a_live_platform_and_leaves_them_running(live: House) -> None:
+    alone = House(live.data, live.folder)
+    await alone.start("committee_worker")
+    assert (await alone.end(signal.SIGTERM)) == 0
+    async with live.api() as api:
+        assert (await api.get("/readyz")).status_code == 200
+
+
+async def test_one_service_alone_without_any_platform_says_what_is_missing(own: House) -> None:
+    said = await own.run("services", "committee_worker")
+    assert said.code == 2
+    assert "there is no data directory" in said.err
+
+
+async def test_an_unknown_service_is_answered_with_the_known_ones(own: House) -> None:
+    said = await own.run("services", "gatway")
+    assert said.code == 2
+    assert "committee_worker" in said.err
+
+
+async def test_the_data_directory_and_the_key_are_for_this_account_alone(live: House) -> None:
+    assert live.data.stat().st_mode & 0o777 == 0o700
+    assert live.directory.key_file.stat().st_mode & 0o777 == 0o600
+    assert datadir.existing(live.data).key() == live.directory.key()
+
+
+def yes_in(folder: Path) -> Sequence[str]:
+    return ("--in", str(folder), "--yes", "--json")
+
+
+async def until(job: asyncio.subprocess.Process, type: str, events: list[dict[str, Any]]) -> None:
+    """Keep what a job tells, up to the next event of this type."""
+    assert job.stdout is not None
+    async with asyncio.timeout(60):
+        async for line in job.stdout:
+            events.append(json.loads(line))
+            if events[-1]["type"] == type:
+                return
+
+
+def free_port() -> int:
+    with closing(socket.create_server(("127.0.0.1", 0))) as probe:
+        return int(probe.getsockname()[1])
+
+
+async def seen(api: httpx.AsyncClient, session: str, type: str) -> dict[str, Any]:
+    """The first event of this type, as it comes."""
+    async with api.stream("GET", f"/v1/sessions/{session}/events") as stream:
+        async for line in stream.aiter_lines():
+            if line == f"event: {type}":
+                break
+    page = (await api.get(f"/v1/sessions/{session}/events", params={"stream": "false"})).json()
+    return next(dict(event) for event in page["events"] if event["type"] == type)
+
+
+async def approve_all(api: httpx.AsyncClient, session: str, turn: str) -> None:
+    """Say yes to whatever is asked until the turn has ended."""
+    params = {"until": turn}
+    async with api.stream("GET", f"/v1/sessions/{session}/events", params=params) as stream:
+        async for line in stream.aiter_lines():
+            if line != "event: approval.requested":
+                continue
+            for question in (await api.get("/v1/approvals", params={"session": session})).json()["approvals"]:
+                answer = {"verdict": "approve", "digest": question["digest"]}
+                await api.post(f"/v1/approvals/{question['approval_id']}", json=answer)

@@ -1,0 +1,72 @@
+"""Metrics are declared once each, in one place, with a sentence and under the names that dashboards know."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client import REGISTRY
+from prometheus_client.metrics import MetricWrapperBase
+
+from libs.telemetry import metrics
+
+HOUSE = Path(__file__).resolve().parents[3]
+DECLARED = {name: made for name, made in vars(metrics).items() if isinstance(made, MetricWrapperBase)}
+S3_60 = [
+    "somabrain_http_requests_total",
+    "somabrain_request_seconds",
+    "conversation_worker_messages_total",
+    "conversation_worker_processing_seconds",
+    "sa01_core_tasks_total",
+    "sa01_core_task_latency_seconds",
+    "gateway_sse_connections",
+    "fsm_transition_total",
+]
+
+
+def names(made: MetricWrapperBase) -> set[str]:
+    """What it is called on the wire: a counter's family has no `_total`, its samples have."""
+    return {family.name + ("_total" if family.type == "counter" else "") for family in made.collect()}
+
+
+@pytest.mark.requirement("S3-60")
+@pytest.mark.parametrize("name", S3_60)
+def test_a_metric_of_the_requirements_has_its_name(name: str) -> None:
+    assert any(name in names(made) for made in DECLARED.values())
+
+
+@pytest.mark.parametrize("variable", sorted(DECLARED))
+def test_each_has_a_sentence(variable: str) -> None:
+    [family] = DECLARED[variable].collect()
+    assert family.documentation[0].isupper()
+    assert family.documentation.endswith(".")
+
+
+def test_no_name_is_used_twice() -> None:
+    used = [name for made in DECLARED.values() for name in names(made)]
+    assert len(used) == len(set(used))
+
+
+def test_each_is_registered_and_so_shown() -> None:
+    shown = {family.name for family in REGISTRY.collect()}
+    assert {family.name for made in DECLARED.values() for family in made.collect()} <= shown
+
+
+def test_none_is_declared_elsewhere() -> None:
+    folders = (HOUSE / "libs", HOUSE / "services")
+    found = {path for folder in folders for path in folder.rglob("*.py") if list(declarations(path))}
+    assert found == {HOUSE / "libs/telemetry/metrics.py"}
+
+
+def declarations(path: Path) -> Iterator[ast.ImportFrom]:
+    """Imports of what metrics are made of."""
+    kinds = {"Counter", "Gauge", "Histogram", "Summary", "Info", "Enum"}
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module == "prometheus_client"
+            and kinds & {a.name for a in node.names}
+        ):
+            yield node

@@ -1,0 +1,236 @@
+"""The audit worker through the bus: what is said anywhere becomes a chain that a stranger can check."""
+
+import asyncio
+import json
+from datetime import timedelta
+
+import asyncpg
+import pytest
+
+from libs import ids
+from libs.audit import verify
+from libs.audit.checkpoint import EVERY, EVERY_RECORDS, PURPOSE
+from libs.bus.ports import Record
+from libs.changes import Cause, Changeset
+from libs.identity import internal
+from libs.keys import Keys
+from services.audit_worker.handlers import recorded
+from services.audit_worker.sealing import Sealer
+from services.audit_worker.store import GROUP, Store
+from tests.services.audit_worker.house import House, action
+
+
+@pytest.mark.requirement("S3-34", "A36")
+async def test_what_is_said_on_the_bus_is_exported_as_a_chain_that_verifies(at: House) -> None:
+    await at.chained(*(action(n) for n in range(10)))
+    report = verify(await at.export())
+    assert (report.ok, report.count, report.tenant, report.problem) == (True, 10, "acme", "")
+
+
+@pytest.mark.requirement("A36")
+async def test_a_record_holds_its_event_and_all_that_it_says(at: House) -> None:
+    await at.chained(action(7, digests={"args": "ab" * 32}, turn_id="t-9"), session="s-3")
+    line = json.loads((await at.export())[1])
+    record = line["record"]
+    assert record["type"] == "suma.action.recorded.v1"
+    assert (record["tenant"], record["session"], record["turn"]) == ("acme", "s-3", "t-9")
+    assert {"id", "time", "source"} <= record.keys()
+    assert record["data"] == action(7, digests={"args": "ab" * 32}, turn_id="t-9").model_dump(exclude_none=True)
+
+
+@pytest.mark.requirement("A36")
+async def test_each_tenant_has_a_chain_of_its_own_dense_from_one(at: House) -> None:
+    await at.chained(action(1), action(2), tenant="acme")
+    await at.chained(action(3), tenant="globex")
+    await at.chained(action(4), tenant="acme")
+    assert (verify(await at.export("acme")).count, verify(await at.export("globex")).count) == (3, 1)
+    assert b"call-3" not in b"".join(await at.export("acme"))
+
+
+@pytest.mark.requirement("A12")
+async def test_the_same_record_fifty_times_is_chained_once(at: House) -> None:
+    await at.chained(action(1))
+    record = await written(at)
+    cause = Cause.record(GROUP, record)
+    again = [at.platform.writer.apply(await recorded(cause, record.envelope())) for _ in range(50)]  # type: ignore[arg-type]
+    assert {applied.verdict for applied in await asyncio.gather(*again)} == {"seen"}
+    assert verify(await at.export()).count == 1
+
+
+async def written(at: House) -> Record:
+    [row] = await bus_rows(at, "select * from bus.log where topic = 'audit.events'")
+    headers, data = json.loads(row["headers"]), row["data"].encode()
+    return Record(
+        row["topic"],
+        row["part"],
+        row["position"],
+        row["event_id"],
+        row["tenant"],
+        row["key"],
+        row["type"],
+        headers,
+        data,
+    )
+
+
+async def bus_rows(at: House, query: str) -> list[asyncpg.Record]:
+    return list(await (await at.platform.database.bus()).fetch(query))
+
+
+@pytest.mark.requirement("A36")
+@pytest.mark.parametrize(
+    ("tampering", "bad"),
+    [
+        (
+            "update audit.audit_events set record = jsonb_set(record, '{data,verdict}', '\"deny\"') where position = 4",
+            4,
+        ),
+        ("delete from audit.audit_events where position = 4", 4),
+        (
+            "update audit.audit_events a set record = b.record, leaf = b.leaf, link = b.link"
+            " from audit.audit_events b where (a.position, b.position) in ((4, 5), (5, 4))",
+            4,
+        ),
+        ("delete from audit.audit_events where position > 7", 8),
+        ("delete from audit.audit_events where position > 7; update audit.heads set count = 7", 8),
+    ],
+    ids=["changed", "removed", "swapped", "cut", "cut with its head"],
+)
+async def test_what_was_done_to_the_table_is_named_by_the_verifier(at: House, tampering: str, bad: int) -> None:
+    await at.chained(*(action(n) for n in range(1, 11)))
+    await at.export()
+    await at.tamper(tampering)
+    report = verify(await at.export())
+    assert (report.ok, report.first_bad) == (False, bad)
+
+
+@pytest.mark.requirement("A36")
+async def test_one_byte_changed_in_an_export_is_found_without_the_database(at: House) -> None:
+    await at.chained(*(action(n) for n in range(1, 6)))
+    lines = await at.export()
+    lines[3] = lines[3].replace(b"call-3", b"call-4")
+    assert verify(lines).first_bad == 3
+
+
+@pytest.mark.requirement("A36")
+async def test_a_chain_written_anew_contradicts_the_checkpoints_outside(at: House) -> None:
+    await at.chained(action(1), action(2))
+    await at.export()
+    await at.tamper("delete from audit.audit_events; delete from audit.checkpoints; delete from audit.heads")
+    await at.chained(action(3), action(4))
+    lines = await at.export()
+    assert verify(lines).ok
+    assert not verify(lines, outside_checkpoints=at.checkpoints.read("acme")).ok
+
+
+@pytest.mark.requirement("A36")
+async def test_an_export_ends_in_a_fresh_checkpoint_that_is_outside_too(at: House, keys: Keys) -> None:
+    await at.chained(action(1), action(2))
+    last = json.loads((await at.export())[-1])
+    assert (last["kind"], last["count"]) == ("checkpoint", 2)
+    [outside] = at.checkpoints.read("acme")
+    assert (outside.count, outside.head) == (2, last["head"])
+    assert outside.holds(keys.public(PURPOSE))
+
+
+async def test_the_chain_of_a_tenant_without_records_exports_and_verifies(at: House) -> None:
+    report = verify(await at.export("nobody"))
+    assert (report.ok, report.count) == (True, 0)
+
+
+@pytest.mark.requirement("A36")
+async def test_a_checkpoint_is_due_a_minute_after_the_last(at: House) -> None:
+    await at.chained(action(1))
+    assert await sealed(at) == 0
+    at.clock.by = EVERY + timedelta(seconds=1)
+    assert await sealed(at) == 1
+    await at.chained(action(2))
+    assert await sealed(at) == 1
+
+
+@pytest.mark.requirement("A36")
+async def test_a_checkpoint_is_due_after_a_thousand_records(at: House) -> None:
+    await at.chained(*(action(n) for n in range(EVERY_RECORDS - 1)))
+    assert await sealed(at) == 0
+    await at.chained(action(1000))
+    assert await sealed(at) == EVERY_RECORDS
+
+
+async def sealed(at: House) -> int:
+    """How far the chain is sealed after a look by another worker, which finds what this one would."""
+    await Sealer(at.platform, Store(at.platform.database), at.checkpoints).look()
+    answer = await at.get("status")
+    count: int = answer.json()["sealed"]
+    assert [c.count for c in at.checkpoints.read("acme")][-1:] == ([count] if count else [])
+    return count
+
+
+@pytest.mark.requirement("A36")
+async def test_a_seal_that_cannot_be_written_is_a_problem_and_chaining_goes_on(at: House) -> None:
+    at.checkpoints.path.parent.write_text("a file where the folder should be")
+    await at.chained(action(1))
+    at.clock.by = EVERY * 2
+    task = asyncio.ensure_future(at.service.tasks[0]())
+    async with asyncio.timeout(10):
+        while not at.problems():
+            await at.chained(action(2))
+    task.cancel()
+    assert "checkpoints cannot be written" in at.problems()[0]
+
+
+async def test_search_finds_the_newest_first_and_pages(at: House) -> None:
+    await at.chained(*(action(n, verdict="deny" if n % 2 else "allow") for n in range(6)), session="s-1")
+    await at.chained(action(9, verdict="deny"), session="s-2", turn="t-2")
+    first = (await at.get("search", verdict="deny", limit=2)).json()
+    assert [found["record"]["data"]["resource"] for found in first["records"]] == ["call-9", "call-5"]
+    second = (await at.get("search", verdict="deny", limit=2, before=first["next"])).json()
+    assert [found["record"]["data"]["resource"] for found in second["records"]] == ["call-3", "call-1"]
+    assert [found["position"] for found in (await at.get("search", turn="t-2")).json()["records"]] == [7]
+    assert len((await at.get("search", session="s-1", action="tool.execute", principal="ada")).json()["records"]) == 6
+
+
+async def test_search_is_bounded_by_time(at: House) -> None:
+    await at.chained(action(1))
+    middle = at.clock.now().isoformat()
+    await at.chained(action(2))
+    later, earlier = await at.get("search", since=middle), await at.get("search", until=middle)
+    assert [found["position"] for found in later.json()["records"]] == [2]
+    assert [found["position"] for found in earlier.json()["records"]] == [1]
+
+
+@pytest.mark.requirement("A21", "S3-51")
+@pytest.mark.parametrize("route", ["export", "search", "status"])
+async def test_nobody_reads_without_a_token_for_this_service(at: House, route: str) -> None:
+    elsewhere = internal.issue(at.platform.keys, tenant="acme", audience="memory_service", now=at.clock.now())
+    late = internal.issue(at.platform.keys, tenant="acme", audience=GROUP, now=at.clock.now() - timedelta(minutes=2))
+    for token in ("", "nonsense", elsewhere, late):
+        answer = await at.get(route, token=token)
+        assert (answer.status_code, answer.json()["code"]) == (401, "BAD_TOKEN")
+
+
+@pytest.mark.requirement("S3-34")
+async def test_what_is_not_chained_yet_is_counted(at: House) -> None:
+    """Someone holds the tenant's head: the record waits, and the answer says that it is not the whole truth."""
+    await at.chained(action(1))
+    holder = await asyncpg.connect(at.where.owner)
+    try:
+        await holder.execute("begin; select set_config('suma.tenants', '{acme}', true)")
+        await holder.execute("select from audit.heads where tenant_id = 'acme' for update")
+        await at.say(action(2))
+        answer = (await at.get("search")).json()
+        assert (len(answer["records"]), answer["behind"] >= 1) == (1, True)
+        await holder.execute("commit")
+        await at.reached(2)
+    finally:
+        await holder.close()
+    assert verify(await at.export()).count == 2
+
+
+async def test_a_changeset_that_only_seals_needs_no_event(at: House) -> None:
+    """Sealing one head twice says the same twice and leaves one row."""
+    await at.chained(action(1))
+    cause = Cause.request(GROUP, id=ids.new(), tenant="acme", key="acme:checkpoints")
+    row = {"count": 1, "head": "00", "time": at.clock.now().isoformat(), "key_id": "k", "signature": "s"}
+    twice = Changeset(cause).change("audit", "seal", **row).change("audit", "seal", **row)
+    await at.platform.writer.apply(twice)
+    assert len(await at.rows("select * from audit.checkpoints")) == 1

@@ -1,0 +1,105 @@
+"""Following a turn: each question is put once, with what its answer will count for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import httpx
+import pytest
+
+from services.cli.asking import Reply, Yes
+from services.cli.errors import Refused
+from services.cli.following import Ended, follow
+from services.cli.streams import Seen
+from tests.services.cli.gateway import SESSION, TURN, Event, Gateway, asked, event
+
+END = event(9, "turn.ended", state="completed", reason=None)
+
+
+class Quiet:
+    """Sees, and says nothing."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def saw(self, event: Seen) -> None:
+        self.seen.append(event.type)
+
+    def pause(self) -> None:
+        """Nothing moves."""
+
+
+class Replying:
+    """Approves, and answers a clarification."""
+
+    def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        return Yes().decide(question)
+
+    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply:
+        return Reply("the second", "organize-by-type")
+
+
+def followed(gateway: Gateway, watcher: Quiet | None = None) -> Ended:
+    with gateway.client() as suma:
+        return follow(suma, SESSION, TURN, after=0, watcher=watcher or Quiet(), person=Replying())
+
+
+@pytest.mark.requirement("A22a")
+def test_an_answer_carries_the_digest_of_what_was_shown() -> None:
+    gateway = Gateway([asked(1, "a1"), END])
+    assert followed(gateway).completed
+    assert gateway.posts == [("/v1/approvals/a1", {"verdict": "approve", "digest": "of a1"})]
+
+
+def test_a_question_that_was_answered_elsewhere_is_not_asked_again() -> None:
+    gateway = Gateway([asked(1, "a1"), END], closed=frozenset({"a1"}))
+    followed(gateway)
+    assert gateway.posts == []
+
+
+@pytest.mark.parametrize("code", ["APPROVAL_CLOSED", "APPROVAL_CHANGED"])
+def test_whoever_was_quicker_is_no_reason_to_stop(code: str) -> None:
+    gateway = Gateway([asked(1, "a1"), END])
+    gateway.refusal = httpx.Response(409, json={"detail": "late", "code": code})
+    assert followed(gateway).completed
+
+
+def test_any_other_refusal_is_told() -> None:
+    gateway = Gateway([asked(1, "a1"), END])
+    gateway.refusal = httpx.Response(403, json={"detail": "You may not.", "code": "POLICY_DENIED"})
+    with pytest.raises(Refused, match="You may not"):
+        followed(gateway)
+
+
+@pytest.mark.requirement("S4-46", "S4-50")
+def test_the_answer_to_a_clarification_is_the_session_s_next_message() -> None:
+    question = event(1, "clarification.requested", question="which?", candidates=[], missing=[])
+    gateway = Gateway([question, END])
+    followed(gateway)
+    said = {"text": "the second", "skill": "organize-by-type"}
+    assert gateway.posts == [(f"/v1/sessions/{SESSION}/messages", said)]
+
+
+def test_events_of_other_turns_are_not_shown() -> None:
+    watcher = Quiet()
+    followed(Gateway([event(1, "turn.started"), event(2, "turn.queued", turn="t2"), END]), watcher)
+    assert watcher.seen == ["turn.started", "turn.ended"]
+
+
+@pytest.mark.parametrize(
+    ("events", "ended"),
+    [
+        ([event(9, "turn.ended", state="refused", reason="POLICY_DENIED")], Ended("refused", "POLICY_DENIED", seq=9)),
+        (
+            [
+                event(1, "workspace.changed", change="committed", commit_id="c1"),
+                event(2, "message.completed", text="Done."),
+                END,
+            ],
+            Ended("completed", None, "Done.", ["c1"], seq=9),
+        ),
+    ],
+)
+def test_the_end_says_what_came_of_it_and_what_can_be_undone(events: list[Event], ended: Ended) -> None:
+    assert followed(Gateway(events)) == ended

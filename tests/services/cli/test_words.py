@@ -1,0 +1,42 @@
+"""Words: what comes from elsewhere cannot give orders to a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.cli import words
+
+
+@pytest.mark.parametrize("name", ["\x1b[2Jgone.txt", "a\rb", "bell\x07", "‮gpj.exe", "half\udce9"])
+def test_nothing_in_a_name_reaches_the_terminal_as_an_order(name: str) -> None:
+    shown = words.plain(name)
+    assert shown.isprintable()
+    assert shown != name
+
+
+@pytest.mark.parametrize("name", ["Rechnung März.pdf", "日本語.txt", "emoji 🎉.txt", "two  spaces"])
+def test_an_ordinary_name_is_shown_as_it_is(name: str) -> None:
+    assert words.line(name) == name
+
+
+def test_a_long_text_is_cut_with_a_sign_that_it_was() -> None:
+    assert words.line("x" * 50, 10) == "x" * 9 + "…"
+
+
+@pytest.mark.parametrize(
+    ("amount", "said"),
+    [(0, "0 B"), (999, "999 B"), (1_500, "1.5 kB"), (12_000_000, "12 MB"), (5e12, "5.0 TB"), (5e15, "5000 TB")],
+)
+def test_sizes_are_short(amount: float, said: str) -> None:
+    assert words.size(amount) == said
+
+
+def test_a_group_of_duplicates_says_what_stays_and_what_goes() -> None:
+    group = {"id": "g1", "keep": "a.txt", "remove": ["b.txt", "c.txt"]}
+    assert words.item(group) == "keep a.txt, remove b.txt, c.txt"
+
+
+def test_a_move_is_shown_from_where_to_where() -> None:
+    assert words.change({"change": "moved", "path": "Music/a.mp3", "source": "a.mp3", "kind": "file"}) == (
+        "> a.mp3 → Music/a.mp3"
+    )

@@ -1,0 +1,183 @@
+"""What a person decides counts for exactly what was asked, once, and in time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from libs.database import Dsns
+from libs.events import ApprovalClosed, ApprovalRequested, StepChanged, ToolRequested, TurnEnded
+from libs.events.values import Hitl, StepState
+from tests.house import House, house, mind, plan
+
+MAKE = ("manage-files.create", {"path": ".", "name": "n", "type": "directory"})
+DAY = 24 * 3600.0
+CLEAN = plan(
+    ("remove-duplicates.scan", {"path": ".", "strategy": "hash"}),
+    ("remove-duplicates.remove", {"groups": "$step(1).groups"}),
+)
+
+
+async def asked_to_make(at: House) -> tuple[str, ApprovalRequested]:
+    turn = await at.say("make", session="s", root=at.folder("a.txt"))
+    return turn, await at.asked(session="s")
+
+
+async def closed(at: House) -> ApprovalClosed:
+    return await at.until(ApprovalClosed, session="s")
+
+
+async def calls(at: House) -> list[str]:
+    return [e.tool for e in await at.logged("s") if isinstance(e, ToolRequested)]
+
+
+@pytest.mark.requirement("A22a")
+async def test_an_answer_to_something_else_than_was_asked_runs_nothing(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+        _, asked = await asked_to_make(at)
+        await at.decide(asked, session="s", digest="of what was shown before")
+        assert (await closed(at)).outcome == "stale"
+        assert await calls(at) == []
+
+
+@pytest.mark.requirement("A22a")
+async def test_a_second_answer_changes_nothing(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+        _, asked = await asked_to_make(at)
+        await at.decide(asked, "deny", session="s")
+        await at.decide(asked, session="s")
+        assert [(await closed(at)).outcome, (await closed(at)).outcome] == ["denied", "stale"]
+        assert await calls(at) == []
+
+
+@pytest.mark.requirement("A22a")
+async def test_an_answer_after_the_rules_have_changed_is_asked_for_again(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+        turn, asked = await asked_to_make(at)
+        at.judge.renamed["tool.execute"] = "a stricter rule"
+        await at.decide(asked, session="s")
+        assert (await closed(at)).outcome == "superseded"
+        again = await at.asked(session="s")
+        assert again.rule == "a stricter rule"
+        assert await calls(at) == []
+        await at.decide(again, session="s")
+        assert (await at.finish(turn, session="s")).state == "completed"
+
+
+@pytest.mark.requirement("A22a")
+async def test_a_diff_approved_under_other_rules_is_asked_for_again(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+        turn, step = await asked_to_make(at)
+        await at.decide(step, session="s")
+        commit = await at.asked(session="s")
+        at.judge.renamed["workspace.commit"] = "a stricter rule"
+        await at.decide(commit, session="s")
+        again = await at.asked(session="s")
+        assert again.kind == "commit"
+        assert not (at.root / "work" / "n").exists()
+        await at.decide(again, session="s")
+        await at.ended(turn, session="s")
+        assert (at.root / "work" / "n").is_dir()
+
+
+@pytest.mark.requirement("A22a")
+async def test_no_answer_in_time_is_a_no(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+        turn, asked = await asked_to_make(at)
+        await at.later(DAY + 1)
+        assert (await closed(at)).outcome == "expired"
+        assert (await at.ended(turn, session="s")).state == "completed"
+        await at.decide(asked, session="s")
+        assert (await closed(at)).outcome == "stale"
+        assert await calls(at) == []
+
+
+@pytest.mark.requirement("A22a")
+async def test_a_diff_that_nobody_decides_is_dropped(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+        turn, step = await asked_to_make(at)
+        await at.decide(step, session="s")
+        await at.asked(session="s")
+        await at.later(DAY + 1)
+        assert (await at.ended(turn, session="s")).reason == "APPROVAL_EXPIRED"
+        assert not (at.root / "work" / "n").exists()
+        await at.quiet()
+
+
+@pytest.mark.requirement("S4-34")
+@pytest.mark.parametrize(
+    ("hitl", "kinds"),
+    [(Hitl.ALL, ["step", "step", "commit"]), (Hitl.KEY, ["step", "commit"]), (Hitl.BYPASS, ["commit"])],
+)
+async def test_each_mode_asks_for_what_it_says(home: Dsns, tmp_path: Path, hitl: Hitl, kinds: list[str]) -> None:
+    async with house(home, tmp_path, model=mind(plan(("manage-files.list", {"path": "."}), MAKE))) as at:
+        await at.finish(await at.say("make", session="s", root=at.folder(), hitl=hitl), session="s")
+        assert [e.kind for e in await at.logged("s") if isinstance(e, ApprovalRequested)] == kinds
+
+
+@pytest.mark.requirement("S4-49")
+async def test_an_excluded_group_is_left_alone(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(CLEAN)) as at:
+        where = at.folder()
+        for name in ("a1", "a2", "b1", "b2"):
+            (where / name).write_text(name[0])
+        turn = await at.say("clean", session="s", root=where)
+        asked = await at.asked(session="s")
+        kept = asked.items[0]
+        await at.decide(asked, "override", session="s", exclude=(kept["id"],))
+        await at.finish(turn, session="s")
+        left = {path.name for path in where.iterdir() if path.is_file()}
+        assert set(kept["paths"]) <= left
+        assert len(left) == 3
+
+
+async def test_an_exclusion_that_names_nothing_is_told_and_the_question_stays(home: Dsns, tmp_path: Path) -> None:
+    steps = plan(("manage-files.list", {"path": "."}), ("manage-files.delete", {"paths": "$step(1).nodes"}))
+    async with house(home, tmp_path, model=mind(steps)) as at:
+        turn = await at.say("delete", session="s", root=at.folder("a", "b"))
+        asked = await at.asked(session="s")
+        await at.decide(asked, "override", session="s", exclude=("c",))
+        assert (await closed(at)).reason == "nothing is called c"
+        await at.decide(asked, "override", session="s", exclude=("a",))
+        await at.finish(turn, session="s")
+        assert {path.name for path in (at.root / "work").iterdir() if path.is_file()} == {"a"}
+
+
+async def test_args_that_a_person_writes_must_fit_the_tool(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+        turn, asked = await asked_to_make(at)
+        await at.decide(asked, "override", session="s", args={"path": ".", "name": "../out", "type": "directory"})
+        assert (await closed(at)).outcome == "stale"
+        await at.decide(asked, "override", session="s", args={"path": ".", "name": "m", "type": "directory"})
+        await at.finish(turn, session="s")
+        assert (at.root / "work" / "m").is_dir()
+
+
+@pytest.mark.requirement("S4-21", "A27")
+async def test_a_stage_can_be_taken_back_while_a_person_is_asked(home: Dsns, tmp_path: Path) -> None:
+    steps = plan(
+        MAKE,
+        ("manage-files.rename", {"path": "n", "new_name": "$step(1).created"}),
+        ("manage-files.create", {"path": ".", "name": "m", "type": "directory"}),
+    )
+    steps = steps.model_copy(update={"steps": (steps.steps[0], steps.steps[2].model_copy(update={"ordinal": 2}))})
+    async with house(home, tmp_path, model=mind(steps)) as at:
+        turn, first = await asked_to_make(at)
+        await at.decide(first, session="s")
+        await at.asked(session="s")
+        snapshot = next(e.snapshot for e in await at.logged("s") if isinstance(e, StepChanged) and e.snapshot)
+        wish = await at.roll_back(session="s", snapshot=snapshot)
+        assert (await at.ended(wish, session="s")).reason == "ROLLBACK"
+        assert (await at.finish(turn, session="s")).state == "completed"
+        assert await at.steps("s") == {1: StepState.ROLLED_BACK, 2: StepState.SUCCEEDED}
+        assert [path.name for path in (at.root / "work").iterdir() if path.is_dir() and path.name in "nm"] == ["m"]
+
+
+async def test_denied_changes_are_not_reported_as_made(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+        turn, step = await asked_to_make(at)
+        await at.decide(step, session="s")
+        await at.decide(await at.asked(session="s"), "deny", session="s")
+        assert (await at.until(TurnEnded, session="s")).turn_id == turn
+        assert await at.steps("s") == {1: StepState.ROLLED_BACK}

@@ -1,0 +1,42 @@
+"""A turn stops for a named reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from libs.database import Dsns
+from libs.events.values import Plan, Usage
+from libs.models.ports import Drafted
+from tests.house import house, mind, plan
+
+LIST = ("manage-files.list", {"path": "."})
+
+
+def look(name: str) -> tuple[str, dict[str, Any]]:
+    return "manage-files.get_metadata", {"path": name}
+
+
+CASES: dict[str, tuple[dict[str, float], list[Plan | Drafted]]] = {
+    "MAX_ROUNDS": ({"rounds": 2}, [plan(look("a"), complete=False), plan(look("b"), complete=False)]),
+    "CONSECUTIVE_ERRORS": ({"errors": 2}, [plan(look("x"), look("y"), complete=False)]),
+    "MAX_TOOL_CALLS": ({"calls": 2}, [plan(look("a"), look("b"), look("c"))]),
+    "MAX_TOKENS": ({"tokens": 10}, [Drafted(plan(LIST), Usage(input_tokens=11))]),
+    "MAX_COST": ({"cost_micros": 10}, [Drafted(plan(LIST), Usage(cost_micros=11))]),
+    "MAX_WALL_TIME": ({"seconds": 1e-9}, [plan(LIST)]),
+    "REPEATED_CALL": ({}, [plan(LIST, complete=False), plan(LIST)]),
+}
+
+
+@pytest.mark.requirement("S2-04", "S2-05", "S2-06")
+@pytest.mark.parametrize("reason", CASES)
+async def test_a_turn_that_goes_too_far_ends_with_the_reason(home: Dsns, tmp_path: Path, reason: str) -> None:
+    limits, plans = CASES[reason]
+    settings = {"conversation_worker": {"limits": limits}}
+    async with house(home, tmp_path, model=mind(*plans), settings=settings) as at:
+        turn = await at.say("look", session="s", root=at.folder("a", "b", "c"))
+        end = await at.ended(turn, session="s")
+        assert (end.state, end.reason) == ("failed", reason)
+        await at.quiet()

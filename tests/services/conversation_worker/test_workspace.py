@@ -1,0 +1,145 @@
+"""The end of a turn that changed something: committed, dropped, stopped by someone else's change, rolled back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from libs.database import Dsns
+from libs.events import ApprovalRequested, ToolCancelRequested, ToolRequested, TurnEnded, WorkspaceChanged
+from libs.events.values import Hitl
+from tests.house import House, house, mind, plan
+
+
+def rename(old: str, new: str) -> tuple[str, dict[str, str]]:
+    return "manage-files.rename", {"path": old, "new_name": new}
+
+
+LOOK = ("manage-files.list", {"path": "."})
+TWO = plan(rename("a", "A"), rename("b", "B"))
+
+
+def names(at: House) -> set[str]:
+    return {path.name for path in (at.root / "work").iterdir() if path.is_file()}
+
+
+async def to_commit(at: House, session: str = "s") -> tuple[str, ApprovalRequested]:
+    turn = await at.say("rename", session=session, root=at.folder("a", "b"), hitl=Hitl.BYPASS)
+    return turn, await at.asked(session=session)
+
+
+@pytest.mark.requirement("A26")
+async def test_a_file_that_someone_changed_stops_the_commit_until_it_is_excluded(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(TWO)) as at:
+        turn, commit = await to_commit(at)
+        (at.root / "work" / "a").write_text("by someone else")
+        await at.decide(commit, session="s")
+        again = await at.asked(session="s")
+        assert {"id": "a", "conflict": True} in again.items
+        assert names(at) == {"a", "b"}
+        await at.decide(again, session="s", exclude=("a",))
+        assert (await at.ended(turn, session="s")).state == "completed"
+        assert names(at) == {"a", "B"}
+        assert (at.root / "work" / "a").read_text() == "by someone else"
+
+
+@pytest.mark.requirement("A26")
+async def test_a_rollback_stops_at_what_someone_changed_and_goes_on_without_it(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(TWO)) as at:
+        turn, commit = await to_commit(at)
+        await at.decide(commit, session="s")
+        await at.ended(turn, session="s")
+        (at.root / "work" / "A").write_text("by someone else")
+        refused = await at.ended(await at.roll_back(session="s"), session="s")
+        assert (refused.state, refused.reason) == ("failed", "CONFLICT")
+        assert names(at) == {"A", "B"}
+        rest = await at.ended(await at.roll_back(session="s", exclude=("A",)), session="s")
+        assert rest.state == "completed"
+        assert names(at) == {"A", "b"}
+
+
+@pytest.mark.requirement("S4-21")
+async def test_a_denied_diff_leaves_every_file_alone(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(TWO)) as at:
+        turn, commit = await to_commit(at)
+        await at.decide(commit, "deny", session="s")
+        assert (await at.ended(turn, session="s")).state == "completed"
+        assert names(at) == {"a", "b"}
+        changed = [e.change for e in await at.logged("s") if isinstance(e, WorkspaceChanged)]
+        assert changed == ["dropped"]
+
+
+async def test_a_cancelled_turn_leaves_no_stage_behind(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(TWO, plan(LOOK))) as at:
+        turn, _ = await to_commit(at)
+        await at.cancel(turn, session="s")
+        assert (await at.ended(turn, session="s")).state == "cancelled"
+        await at.finish(await at.say("look", session="s"), session="s")
+        assert names(at) == {"a", "b"}
+        await at.quiet()
+
+
+async def test_a_stage_that_could_not_be_dropped_does_not_count_for_the_next_turn(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(TWO, plan(rename("b", "C")))) as at:
+        turn, _ = await to_commit(at)
+        at.judge.silent.add("workspace.commit")
+        await at.cancel(turn, session="s")
+        while at.judge.asked.count("workspace.commit") < 2:
+            await at.platform.bus.waiting()
+        await at.later(61)
+        await at.ended(turn, session="s")
+        at.judge.silent.clear()
+        second, commit = await to_commit(at)
+        assert commit.diff is not None
+        assert [entry.path for entry in commit.diff.entries] == ["C"]
+        await at.decide(commit, session="s")
+        await at.ended(second, session="s")
+        assert names(at) == {"a", "C"}
+
+
+async def test_a_cancel_that_overtakes_its_message_still_counts(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(TWO)) as at:
+        await at.cancel("t-1", session="s")
+        turn = await at.say("rename", session="s", root=at.folder("a", "b"), turn="t-1")
+        assert (await at.ended(turn, session="s")).state == "cancelled"
+
+
+async def test_a_cancel_after_the_commit_began_says_what_became_of_it(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(TWO)) as at:
+        turn, commit = await to_commit(at)
+        await at.decide(commit, session="s")
+        await at.until(ToolRequested, session="s", where=lambda e: e.tool == "workspace.commit")
+        await at.cancel(turn, session="s")
+        await at.publish(ToolCancelRequested(turn_id=turn), session="s")
+        end = await at.ended(turn, session="s")
+        assert end.state in ("completed", "cancelled")
+        assert names(at) in ({"A", "B"}, {"a", "b"})
+        assert end.state != "completed" or names(at) == {"A", "B"}
+        await at.quiet()
+
+
+@pytest.mark.requirement("A29", "A26")
+async def test_two_sessions_in_one_folder_do_not_see_each_others_stage(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(TWO, plan(rename("a", "Z")))) as at:
+        first, one = await to_commit(at, "s1")
+        second, other = await to_commit(at, "s2")
+        assert one.diff is not None
+        assert other.diff is not None
+        assert [{e.path for e in diff.entries} for diff in (one.diff, other.diff)] == [{"A", "B"}, {"Z"}]
+        await at.decide(one, session="s1")
+        await at.ended(first, session="s1")
+        await at.decide(other, session="s2")
+        again = await at.asked(session="s2")
+        assert [item["id"] for item in again.items if item.get("conflict")] == ["a"]
+        await at.decide(again, "deny", session="s2")
+        await at.ended(second, session="s2")
+        assert names(at) == {"A", "B"}
+
+
+@pytest.mark.requirement("S4-21")
+async def test_nothing_committed_is_nothing_to_roll_back(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind()) as at:
+        end = await at.until(TurnEnded, session="s") if await at.roll_back(session="s") else None
+        assert end is not None
+        assert end.reason == "NOTHING_TO_ROLL_BACK"

@@ -1,0 +1,172 @@
+"""Questions to people and their answers, with someone who plays the conversation worker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from libs import ids
+from libs.events import ApprovalClosed, ApprovalDecided, ApprovalRequested, TurnStarted
+from tests.services.gateway.house import House
+
+
+async def _asked(home: House, http: httpx.AsyncClient, kind: str = "step") -> ApprovalRequested:
+    """A turn that waits for a person."""
+    accepted = (await http.post("/v1/sessions/message", json={"text": "tidy"})).json()
+    turn = accepted["turn_id"]
+    asked = ApprovalRequested(
+        turn_id=turn,
+        approval_id=ids.new(),
+        kind=kind,
+        digest="d1",
+        title="Delete 3 files",
+        expires_in=3600,
+        tool="delete_files",
+        args={"paths": ["a", "b"]},
+        items=({"id": "a"}, {"id": "b"}),
+    )
+    await home.worker_says(accepted["session_id"], TurnStarted(turn_id=turn, message_id=None, text="tidy"), asked)
+    await home.caught_up(accepted["session_id"], 3)
+    return asked
+
+
+async def _session_of(http: httpx.AsyncClient, asked: ApprovalRequested) -> str:
+    return str((await http.get(f"/v1/approvals/{asked.approval_id}")).json()["session_id"])
+
+
+def _close(asked: ApprovalRequested, outcome: str) -> ApprovalClosed:
+    return ApprovalClosed(turn_id=asked.turn_id, approval_id=asked.approval_id, outcome=outcome, principal="owner")
+
+
+async def _told(home: House) -> list[Any]:
+    """What the gateway has put on the bus for the conversation worker."""
+    return [data async for data in home.published("suma.approval.decided.v1")]
+
+
+@pytest.mark.requirement("S4-34")
+async def test_an_open_question_stands_in_the_inbox_until_it_is_closed(home: House, http: httpx.AsyncClient) -> None:
+    asked = await _asked(home, http)
+    session = await _session_of(http, asked)
+    (open_one,) = (await http.get("/v1/approvals", params={"session": session})).json()["approvals"]
+    assert (open_one["digest"], open_one["data"]["items"]) == ("d1", [{"id": "a"}, {"id": "b"}])
+    assert (await http.get(f"/v1/turns/{asked.turn_id}")).json()["state"] == "awaiting_approval"
+
+    await home.worker_says(session, _close(asked, "approved"))
+    await home.caught_up(session, 4)
+    assert (await http.get("/v1/approvals")).json()["approvals"] == []
+    assert (await http.get(f"/v1/turns/{asked.turn_id}")).json()["state"] == "running"
+
+
+async def test_an_answer_goes_to_the_worker_with_who_gave_it(home: House, http: httpx.AsyncClient) -> None:
+    asked = await _asked(home, http)
+    body = {"verdict": "override", "digest": "d1", "exclude": ["b"], "reason": "b is mine"}
+    answer = await http.post(f"/v1/approvals/{asked.approval_id}", json=body)
+
+    assert (answer.status_code, answer.json()["outcome"]) == (202, None)
+    (told,) = await _told(home)
+    decided = ApprovalDecided.model_validate(told)
+    assert (decided.verdict, decided.exclude, decided.principal, decided.scopes) == (
+        "override",
+        ("b",),
+        "owner",
+        ("*",),
+    )
+    assert [record["verdict"] for record in await home.audited("approval.decide")] == ["allow"]
+
+
+async def test_an_answer_is_answered_with_its_outcome_when_that_comes_in_time(eager: House) -> None:
+    async with eager.client() as http:
+        asked = await _asked(eager, http)
+        answer = await http.post(f"/v1/approvals/{asked.approval_id}", json={"verdict": "approve", "digest": "d1"})
+
+    assert answer.status_code == 200
+    assert answer.json()["outcome"]["type"] == "approval.closed"
+    assert answer.json()["outcome"]["data"]["outcome"] == "approved"
+
+
+@pytest.mark.requirement("A22a")
+async def test_an_answer_to_what_is_not_asked_any_more_changes_nothing(home: House, http: httpx.AsyncClient) -> None:
+    asked = await _asked(home, http)
+    answer = await http.post(f"/v1/approvals/{asked.approval_id}", json={"verdict": "approve", "digest": "older"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "APPROVAL_CHANGED")
+    assert await _told(home) == []
+
+
+@pytest.mark.requirement("A22a")
+@pytest.mark.parametrize("outcome", ["denied", "expired", "superseded"])
+async def test_a_second_or_late_answer_is_told_how_the_question_ended(
+    home: House, http: httpx.AsyncClient, outcome: str
+) -> None:
+    asked = await _asked(home, http)
+    await home.worker_says(await _session_of(http, asked), _close(asked, outcome))
+    await home.caught_up(await _session_of(http, asked), 4)
+    answer = await http.post(f"/v1/approvals/{asked.approval_id}", json={"verdict": "approve", "digest": "d1"})
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "APPROVAL_CLOSED")
+    assert outcome in answer.json()["detail"]
+    assert await _told(home) == []
+
+
+@pytest.mark.requirement("A20")
+async def test_a_repeated_answer_is_sent_on_once(home: House, http: httpx.AsyncClient) -> None:
+    asked = await _asked(home, http)
+    for _ in range(2):
+        answer = await http.post(
+            f"/v1/approvals/{asked.approval_id}",
+            json={"verdict": "deny", "digest": "d1", "reason": "no"},
+            headers={"Idempotency-Key": "k"},
+        )
+        assert answer.status_code == 202
+    assert len(await _told(home)) == 1
+
+
+@pytest.mark.requirement("A9")
+async def test_who_may_not_change_files_may_deny_but_not_approve(home: House, http: httpx.AsyncClient) -> None:
+    asked = await _asked(home, http)
+    async with home.client(await home.key("chat")) as talker:
+        where = f"/v1/approvals/{asked.approval_id}"
+        approved = await talker.post(where, json={"verdict": "approve", "digest": "d1"})
+        denied = await talker.post(where, json={"verdict": "deny", "digest": "d1"})
+
+    assert (approved.status_code, approved.json()["code"], denied.status_code) == (403, "POLICY_DENIED", 202)
+    assert [record["verdict"] for record in await home.audited("approval.decide")] == ["deny", "allow"]
+    assert [told["verdict"] for told in await _told(home)] == ["deny"]
+
+
+@pytest.mark.parametrize("body", [{"verdict": "approve", "exclude": ["a"]}, {"verdict": "override"}])
+async def test_edits_are_an_override_and_nothing_else_is(home: House, http: httpx.AsyncClient, body: Any) -> None:
+    asked = await _asked(home, http)
+    answer = await http.post(f"/v1/approvals/{asked.approval_id}", json={**body, "digest": "d1"})
+    assert answer.status_code == 422
+
+
+@pytest.mark.requirement("S4-48")
+async def test_a_commit_answers_the_sessions_open_diff(home: House, http: httpx.AsyncClient) -> None:
+    await _asked(home, http)
+    asked = await _asked(home, http, kind="commit")
+    where = f"/v1/sessions/{await _session_of(http, asked)}/commit"
+    answer = await http.post(where, json={"exclude": ["a"]})
+
+    assert (answer.status_code, answer.json()["turn_id"]) == (202, asked.turn_id)
+    (told,) = await _told(home)
+    assert (told["approval_id"], told["verdict"], told["exclude"]) == (asked.approval_id, "override", ["a"])
+
+
+async def test_a_commit_needs_no_body_and_repeats_safely(home: House, http: httpx.AsyncClient) -> None:
+    asked = await _asked(home, http, kind="commit")
+    session = await _session_of(http, asked)
+    first = await http.post(f"/v1/sessions/{session}/commit", headers={"Idempotency-Key": "k"})
+    await home.worker_says(session, _close(asked, "approved"))
+    await home.caught_up(session, 4)
+    again = await http.post(f"/v1/sessions/{session}/commit", headers={"Idempotency-Key": "k"})
+
+    assert again.json()["request_id"] == first.json()["request_id"]
+    assert [told["verdict"] for told in await _told(home)] == ["approve"]
+
+
+async def test_without_an_open_diff_there_is_nothing_to_commit(home: House, http: httpx.AsyncClient) -> None:
+    asked = await _asked(home, http)
+    answer = await http.post(f"/v1/sessions/{await _session_of(http, asked)}/commit")
+    assert (answer.status_code, answer.json()["code"]) == (409, "NOTHING_OPEN")

@@ -1,0 +1,168 @@
+"""Who gets in: keys, scopes, tenants, Host and Origin."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+
+from libs import ids
+from libs.database import Dsns
+from libs.identity.keys import mint
+from services.gateway.keys import ensure_local_key
+from tests.services.gateway.house import House, house
+
+OPEN = {"/healthz", "/readyz"}
+
+
+def _swapped(key: str) -> str:
+    """The same id with another secret."""
+    return key[:-1] + ("a" if key[-1] != "a" else "b")
+
+
+@pytest.mark.requirement("A21")
+async def test_without_a_key_every_route_but_the_open_ones_is_401(home: House) -> None:
+    async with home.client() as http:
+        del http.headers["Authorization"]
+        document = (await http.get("/openapi.json")).json()
+        routes = [(m, p) for p, methods in document["paths"].items() for m in methods if p not in OPEN]
+        assert len(routes) > 20
+        for method, path in routes:
+            answer = await http.request(method, path.replace("{", "").replace("}", ""), json={})
+            assert answer.status_code == 401, (method, path)
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+@pytest.mark.requirement("A21")
+@pytest.mark.parametrize("key", [" ", "suma_", "x" * 5000, "eyJhbGciOiJub25lIn0.e30.", f"suma_{'a' * 16}_{'a' * 52}"])
+async def test_what_is_no_key_of_ours_is_401(home: House, key: str) -> None:
+    async with home.client(key) as http:
+        answer = await http.get("/v1/sessions")
+    assert (answer.status_code, answer.json()["code"]) == (401, "BAD_KEY")
+
+
+@pytest.mark.requirement("A21")
+async def test_a_forged_an_expired_and_a_revoked_key_are_401_and_audited(home: House) -> None:
+    keys = {name: await home.key("chat", principal=name) for name in ("forged", "revoked")}
+    keys["expired"] = await home.key("chat", principal="expired", expires=datetime.now(UTC) - timedelta(seconds=1))
+    keys["forged"] = _swapped(keys["forged"])
+    await home.revoke(keys["revoked"])
+    for key in keys.values():
+        async with home.client(key) as http:
+            assert [(await http.get("/v1/sessions")).status_code for _ in range(3)] == [401] * 3
+
+    records = await home.audited("identity.authenticate")
+    assert sorted(record["principal"] for record in records) == ["expired", "forged", "revoked"]
+    assert {record["verdict"] for record in records} == {"deny"}
+
+
+async def test_a_key_works_until_the_moment_that_it_is_revoked(home: House) -> None:
+    key = await home.key("chat")
+    async with home.client(key) as http:
+        before = await http.get("/v1/sessions")
+        await home.revoke(key)
+        after = await http.get("/v1/sessions")
+    assert (before.status_code, after.status_code) == (200, 401)
+
+
+async def test_a_key_may_come_in_its_own_header(home: House) -> None:
+    async with home.client() as http:
+        del http.headers["Authorization"]
+        assert (await http.get("/v1/sessions", headers={"X-API-Key": home.owner})).status_code == 200
+
+
+@pytest.mark.requirement("A29")
+async def test_another_tenants_things_look_like_nothing(home: House, http: httpx.AsyncClient) -> None:
+    accepted = (await http.post("/v1/sessions/message", json={"text": "mine"})).json()
+    session, turn = accepted["session_id"], accepted["turn_id"]
+    async with home.client(await home.key("*", tenant=ids.new())) as stranger:
+        answers = [
+            await stranger.get(f"/v1/sessions/{session}"),
+            await stranger.get(f"/v1/sessions/{session}/history"),
+            await stranger.get(f"/v1/sessions/{session}/events"),
+            await stranger.get(f"/v1/sessions/{session}/diff"),
+            await stranger.get(f"/v1/turns/{turn}"),
+            await stranger.get("/status", params={"session": session}),
+            await stranger.post(f"/v1/sessions/{session}/messages", json={"text": "yours"}),
+            await stranger.post("/v1/sessions/message", json={"text": "yours", "session_id": session}),
+            await stranger.post(f"/v1/turns/{turn}/cancel"),
+            await stranger.post(f"/v1/sessions/{session}/rollback"),
+        ]
+        assert {answer.status_code for answer in answers} == {404}
+        assert (await stranger.get("/v1/sessions")).json()["sessions"] == []
+        nobodys = await stranger.get("/v1/sessions/nobodys")
+    assert answers[0].json() == nobodys.json()
+    assert (await http.get(f"/v1/sessions/{session}")).json()["last_seq"] == 1
+
+
+async def test_without_the_scope_to_talk_nothing_is_shown(home: House, http: httpx.AsyncClient) -> None:
+    await http.post("/v1/sessions/message", json={"text": "hello"})
+    async with home.client(await home.key("memory")) as other:
+        answer = await other.get("/v1/sessions")
+    assert (answer.status_code, answer.json()["code"]) == (403, "SCOPE_MISSING")
+
+
+@pytest.mark.requirement("A28a")
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io:8010", "", "[::2]"])
+async def test_a_rebound_host_name_is_misdirected(http: httpx.AsyncClient, host: str) -> None:
+    answer = await http.get("/v1/sessions", headers={"Host": host})
+    assert (answer.status_code, answer.json()["code"]) == (421, "MISDIRECTED")
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8010", "127.0.0.1:9999", "[::1]:8010"])
+async def test_our_own_names_are_answered_on_any_port(http: httpx.AsyncClient, host: str) -> None:
+    assert (await http.get("/healthz", headers={"Host": host})).status_code == 200
+
+
+@pytest.mark.requirement("A28a")
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://localhost:3000", "http://localhost.evil", "x"]
+)
+async def test_a_page_of_another_origin_is_refused(http: httpx.AsyncClient, origin: str) -> None:
+    answer = await http.post("/v1/sessions", json={}, headers={"Origin": origin})
+    assert (answer.status_code, answer.json()["code"]) == (403, "FOREIGN_ORIGIN")
+    assert "access-control-allow-origin" not in answer.headers
+
+
+async def test_our_own_pages_and_listed_ones_may_send(gateway_where: Dsns, owner: str) -> None:
+    settings = {"origins": ("https://ui.example",)}
+    async with house(gateway_where, owner, settings=settings) as home, home.client() as http:
+        for origin in ("http://localhost:8010", "https://ui.example"):
+            assert (await http.post("/v1/sessions", json={}, headers={"Origin": origin})).status_code == 201
+        preflight = await http.options("/v1/sessions", headers={"Origin": "https://ui.example"})
+    assert (preflight.status_code, "access-control-allow-origin" in preflight.headers) == (405, False)
+
+
+@pytest.mark.requirement("A28a")
+async def test_a_form_of_another_site_cannot_speak(http: httpx.AsyncClient) -> None:
+    answer = await http.post("/v1/sessions", content=b'{"title": "x"}', headers={"Content-Type": "text/plain"})
+    assert (answer.status_code, answer.json()["code"]) == (415, "NOT_JSON")
+
+
+@pytest.mark.parametrize("path", ["/v1/sessions", "/nowhere", "/docs", "/healthz"])
+async def test_every_answer_carries_what_browsers_obey(http: httpx.AsyncClient, path: str) -> None:
+    headers = (await http.get(path)).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert headers["cache-control"] == "no-store"
+
+
+async def test_a_new_key_of_the_machine_locks_the_old_one_out(gateway_where: Dsns, owner: str) -> None:
+    async with house(gateway_where, owner) as home:
+        changed, _ = mint("local", "owner", scopes=["*"])
+        await ensure_local_key(home.platform, changed)
+        async with home.client(owner) as old, home.client(changed) as new:
+            assert (await old.get("/v1/sessions")).status_code == 401
+            assert (await new.get("/v1/sessions")).status_code == 200
+        await ensure_local_key(home.platform, owner)
+        async with home.client(owner) as old:
+            assert (await old.get("/v1/sessions")).status_code == 401, "a revoked key came back"
+
+
+async def test_only_the_hash_of_a_key_is_kept(home: House) -> None:
+    secret = home.owner.rsplit("_", 1)[-1]
+    rows = await home.rows("select to_jsonb(k)::text as all from gateway.api_keys k")
+    assert rows
+    assert all(secret not in row["all"] for row in rows)

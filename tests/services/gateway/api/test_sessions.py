@@ -1,0 +1,150 @@
+"""Sessions, messages and turns over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+
+from libs import ids
+from libs.events import MessageCompleted, MessageReceived, TurnEnded, TurnQueued, TurnStarted
+from tests.services.gateway.house import House
+
+
+@pytest.mark.requirement("S3-08", "S3-30")
+async def test_a_session_is_there_as_soon_as_it_was_opened(http: httpx.AsyncClient) -> None:
+    opened = await http.post("/v1/sessions", json={"title": "Downloads", "root": "/home/ada/Downloads", "hitl": "all"})
+
+    assert opened.status_code == 201
+    read = await http.get(f"/v1/sessions/{opened.json()['session_id']}")
+    assert read.json() == opened.json()
+    assert read.json()["hitl"] == "all"
+    assert [s["title"] for s in (await http.get("/v1/sessions")).json()["sessions"]] == ["Downloads"]
+
+
+async def test_a_message_is_in_the_history_as_soon_as_it_was_accepted(http: httpx.AsyncClient) -> None:
+    accepted = await http.post("/v1/sessions/message", json={"text": "tidy up\nplease"})
+
+    assert accepted.status_code == 202
+    where = f"/v1/sessions/{accepted.json()['session_id']}"
+    (turn,) = (await http.get(f"{where}/history")).json()["turns"]
+    assert (turn["turn_id"], turn["text"], turn["state"]) == (accepted.json()["turn_id"], "tidy up\nplease", "received")
+    session = (await http.get(where)).json()
+    assert (session["title"], session["last_seq"], session["turn_id"]) == ("tidy up", 1, turn["turn_id"])
+
+
+async def test_what_the_worker_says_is_numbered_behind_the_message(home: House, http: httpx.AsyncClient) -> None:
+    accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
+    session, turn = accepted["session_id"], accepted["turn_id"]
+    await home.worker_says(session, TurnStarted(turn_id=turn, message_id=accepted["message_id"], text="hello"))
+    await home.worker_says(
+        session,
+        MessageCompleted(turn_id=turn, message_id=ids.new(), text="hi"),
+        TurnEnded(turn_id=turn, state="completed"),
+    )
+    await home.caught_up(session, 4)
+
+    page = (await http.get(f"/v1/sessions/{session}/events", params={"stream": "false"})).json()
+    assert [(e["seq"], e["type"]) for e in page["events"]] == [
+        (1, "message.accepted"),
+        (2, "turn.started"),
+        (3, "message.completed"),
+        (4, "turn.ended"),
+    ]
+    answered = (await http.get(f"/v1/turns/{turn}")).json()
+    assert (answered["state"], answered["answer"], answered["reason"]) == ("completed", "hi", None)
+    assert answered["ended_at"] is not None
+
+
+@pytest.mark.requirement("S3-08")
+async def test_who_waits_for_a_turn_is_answered_with_it(eager: House) -> None:
+    async with eager.client() as http:
+        done = await http.post("/v1/llm/invoke", params={"wait": 5}, json={"text": "hello"})
+    assert (done.status_code, done.json()["state"], done.json()["answer"]) == (200, "completed", "HELLO")
+
+
+async def test_who_waits_too_short_is_answered_that_it_was_accepted(home: House, http: httpx.AsyncClient) -> None:
+    accepted = await http.post("/v1/llm/invoke", params={"wait": 0.05}, json={"text": "hello"})
+    assert (accepted.status_code, set(accepted.json())) == (202, {"session_id", "message_id", "turn_id", "after"})
+
+
+async def test_a_cancelled_turn_is_answered_with_its_end(eager: House) -> None:
+    async with eager.client() as http:
+        turn = (await http.post("/v1/sessions/message", json={"text": "wait for it"})).json()["turn_id"]
+        cancelled = await http.post(f"/v1/turns/{turn}/cancel", json={"reason": "changed my mind"})
+        again = await http.post(f"/v1/turns/{turn}/cancel")
+
+    assert cancelled.status_code == 200
+    assert cancelled.json()["outcome"]["data"] == {
+        "turn_id": turn,
+        "state": "cancelled",
+        "reason": None,
+        "detail": "changed my mind",
+    }
+    assert (again.status_code, again.json()["code"]) == (409, "TURN_ENDED")
+
+
+async def test_the_worker_is_told_who_speaks_and_where(home: House) -> None:
+    async with home.client(await home.key("chat", "files:read", principal="ada")) as ada:
+        session = (await ada.post("/v1/sessions", json={"root": "/home/ada", "hitl": "all"})).json()["session_id"]
+        accepted = (await ada.post(f"/v1/sessions/{session}/messages", json={"text": "tidy", "skill": "tidy"})).json()
+    (told,) = [data async for data in home.published("suma.message.received.v1")]
+
+    received = MessageReceived.model_validate(told)
+    assert (received.message_id, received.turn_id) == (accepted["message_id"], accepted["turn_id"])
+    assert (received.principal, received.scopes) == ("ada", ("chat", "files:read"))
+    assert (received.root, received.hitl, received.skill, received.on_busy) == ("/home/ada", "all", "tidy", "queue")
+
+
+async def test_an_ended_turn_stays_ended_whatever_comes_late(home: House, http: httpx.AsyncClient) -> None:
+    accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
+    session, turn = accepted["session_id"], accepted["turn_id"]
+    await home.worker_says(
+        session, TurnEnded(turn_id=turn, state="cancelled"), TurnQueued(turn_id=turn, message_id="m", position=1)
+    )
+    await home.caught_up(session, 3)
+    assert (await http.get(f"/v1/turns/{turn}")).json()["state"] == "cancelled"
+
+
+@pytest.mark.requirement("A12", "S3-31")
+async def test_many_events_at_once_are_numbered_without_gap_or_repetition(home: House, http: httpx.AsyncClient) -> None:
+    names = [(await http.post("/v1/sessions/message", json={"text": "hello"})).json() for _ in range(5)]
+    said = [
+        home.worker_says(a["session_id"], TurnStarted(turn_id=a["turn_id"], message_id=None, text=str(n)))
+        for a in names
+        for n in range(10)
+    ]
+    await asyncio.gather(*said)
+    for accepted in names:
+        await home.caught_up(accepted["session_id"], 11)
+        page = (await http.get(f"/v1/sessions/{accepted['session_id']}/events?stream=false&limit=4&after=2")).json()
+        assert ([e["seq"] for e in page["events"]], page["next"], page["more"]) == ([3, 4, 5, 6], 6, True)
+        query = "select seq from gateway.session_events where session_id = $1 order by seq"
+        rows = await home.rows(query, accepted["session_id"])
+        assert [row["seq"] for row in rows] == list(range(1, 12))
+
+
+async def test_sessions_and_turns_come_in_pages(http: httpx.AsyncClient) -> None:
+    opened = [(await http.post("/v1/sessions", json={"title": str(n)})).json() for n in range(3)]
+    first = (await http.get("/v1/sessions", params={"limit": 2})).json()
+    rest = (await http.get("/v1/sessions", params={"limit": 2, "before": first["next"]})).json()
+    ids = sorted((s["session_id"] for s in opened), reverse=True)
+    assert [s["session_id"] for s in first["sessions"] + rest["sessions"]] == ids
+    assert rest["next"] is None
+
+
+@pytest.mark.requirement("S4-56")
+async def test_scope_weavers_names_do_the_same(http: httpx.AsyncClient) -> None:
+    run = (await http.post("/run", json={"text": "tidy", "hitl": "bypass"})).json()
+    status = (await http.get("/status", params={"session": run["session_id"]})).json()
+    assert (status["sessions"], status["turns"], status["session"]["turn_id"]) == (1, 1, run["turn_id"])
+
+
+@pytest.mark.requirement("A9")
+async def test_a_folder_needs_more_than_the_scope_to_talk(home: House) -> None:
+    async with home.client(await home.key("chat")) as talker:
+        refused = await talker.post("/v1/sessions/message", json={"text": "tidy", "root": "/home/ada"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "POLICY_DENIED")
+    assert [(r["verdict"], len(r["revision"])) for r in await home.audited("session.create")] == [("deny", 64)]
+    assert await home.rows("select from gateway.session_envelopes") == []

@@ -1,0 +1,250 @@
+"""Server-sent events over a real socket: cut, resumed, restarted, shared, and never read."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from libs import ids
+from libs.cache import Delta, Stream
+from libs.cache.redis import RedisDeltas, connect
+from libs.database import Dsns
+from libs.events import MessageCompleted, TurnAnalysed, TurnEnded, TurnStarted
+from libs.runtime.embedded.redis import Redis
+from tests.services.gateway.house import House, house, served
+from tests.services.gateway.sse import Sse, opened, read
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def web(home: House) -> AsyncIterator[httpx.AsyncClient]:
+    """The owner, over a socket."""
+    async with served(home) as url, _client(home, url) as client:
+        yield client
+
+
+def _client(home: House, url: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {home.owner}"}, timeout=10)
+
+
+@asynccontextmanager
+async def _served(where: Dsns, owner: str, **ports: Any) -> AsyncIterator[tuple[House, httpx.AsyncClient]]:
+    """A gateway of the test's own making, and the owner at its socket."""
+    async with house(where, owner, **ports) as home, served(home) as url, _client(home, url) as client:
+        yield home, client
+
+
+async def _turn(client: httpx.AsyncClient, text: str = "hello") -> tuple[str, str]:
+    accepted = (await client.post("/v1/sessions/message", json={"text": text})).json()
+    return accepted["session_id"], accepted["turn_id"]
+
+
+async def _whole_turn(home: House, session: str, turn: str, words: int = 8) -> None:
+    """Started, analysed so many times, answered, ended."""
+    noted = [TurnAnalysed(turn_id=turn, intent="task", sentiment="neutral", tags=(f"é{n}",)) for n in range(words)]
+    await home.worker_says(session, TurnStarted(turn_id=turn, message_id=None, text="hello"), *noted)
+    await home.worker_says(session, MessageCompleted(turn_id=turn, message_id=ids.new(), text="done\n\nid: 99\n\n"))
+    await home.worker_says(session, TurnEnded(turn_id=turn, state="completed"))
+    await home.seen(session, lambda event: event.type == "turn.ended")
+
+
+@pytest.mark.requirement("A19", "S3-10", "S3-45")
+async def test_a_stream_cut_at_any_byte_and_resumed_shows_every_event_once(home: House, web: httpx.AsyncClient) -> None:
+    session, turn = await _turn(web)
+    await _whole_turn(home, session, turn)
+    whole = Sse()
+    async with opened(web, session, until=turn) as stream:
+        length = await read(stream, whole)
+
+    assert whole.seqs() == list(range(1, 13))
+    for cut in range(1, length, 97):
+        viewer = Sse()
+        async with opened(web, session, until=turn) as stream:
+            await read(stream, viewer, most=cut)
+        viewer.cut()
+        async with opened(web, session, viewer.last, until=turn) as stream:
+            await read(stream, viewer)
+        assert viewer.events == whole.events, f"cut at byte {cut}"
+
+
+@pytest.mark.requirement("A19", "A22b")
+async def test_a_viewer_that_returns_to_a_restarted_gateway_sees_every_event_once(
+    gateway_where: Dsns, owner: str
+) -> None:
+    viewer = Sse()
+    async with _served(gateway_where, owner) as (before, client):
+        session, turn = await _turn(client)
+        await before.worker_says(session, TurnStarted(turn_id=turn, message_id=None, text="hello"))
+        async with opened(client, session) as stream:
+            await read(stream, viewer, until="turn.started")
+        await before.worker_says(session, TurnAnalysed(turn_id=turn, intent="task", sentiment="neutral"))
+    viewer.cut()
+    async with _served(gateway_where, owner) as (after, client):
+        await after.worker_says(session, TurnEnded(turn_id=turn, state="completed"))
+        async with opened(client, session, viewer.last, until=turn) as stream:
+            await read(stream, viewer)
+
+    assert viewer.seqs() == [1, 2, 3, 4]
+    assert [type for _, type, _ in viewer.events] == [
+        "message.accepted",
+        "turn.started",
+        "turn.analysed",
+        "turn.ended",
+    ]
+
+
+async def test_an_event_reaches_an_open_stream_at_once(home: House, web: httpx.AsyncClient) -> None:
+    """The rereading every 15 s would be too late for this test."""
+    session, turn = await _turn(web)
+    viewer = Sse()
+    async with opened(web, session, until=turn) as stream:
+        reading = asyncio.ensure_future(read(stream, viewer))
+        await home.worker_says(session, TurnStarted(turn_id=turn, message_id=None, text="hello"))
+        await home.worker_says(session, TurnEnded(turn_id=turn, state="failed", reason="MAX_ROUNDS"))
+        await asyncio.wait_for(reading, 5)
+
+    assert viewer.events[-1][2]["data"]["reason"] == "MAX_ROUNDS"
+
+
+@pytest.mark.requirement("A19")
+async def test_events_that_commit_while_many_watch_reach_each_viewer_once(home: House, web: httpx.AsyncClient) -> None:
+    session, turn = await _turn(web)
+    viewers = [Sse() for _ in range(20)]
+
+    async def watch(viewer: Sse) -> None:
+        async with opened(web, session, until=turn) as stream:
+            await read(stream, viewer)
+
+    watching = [asyncio.ensure_future(watch(viewer)) for viewer in viewers]
+    await _whole_turn(home, session, turn, words=20)
+    await asyncio.wait_for(asyncio.gather(*watching), 10)
+    assert {tuple(viewer.seqs()) for viewer in viewers} == {tuple(range(1, 25))}
+
+
+async def test_a_turn_that_is_over_closes_its_stream_at_once(home: House, web: httpx.AsyncClient) -> None:
+    session, turn = await _turn(web)
+    await _whole_turn(home, session, turn)
+    viewer = Sse()
+    async with opened(web, session, until=turn, after=12) as stream:
+        await read(stream, viewer)
+    assert viewer.events == []
+
+
+async def test_a_stream_until_an_unknown_turn_is_not_found(web: httpx.AsyncClient) -> None:
+    session, _ = await _turn(web)
+    answer = await web.get(f"/v1/sessions/{session}/events", params={"until": "nobody"})
+    assert (answer.status_code, answer.json()["code"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.requirement("A19")
+async def test_a_viewer_that_never_reads_is_dropped(gateway_where: Dsns, owner: str) -> None:
+    """Its socket and one page are all that it may hold."""
+    settings = {"send_seconds": 0.2}
+    async with _served(gateway_where, owner, settings=settings) as (home, client):
+        session, turn = await _turn(client)
+        large = MessageCompleted(turn_id=turn, message_id=ids.new(), text="x" * 250_000)
+        for _ in range(40):
+            await home.worker_says(session, large)
+        await home.caught_up(session, 41)
+        with await asyncio.to_thread(_deaf, client, f"/v1/sessions/{session}/events"):
+            await _connections(client, 0)
+
+
+async def _connections(client: httpx.AsyncClient, wanted: int) -> None:
+    """Wait until so many streams are open, as the metrics tell."""
+    async with asyncio.timeout(10):
+        while f"gateway_sse_connections {wanted}.0" not in (await client.get("/metrics")).text:
+            pass
+
+
+def _deaf(client: httpx.AsyncClient, path: str) -> socket.socket:
+    """A client that asks, sees the answer begin, and reads no more."""
+    deaf = socket.socket()
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    deaf.connect((client.base_url.host, client.base_url.port))
+    key = client.headers["Authorization"]
+    deaf.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {key}\r\n\r\n".encode())
+    seen = b""
+    while b"id: 1" not in seen:
+        seen += deaf.recv(64)
+    return deaf
+
+
+async def test_an_idle_stream_is_kept_alive_by_heartbeats(gateway_where: Dsns, owner: str) -> None:
+    settings = {"heartbeat_seconds": 0.05}
+    async with _served(gateway_where, owner, settings=settings) as (_, client):
+        session, _ = await _turn(client)
+        viewer = Sse()
+        async with opened(client, session, after=1) as stream:
+            while viewer.comments < 2:
+                viewer.feed(await anext(stream))
+    assert viewer.events == []
+
+
+async def test_more_streams_than_allowed_are_refused_with_a_problem(gateway_where: Dsns, owner: str) -> None:
+    async with _served(gateway_where, owner, settings={"streams_most": 1}) as (_, client):
+        session, _ = await _turn(client)
+        async with opened(client, session) as stream:
+            await read(stream, Sse(), until="message.accepted")
+            refused = await client.get(f"/v1/sessions/{session}/events")
+    assert (refused.status_code, refused.json()["code"]) == (503, "TOO_MANY_STREAMS")
+
+
+async def test_the_gateways_stop_ends_its_streams(gateway_where: Dsns, owner: str) -> None:
+    """Their viewers come back elsewhere, and nobody waits for a stream that would never end."""
+    async with AsyncExitStack() as outside:
+        async with house(gateway_where, owner) as home:
+            url = await outside.enter_async_context(served(home))
+            client = await outside.enter_async_context(_client(home, url))
+            session, _ = await _turn(client)
+            stream = await outside.enter_async_context(opened(client, session, after=1))
+        await asyncio.wait_for(read(stream, Sse()), 5)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def deltas(tmp_path: Path) -> AsyncIterator[RedisDeltas]:
+    async with Redis(tmp_path) as server:
+        client = connect(server.url)
+        yield RedisDeltas(client)
+        await client.aclose()
+
+
+async def test_words_reach_a_viewer_while_they_are_said_and_have_no_number(
+    gateway_where: Dsns, owner: str, deltas: RedisDeltas
+) -> None:
+    async with _served(gateway_where, owner, deltas=deltas) as (home, client):
+        session, turn = await _turn(client)
+        viewer = Sse()
+        async with opened(client, session, until=turn) as stream:
+            await home.worker_says(session, TurnStarted(turn_id=turn, message_id=None, text="hello"))
+            await deltas.append(Stream(home.tenant, turn), Delta("c1", 1, "Hel"))
+            await read(stream, viewer, until="delta")
+            await home.worker_says(session, TurnEnded(turn_id=turn, state="completed"))
+            await read(stream, viewer)
+
+    (said,) = [(id, data) for id, type, data in viewer.events if type == "delta"]
+    assert said == (None, {"turn_id": turn, "call": "c1", "attempt": 1, "text": "Hel"})
+    assert viewer.seqs() == [1, 2, 3]
+
+
+async def test_a_viewer_who_comes_late_hears_what_was_said_before(
+    gateway_where: Dsns, owner: str, deltas: RedisDeltas
+) -> None:
+    async with _served(gateway_where, owner, deltas=deltas) as (home, client):
+        session, turn = await _turn(client)
+        await home.worker_says(session, TurnStarted(turn_id=turn, message_id=None, text="hello"))
+        await home.caught_up(session, 2)
+        for attempt, text in ((1, "Hal"), (2, "Hel"), (2, "lo")):
+            await deltas.append(Stream(home.tenant, turn), Delta("c1", attempt, text))
+        viewer = Sse()
+        async with opened(client, session) as stream:
+            await read(stream, viewer, until="delta")
+
+    assert viewer.events[-1][2] == {"turn_id": turn, "call": "c1", "attempt": 2, "text": "Hello"}

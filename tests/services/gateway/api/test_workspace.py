@@ -1,0 +1,163 @@
+"""Rolling back, and what the tool executor shows of a session's files."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+
+from libs import ids
+from libs.clock import SystemClock
+from libs.database import Dsns
+from libs.events import WorkspaceChanged
+from libs.identity import internal
+from libs.keys import Keys
+from libs.policy import Policy
+from tests.services.gateway.house import House, house
+
+
+async def _committed(home: House, http: httpx.AsyncClient, *commits: str) -> str:
+    """A session with these commits."""
+    accepted = (await http.post("/v1/sessions/message", json={"text": "tidy"})).json()
+    session = str(accepted["session_id"])
+    for commit in commits:
+        await _changed(home, session, "committed", commit)
+    await home.caught_up(session, 1 + len(commits))
+    return session
+
+
+async def _changed(home: House, session: str, change: str, commit: str) -> None:
+    await home.worker_says(session, WorkspaceChanged(turn_id=ids.new(), change=change, epoch=1, commit_id=commit))
+
+
+async def _told(home: House) -> list[Any]:
+    return [data async for data in home.published("suma.rollback.requested.v1")]
+
+
+@pytest.mark.requirement("S4-26", "S4-49")
+async def test_a_rollback_undoes_the_last_commit_that_still_stands(home: House, http: httpx.AsyncClient) -> None:
+    session = await _committed(home, http, "c1", "c2", "c3")
+    await _changed(home, session, "rolled_back", "c3")
+    await home.caught_up(session, 5)
+    answer = await http.post(f"/v1/sessions/{session}/rollback")
+
+    assert answer.status_code == 202
+    (told,) = await _told(home)
+    assert (told["commit_id"], told["snapshot"], told["turn_id"]) == ("c2", None, answer.json()["turn_id"])
+    assert [record["verdict"] for record in await home.audited("workspace.rollback")] == ["allow"]
+    assert (await http.get(f"/v1/turns/{told['turn_id']}")).json()["state"] == "received"
+
+
+async def test_a_rollback_may_name_a_snapshot_or_a_commit_and_exclude_files(
+    home: House, http: httpx.AsyncClient
+) -> None:
+    session = await _committed(home, http, "c1", "c2")
+    await http.post(f"/v1/sessions/{session}/rollback", json={"snapshot": "s7"})
+    await http.post(f"/v1/sessions/{session}/rollback", json={"commit_id": "c1", "exclude": ["a.txt"]})
+    both = await http.post(f"/v1/sessions/{session}/rollback", json={"commit_id": "c1", "snapshot": "s7"})
+
+    told = await _told(home)
+    assert [(t["snapshot"], t["commit_id"], t["exclude"]) for t in told] == [("s7", None, []), (None, "c1", ["a.txt"])]
+    assert both.status_code == 422
+
+
+async def test_without_a_commit_there_is_nothing_to_roll_back(home: House, http: httpx.AsyncClient) -> None:
+    session = await _committed(home, http)
+    answer = await http.post(f"/v1/sessions/{session}/rollback")
+    assert (answer.status_code, answer.json()["code"]) == (409, "NOTHING_TO_ROLL_BACK")
+
+
+@pytest.mark.requirement("A9")
+async def test_who_may_not_change_files_may_not_roll_back(home: House, http: httpx.AsyncClient) -> None:
+    session = await _committed(home, http, "c1")
+    async with home.client(await home.key("chat", "files:read")) as reader:
+        answer = await reader.post(f"/v1/sessions/{session}/rollback")
+    assert (answer.status_code, answer.json()["code"], await _told(home)) == (403, "POLICY_DENIED", [])
+    assert [record["verdict"] for record in await home.audited("workspace.rollback")] == ["deny"]
+
+
+def _executor(keys: Keys) -> FastAPI:
+    """The tool executor's internal API as far as we ask it: it says what it was asked, and by whom."""
+    app = FastAPI()
+
+    @app.get("/internal/v1/{path:path}")
+    async def told(path: str, request: Request) -> JSONResponse:
+        now = SystemClock().now()
+        claims = internal.verify(keys, request.headers[internal.HEADER], audience="tool_executor", now=now)
+        if request.query_params.get("path") == "nowhere":
+            return JSONResponse({"code": "NO_SUCH_PATH", "detail": "there is no such path"}, 404)
+        if request.query_params.get("path") == "crash":
+            return JSONResponse({"detail": "a secret of the executor"}, 500)
+        asked = {"tenant": claims.tenant, "session": claims.session}
+        return JSONResponse({"path": path, "params": dict(request.query_params), **asked})
+
+    return app
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def whole(gateway_where: Dsns, rules: Policy, keys: Keys, owner: str) -> AsyncIterator[House]:
+    """A gateway that reaches a tool executor."""
+    app = _executor(keys)
+
+    def client() -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://tool_executor")
+
+    async with house(gateway_where, owner, policy=rules, keys=keys, clients={"tool_executor": client}) as made:
+        yield made
+
+
+@pytest.mark.requirement("S4-24", "S4-56")
+@pytest.mark.parametrize("what", ["graph", "diff", "snapshots"])
+async def test_the_executor_is_asked_for_one_session_of_one_tenant(whole: House, what: str) -> None:
+    async with whole.client() as http:
+        session = (await http.post("/v1/sessions", json={"root": "/home/ada"})).json()["session_id"]
+        seen = await http.get(f"/v1/sessions/{session}/{what}", params={"depth": "2", "root": "/etc"})
+
+    assert seen.json() == {
+        "path": f"v1/sessions/{session}/{what}".removeprefix("v1/"),
+        "params": {"depth": "2", "root": "/home/ada"},
+        "tenant": whole.tenant,
+        "session": session,
+    }
+
+
+async def test_the_short_name_of_the_graph_shows_the_same(whole: House) -> None:
+    async with whole.client() as http:
+        session = (await http.post("/v1/sessions", json={})).json()["session_id"]
+        assert (await http.get("/graph", params={"session": session})).json() == (
+            await http.get(f"/v1/sessions/{session}/graph")
+        ).json()
+
+
+async def test_what_the_executor_refuses_is_refused_and_what_it_suffers_stays_inside(whole: House) -> None:
+    async with whole.client() as http:
+        session = (await http.post("/v1/sessions", json={})).json()["session_id"]
+        refused = await http.get(f"/v1/sessions/{session}/graph", params={"path": "nowhere"})
+        crashed = await http.get(f"/v1/sessions/{session}/graph", params={"path": "crash"})
+
+    assert (refused.status_code, refused.json()["code"]) == (404, "NO_SUCH_PATH")
+    assert (crashed.status_code, "secret" in crashed.text) == (503, False)
+
+
+async def test_tools_and_skills_are_the_executors(whole: House) -> None:
+    async with whole.client() as http:
+        assert (await http.get("/v1/tools")).json()["path"] == "tools"
+        assert (await http.get("/v1/skills")).json()["session"] is None
+
+
+async def test_without_an_executor_the_files_are_unavailable_and_the_rest_works(http: httpx.AsyncClient) -> None:
+    session = (await http.post("/v1/sessions", json={})).json()["session_id"]
+    answer = await http.get(f"/v1/sessions/{session}/diff")
+    assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
+
+
+async def test_files_need_the_scope_to_read_them(whole: House) -> None:
+    async with whole.client(await whole.key("chat")) as talker:
+        session = (await talker.post("/v1/sessions", json={})).json()["session_id"]
+        answer = await talker.get(f"/v1/sessions/{session}/graph")
+    assert (answer.status_code, answer.json()["code"]) == (403, "SCOPE_MISSING")

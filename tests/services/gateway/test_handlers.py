@@ -1,0 +1,72 @@
+"""The projection of events: each once, whatever is repeated, and dead letters for admins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from libs import ids
+from libs.events import EventDeadLettered, TurnStarted
+from libs.events.values import Body
+from tests.services.gateway.house import House
+
+
+@pytest.mark.requirement("A12")
+async def test_a_second_delivery_changes_nothing(home: House, http: httpx.AsyncClient) -> None:
+    accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
+    session = accepted["session_id"]
+    (record,) = (
+        await home.worker_says(session, TurnStarted(turn_id=accepted["turn_id"], message_id=None, text="hello"))
+    ).records
+    await home.caught_up(session, 2)
+    assert {await home.handled(record) for _ in range(50)} == {"seen"}
+
+    assert (await http.get(f"/v1/sessions/{session}")).json()["last_seq"] == 2
+
+
+@pytest.mark.requirement("S3-32", "S3-49")
+async def test_a_dead_letter_is_kept_for_its_tenants_admins(home: House) -> None:
+    letter = EventDeadLettered(
+        group="conversation_worker",
+        event_topic="conversation.inbound",
+        event_type="suma.message.received.v1",
+        event_id=ids.new(),
+        event_key="k",
+        code="MALFORMED_EVENT",
+        error="no such field",
+        attempts=1,
+        original=Body(json={"data": {"a": 1}}, size=9),
+    )
+    for _ in range(2):
+        (record,) = (await home.worker_says("s", letter)).records
+        await home.handled(record)
+
+    (row,) = await home.rows("select topic, event::text, error, code from gateway.dlq_messages")
+    assert (row["topic"], row["error"], row["code"]) == ("conversation.inbound", "no such field", "MALFORMED_EVENT")
+    assert '"a": 1' in row["event"]
+    assert await home.rows("select from gateway.dlq_messages", tenant=ids.new()) == []
+
+
+async def test_an_event_of_a_session_that_is_not_there_is_parked_and_the_rest_goes_on(
+    home: House, http: httpx.AsyncClient
+) -> None:
+    accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
+    started = TurnStarted(turn_id=accepted["turn_id"], message_id=None, text="hello")
+    await home.worker_says("nobodys", started)
+    await home.worker_says(accepted["session_id"], started)
+    await home.caught_up(accepted["session_id"], 2)
+    assert await home.rows("select from gateway.session_events where session_id = 'nobodys'") == []
+
+
+async def test_another_tenants_event_for_a_session_writes_nothing_into_it(home: House, http: httpx.AsyncClient) -> None:
+    """Both tenants may be in sight of one transaction; the row's own tenant decides."""
+    session = (await http.post("/v1/sessions", json={})).json()["session_id"]
+    stranger = replace(home, tenant=ids.new())
+    await stranger.worker_says(session, TurnStarted(turn_id="t", message_id=None, text="forged"))
+    await home.worker_says(session, TurnStarted(turn_id="t", message_id=None, text="true"))
+    await home.caught_up(session, 1)
+
+    page = (await http.get(f"/v1/sessions/{session}/events?stream=false")).json()
+    assert [event["data"]["text"] for event in page["events"]] == ["true"]

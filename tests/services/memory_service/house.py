@@ -1,0 +1,118 @@
+"""A memory service at work in a process of its own, with hands to speak to it over both of its doors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import orjson
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.database import Dsns
+from libs.events.base import Event
+from libs.identity import internal
+from libs.retrieval.offline import HashedEmbedder
+from libs.runtime.host import host, prepare
+from libs.runtime.platform import Platform
+from libs.runtime.service import Service
+from services.memory_service.service import build
+from services.memory_service.store import GROUP
+from tests.infrastructure import PACE, platform
+
+OWNER = ("memory",)
+
+
+class Points:
+    """Told of every point of the catalogue; waits until one was passed often enough."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+        self._told = asyncio.Event()
+
+    def __call__(self, point: str) -> None:
+        self.seen[point] += 1
+        self._told.set()
+
+    async def passed(self, point: str, times: int) -> None:
+        async with asyncio.timeout(20):
+            while self.seen[point] < times:
+                self._told.clear()
+                await self._told.wait()
+
+
+@dataclass(frozen=True)
+class House:
+    platform: Platform
+    service: Service
+    points: Points
+
+    async def say(self, event: Event, *, tenant: str = "acme", session: str | None = "s-1") -> None:
+        """As the conversation worker does; returns once it was handled."""
+        point = f"{GROUP}:{event.type}:after"
+        before = self.points.seen[point]
+        key = f"{tenant}:{session or 'nowhere'}"
+        cause = Cause.request("tester", id=ids.new(), tenant=tenant, key=key, session=session, turn="t-1")
+        await self.platform.writer.apply(Changeset(cause).say(event))
+        await self.points.passed(point, before + 1)
+
+    def token(self, tenant: str = "acme", session: str | None = "s-1", audience: str = GROUP) -> str:
+        now = self.platform.clock.now()
+        return internal.issue(self.platform.keys, tenant=tenant, session=session, audience=audience, now=now)
+
+    async def ask(
+        self,
+        method: str,
+        route: str,
+        json: Any = None,
+        *,
+        tenant: str = "acme",
+        session: str | None = "s-1",
+        token: str | None = None,
+        **more: Any,
+    ) -> httpx.Response:
+        assert self.service.api is not None
+        transport = httpx.ASGITransport(app=self.service.api.app)
+        headers = {internal.HEADER: self.token(tenant, session) if token is None else token}
+        headers |= {"Content-Type": "application/json"} if "content" in more else {}
+        async with httpx.AsyncClient(transport=transport, base_url="http://memory") as client:
+            return await client.request(method, route, json=json, headers=headers, **more)
+
+    async def remember(self, text: str, *, user: str = "ada", **fields: Any) -> httpx.Response:
+        """Over HTTP, as a person who may. `tenant` and `session` are the token's."""
+        token = {name: fields.pop(name) for name in ("tenant", "session") if name in fields}
+        return await self.ask("POST", "/remember", {"text": text, "user": user, "scopes": OWNER, **fields}, **token)
+
+    async def recalled(self, query: str, *, user: str = "ada", **fields: Any) -> list[str]:
+        """The texts, best first."""
+        token = {name: fields.pop(name) for name in ("tenant", "session") if name in fields}
+        answer = await self.ask("POST", "/recall", {"query": query, "user": user, **fields}, **token)
+        assert answer.status_code == 200, answer.text
+        return [memory["text"] for memory in answer.json()["memories"]]
+
+    async def rows(self, query: str, *, tenant: str = "acme") -> list[Mapping[str, Any]]:
+        async with self.platform.database.read(GROUP, tenant) as connection:
+            return [dict(row) for row in await connection.fetch(query)]
+
+    async def recorded(self) -> list[dict[str, Any]]:
+        """What was said on audit.events, in order."""
+        pool = await self.platform.database.bus()
+        rows = await pool.fetch(
+            "select data::text as data from bus.log where topic = 'audit.events' order by at, position"
+        )
+        return [orjson.loads(row["data"]) for row in rows]
+
+
+@asynccontextmanager
+async def house(where: Dsns, **ports: Any) -> AsyncIterator[House]:
+    points = Points()
+    async with platform(where, point=points, embedder=HashedEmbedder(), **ports) as given:
+        service = build(given)
+        await prepare(given, [service])
+        async with host(given, [service], pace=PACE):
+            yield House(given, service, points)

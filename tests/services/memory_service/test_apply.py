@@ -1,0 +1,90 @@
+"""`memory.apply`: a batch may hold the same row twice, and rows of several tenants, and each change is answered for."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import orjson
+import pytest
+import pytest_asyncio
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from libs.database import Connection, Dsns
+
+VECTOR = "{1:1}/768"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def app(where: Dsns) -> AsyncIterator[Connection]:
+    connection = await asyncpg.connect(where.app)
+    yield connection
+    await connection.close()
+
+
+async def applied(app: Connection, *changes: tuple[str, dict[str, Any]], tenants: str = "{a,b}") -> list[int]:
+    """The numbers that were applied. Nothing of it is kept."""
+    transaction = app.transaction()
+    await transaction.start()
+    try:
+        return await apply(app, *changes, tenants=tenants)
+    finally:
+        await transaction.rollback()
+
+
+async def apply(app: Connection, *changes: tuple[str, dict[str, Any]], tenants: str = "{a,b}") -> list[int]:
+    await app.execute("select set_config('suma.tenants', $1, true)", tenants)
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for i, (kind, row) in enumerate(changes):
+        kinds.setdefault(kind, []).append({"i": i, "n": i, "tenant_id": "a", **row})
+    return sorted(await app.fetchval("select memory.apply($1)", orjson.dumps(kinds).decode()))
+
+
+def memory(id: str, text: str = "x", **more: Any) -> tuple[str, dict[str, Any]]:
+    row = {"memory_id": id, "user_id": "u", "session_id": "s", "universe": "session", "kind": "message", "text": text}
+    return "memory.add", {**row, "embedder": "e", "embedding": VECTOR, **more}
+
+
+def fact(value: str, source: str = "explicit", **more: Any) -> tuple[str, dict[str, Any]]:
+    return "fact.put", {"fact_id": value + source, "user_id": "u", "key": "k", "value": value, "source": source, **more}
+
+
+FORGET = "fact.forget", {"user_id": "u", "key": "k", "value": None}
+FEEDBACK = "feedback.add", {"feedback_id": "f", "user_id": "u", "subject": "t", "score": 1, "comment": ""}
+ROWS = [memory("1"), memory("2"), fact("v"), fact("w", "auto"), FORGET, FEEDBACK]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(ROWS), st.sampled_from(["a", "b"])), min_size=1, max_size=12))
+async def test_every_kind_takes_the_same_row_twice(app: Connection, chosen: list[Any]) -> None:
+    changes = [(kind, {**row, "tenant_id": tenant}) for (kind, row), tenant in chosen]
+    assert await applied(app, *changes) == list(range(len(changes)))
+
+
+async def test_of_two_memories_with_one_id_the_first_stays_and_the_other_is_a_conflict(app: Connection) -> None:
+    assert await applied(app, memory("1", "x"), memory("1", "y")) == [0]
+    assert await applied(app, memory("1", "x"), memory("1", "x", user_id="other")) == [0]
+    assert await applied(app, memory("1", "x"), memory("1", "y", tenant_id="b")) == [0, 1]
+
+
+@pytest.mark.requirement("S2-26")
+@pytest.mark.parametrize("sources", [("auto", "explicit"), ("explicit", "auto"), ("explicit", "explicit")])
+async def test_what_a_person_asked_for_stays_explicit(app: Connection, sources: tuple[str, str]) -> None:
+    async with app.transaction():
+        for source in sources:
+            await apply(app, fact("v", source))
+        rows = await app.fetch("select source from memory.facts")
+    assert [row["source"] for row in rows] == ["explicit"]
+
+
+async def test_a_batch_reaches_no_tenant_outside_its_set(app: Connection) -> None:
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await applied(app, memory("1", tenant_id="c"))
+
+
+async def test_forgetting_takes_only_its_own_tenants_facts(app: Connection) -> None:
+    async with app.transaction():
+        await apply(app, fact("v"), fact("v", tenant_id="b"))
+        await apply(app, FORGET)
+        rows = await app.fetch("select tenant_id from memory.facts")
+    assert [row["tenant_id"] for row in rows] == ["b"]

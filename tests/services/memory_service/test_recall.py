@@ -1,0 +1,83 @@
+"""Recall: by meaning and by words, and never across a tenant, a person, a session or a universe."""
+
+import pytest
+
+from tests.services.memory_service.house import House
+
+
+@pytest.mark.requirement("S3-06")
+async def test_a_memory_is_found_by_what_it_means(at: House) -> None:
+    await at.remember("delete the duplicate pictures")
+    await at.remember("the train leaves at nine")
+    assert (await at.recalled("remove identical photos"))[0] == "delete the duplicate pictures"
+
+
+@pytest.mark.requirement("S3-06")
+async def test_a_memory_is_found_by_a_rare_word(at: House) -> None:
+    for n in range(8):
+        await at.remember(f"delete the duplicate pictures {n}")
+    await at.remember("the code word is xyzzy42")
+    assert (await at.recalled("xyzzy42", top_k=1)) == ["the code word is xyzzy42"]
+
+
+@pytest.mark.requirement("S3-06")
+async def test_first_by_meaning_and_by_words_scores_one_and_the_rest_less(at: House) -> None:
+    await at.remember("invoices are in the blue folder")
+    await at.remember("folder names are in English")
+    answer = await at.ask("POST", "/recall", {"query": "blue folder invoices", "user": "ada", "top_k": 2})
+    first, second = answer.json()["memories"]
+    assert (first["text"], first["score"]) == ("invoices are in the blue folder", 1.0)
+    assert 0 < second["score"] < 1
+    assert first.keys() == {"text", "score", "kind", "created_at"}
+
+
+@pytest.mark.requirement("S0-32", "A29")
+async def test_a_session_never_sees_another_sessions_memories(at: House) -> None:
+    await at.remember("the password of the safe is 1234", session="s-1")
+    assert await at.recalled("password of the safe", session="s-2") == []
+    assert await at.recalled("password of the safe", session="s-1") == ["the password of the safe is 1234"]
+
+
+@pytest.mark.requirement("S0-32", "A29")
+async def test_a_session_cannot_be_asked_for_with_another_sessions_token(at: House) -> None:
+    await at.remember("the password of the safe is 1234", session="s-1")
+    asked = {"query": "password", "user": "ada", "session": "s-1"}
+    answer = await at.ask("POST", "/recall", asked, session="s-2")
+    assert (answer.status_code, answer.json()["code"]) == (403, "ANOTHER_SESSION")
+    assert (await at.ask("POST", "/recall", asked, session=None)).json()["memories"]
+
+
+@pytest.mark.requirement("A29")
+@pytest.mark.parametrize("universe", ["session", "outcomes"])
+async def test_a_person_never_sees_another_persons_memories(at: House, universe: str) -> None:
+    await at.remember("the password of the safe is 1234", user="ada", universe=universe)
+    assert await at.recalled("password of the safe", user="bob", universe=universe) == []
+    assert len(await at.recalled("password of the safe", user="ada", universe=universe)) == 1
+
+
+@pytest.mark.requirement("A29")
+@pytest.mark.parametrize("universe", ["session", "outcomes"])
+async def test_a_tenant_never_sees_another_tenants_memories(at: House, universe: str) -> None:
+    await at.remember("the password of the safe is 1234", tenant="acme", universe=universe)
+    assert await at.recalled("password of the safe", tenant="globex", universe=universe) == []
+
+
+@pytest.mark.requirement("S3-06", "A29")
+async def test_universes_are_apart_and_outlive_the_session(at: House) -> None:
+    await at.remember("mermaid drew the diagram well", universe="outcomes", session="s-1")
+    assert await at.recalled("which tool drew the diagram", universe="outcomes", session="s-2") != []
+    assert await at.recalled("which tool drew the diagram", universe="others") == []
+    assert await at.recalled("which tool drew the diagram", universe="session", session="s-1") == []
+
+
+async def test_nothing_remembered_is_nothing_recalled(at: House) -> None:
+    assert await at.recalled("anything at all") == []
+
+
+@pytest.mark.parametrize(
+    "query", ["", "the and of", "'); drop table memory.memories; --", "a & b | !c <-> 'x':*", "🦆" * 50]
+)
+async def test_any_query_has_an_answer(at: House, query: str) -> None:
+    await at.remember("!?")
+    await at.remember("the duck likes a & b")
+    assert set(await at.recalled(query)) <= {"the duck likes a & b", "!?"}

@@ -1,0 +1,95 @@
+"""Settings: where a value comes from, what is refused, and what is never shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from services import settings
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An environment without any setting of whoever runs the tests; the file that settings are read from."""
+    for name in settings.unknown({}) or []:
+        monkeypatch.delenv(name)
+    for name in ("SUMA_PORT", "SUMA_MEMORY_PORT", "SUMA_DATA_DIR", "SUMA_ROOTS", "SUMA_LOG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SUMA_CONFIG", str(tmp_path / "config.yaml"))
+    return tmp_path / "config.yaml"
+
+
+def sources() -> dict[str, tuple[object, str]]:
+    return {told.name: (told.value, told.source) for told in settings.explain(settings.everything())}
+
+
+@pytest.mark.requirement("S4-37")
+def test_a_variable_goes_before_the_file_and_the_file_before_the_default(
+    bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare.write_text("port: 8020\nlog: debug\n")
+    monkeypatch.setenv("SUMA_PORT", "8030")
+    told = sources()
+    assert told["port"] == (8030, "SUMA_PORT")
+    assert told["log"] == ("debug", str(bare))
+    assert told["host"] == ("127.0.0.1", "default")
+
+
+def test_each_service_has_a_section_of_its_own(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare.write_text("conversation_worker:\n  limits: {calls: 7}\n")
+    monkeypatch.setenv("SUMA_CONVERSATION_WORKER__LIMITS__ROUNDS", "5")
+    told = sources()
+    assert told["conversation_worker.limits.rounds"] == (5, "SUMA_CONVERSATION_WORKER__LIMITS__ROUNDS")
+    assert told["conversation_worker.limits.calls"] == (7, str(bare))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SUMA_PORT", "http"),
+        ("SUMA_PORT", "70000"),
+        ("SUMA_MODEL", "openai:gpt"),
+        ("SUMA_CONVERSATION_WORKER__LIMITS__ROUNDS", "0"),
+        ("SUMA_GATEWAY__NO_SUCH_THING", "1"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_the_name_of_its_variable(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(settings.BadSettings) as refused:
+        settings.everything()
+    assert str(refused.value).startswith(name)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["port: [", "- a list", "port:\n  deep: 1"])
+def test_a_file_that_cannot_be_read_is_refused_in_one_line(bare: Path, text: str) -> None:
+    bare.write_text(text)
+    with pytest.raises(settings.BadSettings) as refused:
+        settings.everything()
+    assert "\n" not in str(refused.value)
+
+
+def test_the_three_roles_of_a_database_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_DATABASE_URL", "postgresql://suma_app@db/suma")
+    with pytest.raises(settings.BadSettings, match="go together"):
+        settings.process()
+
+
+def test_secrets_are_hidden_where_settings_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_REDIS_URL", "redis://:hunter2@cache")
+    told = sources()
+    assert told["redis_url"][1] == "SUMA_REDIS_URL"
+    assert "hunter2" not in str(told)
+
+
+def test_a_variable_that_is_no_setting_is_named_with_the_one_that_may_be_meant() -> None:
+    environment = {"SUMA_PROT": "1", "SUMA_PORT": "1", "SUMA_URL": "x", "SUMA_GATEWAY__PAGE": "1", "HOME": "/"}
+    assert settings.unknown(environment) == ["SUMA_PROT (did you mean SUMA_PORT?)"]
+
+
+def test_roots_are_several_folders_in_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_ROOTS", "/srv/a:~/b")
+    assert settings.process().roots == (Path("/srv/a"), Path("~/b").expanduser())

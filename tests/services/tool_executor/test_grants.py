@@ -1,0 +1,80 @@
+"""Whoever can write to the bus cannot run a tool (A14a): a request runs only as and where it was granted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from libs import ids
+from libs.database import Dsns
+from libs.events import StepChanged, ToolDenied, ToolRequested, ToolStarted, ToolSucceeded, TurnEnded
+from libs.events.values import Hitl
+from tests.house import House, house, mind, plan
+
+MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
+HOUR = 3600.0
+
+
+async def granted(at: House) -> ToolRequested:
+    """A request that the conversation worker granted, after its turn has ended."""
+    turn = await at.say("make", session="s", root=at.folder("a.txt"), hitl=Hitl.BYPASS)
+    await at.finish(turn, session="s")
+    return next(e for e in await at.logged("s") if isinstance(e, ToolRequested))
+
+
+def forged(real: ToolRequested, **update: Any) -> ToolRequested:
+    return real.model_copy(update={"call_id": ids.new(), **update})
+
+
+@pytest.mark.requirement("A14a")
+@pytest.mark.parametrize(
+    "update",
+    [{}, {"args": {"path": ".", "name": "m", "type": "directory"}}, {"grant": "forged"}, {"root": "/"}, {"scopes": ()}],
+    ids=["another call", "other args", "no grant", "another root", "other scopes"],
+)
+async def test_an_altered_request_runs_nothing_and_is_recorded(home: Dsns, tmp_path: Path, update: Any) -> None:
+    async with house(home, tmp_path, model=mind(MAKE)) as at:
+        request = forged(await granted(at), **update)
+        await at.publish(request, session="s")
+        denied = await at.until(ToolDenied, session="s", where=lambda e: e.call_id == request.call_id)
+        assert denied.link == "grant"
+        records = [r for r in await at.audited("s") if r.call_id == request.call_id]
+        assert [(r.phase, r.verdict, r.rule) for r in records] == [("decision", "deny", "grant")]
+
+
+@pytest.mark.requirement("A14a", "A29")
+async def test_a_grant_of_one_session_or_tenant_is_none_in_another(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(MAKE)) as at:
+        real = await granted(at)
+        await at.publish(real.model_copy(update={"call_id": ids.new()}), session="other")
+        assert (await at.until(ToolDenied, session="other")).link == "grant"
+        await at.publish(real, session="s", tenant="foreign")
+        assert (await at.until(ToolDenied, session="s")).link == "grant"
+
+
+@pytest.mark.requirement("A14")
+async def test_a_request_replayed_after_its_turn_is_stale(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(MAKE)) as at:
+        real = await granted(at)
+        before = len([e for e in await at.logged("s") if isinstance(e, ToolStarted | ToolSucceeded | TurnEnded)])
+        await at.publish(real, session="s")
+        while (await at.audited("s"))[-1].verdict != "stale":
+            await at.platform.bus.waiting()
+        await at.quiet()
+        after = len([e for e in await at.logged("s") if isinstance(e, ToolStarted | ToolSucceeded | TurnEnded)])
+        assert before == after
+
+
+@pytest.mark.requirement("A12")
+async def test_a_result_told_many_times_counts_once(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(MAKE)) as at:
+        await granted(at)
+        result = next(e for e in await at.logged("s") if isinstance(e, ToolSucceeded))
+        steps = len([e for e in await at.logged("s") if isinstance(e, StepChanged)])
+        for _ in range(10):
+            await at.publish(result, session="s")
+        turn = await at.say("again", session="s")
+        await at.ended(turn, session="s")
+        assert len([e for e in await at.logged("s") if isinstance(e, StepChanged)]) == steps

@@ -1,0 +1,36 @@
+"""Large results travel as blobs, and no event exceeds 256 KiB (A17b)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from libs.database import Dsns
+from libs.events import ApprovalRequested, ToolRequested
+from libs.events.envelope import MAX_EVENT_BYTES
+from tests.house import house, mind, plan
+
+CLEAR = plan(
+    ("manage-files.list", {"path": "."}),
+    ("manage-files.delete", {"paths": "$step(1).nodes"}),
+)
+FILES = 3000
+
+
+@pytest.mark.requirement("A17b", "S4-35")
+async def test_thousands_of_paths_go_through_approval_grant_and_commit_as_a_blob(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(CLEAR)) as at:
+        where = at.folder()
+        for n in range(FILES):
+            (where / f"{n:05}-{'ü' * 40}").touch()
+        turn = await at.say("clear", session="s", root=where)
+        assert (await at.finish(turn, session="s")).state == "completed"
+        assert [path.name for path in where.iterdir() if not path.name.startswith(".")] == []
+        events = await at.logged("s")
+        assert max(len(event.model_dump_json()) for event in events) < MAX_EVENT_BYTES
+        asked = next(e for e in events if isinstance(e, ApprovalRequested))
+        called = next(e for e in events if isinstance(e, ToolRequested) and e.tool == "manage-files.delete")
+        assert "$blob" in asked.args["paths"]
+        assert asked.args == called.args
+        assert asked.items
