@@ -261,6 +261,10 @@ class Writer:
         verdicts, positions = answer["verdicts"], answer["positions"]
         for n, (entry, done) in enumerate(taken):
             verdict = verdicts[str(n)]
+            # What follows here comes first: whoever handles what was published finds the copies that it sets.
+            for then in (then for changeset in entry.changesets if verdict == FRESH for then in changeset.then):
+                # From the loop, so that one that fails harms nobody; still before the caller goes on.
+                loop.call_soon(then)
             records = entry.records(positions) if verdict == FRESH else []
             if records:
                 self.desk.hand(records)
@@ -269,9 +273,6 @@ class Writer:
             for changeset in entry.changesets if verdict == FRESH else ():
                 if changeset.cancels:
                     self.desk.cancelled(changeset.cancels)
-                for then in changeset.then:
-                    # From the loop, so that one that fails harms nobody; still before the caller goes on.
-                    loop.call_soon(then)
             if not done.done():
                 done.set_result(Applied(verdict, records, entry.held))
 

@@ -70,8 +70,13 @@ def tenant_set(tenants: Iterable[str]) -> str:
     return "{" + ",".join(f'"{tenant}"' for tenant in quoted) + "}"
 
 
+def _literal(text: str) -> str:
+    """A text as SQL says it; standard_conforming_strings is on, so that only the quote is special."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 async def _keep(_: object) -> None:
-    """Nothing to reset: every setting that we make is local to its transaction.
+    """Nothing to reset: every setting that we make is local to its transaction, and asyncpg ends an open one itself.
 
     asyncpg's own reset query would cost one more transaction for each use of a connection.
     """
@@ -122,13 +127,15 @@ class Database:
             DatabaseDown: no connection could be had, or it broke.
         """
         pool = await self.pool(service)
-        async with (
-            answering(),
-            pool.acquire(timeout=CONNECT_SECONDS) as connection,
-            connection.transaction(readonly=True),
-        ):
-            await connection.execute("select set_config('suma.tenants', $1, true)", tenant_set(tenants))
-            yield connection
+        async with answering(), pool.acquire(timeout=CONNECT_SECONDS) as connection:
+            # Both in one round trip; a query with arguments could only be one statement.
+            await connection.execute(f"begin read only; set local suma.tenants = {_literal(tenant_set(tenants))}")
+            try:
+                yield connection
+            except BaseException:
+                await connection.execute("rollback")
+                raise
+            await connection.execute("commit")
 
     async def pinned(self, dsn: str | None = None) -> asyncpg.Connection[asyncpg.Record]:
         """A connection of one's own, as suma_app unless said otherwise.
