@@ -74,7 +74,8 @@ class PostgresBus:
     async def waiting(self) -> None:
         await self._listen()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._hint.wait(), self._scan)
+            async with asyncio.timeout(self._scan):
+                await self._hint.wait()
         self._hint.clear()
 
     async def leave(self, groups: Sequence[str]) -> None:

@@ -148,7 +148,8 @@ class _Engine:
         await _end(task for name, task in tasks.items() if name not in ("writer", "beat"))
         await self.keeper.finish(patience)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.lanes.idle(), patience)
+            async with asyncio.timeout(patience):
+                await self.lanes.idle()
         await self.lanes.close()
         await _end([tasks["writer"], tasks["beat"]])
         with suppress(Unavailable, TimeoutError):

@@ -193,7 +193,8 @@ class Keeper:
         looked = loop.time()
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._sweep.wait(), self._sweep_every)
+                async with asyncio.timeout(self._sweep_every):
+                    await self._sweep.wait()
             self._sweep.clear()
             if loop.time() - looked >= self._sweep_every:
                 looked = loop.time()

@@ -93,8 +93,22 @@ begin
             answer = coalesce(c.answer, t.answer),
             started_at = coalesce(t.started_at, c.started_at),
             ended_at = coalesce(t.ended_at, c.ended_at)
-        from jsonb_to_recordset(changes -> 'turn.move')
-            as c(tenant_id text, turn_id text, state text, reason text, detail text, answer text, started_at timestamptz, ended_at timestamptz)
+        from (
+            -- A batch may say several things of one turn, in the order of i.
+            select m.tenant_id, m.turn_id,
+                coalesce(
+                    (array_agg(m.state order by m.i) filter (where m.ended_at is not null))[1],
+                    (array_agg(m.state order by m.i desc) filter (where m.state is not null))[1]
+                ) as state,
+                (array_agg(m.reason order by m.i) filter (where m.reason is not null))[1] as reason,
+                (array_agg(m.detail order by m.i) filter (where m.detail <> ''))[1] as detail,
+                (array_agg(m.answer order by m.i desc) filter (where m.answer is not null))[1] as answer,
+                min(m.started_at) as started_at, min(m.ended_at) as ended_at
+            from jsonb_to_recordset(changes -> 'turn.move')
+                as m(i int, tenant_id text, turn_id text, state text, reason text, detail text, answer text,
+                     started_at timestamptz, ended_at timestamptz)
+            group by m.tenant_id, m.turn_id
+        ) as c
         where t.tenant_id = c.tenant_id and t.turn_id = c.turn_id;
     end if;
 
@@ -112,8 +126,11 @@ begin
     if changes ? 'approval.close' then
         update gateway.approvals a
         set outcome = c.outcome, principal = c.principal, reason = c.reason, closed_at = c.at
-        from jsonb_to_recordset(changes -> 'approval.close')
-            as c(tenant_id text, approval_id text, outcome text, principal text, reason text, at timestamptz)
+        from (
+            select distinct on (m.tenant_id, m.approval_id) m.* from jsonb_to_recordset(changes -> 'approval.close')
+                as m(i int, tenant_id text, approval_id text, outcome text, principal text, reason text, at timestamptz)
+            order by m.tenant_id, m.approval_id, m.i
+        ) as c
         where a.tenant_id = c.tenant_id and a.approval_id = c.approval_id and a.outcome is null;
     end if;
 

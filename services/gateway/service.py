@@ -33,6 +33,7 @@ def build(platform: Platform) -> Service:
             *(Subscription(event, on.said) for event in registry.values() if event.topic is OUTBOUND),
             Subscription(EventDeadLettered, on.dead, stubborn=True),
         ],
+        gathers=True,
         schema=SCHEMA,
         api=Api(app(gateway), settings.port, internal=False),
         tasks=[streams.serve, owner.let_in],

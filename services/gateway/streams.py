@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from libs.cache import START, Deltas, Entry, Stream
@@ -166,8 +166,7 @@ class Streams:
             heard = await self._deltas.read(places, block=WORDS_BLOCK_SECONDS)
         except Unavailable:
             # Words are for eyes only; the answer comes as an event.
-            with suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.Event().wait(), 1.0)
+            await asyncio.sleep(1.0)
             return
         for stream, entries in heard.items():
             if stream in self._speeches:

@@ -56,7 +56,8 @@ class Viewer:
                 for words in self._words():
                     yield words
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(moved.wait(), pause)
+                    async with asyncio.timeout(pause):
+                        await moved.wait()
         finally:
             self._attend(None)
 
@@ -108,5 +109,6 @@ async def first(
                             return event
                 # Another process may have projected it, and nobody woke us.
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(moved.wait(), RETRY_SECONDS)
+                    async with asyncio.timeout(RETRY_SECONDS):
+                        await moved.wait()
     return None

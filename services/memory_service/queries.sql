@@ -7,12 +7,15 @@ select exists (
 -- name: ranked(tenant, universe, scope, person, embedder, query, words, pool)
 -- The memories of one scope by nearness and by common words, each with its place in either ranking.
 -- One pass without a join: while a table has no statistics, a look-up by id scans all of its tenant's rows.
-with mine as materialized (
+with asked as materialized (
+    -- Read once: a prepared statement would read the parameters' texts again for every row.
+    select replace(plainto_tsquery('pg_catalog.simple', :words)::text, ' & ', ' | ')::tsquery as any_word,
+        :query::text::sparsevec::vector(768) as query
+), mine as materialized (
     select m.memory_id, m.text, m.kind, m.created_at,
-        case when m.tsv @@ w.any_word then ts_rank(m.tsv, w.any_word) end as rank,
-        case when m.embedder = :embedder then m.embedding <=> :query::text::sparsevec::vector(768) end as distance
-    from memory.memories m
-    cross join (select replace(plainto_tsquery('pg_catalog.simple', :words)::text, ' & ', ' | ')::tsquery as any_word) as w
+        case when m.tsv @@ asked.any_word then ts_rank(m.tsv, asked.any_word) end as rank,
+        case when m.embedder = :embedder then m.embedding <=> asked.query end as distance
+    from memory.memories m cross join asked
     where m.tenant_id = :tenant and m.universe = :universe and m.scope = :scope and m.user_id = :person
 ), placed as (
     -- 1 is a right angle: nothing in common. Postgres sorts NaN, the distance from a text without a word, above all numbers.

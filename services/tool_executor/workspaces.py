@@ -37,6 +37,9 @@ HERE = Path(__file__).parent
 SCHEMA = Schema("executor", HERE / "migrations", HERE / "apply.sql")
 GROUP = "tool_executor"
 ROOTS = "roots.json"
+LOOK_SECONDS = 2.0
+"""How long a root that was found in order is taken for one."""
+LOOKED_MOST = 1_000
 
 Hold = Callable[[Path], AbstractContextManager[None]]
 
@@ -74,6 +77,8 @@ class Workspaces:
         self._locks: dict[tuple[str, str], tuple[asyncio.Lock, int]] = {}
         """By session: the lock, and how many hold it or wait for it."""
         self._recovered: set[Path] = set()
+        self._looked: dict[str, tuple[float, Path]] = {}
+        """Roots that were found in order, and when; asked several times for each call."""
 
     @asynccontextmanager
     async def at_work(self, tenant: str, session: str) -> AsyncIterator[None]:
@@ -99,9 +104,11 @@ class Workspaces:
         """
         folder = self.allowed(root)
         kept = self._kept.pop((tenant, session), None)
+        if kept is None or fresh:
+            return await self._open(tenant, session, folder, turn)
         async with self._database.read(GROUP, tenant) as connection:
             head = await queries.stage_head(connection, tenant=tenant, session=session)
-        if kept is not None and not fresh and self._holds(kept, folder, head, turn):
+        if self._holds(kept, folder, head, turn):
             return kept
         return await self._open(tenant, session, folder, turn)
 
@@ -115,6 +122,16 @@ class Workspaces:
         """The folder, if it lies in one that was allowed, and may be a workspace at all."""
         if root is None:
             raise NoWorkspace("this session has no folder; start one in a folder, as with `suma run … --in DIR`")
+        looked, folder = self._looked.get(root, (float("-inf"), Path()))
+        if time.monotonic() - looked < LOOK_SECONDS:
+            return folder
+        folder = self._looked_at(root)
+        self._looked[root] = time.monotonic(), folder
+        if len(self._looked) > LOOKED_MOST:
+            self._looked.pop(next(iter(self._looked)))
+        return folder
+
+    def _looked_at(self, root: str) -> Path:
         folder = check_root(Path(root), self._data_dir)
         if not any(_inside(allowed, folder) for allowed in self._roots()):
             raise ForeignRoot(f"{folder} is not inside an allowed root; allow it first, as `suma run --in` offers")

@@ -76,7 +76,8 @@ class Daemon:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, request)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.ended(), patience)
+                async with asyncio.timeout(patience):
+                    await self.ended()
 
 
 def orphan(pid: int, mark: str) -> Daemon | None:

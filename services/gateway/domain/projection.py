@@ -42,6 +42,8 @@ def projected(event: Envelope[Any]) -> Iterator[Change]:
             yield _turn(turn, state=state, reason=reason, detail=detail, ended_at=event.time.isoformat())
         case ApprovalRequested():
             yield from _opened(event)
+        case ApprovalClosed(outcome="stale"):
+            return  # An answer that came too late closes nothing.
         case ApprovalClosed():
             yield from _closed(event)
 

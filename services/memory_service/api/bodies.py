@@ -19,13 +19,7 @@ class Body(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Asked(Body):
-    """Whom the calling service acts for."""
-
-    user: Name
-
-
-class Write(Asked):
+class Write(Body):
     scopes: tuple[Name, ...] = ()
     """The person's, for policy."""
 
@@ -38,7 +32,7 @@ class Remember(Write):
     """Named by a caller that may have to repeat itself: the same id is the same memory."""
 
 
-class Recall(Asked):
+class Recall(Body):
     query: str = Field(max_length=TEXT_MOST)
     top_k: int = Field(default=5, ge=1, le=100)
     universe: Name = SESSION

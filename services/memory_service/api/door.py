@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from libs.errors import SumaError
+from libs.clients.calls import USER
+from libs.errors import Denied, SumaError
 from libs.identity import internal
 from libs.runtime.platform import Platform
 from libs.telemetry import metrics
@@ -20,12 +21,25 @@ BODY_MOST = 512 * 1024
 OPEN = "/healthz"
 
 
+class PersonMissing(Denied):
+    """Memories belong to a person, and the calling service named none."""
+
+    code = "PERSON_MISSING"
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """On whose behalf a service calls. Without a session: the whole tenant's."""
 
     tenant: str
     session: str | None
+    user: str | None
+
+    def named(self) -> str:
+        """The person. Raises PersonMissing."""
+        if not self.user:
+            raise PersonMissing
+        return self.user
 
 
 class Door:
@@ -68,7 +82,7 @@ class Door:
         """Raises BadToken."""
         token = headers.get(internal.HEADER, "")
         claims = internal.verify(self._platform.keys, token, audience=GROUP, now=self._platform.clock.now())
-        return Caller(claims.tenant, claims.session)
+        return Caller(claims.tenant, claims.session, headers.get(USER))
 
 
 async def _body(receive: Receive) -> bytes:

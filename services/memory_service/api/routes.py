@@ -37,8 +37,6 @@ from services.memory_service.writing import Person, SessionMissing, Writing, Wri
 PORT = 9696
 LISTED_MOST = 500
 
-User = Annotated[str, Query(min_length=1, max_length=200)]
-
 
 class AnotherSession(Denied):
     """The token is for another session."""
@@ -104,8 +102,8 @@ def build(desk: Desk) -> FastAPI:
 async def remember(asked: Remember, by: By, desk: At) -> Id:
     """Keep a text. The same `memory_id` again changes nothing; with another text it is a conflict."""
     id = asked.memory_id or ids.new()
-    wanted = RememberRequested.model_validate(asked.model_dump() | {"memory_id": id})
-    await desk.write(await desk.writing.remember(_cause(by, asked.user), wanted))
+    wanted = RememberRequested.model_validate(asked.model_dump() | {"memory_id": id, "user": by.named()})
+    await desk.write(await desk.writing.remember(_cause(by), wanted))
     return Id(id=id)
 
 
@@ -115,44 +113,45 @@ async def recall(asked: Recall, by: By, desk: At) -> Memories:
     return Memories(memories=[Memory(text=m.text, score=m.score, kind=m.kind, created_at=m.created_at) for m in found])
 
 
-async def listed(by: By, desk: At, user: User) -> Facts:
+async def listed(by: By, desk: At) -> Facts:
     """The person's facts, the latest first."""
-    kept = await desk.store.facts(by.tenant, user, most=LISTED_MOST)
+    kept = await desk.store.facts(by.tenant, by.named(), most=LISTED_MOST)
     return Facts(facts=[Kept(**asdict(fact)) for fact in kept])
 
 
 async def keep(said: Fact, by: By, desk: At) -> Said:
     """Keep a fact, and answer with it as it is kept. Said again it is the same fact, and fresher."""
     key, value = facts.fact_of(said.key, said.value)
-    person = Person(said.user, said.scopes)
-    await desk.write(await desk.writing.keep(_cause(by, said.user), person, key, value, id=ids.new()))
+    person = Person(by.named(), said.scopes)
+    await desk.write(await desk.writing.keep(_cause(by), person, key, value, id=ids.new()))
     return Said(key=key, value=value)
 
 
 async def forget(
     by: By,
     desk: At,
-    user: User,
     key: Annotated[str, Query(min_length=1)],
     value: str | None = None,
-    scope: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies defaults
+    scope: Annotated[tuple[str, ...], Query()] = (),
 ) -> Forgotten:
     """Forget all facts of a key, or the one with this value. Repeating it forgets nothing more."""
     named, meant = facts.plain(key).lower(), facts.plain(value) if value is not None else None
-    count = await desk.store.named(by.tenant, user, named, meant)
-    await desk.write(await desk.writing.forget(_cause(by, user), Person(user, tuple(scope)), named, meant))
+    person = Person(by.named(), scope)
+    count = await desk.store.named(by.tenant, person.id, named, meant)
+    await desk.write(await desk.writing.forget(_cause(by), person, named, meant))
     return Forgotten(forgotten=count)
 
 
-async def block(by: By, desk: At, user: User) -> Block:
+async def block(by: By, desk: At) -> Block:
     """The `<memory>` block for a prompt; empty without facts."""
-    kept = await desk.store.facts(by.tenant, user, most=desk.settings.facts_most)
+    kept = await desk.store.facts(by.tenant, by.named(), most=desk.settings.facts_most)
     return Block(block=facts.block(kept, most=desk.settings.block_most))
 
 
 async def feedback(given: Feedback, by: By, desk: At) -> Id:
     """How useful something was, from -1 to 1 (S3-12)."""
-    cause, said = _cause(by, given.user), FeedbackGiven.model_validate(given.model_dump())
+    cause = _cause(by)
+    said = FeedbackGiven.model_validate(given.model_dump() | {"user": by.named()})
     await desk.write(await desk.writing.judge(cause, said, scopes=given.scopes))
     return Id(id=cause.id)
 
@@ -161,19 +160,20 @@ async def health() -> dict[str, str]:
     return {"status": "ok"}
 
 
-def _cause(by: Caller, user: str) -> Cause:
+def _cause(by: Caller) -> Cause:
     """Each request is an input of its own; its rows say what a repetition means."""
-    within = by.session or f"user:{user}"
+    within = by.session or f"user:{by.named()}"
     return Cause.request(GROUP, id=ids.new(), tenant=by.tenant, key=f"{by.tenant}:{within}", session=by.session)
 
 
 def _scope(asked: Recall, by: Caller) -> Scope:
-    """Raises AnotherSession, SessionMissing."""
+    """Raises AnotherSession, SessionMissing, PersonMissing."""
+    person = by.named()
     if by.session is not None and asked.session not in (None, by.session):
         raise AnotherSession
     if asked.universe != SESSION:
-        return Scope(by.tenant, asked.universe, asked.user, asked.user)
+        return Scope(by.tenant, asked.universe, person, person)
     session = by.session or asked.session
     if session is None:
         raise SessionMissing
-    return Scope(by.tenant, SESSION, session, asked.user)
+    return Scope(by.tenant, SESSION, session, person)
