@@ -54,8 +54,7 @@ async def call(
         ServiceDown: it does not answer in time, or fails.
         NotFound, Denied, Conflict, Rejected: it refuses, in its own words.
     """
-    token = internal.issue(caller.keys, tenant=tenant, session=session, audience=service, now=caller.clock.now())
-    headers = {internal.HEADER: token, **({USER: user} if user is not None else {})}
+    headers = heading(caller, service, tenant, session) | ({USER: user} if user is not None else {})
     try:
         async with caller.clients[service]() as client:
             answer = await client.request(method, path, params=params, json=json, headers=headers, timeout=seconds)
@@ -70,11 +69,18 @@ async def call(
     return answer.json()
 
 
+def heading(caller: Caller, service: str, tenant: str, session: str | None = None) -> dict[str, str]:
+    """The header that says on whose behalf we call."""
+    token = internal.issue(caller.keys, tenant=tenant, session=session, audience=service, now=caller.clock.now())
+    return {internal.HEADER: token}
+
+
 def _refused(answer: httpx.Response) -> SumaError:
     """A problem document (RFC 9457) as the error that its status stands for."""
     try:
-        problem = answer.json()
+        said = answer.json()
     except ValueError:
-        problem = {}
+        said = None
+    problem = said if isinstance(said, dict) else {}
     kind = {401: Denied, 403: Denied, 404: NotFound, 409: Conflict, 429: Unavailable}.get(answer.status_code, Rejected)
     return kind(str(problem.get("detail", f"refused with {answer.status_code}")), code=problem.get("code"))

@@ -26,4 +26,5 @@ class FeedbackGiven(Event):
     subject: str
     score: float
     user: str
+    scopes: tuple[str, ...] = ()
     comment: str = ""

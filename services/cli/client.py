@@ -162,9 +162,10 @@ def _check(answer: httpx.Response, address: Address) -> None:
     if answer.status_code == 401:
         raise Refused(f"{address.url} does not know the key from {address.key_from}", code="BAD_KEY", status=401)
     try:
-        problem = answer.json()
+        said = answer.json()
     except ValueError:
-        problem = {}
+        said = None
+    problem = said if isinstance(said, dict) else {}
     detail = problem.get("detail") or f"{answer.request.method} {answer.request.url.path}: {answer.status_code}"
     errors = "".join(f"; {error['pointer']}: {error['detail']}" for error in problem.get("errors", ()))
     raise Refused(f"{detail}{errors}", code=str(problem.get("code", "REFUSED")), status=answer.status_code)

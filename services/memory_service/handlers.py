@@ -16,5 +16,4 @@ class Handlers:
         return (await self._writing.remember(cause, event.data)).changeset
 
     async def feedback(self, cause: Cause, event: Envelope[FeedbackGiven]) -> Changeset:
-        # The event names no scopes, so policy decides about a person who holds none.
-        return (await self._writing.judge(cause, event.data, scopes=())).changeset
+        return (await self._writing.judge(cause, event.data, scopes=event.data.scopes)).changeset

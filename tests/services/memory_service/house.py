@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +14,7 @@ import orjson
 
 from libs import ids
 from libs.changes import Cause, Changeset
+from libs.clients.calls import USER
 from libs.database import Dsns
 from libs.events.base import Event
 from libs.identity import internal
@@ -74,24 +75,24 @@ class House:
         tenant: str = "acme",
         session: str | None = "s-1",
         token: str | None = None,
+        user: str | None = "ada",
         **more: Any,
     ) -> httpx.Response:
-        assert self.service.api is not None
-        transport = httpx.ASGITransport(app=self.service.api.app)
         headers = {internal.HEADER: self.token(tenant, session) if token is None else token}
+        headers |= {USER: user} if user is not None else {}
         headers |= {"Content-Type": "application/json"} if "content" in more else {}
-        async with httpx.AsyncClient(transport=transport, base_url="http://memory") as client:
+        async with self.platform.clients[GROUP]() as client:
             return await client.request(method, route, json=json, headers=headers, **more)
 
-    async def remember(self, text: str, *, user: str = "ada", **fields: Any) -> httpx.Response:
+    async def remember(self, text: str, *, user: str | None = "ada", **fields: Any) -> httpx.Response:
         """Over HTTP, as a person who may. `tenant` and `session` are the token's."""
-        token = {name: fields.pop(name) for name in ("tenant", "session") if name in fields}
-        return await self.ask("POST", "/remember", {"text": text, "user": user, "scopes": OWNER, **fields}, **token)
+        return await self.ask(
+            "POST", "/remember", {"text": text, "scopes": OWNER, **_rest(fields)}, user=user, **_token(fields)
+        )
 
-    async def recalled(self, query: str, *, user: str = "ada", **fields: Any) -> list[str]:
+    async def recalled(self, query: str, *, user: str | None = "ada", **fields: Any) -> list[str]:
         """The texts, best first."""
-        token = {name: fields.pop(name) for name in ("tenant", "session") if name in fields}
-        answer = await self.ask("POST", "/recall", {"query": query, "user": user, **fields}, **token)
+        answer = await self.ask("POST", "/recall", {"query": query, **_rest(fields)}, user=user, **_token(fields))
         assert answer.status_code == 200, answer.text
         return [memory["text"] for memory in answer.json()["memories"]]
 
@@ -108,11 +109,23 @@ class House:
         return [orjson.loads(row["data"]) for row in rows]
 
 
+def _token(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name in ("tenant", "session")}
+
+
+def _rest(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in ("tenant", "session")}
+
+
 @asynccontextmanager
 async def house(where: Dsns, **ports: Any) -> AsyncIterator[House]:
     points = Points()
-    async with platform(where, point=points, embedder=HashedEmbedder(), **ports) as given:
+    clients: dict[str, Callable[[], httpx.AsyncClient]] = {}
+    async with platform(where, point=points, embedder=HashedEmbedder(), clients=clients, **ports) as given:
         service = build(given)
+        assert service.api is not None
+        transport = httpx.ASGITransport(app=service.api.app)
+        clients[GROUP] = lambda: httpx.AsyncClient(transport=transport, base_url="http://memory")
         await prepare(given, [service])
         async with host(given, [service], pace=PACE):
             yield House(given, service, points)

@@ -7,11 +7,11 @@ from prometheus_client import REGISTRY
 
 from tests.services.memory_service.house import House
 
-FACT = {"user": "ada", "scopes": ["memory"], "key": "Employer", "value": "Google"}
+FACT = {"scopes": ["memory"], "key": "Employer", "value": "Google"}
 
 
 async def facts(at: House, user: str = "ada", tenant: str = "acme") -> list[tuple[str, str, str]]:
-    answer = await at.ask("GET", "/facts", params={"user": user}, tenant=tenant)
+    answer = await at.ask("GET", "/facts", user=user, tenant=tenant)
     return [(fact["key"], fact["value"], fact["source"]) for fact in answer.json()["facts"]]
 
 
@@ -20,9 +20,9 @@ async def test_a_fact_is_kept_shown_and_forgotten(at: House) -> None:
     kept = await at.ask("POST", "/facts", FACT)
     assert (kept.status_code, kept.json()) == (201, {"key": "employer", "value": "Google"})
     assert await facts(at) == [("employer", "Google", "explicit")]
-    shown = await at.ask("GET", "/facts/block", params={"user": "ada"})
+    shown = await at.ask("GET", "/facts/block")
     assert "- employer: Google\n</memory>" in shown.json()["block"]
-    named = {"user": "ada", "scope": "memory", "key": "EMPLOYER"}
+    named = {"scope": "memory", "key": "EMPLOYER"}
     assert (await at.ask("DELETE", "/facts", params=named)).json() == {"forgotten": 1}
     assert (await at.ask("DELETE", "/facts", params=named)).json() == {"forgotten": 0}
     assert await facts(at) == []
@@ -33,7 +33,7 @@ async def test_a_fact_said_again_is_one_fact_and_one_key_may_have_several(at: Ho
     for value in ("Google", "Google", "Suma"):
         await at.ask("POST", "/facts", FACT | {"value": value})
     assert await facts(at) == [("employer", "Suma", "explicit"), ("employer", "Google", "explicit")]
-    await at.ask("DELETE", "/facts", params={"user": "ada", "scope": "memory", "key": "employer", "value": "Google"})
+    await at.ask("DELETE", "/facts", params={"scope": "memory", "key": "employer", "value": "Google"})
     assert await facts(at) == [("employer", "Suma", "explicit")]
 
 
@@ -43,19 +43,19 @@ async def test_facts_of_another_person_or_tenant_are_neither_seen_nor_forgotten(
     assert await facts(at, user="bob") == []
     assert await facts(at, tenant="globex") == []
     for user, tenant in (("bob", "acme"), ("ada", "globex")):
-        named = {"user": user, "scope": "memory", "key": "employer"}
-        assert (await at.ask("DELETE", "/facts", params=named, tenant=tenant)).json() == {"forgotten": 0}
+        named = {"scope": "memory", "key": "employer"}
+        assert (await at.ask("DELETE", "/facts", params=named, tenant=tenant, user=user)).json() == {"forgotten": 0}
     assert len(await facts(at)) == 1
 
 
 @pytest.mark.requirement("S3-53", "A9")
 async def test_writes_that_policy_refuses_are_refused_and_recorded(at: House) -> None:
     await at.ask("POST", "/facts", FACT)
-    nobody = {"user": "ada", "scopes": ["chat"]}
+    nobody = {"scopes": ["chat"]}
     refused = [
         await at.ask("POST", "/remember", nobody | {"text": "x"}),
         await at.ask("POST", "/facts", nobody | {"key": "a", "value": "b"}),
-        await at.ask("DELETE", "/facts", params={"user": "ada", "scope": "chat", "key": "employer"}),
+        await at.ask("DELETE", "/facts", params={"scope": "chat", "key": "employer"}),
         await at.ask("POST", "/context/feedback", nobody | {"subject": "t", "score": 1}),
     ]
     assert [(answer.status_code, answer.json()["code"]) for answer in refused] == [(403, "POLICY_DENIED")] * 4
@@ -65,7 +65,7 @@ async def test_writes_that_policy_refuses_are_refused_and_recorded(at: House) ->
 
 @pytest.mark.requirement("S3-12")
 async def test_feedback_is_kept(at: House) -> None:
-    given = {"user": "ada", "scopes": ["memory"], "subject": "turn-1", "score": 0.5, "comment": "good"}
+    given = {"scopes": ["memory"], "subject": "turn-1", "score": 0.5, "comment": "good"}
     assert (await at.ask("POST", "/context/feedback", given)).status_code == 201
     [row] = await at.rows("select user_id, session_id, subject, score, comment from memory.feedback")
     assert tuple(row.values()) == ("ada", "s-1", "turn-1", 0.5, "good")
@@ -103,11 +103,11 @@ async def test_nobody_enters_without_a_token_for_this_service(at: House, method:
     [
         (b"{", 422),
         (b'{"text": "\xff"}', 400),
-        (b'{"text": "x", "user": "ada", "tenant": "globex"}', 422),
-        (b'{"text": "\\ud800", "user": "ada", "scopes": ["memory"]}', 422),
-        (b'{"text": "\\u0000", "user": "ada", "scopes": ["memory"]}', 400),
+        (b'{"text": "x", "tenant": "globex"}', 422),
+        (b'{"text": "\\ud800", "scopes": ["memory"]}', 422),
+        (b'{"text": "\\u0000", "scopes": ["memory"]}', 400),
         (b"[" * 10_000, 400),
-        (b'{"text": "' + b"x" * 600_000 + b'", "user": "ada"}', 413),
+        (b'{"text": "' + b"x" * 600_000 + b'"}', 413),
     ],
     ids=["cut", "not UTF-8", "unknown field", "half a surrogate", "NUL", "deep", "large"],
 )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from libs.clients.memory import recall
 from tests.services.memory_service.house import House
 
 
@@ -24,7 +25,7 @@ async def test_a_memory_is_found_by_a_rare_word(at: House) -> None:
 async def test_first_by_meaning_and_by_words_scores_one_and_the_rest_less(at: House) -> None:
     await at.remember("invoices are in the blue folder")
     await at.remember("folder names are in English")
-    answer = await at.ask("POST", "/recall", {"query": "blue folder invoices", "user": "ada", "top_k": 2})
+    answer = await at.ask("POST", "/recall", {"query": "blue folder invoices", "top_k": 2})
     first, second = answer.json()["memories"]
     assert (first["text"], first["score"]) == ("invoices are in the blue folder", 1.0)
     assert 0 < second["score"] < 1
@@ -41,7 +42,7 @@ async def test_a_session_never_sees_another_sessions_memories(at: House) -> None
 @pytest.mark.requirement("S0-32", "A29")
 async def test_a_session_cannot_be_asked_for_with_another_sessions_token(at: House) -> None:
     await at.remember("the password of the safe is 1234", session="s-1")
-    asked = {"query": "password", "user": "ada", "session": "s-1"}
+    asked = {"query": "password", "session": "s-1"}
     answer = await at.ask("POST", "/recall", asked, session="s-2")
     assert (answer.status_code, answer.json()["code"]) == (403, "ANOTHER_SESSION")
     assert (await at.ask("POST", "/recall", asked, session=None)).json()["memories"]
@@ -70,6 +71,13 @@ async def test_universes_are_apart_and_outlive_the_session(at: House) -> None:
     assert await at.recalled("which tool drew the diagram", universe="session", session="s-1") == []
 
 
+@pytest.mark.requirement("A29")
+async def test_a_caller_that_names_no_person_gets_nothing(at: House) -> None:
+    await at.remember("the password of the safe is 1234")
+    answer = await at.ask("POST", "/recall", {"query": "password"}, user=None)
+    assert (answer.status_code, answer.json()["code"]) == (403, "PERSON_MISSING")
+
+
 async def test_nothing_remembered_is_nothing_recalled(at: House) -> None:
     assert await at.recalled("anything at all") == []
 
@@ -81,3 +89,10 @@ async def test_any_query_has_an_answer(at: House, query: str) -> None:
     await at.remember("!?")
     await at.remember("the duck likes a & b")
     assert set(await at.recalled(query)) <= {"the duck likes a & b", "!?"}
+
+
+@pytest.mark.requirement("S3-51")
+async def test_another_service_recalls_through_its_client(at: House) -> None:
+    await at.remember("invoices are in the blue folder")
+    found = await recall(at.platform, "acme", "s-1", "where are the invoices?", "ada", 3)
+    assert found == ["invoices are in the blue folder"]

@@ -80,11 +80,18 @@ async def test_a_fact_on_the_bus_becomes_a_fact(at: House) -> None:
     ]
 
 
-async def test_feedback_on_the_bus_names_no_scopes_and_is_refused(at: House) -> None:
-    """Fails closed: the event says who judged, but not what they may do."""
+async def test_feedback_on_the_bus_of_someone_without_the_scope_is_refused(at: House) -> None:
+    """Fails closed: an event that does not say what its person may do lets them do nothing."""
     await at.say(FeedbackGiven(subject="turn-1", score=1.0, user="ada"))
     assert [record["verdict"] for record in await at.recorded()] == ["deny"]
     assert await at.rows("select from memory.feedback") == []
+
+
+@pytest.mark.requirement("S3-12")
+async def test_feedback_on_the_bus_of_someone_who_may_is_kept(at: House) -> None:
+    await at.say(FeedbackGiven(subject="turn-1", score=1.0, user="ada", scopes=("memory",)))
+    [row] = await at.rows("select user_id, subject, score from memory.feedback")
+    assert tuple(row.values()) == ("ada", "turn-1", 1.0)
 
 
 @pytest.mark.requirement("S3-12")
