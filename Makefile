@@ -39,13 +39,13 @@ types: setup ## Types, strictly, of source and tests
 imports: setup ## Who may import whom
 	@$(BIN)/lint-imports
 
-fresh: setup ## proto/ says what the event classes say
-	@rm -rf build/proto && mkdir -p build proto && cp -R proto build/proto
-	@$(BIN)/python -m libs.events.contracts
-	@diff -r build/proto proto || { echo "proto/ was stale: it has been written anew, look at it and commit it" >&2; exit 1; }
+fresh: setup ## proto/ says what the event classes and the gateway's routes say
+	@$(BIN)/python -m libs.events.contracts --check
+	@$(BIN)/python -m services.contracts --check
 
-contracts: .venv/ready-to-run ## Write proto/ from the event classes
+contracts: .venv/ready-to-run ## Write proto/ from the event classes and the gateway's routes
 	@$(BIN)/python -m libs.events.contracts
+	@$(BIN)/python -m services.contracts
 
 bench: setup ## Measure against other platforms; writes build/bench.json
 	@$(BIN)/python -m tests.benchmarks
