@@ -15,14 +15,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from libs.workspace import names
 from libs.workspace.beneath import Beneath
 from libs.workspace.scope import HIDDEN
 from libs.workspace.signature import Signature, kind_of
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Attrs = dict[str, Any]
 """name, kind, ino, size, mtime_ns, mode: the values of a networkx node."""
@@ -45,8 +46,10 @@ class Tree:
     """The graph of one folder, as one scan found it and as a stage changes it."""
 
     def __init__(self, root: Path, top: Signature) -> None:
+        import networkx
+
         self.root = root
-        self.graph: nx.DiGraph[int] = nx.DiGraph()
+        self.graph: nx.DiGraph[int] = networkx.DiGraph()
         self.children: dict[int, dict[str, int]] = {ROOT: {}}
         self.parents: dict[int, int] = {}
         self.sealed: dict[int, str] = {}

@@ -170,6 +170,15 @@ async def test_events_are_followed_while_they_happen(live: House) -> None:
 
 
 @pytest.mark.requirement("A36")
+async def test_the_record_of_a_live_platform_is_exported_and_checked_without_it(live: House, tmp_path: Path) -> None:
+    file = tmp_path / "audit.jsonl"
+    exported = await live.suma("audit", "export", "--out", str(file))
+    assert exported.code == 0, exported.err
+    said = await live.run("services.cli", "audit", "verify", str(file), "--json", SUMA_DATA_DIR=str(tmp_path / "none"))
+    assert json.loads(said.out)["ok"] is True
+
+
+@pytest.mark.requirement("A36")
 async def test_an_export_that_is_no_export_is_found_out_offline(live: House, tmp_path: Path) -> None:
     file = tmp_path / "audit.jsonl"
     file.write_text('{"kind": "header"}\n')

@@ -48,7 +48,6 @@ def test_a_start_does_not_load_what_it_does_not_use(whole: set[str], module: str
     assert module not in whole
 
 
-@pytest.mark.xfail(reason="libs.workspace.tree imports it for one class; 0.2 s and 6 MB of each start", strict=True)
 def test_a_start_does_not_load_the_graph_library_before_a_tree_is_opened(whole: set[str]) -> None:
     assert "networkx" not in whole
 

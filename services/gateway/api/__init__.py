@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from services.gateway.api import aliases, approvals, catalogue, docs, errors, health, sessions, stream, workspace
+from services.gateway.api import admin, aliases, approvals, catalogue, docs, errors, health, sessions, stream, workspace
 from services.gateway.api.doors import Doors
 from services.gateway.api.gateway import Gateway
 
@@ -36,7 +36,7 @@ def app(gateway: Gateway) -> FastAPI:
         title="Suma", version="1", description=DESCRIPTION, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     made.state.gateway = gateway
-    for room in (sessions, stream, approvals, workspace, catalogue, aliases):
+    for room in (sessions, stream, approvals, workspace, catalogue, aliases, admin):
         made.include_router(room.router, responses=PROBLEMS)
     made.include_router(health.router)
     made.include_router(docs.router)

@@ -158,7 +158,7 @@ def _record(decision: Decision, caller: Principal, cause: Cause) -> ActionRecord
         phase="decision",
         verdict="allow" if decision.allowed else "deny",
         principal=caller.id,
-        resource=f"session:{cause.session}",
+        resource=f"session:{cause.session}" if cause.session else "",
         rule=decision.rule,
         revision=decision.revision,
         turn_id=cause.turn,

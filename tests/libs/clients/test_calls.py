@@ -1,0 +1,97 @@
+"""Calls between our services: on whose behalf, and what an answer means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+from libs.clients.calls import USER, ServiceDown, call
+from libs.clock import Clock, SystemClock
+from libs.errors import Conflict, Denied, NotFound, Rejected, SumaError, Unavailable
+from libs.identity import BadToken, internal
+from libs.keys import Keys
+from libs.keys.file import FileKeys
+
+Answer = Callable[[httpx.Request], httpx.Response]
+
+
+@dataclass(frozen=True)
+class Caller:
+    keys: Keys
+    clients: Mapping[str, Callable[[], httpx.AsyncClient]]
+    clock: Clock = field(default_factory=SystemClock)
+
+
+def calling(place: Path, answer: Answer) -> Caller:
+    def client() -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=httpx.MockTransport(answer), base_url="http://localhost")
+
+    return Caller(FileKeys(place), {"memory_service": client})
+
+
+@pytest.mark.requirement("S3-51")
+async def test_a_call_carries_a_token_for_one_tenant_one_session_and_one_service(tmp_path: Path) -> None:
+    seen: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json={"yes": 1})
+
+    caller = calling(tmp_path, answer)
+    found = await call(caller, "memory_service", "GET", "/x", tenant="acme", session="s1", user="ada")
+    token, now = seen[0].headers[internal.HEADER], caller.clock.now()
+    claims = internal.verify(caller.keys, token, audience="memory_service", now=now)
+    assert (claims.tenant, claims.session, seen[0].headers[USER]) == ("acme", "s1", "ada")
+    with pytest.raises(BadToken):
+        internal.verify(caller.keys, token, audience="audit_worker", now=now)
+    assert found == {"yes": 1}
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, Rejected),
+        (401, Denied),
+        (403, Denied),
+        (404, NotFound),
+        (409, Conflict),
+        (422, Rejected),
+        (429, Unavailable),
+        (500, ServiceDown),
+        (503, ServiceDown),
+    ],
+)
+async def test_a_refusal_is_the_error_that_says_what_can_be_done(
+    tmp_path: Path, status: int, kind: type[SumaError]
+) -> None:
+    caller = calling(tmp_path, lambda request: httpx.Response(status, json={"detail": "why", "code": "WHY"}))
+    with pytest.raises(kind) as refused:
+        await call(caller, "memory_service", "GET", "/x", tenant="acme")
+    assert type(refused.value) is kind
+    if status < 500:
+        assert (str(refused.value), refused.value.code) == ("why", "WHY")
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]"])
+async def test_a_refusal_without_a_problem_document_is_one_all_the_same(tmp_path: Path, body: bytes) -> None:
+    caller = calling(tmp_path, lambda request: httpx.Response(400, content=body))
+    with pytest.raises(Rejected, match="refused with 400"):
+        await call(caller, "memory_service", "GET", "/x", tenant="acme")
+
+
+async def test_a_service_that_is_away_is_unavailable(tmp_path: Path) -> None:
+    def away(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectTimeout("too slow")
+
+    with pytest.raises(ServiceDown, match="memory_service: ConnectTimeout"):
+        await call(calling(tmp_path, away), "memory_service", "GET", "/x", tenant="acme")
+
+
+async def test_a_service_that_nobody_configured_is_unavailable_too(tmp_path: Path) -> None:
+    caller = calling(tmp_path, lambda request: httpx.Response(200))
+    with pytest.raises(ServiceDown, match="not configured"):
+        await call(caller, "tool_executor", "GET", "/x", tenant="acme")
