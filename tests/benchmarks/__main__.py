@@ -11,13 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+import uvloop
 from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from libs.telemetry import logs
-from tests.benchmarks import turns
+from tests.benchmarks import hop, policy, start, turns, workspace
 from tests.benchmarks.rows import Row, table
 
+WIDE = 150
 BUILD = Path(__file__).resolve().parents[2] / "build"
 
 
@@ -30,18 +32,27 @@ class Benchmark(Protocol):
     def __call__(self, tell: Callable[[str], None], *, quick: bool) -> Coroutine[Any, Any, Result]: ...
 
 
-BENCHMARKS: dict[str, Benchmark] = {"turns": turns.measure}
+BENCHMARKS: dict[str, Benchmark] = {
+    "turns": turns.measure,
+    "hop": hop.measure,
+    "workspace": workspace.measure,
+    "policy": policy.measure,
+    "start": start.measure,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     logs.configure(json=False, level="ERROR")
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDE)
     measured: list[Row] = []
     with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console) as progress:
         for name in asked.only or BENCHMARKS:
             task = progress.add_task(name)
-            rows, extra = asyncio.run(BENCHMARKS[name](partial(_tell, progress, task), quick=asked.quick))
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                rows, extra = runner.run(BENCHMARKS[name](partial(_tell, progress, task), quick=asked.quick))
             progress.update(task, description=f"{name}: done", completed=100)
             progress.stop_task(task)
             measured += rows

@@ -21,7 +21,7 @@ SEVEN, FOUR = "by hand, 7 tx", "by hand, 4 tx"
 EMPTY = "template1"
 SINGLE, SOME, MANY = 1, 16, 64
 
-FULL = (Load(SINGLE, 24), Load(SOME, 128), Load(MANY, 384)), 9
+FULL = (Load(SINGLE, 24), Load(SOME, 128), Load(MANY, 384)), 5
 QUICK = (Load(SINGLE, 12), Load(SOME, 64), Load(MANY, 256)), 3
 
 

@@ -68,7 +68,7 @@ async def headers(platform: Platform, session: str) -> list[dict[str, str]]:
     return [json.loads(row["headers"]) for row in rows]
 
 
-@pytest.mark.requirement("S3-63", "A37")
+@pytest.mark.requirement("S3-63")
 async def test_one_trace_goes_from_the_request_to_the_last_event(platform: Platform) -> None:
     with Kept() as kept:
         said = await headers(platform, await say(platform))

@@ -57,7 +57,7 @@ def test_a_refusal_speaks_in_the_server_s_own_words() -> None:
     assert refused.value.code == "NOT_SO"
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"\xff"])
+@pytest.mark.parametrize("body", [b"", b"<html>", b"\xff", b"[]"])
 def test_an_answer_that_is_no_problem_document_is_still_one_line(body: bytes) -> None:
     with refusing(lambda request: httpx.Response(502, content=body)) as suma, pytest.raises(Refused, match="502"):
         suma.get("/v1/sessions")

@@ -1,0 +1,114 @@
+"""From `python -m services` to the first 200 of `/readyz`, and what the platform holds when it has nothing to do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from rich.text import Text
+
+from tests.benchmarks.contest import HOUSE
+from tests.benchmarks.rows import Row, most
+
+READY_WITHIN = 60.0
+IDLE_SECONDS = 5.0
+
+
+async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row], Text]:
+    starts = 2 if quick else 5
+    with tempfile.TemporaryDirectory(prefix="suma-bench-") as folder:
+        data = Path(folder) / "data"
+        tell("the first start")
+        async with _started(data) as (cold, _):
+            pass
+        warm = []
+        for n in range(starts):
+            tell(f"warm start {n + 1} of {starts}")
+            async with _started(data) as (taken, _):
+                warm.append(taken)
+        tell("idle")
+        async with _started(data) as (_, pid):
+            await asyncio.sleep(IDLE_SECONDS)
+            whole, alone = sum(map(_megabytes, _family(pid))), _megabytes(pid)
+    return [
+        Row("warm start to 200 from /readyz", statistics.median(warm), "s", goal=most(4.0)),
+        Row("first start to 200 from /readyz", cold, "s"),
+        Row("idle memory, PostgreSQL and Redis included", whole, "MB", goal=most(300.0)),
+        Row("idle memory, the platform's process", alone, "MB"),
+    ], Text()
+
+
+@asynccontextmanager
+async def _started(data: Path) -> AsyncIterator[tuple[float, int]]:
+    """A platform of its own: the seconds until it was ready, and its process."""
+    port, other = _free(), _free()
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("SUMA_")},
+        "SUMA_DATA_DIR": str(data),
+        "SUMA_PORT": str(port),
+        "SUMA_MEMORY_PORT": str(other),
+        "SUMA_LOG": "error",
+        "PYTHONPATH": str(HOUSE),
+    }
+    began = time.perf_counter()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "services", cwd=HOUSE, env=environment, stdout=asyncio.subprocess.DEVNULL
+    )
+    try:
+        async with asyncio.timeout(READY_WITHIN):
+            while not await _ready(port):
+                if process.returncode is not None:
+                    raise RuntimeError("the platform did not start")
+                await asyncio.sleep(0.01)
+        yield time.perf_counter() - began, process.pid
+    finally:
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGTERM)
+        await process.wait()
+
+
+async def _ready(port: int) -> bool:
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    try:
+        writer.write(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        return b" 200 " in await reader.readline()
+    except OSError:
+        return False
+    finally:
+        writer.close()
+
+
+def _free() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def _family(pid: int) -> Iterator[int]:
+    """The process and all below it, its servers among them."""
+    yield pid
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text().rsplit(")", 1)[1].split()[1]) == pid:
+                yield from _family(int(stat.parent.name))
+
+
+def _megabytes(pid: int) -> float:
+    """Its proportional share of memory (PSS): what is shared counts once."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
