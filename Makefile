@@ -25,7 +25,7 @@ demo-random: .venv/ready-to-run ## The same on a random folder; SEED=n repeats o
 	@$(BIN)/python -m services.cli.demo --random $(if $(SEED),--seed $(SEED))
 
 test: setup ## Run every test; ARGS="-k outbox" for some
-	@$(BIN)/pytest -ra --ignore=tests/benchmarks $(ARGS)
+	@$(BIN)/pytest -ra -n 2 --dist worksteal --ignore=tests/benchmarks $(ARGS)
 
 check: lint types imports fresh ## All that is looked at without running the platform
 

@@ -10,8 +10,8 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,9 +64,26 @@ def _run(name: str | None) -> int:
 
     settings = reading.everything()
     _configure_logs(settings, reading.unknown(os.environ))
-    if entry is None:
-        return _until_asked_to_stop(partial(start.together, settings, _welcome))
-    return _until_asked_to_stop(partial(start.alone, entry.name, settings, partial(_report, entry.name)))
+    with _tracing(settings, name or "suma"):
+        if entry is None:
+            return _until_asked_to_stop(partial(start.together, settings, _welcome))
+        return _until_asked_to_stop(partial(start.alone, entry.name, settings, partial(_report, entry.name)))
+
+
+@contextmanager
+def _tracing(settings: Process, process: str) -> Iterator[None]:
+    """Spans go to the file that was asked for, if one was; another service may write to it too."""
+    if settings.traces is None:
+        yield
+        return
+    from libs.telemetry import traces
+
+    with settings.traces.open("a", buffering=1) as out:
+        end = traces.configure(traces.lines(out), ratio=settings.traces_ratio, process=process)
+        try:
+            yield
+        finally:
+            end()
 
 
 def _configure_logs(settings: Process, unknown: Sequence[str]) -> None:

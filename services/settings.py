@@ -76,6 +76,10 @@ class Process(BaseSettings):
     log_format: Literal["auto", "json", "text"] = Field(
         default="auto", description="`auto` is text at a terminal, else JSON"
     )
+    traces: Path | None = Field(
+        default=None, description="A file that gets every span as a line of JSON; none without it"
+    )
+    traces_ratio: float = Field(default=1.0, ge=0, le=1, description="The share of traces that is kept")
     policy: Path = Field(default=HOUSE / "deploy" / "opa", description="The policy bundle's folder")
     blob_bytes_most: int = Field(default=1 << 30, ge=1 << 20, description="The largest blob")
     database_url: SecretStr | None = Field(default=None, description="Postgres as suma_app; without it we run our own")

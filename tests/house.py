@@ -295,7 +295,7 @@ async def template(server: Postgres) -> str:
     with suppress(asyncpg.DuplicateDatabaseError):
         await infrastructure.create_database(server, TEMPLATE, infrastructure.TEMPLATE)
         with tempfile.TemporaryDirectory() as folder:
-            async with _at_home(infrastructure.dsns(server, TEMPLATE), Path(folder)) as (platform, services):
+            async with at_home(infrastructure.dsns(server, TEMPLATE), Path(folder)) as (platform, services):
                 await prepare(platform, services)
     return TEMPLATE
 
@@ -314,7 +314,7 @@ async def house(
     """The services at work on this database, with `folder/root` as the only root that sessions may use."""
     judge, clock = Judge(await law()), MovedClock()
     given = {"policy": judge, "clock": clock, "model": model or offline(), **ports}
-    async with _at_home(where, folder, names=names, settings=settings, **given) as (platform, services):
+    async with at_home(where, folder, names=names, settings=settings, **given) as (platform, services):
         await prepare(platform, services)
         async with host(platform, services, pace=pace):
             yield House(platform, folder / "root", judge, clock)
@@ -333,7 +333,7 @@ async def law() -> RegoPolicy:
 
 
 @asynccontextmanager
-async def _at_home(
+async def at_home(
     where: Dsns,
     folder: Path,
     *,

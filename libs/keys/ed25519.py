@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -23,12 +24,17 @@ def key_id(public: bytes) -> str:
 
 
 def sign(private: bytes, payload: bytes) -> bytes:
-    return Ed25519PrivateKey.from_private_bytes(private).sign(payload)
+    return _private(private).sign(payload)
 
 
 def verify(public: bytes, payload: bytes, signature: bytes) -> bool:
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, payload)
+        _public(public).verify(signature, payload)
     except (InvalidSignature, ValueError):
         return False
     return True
+
+
+# Loading a key costs as much as signing with it, and the same few sign and verify every call.
+_private = lru_cache(64)(Ed25519PrivateKey.from_private_bytes)
+_public = lru_cache(1024)(Ed25519PublicKey.from_public_bytes)

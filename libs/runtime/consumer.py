@@ -148,16 +148,19 @@ class Consumer:
         """Apply all of these as one changeset; False when they must go one by one."""
         name = taken[0][0].event.type
         try:
-            changesets = [
-                await self._handle(subscription, Cause.record(self._group, record, urgent=subscription.urgent), record)
-                for subscription, record, _ in taken
-            ]
+            changesets = [await self._traced(subscription, record) for subscription, record, _ in taken]
             self._point(f"{self._group}:{name}:before")
             applied = await self._writer.apply_gathered(changesets, lane=(self._group, lane))
             self._point(f"{self._group}:{name}:after")
         except (Conflict, Rejected, Unavailable):
             return False
         return applied.verdict != BEHIND
+
+    async def _traced(self, subscription: Subscription, record: Record) -> Changeset:
+        cause = Cause.record(self._group, record, urgent=subscription.urgent)
+        name = f"process {subscription.event.type}"
+        with span(name, parent=cause.traceparent, kind=SpanKind.CONSUMER, attributes=_about(cause, record)):
+            return await self._handle(subscription, cause, record)
 
     async def _first(self, subscription: Subscription, record: Record) -> None:
         cause = Cause.record(self._group, record, urgent=subscription.urgent)

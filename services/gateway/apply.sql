@@ -48,9 +48,13 @@ begin
         ), counted as (
             select c.tenant_id, c.session_id, count(*) as k, max(c.occurred_at) as at from c group by c.tenant_id, c.session_id
         ), locked as materialized (
+            -- One look by the whole key for each: a plain join would read all of the tenant's sessions (no statistics, and RLS).
             select s.tenant_id, s.session_id, s.next_seq, n.k, n.at
-            from gateway.session_envelopes s join counted n using (tenant_id, session_id)
-            order by s.tenant_id, s.session_id for no key update of s
+            from (select * from counted order by tenant_id, session_id offset 0) n
+            cross join lateral (
+                select e.tenant_id, e.session_id, e.next_seq from gateway.session_envelopes e
+                where e.tenant_id = n.tenant_id and e.session_id = n.session_id for no key update of e
+            ) s
         ), moved as (
             update gateway.session_envelopes s set next_seq = l.next_seq + l.k, last_at = greatest(s.last_at, l.at)
             from locked l where s.tenant_id = l.tenant_id and s.session_id = l.session_id

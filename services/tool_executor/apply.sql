@@ -41,8 +41,13 @@ begin
         with c as (
             select * from jsonb_to_recordset(changes -> 'call.close') as c(i int, tenant_id text, call_id text, state text, outcome jsonb)
         ), locked as materialized (
-            select c.i, c.state, c.outcome, t.tenant_id, t.call_id from executor.tool_calls t join c using (tenant_id, call_id)
-            where t.state = 'running' order by t.tenant_id, t.call_id for update of t
+            -- One look by the whole key for each: a plain join would read all of the tenant's calls (no statistics, and RLS).
+            select c.i, c.state, c.outcome, t.tenant_id, t.call_id
+            from (select * from c order by c.tenant_id, c.call_id offset 0) c
+            cross join lateral (
+                select k.tenant_id, k.call_id from executor.tool_calls k
+                where k.tenant_id = c.tenant_id and k.call_id = c.call_id and k.state = 'running' for update of k
+            ) t
         ), closed as (
             update executor.tool_calls t set state = l.state, outcome = l.outcome, ended_at = now()
             from locked l where t.tenant_id = l.tenant_id and t.call_id = l.call_id returning l.i

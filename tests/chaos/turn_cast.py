@@ -1,0 +1,120 @@
+"""The real services as a cast for the kill driver: whole turns, on a real folder, with a person who approves.
+
+How a turn goes is in its session's name: `tidy-` scans, removes, sorts and commits, `many-` sorts a thousand files,
+`ignored-` is never approved, `unclear-` is asked back and not answered. The model judges by what it is shown and not by
+what it was asked before, so that another process goes on where one was killed; it mends each first draft once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import orjson
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.database import Dsns
+from libs.events import ApprovalDecided, ApprovalRequested
+from libs.events.committee import Task
+from libs.events.values import Plan
+from libs.models.ports import Drafted, PlannerOutcome, Said, Unclear
+from libs.runtime.platform import Platform
+from libs.skills import ToolDefinition
+from tests.chaos.driver import Point, Stage
+from tests.house import WHO, at_home, law, plan
+
+TIDY = plan(
+    ("remove-duplicates.scan", {"path": ".", "strategy": "hash"}),
+    ("remove-duplicates.remove", {"groups": "$step(1).groups"}),
+    ("manage-files.list", {"path": "."}),
+    ("organize-by-type.sort", {"source": "$step(3).nodes", "by": "extension_category", "target": "."}),
+)
+MANY = plan(
+    ("manage-files.list", {"path": "."}),
+    ("organize-by-type.sort", {"source": "$step(1).nodes", "by": "extension_category", "target": "."}),
+)
+MENDED = "mended"
+SOON = {"conversation_worker": {"approval_seconds": 5.0, "clarification_seconds": 5.0}}
+ASKED = """
+select log.key, log.data from bus.log where log.type = 'suma.approval.requested.v1' and not exists
+(select from bus.inbox where inbox.id = 'yes:' || (log.data ->> 'approval_id'))
+"""
+LOOK_SECONDS = 0.02
+
+
+class Steady:
+    """A model whose answers depend on nothing but the question."""
+
+    name = "steady"
+
+    async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
+        if task.text == "unclear":
+            return Unclear("Which of them?", missing=("which",))
+        return Drafted(MANY if task.text == "many" else TIDY)
+
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+        good = plan.reasoning == MENDED or task.text == "many"
+        return Said('{"approved": true}' if good else '{"approved": false, "reason": "Say why."}')
+
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+        return Drafted(plan.model_copy(update={"reasoning": MENDED}))
+
+    async def answer(self, task: Task) -> AsyncIterator[Said]:
+        yield Said("It is tidy.")
+
+
+@asynccontextmanager
+async def turn_cast(where: Dsns, world: str, member: str, point: Point) -> AsyncIterator[Stage]:
+    """The three services; `world` is the folder that their roots and data are in."""
+    ports = {"policy": await law(), "model": Steady(), "member": member, "point": point}
+    async with at_home(where, Path(world), settings=SOON if "soon" in Path(world).name else None, **ports) as stage:
+        person = asyncio.ensure_future(_approve(stage[0]))
+        try:
+            yield stage
+        finally:
+            person.cancel()
+            await asyncio.gather(person, return_exceptions=True)
+
+
+@asynccontextmanager
+async def stopping_cast(where: Dsns, world: str, member: str, point: Point, *, at: str, hit: int) -> AsyncIterator[Stage]:
+    """The same, in a process that stalls at the nth time that it comes to a point, until someone lets it go on."""
+    seen = 0
+
+    def stall(reached: str) -> None:
+        nonlocal seen
+        seen += reached == at
+        if reached == at and seen == hit:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        point(reached)
+
+    async with turn_cast(where, world, member, stall) as stage:
+        yield stage
+
+
+async def _approve(platform: Platform) -> None:
+    """A person who says yes to every question, once, except in the sessions that nobody looks after."""
+    pool = await platform.database.bus()
+    while True:
+        for row in await pool.fetch(ASKED):
+            tenant, session = str(row["key"]).split(":", 1)
+            if not session.startswith("ignored-"):
+                asked = ApprovalRequested.model_validate(orjson.loads(row["data"]))
+                await platform.writer.apply(_yes(tenant, session, asked))
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+def _yes(tenant: str, session: str, asked: ApprovalRequested) -> Changeset:
+    cause = Cause.request(
+        "gateway", id=f"yes:{asked.approval_id}", tenant=tenant, key=f"{tenant}:{session}", session=session
+    )
+    answer = ApprovalDecided(
+        approval_id=asked.approval_id, verdict="approve", digest=asked.digest, principal=WHO, scopes=("*",)
+    )
+    return Changeset(cause).say(answer)
