@@ -194,7 +194,7 @@ class Echo:
             Service("committee_worker", [Subscription(PlanRequested, self.planned)]),
             Service("tool_executor", [Subscription(ToolRequested, self.requested)], [tool]),
             Service("memory_service", [Subscription(RememberRequested, self.noted)]),
-            Service("audit_worker", [Subscription(ActionRecorded, self.noted, stubborn=True)], gathers=True),
+            Service("audit_worker", [Subscription(ActionRecorded, self.noted, stubborn=True)]),
             Service(
                 "gateway",
                 [

@@ -93,7 +93,7 @@ class Consumer:
         self._lanes = lanes
         self._parked = parked
         self._point = point
-        self._gathers = service.gathers
+        self._gathers, self._linger = service.gathers, service.linger
         self._gathered: dict[str, deque[Taken]] = {}
         self._retrying: set[int] = set()
         self.retried: Callable[[], None] = lambda: None
@@ -136,6 +136,8 @@ class Consumer:
     async def _together(self, lane: str) -> None:
         waiting = self._gathered[lane]
         while waiting:
+            if self._linger and len(waiting) < GATHERED_MOST:
+                await asyncio.sleep(self._linger)
             taken = list(islice(waiting, GATHERED_MOST))
             if not await self._at_once(lane, taken):
                 for subscription, record, _ in taken:

@@ -60,6 +60,8 @@ class Service:
     kinds: Sequence[Kind[Any]] = ()
     gathers: bool = False
     """Its handlers load nothing, so that many records of a partition may be applied as one changeset (all or none)."""
+    linger: float = 0.0
+    """Seconds that a gathering service waits for more records before it takes them: for those that nobody waits for."""
     schema: Schema | None = None
     api: Api | None = None
     tasks: Sequence[Callable[[], Awaitable[None]]] = ()

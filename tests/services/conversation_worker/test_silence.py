@@ -91,7 +91,7 @@ async def test_a_hook_that_raises_runs_nothing_and_the_turn_ends(home: Dsns, tmp
         if action == "approval.decide":
             await at.decide(await at.asked(session="s"), session="s")
         await parked(at, action)
-        for _ in range(12):
+        for _ in range(60):
             if await at.open() == []:
                 break
             await at.later(15 * 60)
