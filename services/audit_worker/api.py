@@ -48,14 +48,14 @@ class Desk:
         return sum((await self.platform.bus.lag([GROUP])).values())
 
 
-def tenant_of(request: Request) -> str:
+async def tenant_of(request: Request) -> str:
     """Raises BadToken."""
     platform: Platform = request.app.state.desk.platform
     token = request.headers.get(internal.HEADER, "")
     return internal.verify(platform.keys, token, audience=GROUP, now=platform.clock.now()).tenant
 
 
-def desk_of(request: Request) -> Desk:
+async def desk_of(request: Request) -> Desk:
     desk: Desk = request.app.state.desk
     return desk
 

@@ -6,7 +6,15 @@ from libs import ids
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError, Unavailable
-from libs.events import ActionRecorded, PlanApproved, PlanRejected, PlanRequested, PlanUnclear, ReviewRequested
+from libs.events import (
+    ActionRecorded,
+    PlanApproved,
+    PlanCancelRequested,
+    PlanRejected,
+    PlanRequested,
+    PlanUnclear,
+    ReviewRequested,
+)
 from libs.events.envelope import Envelope
 from libs.events.values import Plan, Review
 from libs.leases.ports import Held, Start
@@ -38,6 +46,12 @@ class Handlers:
 
     async def shown(self, cause: Cause, event: Envelope[ReviewRequested]) -> Changeset:
         return await self._weigh(cause, opened(event.data), event.data.plan)
+
+    async def unwanted(self, cause: Cause, event: Envelope[PlanCancelRequested]) -> Changeset:
+        """Close whatever model call the deliberation is at: of all that it may come to there is at most one."""
+        request, most = event.data.request_id, self._settings.rejections_most
+        later = [_call_id(cause, request, kind, n) for kind in (REVIEW, RESOLVE) for n in range(most)]
+        return Changeset(cause).cancel(_call_id(cause, request, PLAN, 0), *later)
 
     async def plan(self, held: Held) -> PlannerOutcome:
         return await self._model.plan(of(held).task, self._skills.tools)
@@ -135,7 +149,13 @@ class Handlers:
 
 
 def _call(kind: str, cause: Cause, case: Deliberation) -> Start:
-    return Start(ids.derived(cause.id, kind), kind, {"deliberation": case.dump()})
+    return Start(_call_id(cause, case.request_id, kind, case.rejections), kind, {"deliberation": case.dump()})
+
+
+def _call_id(cause: Cause, request_id: str, kind: str, rejections: int) -> str:
+    """The lease of a model call, by what it is for, so that it can be cancelled: between two rejections there is one
+    of each kind."""
+    return ids.derived(cause.key, request_id, kind, str(rejections))
 
 
 def _named(plan: Plan, cause: Cause) -> Plan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from libs.events import PlanRequested, ReviewRequested
+from libs.events import PlanCancelRequested, PlanRequested, ReviewRequested
 from libs.leases.ports import Kind
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
@@ -19,6 +19,7 @@ def build(platform: Platform) -> Service:
         [
             Subscription(PlanRequested, on.asked, on.never_heard),
             Subscription(ReviewRequested, on.shown, on.never_heard),
+            Subscription(PlanCancelRequested, on.unwanted, urgent=True),
         ],
         [
             Kind(PLAN, on.plan, on.planned, on.failed, room, each),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from libs.errors import Rejected
-from libs.events import ApprovalClosed, ApprovalDecided, TurnCancelRequested
+from libs.events import ApprovalClosed, ApprovalDecided, PlanCancelRequested, TurnCancelRequested
 from libs.events.values import Args, StepState
-from services.conversation_worker import acting, calling, committing, ending
+from services.conversation_worker import acting, calling, committing, ending, turns
 from services.conversation_worker.domain import binding
 from services.conversation_worker.domain.talk import ENDED_MOST, Approval, Doing, Ending, TurnState
 from services.conversation_worker.office import Office, recorded
@@ -56,6 +56,8 @@ def cancel(office: Office, scene: Scene, request: TurnCancelRequested) -> None:
     elif scene.active(request.turn_id):
         if scene.turn.ending is None:
             scene.set_session(epoch=scene.session.epoch + 1)
+            if scene.turn.state is TurnState.THINKING:
+                scene.say(PlanCancelRequested(request_id=turns.request_id(scene.turn), turn_id=request.turn_id))
             ending.stop(office, scene, cancelled)
     elif not scene.knows(request.turn_id):
         # A cancel is urgent: it may overtake its message.

@@ -90,12 +90,12 @@ def gather(office: Office, scene: Scene) -> None:
 
 def think(scene: Scene, task: Task) -> None:
     """Ask the committee for a plan."""
-    turn = scene.set_turn(state=TurnState.THINKING, working=None)
+    turn = scene.set_turn(state=TurnState.THINKING, working=None, asked=scene.turn.asked + 1)
     scene.say(PlanRequested(request_id=request_id(turn), turn_id=turn.turn_id, round=turn.round, task=task))
 
 
 def request_id(turn: Turn) -> str:
-    return ids.derived(turn.turn_id, str(turn.round), turn.clarification or "")
+    return ids.derived(turn.turn_id, "plan", str(turn.asked))
 
 
 def thought(office: Office, scene: Scene, usage: Usage) -> None:

@@ -178,7 +178,7 @@ class Work:
         commit_id, exclude = str(request.args["commit_id"]), tuple(map(str, request.args.get("exclude", ())))
         fence, stage = _fence(held), workspace.stage
         return await self._whole(
-            held, root, lambda: commit(root, stage, commit_id=commit_id, fence=fence, exclude=exclude)
+            held, root, lambda: commit(root, stage, commit_id=commit_id, fence=fence, exclude=exclude, step=self._step)
         )
 
     async def _whole(self, held: Held, root: Path, action: Callable[[], T]) -> T:
@@ -189,23 +189,35 @@ class Work:
             await self._settle(held, root)
             return await _to_the_end(lambda: _answering(action))
 
+    def _step(self, done: str) -> None:
+        """Each operation on files is a point at which the process may die or stall."""
+        self._platform.point(f"{GROUP}:files:{done.partition(':')[0]}")
+
     async def _settle(self, held: Held, root: Path) -> None:
         """Who holds a lease anew may take the lock from its former holder, who may be stopped and not dead (A25)."""
         await self._workspaces.settle(root, hold=seize if held.attempts > 1 else lock, fence=_fence(held))
 
     async def _already(self, held: Held, root: Path, commit_id: str) -> Committed | None:
+        """The answer that the commit gave, where it was done before."""
         try:
             found = await asyncio.to_thread(outcome, root, commit_id)
         except Unfinished:
             await self._settle(held, root)
             found = await asyncio.to_thread(outcome, root, commit_id)
-        return await asyncio.to_thread(committed, root, commit_id) if found == "committed" else None
+        if found != "committed":
+            return None
+        done = await asyncio.to_thread(committed, root, commit_id)
+        if done is None:
+            # It was killed between its last mark and putting itself away, which settling does.
+            await self._settle(held, root)
+            done = await asyncio.to_thread(committed, root, commit_id)
+        return done
 
     async def _roll_back(self, held: Held, request: ToolRequested, session: str) -> Worked:
         commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(request.root)
         exclude, fence = tuple(map(str, request.args.get("exclude", ()))), _fence(held)
         back: RolledBack = await self._whole(
-            held, root, lambda: rollback(root, commit_id, fence=fence, exclude=exclude)
+            held, root, lambda: rollback(root, commit_id, fence=fence, exclude=exclude, step=self._step)
         )
         empty = Diff(version=0, count=0)
         return Worked(

@@ -75,6 +75,8 @@ class Turn(Value):
     letter: Letter
     intent: str = "statement"
     round: int = 1
+    asked: int = 0
+    """How often the committee was asked: twice in one round when the first time it asked back."""
     clarification: str | None = None
     skill: str | None = None
     plan: Plan | None = None

@@ -40,7 +40,7 @@ class Gateway:
         return found
 
 
-def _gateway(request: Request) -> Gateway:
+async def _gateway(request: Request) -> Gateway:
     return cast("Gateway", request.app.state.gateway)
 
 

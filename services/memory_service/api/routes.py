@@ -67,12 +67,12 @@ class Desk:
             raise Refused(written.decision.reason)
 
 
-def caller_of(request: Request) -> Caller:
+async def caller_of(request: Request) -> Caller:
     caller: Caller = request.state.caller
     return caller
 
 
-def desk_of(request: Request) -> Desk:
+async def desk_of(request: Request) -> Desk:
     desk: Desk = request.app.state.desk
     return desk
 

@@ -55,7 +55,7 @@ def get_children(bench: Bench, args: Args) -> Done:
     files = sum(node.kind == "file" for node in nodes)
     return Done(
         {"nodes": paths, "count": len(paths)},
-        f"{files} files and {len(paths) - files} folders in {_place(args)}.",
+        f"{many(files, 'file')} and {many(len(paths) - files, 'folder')} in {_place(args)}.",
         reads=tuple(paths[:READS_MOST]),
     )
 
@@ -81,7 +81,7 @@ def get_metadata(bench: Bench, args: Args) -> Done:
             "directories": found.directories,
             "bytes": found.size,
         }
-    return Done(data, f"{node.path}: {data['files']} files, {human(data['bytes'])}.", reads=(node.path,))
+    return Done(data, f"{node.path}: {many(data['files'], 'file')}, {human(data['bytes'])}.", reads=(node.path,))
 
 
 def statistics(bench: Bench, args: Args) -> Done:
@@ -107,7 +107,7 @@ def statistics(bench: Bench, args: Args) -> Done:
         },
     }
     size = sum(node.size for node in nodes)
-    return Done(data, f"{len(nodes)} files in {folders} folders, {human(size)}.")
+    return Done(data, f"{many(len(nodes), 'file')} in {many(folders, 'folder')}, {human(size)}.")
 
 
 def find_duplicates(bench: Bench, args: Args) -> Done:
@@ -119,7 +119,7 @@ def find_duplicates(bench: Bench, args: Args) -> Done:
     reads = tuple(path for group in groups for path in group["paths"])
     return Done(
         {"groups": groups, "files": files, "bytes": spare},
-        f"{len(groups)} groups of duplicates: {files} files could go, {human(spare)}.",
+        f"{many(len(groups), 'group')} of duplicates: {many(files, 'file')} could go, {human(spare)}.",
         reads=reads[:READS_MOST],
     )
 
@@ -173,10 +173,9 @@ def delete_node(bench: Bench, args: Args) -> Done:
     sizes = [bench.stage.get_metadata(path) for path in paths]
     freed = sum(node.size for node in sizes)
     applied = _stage(bench, [Delete(path=path, reason=bench.reason) for path in paths])
-    word = "file" if len(paths) == 1 else "files"
     return Done(
         {"deleted": paths, "files": len(paths), "bytes": freed},
-        f"Removed {len(paths)} {word}, {human(freed)}.",
+        f"Removed {many(len(paths), 'file')}, {human(freed)}.",
         applied=applied,
         warnings=tuple(bench.missing),
     )
@@ -192,6 +191,11 @@ PRIMITIVES: Mapping[str, Primitive] = {
     "rename_node": rename_node,
     "delete_node": delete_node,
 }
+
+
+def many(count: int, word: str) -> str:
+    """1 file, 2 files."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def human(size: int) -> str:
@@ -291,13 +295,12 @@ def _moved(bench: Bench, operations: Sequence[AnyOperation], made: list[str]) ->
     moves = [{"from": op.path, "to": op.target} for op in operations if isinstance(op, Move)]
     applied = _stage(bench, operations)
     folders = sorted({dirname(move["to"]) for move in moves} | set(made))
-    word = "file" if len(moves) == 1 else "files"
     where = (
         f" into {len(folders)} folders" if len(folders) > 1 else f" into {folders[0]}" if folders and folders[0] else ""
     )
     return Done(
         {"moved": moves, "files": len(moves), "folders": folders},
-        f"Moved {len(moves)} {word}{where}.",
+        f"Moved {many(len(moves), 'file')}{where}.",
         applied=applied,
         warnings=tuple(bench.missing),
     )
