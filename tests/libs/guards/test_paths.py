@@ -22,17 +22,17 @@ PATH = {"type": "string", "format": "workspace-path"}
         ("a.txt", "a.txt"),
         ("./a//b/", "a/b"),
         (".", "."),
-        ("/work", "."),
-        ("/work/", "."),
-        ("/work/a", "a"),
-        ("//work/a", "a"),
+        ("/tree", "."),
+        ("/tree/", "."),
+        ("/tree/a", "a"),
+        ("//tree/a", "a"),
         ("...", "..."),
         ("a..b/..c", "a..b/..c"),
         ("Screenshot 3.00\u202fPM.png", "Screenshot 3.00\u202fPM.png"),
     ],
 )
 def test_a_path_inside_is_told_relative_to_the_root(path: str, relative: str) -> None:
-    assert within("/work", path) == relative
+    assert within("/tree", path) == relative
 
 
 @pytest.mark.requirement("A5", "S0-13")
@@ -43,10 +43,10 @@ def test_a_path_inside_is_told_relative_to_the_root(path: str, relative: str) ->
         ("../x", "path.parent"),
         ("a/../../x", "path.parent"),
         ("a/..", "path.parent"),
-        ("/work/../etc/passwd", "path.parent"),
+        ("/tree/../etc/passwd", "path.parent"),
         ("/etc/passwd", "path.outside"),
-        ("/work-evil/x", "path.outside"),
-        ("/workx", "path.outside"),
+        ("/tree-evil/x", "path.outside"),
+        ("/treex", "path.outside"),
         ("/", "path.outside"),
         ("/WORK/a", "path.outside"),
         ("", "path.empty"),
@@ -64,17 +64,17 @@ def test_a_path_inside_is_told_relative_to_the_root(path: str, relative: str) ->
 )
 def test_a_path_that_leads_out_is_refused_by_its_rule(path: str, rule: str) -> None:
     with pytest.raises(PathRefused) as refused:
-        within("/work", path)
+        within("/tree", path)
     assert refused.value.rule == rule
 
 
 @pytest.mark.requirement("A5")
 def test_home_means_the_home_that_was_handed_in() -> None:
-    assert within("/home/ada/work", "~/work/x", home="/home/ada") == "x"
+    assert within("/home/ada/tree", "~/tree/x", home="/home/ada") == "x"
     with pytest.raises(PathRefused):
-        within("/home/ada/work", "~/other", home="/home/ada")
+        within("/home/ada/tree", "~/other", home="/home/ada")
     with pytest.raises(PathRefused):
-        within("/home/ada/work", "~bob/work/x", home="/home/ada")
+        within("/home/ada/tree", "~bob/tree/x", home="/home/ada")
 
 
 @pytest.mark.requirement("A5")
@@ -82,13 +82,13 @@ def test_home_means_the_home_that_was_handed_in() -> None:
 def test_what_is_let_through_lies_under_the_root(parts: list[str], lead: bool) -> None:
     path = ("/" if lead else "") + "/".join(parts)
     try:
-        relative = within("/work", path)
+        relative = within("/tree", path)
     except PathRefused:
         return
-    joined = posixpath.normpath(posixpath.join("/work", relative))
-    assert joined == "/work" or joined.startswith("/work/")
+    joined = posixpath.normpath(posixpath.join("/tree", relative))
+    assert joined == "/tree" or joined.startswith("/tree/")
     assert joined == posixpath.normpath(
-        posixpath.join("/work", "/" + path.lstrip("/") if path.startswith("/") else path)
+        posixpath.join("/tree", "/" + path.lstrip("/") if path.startswith("/") else path)
     )
 
 
@@ -119,14 +119,14 @@ def test_the_schema_tells_which_args_are_paths() -> None:
 
 
 @pytest.mark.requirement("A5")
-@given(depth=st.integers(0, 8), path=st.sampled_from(["../x", "/work-evil", "/etc/passwd", "a\0"]))
+@given(depth=st.integers(0, 8), path=st.sampled_from(["../x", "/tree-evil", "/etc/passwd", "a\0"]))
 def test_a_path_is_found_however_deep_it_lies(depth: int, path: str) -> None:
     schema: dict[str, object] = {**PATH}
     args: object = path
     for _ in range(depth):
         schema, args = {"properties": {"in": {"items": schema}}}, {"in": [args]}
     with pytest.raises(PathRefused):
-        check_paths("/work", {"properties": {"top": schema}}, {"top": args})
+        check_paths("/tree", {"properties": {"top": schema}}, {"top": args})
 
 
 @pytest.mark.requirement("A5")
