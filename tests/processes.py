@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["tests.infrastructure", "tests.echo", "uvloop"])
+_forks.set_forkserver_preload(["tests.infrastructure", "tests.echo", "tests.chaos.turn_cast", "uvloop"])
 
 
 class Child:

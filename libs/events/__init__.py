@@ -5,7 +5,14 @@
 
 from libs.events.audit import ActionRecorded
 from libs.events.base import Event, Value, registry
-from libs.events.committee import PlanApproved, PlanRejected, PlanRequested, PlanUnclear, ReviewRequested
+from libs.events.committee import (
+    PlanApproved,
+    PlanCancelRequested,
+    PlanRejected,
+    PlanRequested,
+    PlanUnclear,
+    ReviewRequested,
+)
 from libs.events.deadletters import EventDeadLettered
 from libs.events.envelope import Envelope
 from libs.events.inbound import ApprovalDecided, MessageReceived, RollbackRequested, TurnCancelRequested
@@ -46,6 +53,7 @@ __all__ = [
     "MessageCompleted",
     "MessageReceived",
     "PlanApproved",
+    "PlanCancelRequested",
     "PlanProposed",
     "PlanRejected",
     "PlanRequested",

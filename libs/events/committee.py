@@ -57,6 +57,14 @@ class ReviewRequested(Event):
     plan: Plan
 
 
+@event("suma.plan.cancel_requested.v1", COMMITTEE_REQUESTS)
+class PlanCancelRequested(Event):
+    """Nobody waits for this deliberation any more: the model call that it is at is closed."""
+
+    request_id: str
+    turn_id: str
+
+
 @event("suma.plan.approved.v1", COMMITTEE_DECISIONS)
 class PlanApproved(Event):
     """A plan that may be carried out. Without steps, `answer` says why none are needed."""

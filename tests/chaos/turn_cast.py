@@ -12,21 +12,28 @@ import os
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import orjson
 
-from libs import ids
 from libs.changes import Cause, Changeset
 from libs.database import Dsns
 from libs.events import ApprovalDecided, ApprovalRequested
 from libs.events.committee import Task
 from libs.events.values import Plan
+from libs.leases.ports import Held, Kind
 from libs.models.ports import Drafted, PlannerOutcome, Said, Unclear
 from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
-from tests.chaos.driver import Point, Stage
+
+# Here, so that the process that children are forked from has them already.
+from services.committee_worker import service as _committee  # noqa: F401
+from services.conversation_worker import service as _conversation  # noqa: F401
+from services.tool_executor import service as _executor  # noqa: F401
+from tests.chaos.driver import TICK, WITHIN, Point, Stage
 from tests.house import WHO, at_home, law, plan
 
 TIDY = plan(
@@ -40,12 +47,12 @@ MANY = plan(
     ("organize-by-type.sort", {"source": "$step(1).nodes", "by": "extension_category", "target": "."}),
 )
 MENDED = "mended"
-SOON = {"conversation_worker": {"approval_seconds": 5.0, "clarification_seconds": 5.0}}
+DAY = 24 * 3600.0
 ASKED = """
 select log.key, log.data from bus.log where log.type = 'suma.approval.requested.v1' and not exists
 (select from bus.inbox where inbox.id = 'yes:' || (log.data ->> 'approval_id'))
 """
-LOOK_SECONDS = 0.02
+STALLED, WOKEN = "stalled", "woken"
 
 
 class Steady:
@@ -70,10 +77,13 @@ class Steady:
 
 
 @asynccontextmanager
-async def turn_cast(where: Dsns, world: str, member: str, point: Point) -> AsyncIterator[Stage]:
-    """The three services; `world` is the folder that their roots and data are in."""
-    ports = {"policy": await law(), "model": Steady(), "member": member, "point": point}
-    async with at_home(where, Path(world), settings=SOON if "soon" in Path(world).name else None, **ports) as stage:
+async def turn_cast(
+    where: Dsns, world: str, member: str, point: Point, *, patience: float = DAY
+) -> AsyncIterator[Stage]:
+    """The three services; `world` is the folder of their root and data, `patience` how long they wait for people."""
+    settings = {"conversation_worker": {"approval_seconds": patience, "clarification_seconds": patience}}
+    ports: dict[str, Any] = {"policy": await law(), "model": Steady(), "member": member, "point": point}
+    async with at_home(where, Path(world), settings=settings, **ports) as stage:
         person = asyncio.ensure_future(_approve(stage[0]))
         try:
             yield stage
@@ -83,19 +93,51 @@ async def turn_cast(where: Dsns, world: str, member: str, point: Point) -> Async
 
 
 @asynccontextmanager
-async def stopping_cast(where: Dsns, world: str, member: str, point: Point, *, at: str, hit: int) -> AsyncIterator[Stage]:
-    """The same, in a process that stalls at the nth time that it comes to a point, until someone lets it go on."""
+async def stalling_cast(
+    where: Dsns, world: str, member: str, point: Point, *, at: str, hit: int
+) -> AsyncIterator[Stage]:
+    """The same, in a process that stalls at the nth time that it comes to a point, until someone lets it go on; it
+    says when it stalls, and when the call that it worked on has ended after all."""
     seen = 0
 
     def stall(reached: str) -> None:
         nonlocal seen
         seen += reached == at
         if reached == at and seen == hit:
+            (Path(world) / STALLED).write_text(str(os.getpid()))
             os.kill(os.getpid(), signal.SIGSTOP)
         point(reached)
 
-    async with turn_cast(where, world, member, stall) as stage:
-        yield stage
+    async def run(kind: Kind[Any], held: Held) -> Any:
+        try:
+            return await kind.run(held)
+        finally:
+            if seen >= hit:
+                (Path(world) / WOKEN).touch()
+
+    async with turn_cast(where, world, member, stall) as (platform, services):
+        yield platform, [replace(s, kinds=[replace(k, run=partial(run, k)) for k in s.kinds]) for s in services]
+
+
+async def stalled(world: Path) -> None:
+    """Until the stalling process stands still."""
+    async with asyncio.timeout(WITHIN):
+        while not _stands(world / STALLED):
+            await asyncio.sleep(TICK)
+
+
+async def woken(world: Path) -> None:
+    """Until the process that stalled has gone on and come to the end of its call."""
+    async with asyncio.timeout(WITHIN):
+        while not (world / WOKEN).exists():
+            await asyncio.sleep(TICK)
+
+
+def _stands(note: Path) -> bool:
+    if not note.exists() or not (pid := note.read_text()):
+        return False
+    state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return state == "T"
 
 
 async def _approve(platform: Platform) -> None:
@@ -107,7 +149,7 @@ async def _approve(platform: Platform) -> None:
             if not session.startswith("ignored-"):
                 asked = ApprovalRequested.model_validate(orjson.loads(row["data"]))
                 await platform.writer.apply(_yes(tenant, session, asked))
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(TICK)
 
 
 def _yes(tenant: str, session: str, asked: ApprovalRequested) -> Changeset:

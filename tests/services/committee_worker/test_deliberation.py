@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from libs.database import Dsns
 from libs.errors import Rejected
-from libs.events import PlanProposed, PlanRejected, ToolRequested
-from libs.events.values import Hitl
-from libs.models.ports import Drafted
+from libs.events import PlanCancelRequested, PlanProposed, PlanRejected, PlanRequested, ToolRequested
+from libs.events.committee import Task
+from libs.events.values import Hitl, Plan
+from libs.models.ports import Drafted, PlannerOutcome, Said
 from libs.models.scripted import Scripted
+from libs.skills import ToolDefinition
 from tests.house import House, house, plan
 
 MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
 OUTSIDE = plan(("manage-files.create", {"path": "../x", "name": "n", "type": "directory"}))
 NO, YES = '{"approved": false, "reason": "It does not fit."}', '{"approved": true}'
+
+HEARD = """
+select count(*) from bus.inbox join bus.log on log.event_id = inbox.id where inbox.grp = 'committee_worker'
+and log.type = 'suma.plan.cancel_requested.v1'
+"""
 
 
 async def asked(at: House) -> tuple[str | None, str | None]:
@@ -71,3 +81,67 @@ async def test_what_only_reads_needs_no_critic(home: Dsns, tmp_path: Path) -> No
     async with house(home, tmp_path, model=model) as at:
         assert await asked(at) == ("completed", None)
         assert model.asked == ["plan", "answer"]
+
+
+class Hanging(Scripted):
+    """A model whose call to `verb` goes on until it is closed."""
+
+    def __init__(self, verb: str) -> None:
+        super().__init__(plans=[Drafted(MAKE)], reviews=[NO], resolutions=[MAKE])
+        self._verb = verb
+        self.hangs, self.closed = asyncio.Event(), asyncio.Event()
+
+    @override
+    async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
+        await self._hang("plan")
+        return await super().plan(task, catalogue)
+
+    @override
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+        await self._hang("review")
+        return await super().review(task, plan, catalogue)
+
+    @override
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+        await self._hang("resolve")
+        return await super().resolve(task, plan, reason, catalogue)
+
+    async def _hang(self, verb: str) -> None:
+        if verb == self._verb:
+            self.hangs.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.closed.set()
+
+
+@pytest.mark.requirement("A23", "S0-09")
+@pytest.mark.parametrize("verb", ["plan", "review", "resolve"])
+async def test_a_cancel_closes_the_model_call_that_the_committee_is_at(home: Dsns, tmp_path: Path, verb: str) -> None:
+    model = Hanging(verb)
+    async with house(home, tmp_path, model=model) as at, asyncio.timeout(20):
+        turn = await at.say("make", session="s", root=at.folder())
+        await model.hangs.wait()
+        await at.cancel(turn, session="s")
+        await model.closed.wait()
+        assert (await at.ended(turn, session="s")).state == "cancelled"
+        await at.quiet()
+        assert await calls(at) == 0
+
+
+@pytest.mark.requirement("A23")
+async def test_a_cancel_of_one_turn_leaves_anothers_model_call_alone(home: Dsns, tmp_path: Path) -> None:
+    model = Hanging("plan")
+    async with house(home, tmp_path, model=model) as at, asyncio.timeout(20):
+        turn = await at.say("make", session="s", root=at.folder())
+        await model.hangs.wait()
+        asked = next(e for e in await at.logged("s") if isinstance(e, PlanRequested))
+        foreign = PlanCancelRequested(request_id=asked.request_id, turn_id=turn)
+        await at.publish(foreign, session="other")
+        await at.publish(foreign, session="s", tenant="foreign")
+        while await (await at.platform.database.bus()).fetchval(HEARD) < 2:
+            await at.platform.bus.waiting()
+        assert not model.closed.is_set()
+        await at.cancel(turn, session="s")
+        await model.closed.wait()
+        await at.quiet()

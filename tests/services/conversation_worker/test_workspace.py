@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,10 @@ def rename(old: str, new: str) -> tuple[str, dict[str, str]]:
 
 
 LOOK = ("manage-files.list", {"path": "."})
+CANCELS_HEARD = """
+select count(*) = 2 from bus.inbox join bus.log on log.event_id = inbox.id
+where log.type = any ('{suma.turn.cancel_requested.v1,suma.tool.cancel_requested.v1}')
+"""
 TWO = plan(rename("a", "A"), rename("b", "B"))
 
 
@@ -143,3 +149,29 @@ async def test_nothing_committed_is_nothing_to_roll_back(home: Dsns, tmp_path: P
         end = await at.until(TurnEnded, session="s") if await at.roll_back(session="s") else None
         assert end is not None
         assert end.reason == "NOTHING_TO_ROLL_BACK"
+
+
+@pytest.mark.requirement("A23", "A25")
+async def test_a_cancel_in_the_middle_of_a_commit_waits_for_it_and_says_that_it_was_finished(
+    home: Dsns, tmp_path: Path
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def halfway(point: str) -> None:
+        if point == "tool_executor:files:detach" and not begun.is_set():
+            begun.set()
+            go_on.wait(20)
+
+    async with house(home, tmp_path, model=mind(TWO), point=halfway) as at:
+        turn, commit = await to_commit(at)
+        await at.decide(commit, session="s")
+        await asyncio.to_thread(begun.wait, 20)
+        await at.cancel(turn, session="s")
+        await at.publish(ToolCancelRequested(turn_id=turn), session="s")
+        while not await (await at.platform.database.bus()).fetchval(CANCELS_HEARD):
+            await at.platform.bus.waiting()
+        go_on.set()
+        end = await at.ended(turn, session="s")
+        assert (end.state, "was finished" in end.detail) == ("cancelled", True)
+        assert names(at) == {"A", "B"}
+        await at.quiet()

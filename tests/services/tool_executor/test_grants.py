@@ -78,3 +78,31 @@ async def test_a_result_told_many_times_counts_once(home: Dsns, tmp_path: Path) 
         turn = await at.say("again", session="s")
         await at.ended(turn, session="s")
         assert len([e for e in await at.logged("s") if isinstance(e, StepChanged)]) == steps
+
+
+@pytest.mark.requirement("A14a")
+async def test_a_grant_that_has_expired_runs_nothing(home: Dsns, tmp_path: Path) -> None:
+    settings = {"conversation_worker": {"grant_seconds": 1e-6}}
+    async with house(home, tmp_path, model=mind(MAKE), settings=settings) as at:
+        await at.say("make", session="s", root=at.folder(), hitl=Hitl.BYPASS)
+        denied = await at.until(ToolDenied, session="s")
+        assert (denied.link, "expired" in denied.reason) == ("grant", True)
+        await at.quiet()
+        assert not any(isinstance(event, ToolStarted) for event in await at.logged("s"))
+
+
+@pytest.mark.requirement("A8", "A14a")
+async def test_a_call_about_which_policy_stays_silent_is_refused_by_the_executor(home: Dsns, tmp_path: Path) -> None:
+    """Only the executor asks about a drop."""
+    async with house(home, tmp_path, model=mind(MAKE)) as at:
+        turn = await at.say("make", session="s", root=at.folder(), hitl=Hitl.BYPASS)
+        await at.asked(session="s")
+        at.judge.silent.add("workspace.commit")
+        asked = at.judge.asked.count("workspace.commit")
+        await at.cancel(turn, session="s")
+        while at.judge.asked.count("workspace.commit") == asked:
+            await at.platform.bus.waiting()
+        await at.later(61)
+        denied = await at.until(ToolDenied, session="s")
+        assert (denied.link, denied.reason.split(":")[0]) == ("policy", "POLICY_UNAVAILABLE")
+        assert (await at.ended(turn, session="s")).state == "cancelled"

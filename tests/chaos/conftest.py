@@ -1,0 +1,17 @@
+"""A database that has the services' tables already."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+
+from libs.database import Dsns
+from libs.runtime.embedded.postgres import Postgres
+from tests import house, infrastructure
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def home(server: Postgres) -> AsyncIterator[Dsns]:
+    async with infrastructure.fresh_database(server, await house.template(server)) as database:
+        yield database

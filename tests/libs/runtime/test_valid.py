@@ -1,0 +1,48 @@
+"""May work still act under its lease? Asked before each effect, also by a process that has been stopped meanwhile."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from libs.leases.ports import TTL_SECONDS, Held
+from libs.runtime.keeper import MARGIN_SECONDS, Work
+from tests.libs.runtime.conftest import Workshop
+
+HELD = Held("x", "g", "tool", "t", "t:s", 1, 1, {})
+
+
+@pytest.mark.requirement("A18", "A25")
+def test_a_lease_that_was_renewed_too_long_ago_is_acted_under_no_more() -> None:
+    allowed = TTL_SECONDS - MARGIN_SECONDS
+    assert Work(HELD, renewed=time.monotonic() - allowed + 1).valid()
+    assert not Work(HELD, renewed=time.monotonic() - allowed).valid()
+
+
+@pytest.mark.requirement("A18")
+def test_a_lease_that_is_lost_is_acted_under_no_more() -> None:
+    work = Work(HELD, renewed=time.monotonic())
+    work.lost = True
+    assert not work.valid()
+
+
+@pytest.mark.requirement("A18", "A25")
+async def test_work_learns_from_its_own_lease_that_someone_else_holds_it(workshop: Workshop) -> None:
+    seen: list[bool] = []
+
+    async def run(held: Held) -> None:
+        seen.append(held.valid())
+        try:
+            await workshop.go_on.wait()
+        finally:
+            seen.append(held.valid())
+            workshop.handled.append(held.id)
+
+    workshop.on_run = run
+    async with workshop.open():
+        lease = await workshop.start()
+        await workshop.started.wait()
+        await workshop.eye.execute("update bus.leases set token = token + 1, owner = 'thief' where id = $1", lease)
+        await workshop.until(lambda: bool(workshop.handled))
+    assert seen == [True, False]
