@@ -135,15 +135,22 @@ def _try_apart(bundle: Bundle) -> None:
     """Put the bundle on trial in another process (see `trial`). Raises BundleBroken with what it found."""
     candidate = {"modules": bundle.modules, "data": bundle.data, "entrypoint": ENTRYPOINT}
     command = [sys.executable, "-P", str(Path(__file__).with_name("trial.py"))]
+    tried = _trial(command, candidate)
+    if tried.returncode < 0:
+        # The engine aborts now and then when it saves a bundle; a bundle that makes it abort does so again.
+        tried = _trial(command, candidate)
+    if tried.returncode != 0:
+        said = tried.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise BundleBroken(f"The policy bundle is broken: {said or 'the engine ended'}.")
+
+
+def _trial(command: list[str], candidate: Mapping[str, object]) -> subprocess.CompletedProcess[bytes]:
     try:
-        tried = subprocess.run(  # noqa: S603 -- our own interpreter and our own file
+        return subprocess.run(  # noqa: S603 -- our own interpreter and our own file
             command, input=json.dumps(candidate).encode(), capture_output=True, timeout=TRIAL_SECONDS, check=False
         )
     except (subprocess.TimeoutExpired, OSError) as failed:
         raise BundleBroken(f"The policy bundle could not be tried: {failed}") from failed
-    if tried.returncode != 0:
-        said = tried.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise BundleBroken(f"The policy bundle is broken: {said or 'the engine ended'}.")
 
 
 def _spelled(value: Json) -> Json:
