@@ -2,6 +2,6 @@
 
 Listens to committee.requests (plan.requested, review.requested, plan.cancel_requested). Says plan.approved,
 plan.rejected, plan.unclear on committee.decisions, and every verdict on audit.events. Owns no table: a deliberation is
-a chain of leases, each one model call that carries all it needs, so that a recorded answer is never paid for
-again (DESIGN §7, §8; S0-09 … S0-23).
+a chain of leases, each of which is one model call that carries all it needs, so that a recorded answer is never paid
+for again (DESIGN §7, §8; S0-09 … S0-23).
 """
