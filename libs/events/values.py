@@ -152,3 +152,12 @@ class Usage(Value):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_micros: int = 0
+
+    def plus(self, later: Usage) -> Usage:
+        """Both together, under the later model's name."""
+        return Usage(
+            model=later.model,
+            input_tokens=self.input_tokens + later.input_tokens,
+            output_tokens=self.output_tokens + later.output_tokens,
+            cost_micros=self.cost_micros + later.cost_micros,
+        )

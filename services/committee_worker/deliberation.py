@@ -32,7 +32,7 @@ class Deliberation(Value):
         return self.model_copy(update={"plan": plan})
 
     def spent(self, usage: Usage) -> Deliberation:
-        return self.model_copy(update={"usage": added(self.usage, usage)})
+        return self.model_copy(update={"usage": self.usage.plus(usage)})
 
     def dump(self) -> dict[str, Any]:
         return self.model_dump(mode="json")
@@ -52,13 +52,3 @@ def opened(request: PlanRequested | ReviewRequested) -> Deliberation:
 def of(held: Held) -> Deliberation:
     """The deliberation that a lease carries."""
     return Deliberation.model_validate(held.input["deliberation"])
-
-
-def added(one: Usage, other: Usage) -> Usage:
-    """Both usages together, under the later model's name."""
-    return Usage(
-        model=other.model,
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        cost_micros=one.cost_micros + other.cost_micros,
-    )

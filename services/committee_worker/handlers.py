@@ -19,12 +19,12 @@ from libs.events.envelope import Envelope
 from libs.events.values import Plan, Review
 from libs.leases.ports import Held, Start
 from libs.models.ports import Answered, Drafted, PlannerOutcome, Said, Unclear
+from libs.policy.patience import Patience
 from libs.policy.ports import Decision, committee_required
 from libs.runtime.platform import Platform
 from libs.skills import Skills
 from services.committee_worker.deliberation import Deliberation, of, opened
 from services.committee_worker.domain import checks, verdict
-from services.committee_worker.patience import Patience
 from services.committee_worker.settings import Settings
 
 PLAN, REVIEW, RESOLVE = "plan", "review", "resolve"

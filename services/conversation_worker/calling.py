@@ -12,6 +12,7 @@ from libs.errors import Rejected
 from libs.events import ToolRequested
 from libs.events.values import Args, StepState
 from libs.guards import paths
+from libs.guards.allowlist import as_policy_reads
 from libs.identity import grants
 from libs.objects import bodies
 from libs.policy.ports import Decision
@@ -38,7 +39,7 @@ async def police(office: Office, scene: Scene, tool: ToolDefinition, args: Args,
         args_digest=binding.of_call(tool.name, args),
         skill=tool.skill,
         epoch=scene.session.epoch,
-        allowed_tools=allowed_tools(office, tool.name),
+        allowed_tools=as_policy_reads(office.settings.tools, tool.name),
         touched={"private": True, "untrusted": True, "secret": False},
         destination=None,
         paths_in_scope=_in_scope(scene, tool, args),
@@ -46,13 +47,6 @@ async def police(office: Office, scene: Scene, tool: ToolDefinition, args: Args,
         payload_seen=approved,
         hitl=scene.turn.letter.hitl.value,
     )
-
-
-def allowed_tools(office: Office, tool: str) -> list[str]:
-    """The agent's allowlist as policy reads it: exact names or `*`."""
-    listed = office.settings.tools
-    spread = [tool for entry in listed if entry.endswith(".*") and tool.startswith(entry[:-1])]
-    return [*listed, *spread]
 
 
 def request(

@@ -27,13 +27,13 @@ from libs.events import (
 )
 from libs.events.envelope import Envelope
 from libs.leases.ports import Start
+from libs.policy.patience import Patience
 from libs.policy.ports import PolicyUnanswered
 from libs.telemetry.logs import logger
 from services.conversation_worker import acting, committing, deciding, ending, results, turns, undoing
 from services.conversation_worker.domain import bounds
 from services.conversation_worker.domain.talk import Ending, Letter, TurnState
 from services.conversation_worker.office import Office, recorded
-from services.conversation_worker.patience import Patience
 from services.conversation_worker.scene import Scene
 
 LOST = "lost"

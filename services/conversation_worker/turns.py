@@ -102,7 +102,7 @@ def thought(office: Office, scene: Scene, usage: Usage) -> None:
     """The committee has answered: what that cost, and how long it took."""
     turn = scene.turn
     took = max(0.0, office.now().timestamp() - turn.since) if turn.since is not None else 0.0
-    scene.set_turn(usage=added(turn.usage, usage), worked=turn.worked + took, since=None)
+    scene.set_turn(usage=turn.usage.plus(usage), worked=turn.worked + took, since=None)
 
 
 def ask_back(office: Office, scene: Scene, unclear: PlanUnclear) -> None:
@@ -234,16 +234,6 @@ def _observation(doing: Doing) -> Observation:
         summary=doing.summary,
         data=_seen(doing.data),
         error=doing.error,
-    )
-
-
-def added(one: Usage, other: Usage) -> Usage:
-    """Both together, under the later model's name."""
-    return Usage(
-        model=other.model,
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        cost_micros=one.cost_micros + other.cost_micros,
     )
 
 

@@ -61,7 +61,7 @@ class Waits:
         stream, text, usage = Stream(held.tenant, talk.turn.turn_id), "", Usage()
         async for said in self._platform.model.answer(turns.task_of(talk, tools=self._office.settings.tools)):
             text += said.text
-            usage = turns.added(usage, said.usage)
+            usage = usage.plus(said.usage)
             await self._show(stream, Delta(held.id, held.attempts, said.text))
             if len(text) > bounds.ANSWER_MOST:
                 break
@@ -70,7 +70,7 @@ class Waits:
     async def written(self, held: Held, answer: Written) -> Changeset:
         def complete(scene: Scene) -> None:
             text, usage = answer
-            turns.complete(self._office, scene, text, turns.added(scene.turn.usage, usage))
+            turns.complete(self._office, scene, text, scene.turn.usage.plus(usage))
 
         return await self._go_on(held, TurnState.ANSWERING, complete)
 

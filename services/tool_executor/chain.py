@@ -18,6 +18,7 @@ from libs.changes import Cause
 from libs.errors import Denied, Rejected
 from libs.events import ToolRequested
 from libs.guards import commands, paths
+from libs.guards.allowlist import allows, as_policy_reads
 from libs.identity import grants
 from libs.objects import Objects
 from libs.policy.ports import Decision
@@ -91,7 +92,7 @@ class Chain:
 
     def _allowlist(self, request: ToolRequested) -> None:
         name = request.tool
-        if name not in WORKSPACE_TOOLS and not any(_covers(entry, name) for entry in request.allowed):
+        if name not in WORKSPACE_TOOLS and not allows(request.allowed, name):
             raise LinkRefused("allowlist", f"this agent may not use {name}")
 
     def _scope(self, request: ToolRequested, tool: ToolDefinition | None, args: Mapping[str, Any]) -> Path:
@@ -130,7 +131,6 @@ class Chain:
         return decision
 
     def _facts(self, request: ToolRequested, tool: ToolDefinition) -> dict[str, Any]:
-        named = any(entry.endswith(".*") and _covers(entry, tool.name) for entry in request.allowed)
         return {
             "tool": tool.name,
             "effect_class": "staged" if tool.mutates else "pure",
@@ -139,7 +139,7 @@ class Chain:
             "args_digest": grants.digest_of(request),
             "skill": tool.skill,
             "epoch": request.epoch,
-            "allowed_tools": [*request.allowed, *([tool.name] if named else [])],
+            "allowed_tools": as_policy_reads(request.allowed, tool.name),
             "touched": {"private": True, "untrusted": True, "secret": False},
             "destination": None,
             "paths_in_scope": True,
@@ -162,10 +162,6 @@ async def expanded(objects: Objects, tenant: str, args: Mapping[str, Any]) -> di
             except Rejected as error:
                 raise LinkRefused("schema", f"{name}: {error}") from error
     return full
-
-
-def _covers(entry: str, name: str) -> bool:
-    return entry in ("*", name) or (entry.endswith(".*") and name.startswith(entry[:-1]))
 
 
 def _exists(root: Path, text: str) -> bool:

@@ -13,6 +13,7 @@ from libs.errors import Rejected
 from libs.events.committee import Task
 from libs.events.values import Plan, Review, Step, StepState
 from libs.guards import commands, paths
+from libs.guards.allowlist import allows
 from libs.skills.definitions import REFERENCE, Effect, ToolDefinition
 
 STEPS_MOST = 20
@@ -84,7 +85,7 @@ def tools(case: Case) -> Fault | None:
         tool = case.tools.get(step.tool)
         if tool is None:
             return Fault(f"Step {step.ordinal} uses {step.tool!r}, which does not exist.", step.ordinal)
-        if not allowed(step.tool, case.task.tools):
+        if not allows(case.task.tools, step.tool):
             return Fault(f"Step {step.ordinal} uses {step.tool!r}, which this agent may not use.", step.ordinal)
         if step.mutates is not tool.mutates:
             return Fault(f"Step {step.ordinal} misstates whether {step.tool!r} changes something.", step.ordinal)
@@ -99,11 +100,6 @@ def tools(case: Case) -> Fault | None:
             )
             return Fault(f"Step {step.ordinal}: {trouble}.", step.ordinal)
     return None
-
-
-def allowed(tool: str, allowlist: Sequence[str]) -> bool:
-    """Is the tool on the list: by its name, by `ns.*`, or by `*`?"""
-    return any(entry in ("*", tool) or (entry.endswith(".*") and tool.startswith(entry[:-1])) for entry in allowlist)
 
 
 def references(case: Case) -> Fault | None:

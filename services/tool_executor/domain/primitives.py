@@ -86,8 +86,9 @@ def get_metadata(bench: Bench, args: Args) -> Done:
 
 def statistics(bench: Bench, args: Args) -> Done:
     """What is there: counts, sizes, kinds, ages, empties, duplicates."""
-    nodes = [node for node in bench.stage.walk(args["path"]) if node.kind != "directory" and _wanted(node, args)]
-    folders = sum(node.kind == "directory" for node in bench.stage.walk(args["path"]))
+    everything = list(bench.stage.walk(args["path"]))
+    nodes = [node for node in everything if node.kind != "directory" and _wanted(node, args)]
+    folders = sum(node.kind == "directory" for node in everything)
     dated = sorted((n for n in nodes if n.modified_at is not None), key=lambda n: (n.modified_at, n.path))
     groups = [group for group in _groups(bench.stage, args) if len(group.paths) > 1]
     data = {
