@@ -1,0 +1,44 @@
+"""What takes long to build is built once, into a folder outside the tree, and found there by every later run."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+
+class Unprovided(Exception):
+    """A component can't be had on this machine; the reason is a sentence for whoever reads the skip."""
+
+
+def home() -> Path:
+    """`$XDG_CACHE_HOME/suma`, else `~/.cache/suma`."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path("~/.cache").expanduser()) / "suma"
+
+
+def built(name: str, build: Callable[[Path], None]) -> Path:
+    """The folder `name` (with its version in it), filled by `build` where it is not there yet.
+
+    One process builds while others wait; a build that fails or is killed leaves nothing behind that looks finished.
+
+    Raises:
+        Unprovided: `build` says so.
+    """
+    place = home() / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.with_name(f"{place.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.exists():
+            draft = Path(tempfile.mkdtemp(prefix=f"{place.name}.", dir=place.parent))
+            try:
+                build(draft)
+                draft.chmod(0o755)
+                draft.rename(place)
+            except BaseException:
+                shutil.rmtree(draft, ignore_errors=True)
+                raise
+    return place
