@@ -16,7 +16,7 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from libs.telemetry import logs
-from tests.benchmarks import hop, policy, start, turns, workspace
+from tests.benchmarks import fairness, hop, kafka, policy, start, turns, workspace
 from tests.benchmarks.rows import Row, table
 
 WIDE = 150
@@ -38,6 +38,8 @@ BENCHMARKS: dict[str, Benchmark] = {
     "workspace": workspace.measure,
     "policy": policy.measure,
     "start": start.measure,
+    "fairness": fairness.measure,
+    "kafka": kafka.measure,
 }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from rich.table import Table
 
 from libs.runtime.embedded.postgres import Postgres
-from tests.benchmarks import peers
+from tests import peers
 from tests.benchmarks.contest import Contender, Load, Measured, Of, Runs, Server, median, race, ratio
 from tests.benchmarks.rows import Goal, Row, figure, least, most
 from tests.infrastructure import TEMPLATE, dsns

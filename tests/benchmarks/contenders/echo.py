@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing_extensions import override
 
 from libs import ids
-from libs.bus.postgres import PostgresBus
 from libs.changes import Cause, Changeset
 from libs.database import Dsns
 from libs.errors import SumaError
@@ -33,8 +32,10 @@ from libs.leases.ports import Held, Kind, Start
 from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
+from libs.telemetry import logs
 from tests import infrastructure
 from tests.benchmarks import load
+from tests.benchmarks.contenders.buses import carried
 from tests.echo import Echo, record
 
 MANY = 256
@@ -126,9 +127,10 @@ async def behind(platform: Platform) -> float:
     return time.perf_counter() - began
 
 
-async def main(where: Dsns) -> None:
+async def main(where: Dsns, bootstrap: str | None) -> None:
+    logs.configure(json=True, level="ERROR")
     async with infrastructure.platform(where) as made:
-        platform = replace(made, bus=PostgresBus(made.database, made.member))
+        platform = carried(made, bootstrap)
         echo = Calling(platform)
         await prepare(platform, echo.services())
         async with host(platform, echo.services()):
@@ -136,4 +138,4 @@ async def main(where: Dsns) -> None:
 
 
 if __name__ == "__main__":
-    load.run(main(Dsns(*sys.argv[1:4])))
+    load.run(main(Dsns(*sys.argv[1:4]), next(iter(sys.argv[4:]), None)))

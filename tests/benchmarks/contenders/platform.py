@@ -23,7 +23,6 @@ from pydantic import SecretStr
 from typing_extensions import override
 
 from libs import ids
-from libs.bus.postgres import PostgresBus
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
 from libs.events.committee import Task
@@ -43,6 +42,7 @@ from libs.telemetry import logs, traces
 from services import catalog
 from tests import infrastructure
 from tests.benchmarks import load
+from tests.benchmarks.contenders.buses import carried
 from tests.benchmarks.contenders.echo import behind
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def timed(service: Service) -> Service:
     return replace(service, kinds=kinds) if service.name == "tool_executor" else service
 
 
-async def main(where: Dsns) -> None:
+async def main(where: Dsns, bootstrap: str | None) -> None:
     logs.configure(json=True, level="ERROR")
     end = traces.configure(Discarded())
     with tempfile.TemporaryDirectory(prefix="suma-bench-") as folder:
@@ -159,11 +159,11 @@ async def main(where: Dsns) -> None:
         for n in range(3):
             (root / f"file-{n}.txt").write_text("hello")
         async with Redis(data) as redis, connect(redis.url) as client:
-            await _run(where, data, root, RedisDeltas(client))
+            await _run(where, bootstrap, data, root, RedisDeltas(client))
     end()
 
 
-async def _run(where: Dsns, data: Path, root: Path, deltas: RedisDeltas) -> None:
+async def _run(where: Dsns, bootstrap: str | None, data: Path, root: Path, deltas: RedisDeltas) -> None:
     policy = RegoPolicy(HOUSE / "deploy" / "opa", deadline=5.0)
     await policy.reload()
     key = keys.mint("local", "owner", scopes=["*"])[0]
@@ -181,7 +181,7 @@ async def _run(where: Dsns, data: Path, root: Path, deltas: RedisDeltas) -> None
         "clients": {name: partial(_client, apps, name) for name in catalog.NAMES},
     }
     async with infrastructure.platform(where, **ports) as made:
-        platform = replace(made, bus=PostgresBus(made.database, made.member))
+        platform = carried(made, bootstrap)
         services = [timed(entry.build(platform)) for entry in catalog.SERVICES]
         apps.update({service.name: service.api.app for service in services if service.api is not None})
         await prepare(platform, services)
@@ -196,4 +196,4 @@ def _client(apps: dict[str, Any], name: str) -> httpx.AsyncClient:
 
 
 if __name__ == "__main__":
-    load.run(main(Dsns(*sys.argv[1:4])))
+    load.run(main(Dsns(*sys.argv[1:4]), next(iter(sys.argv[4:]), None)))

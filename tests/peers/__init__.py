@@ -36,7 +36,7 @@ async def _install(made: Path, pinned: Path) -> None:
 
 def _cache() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "suma" / "benchmarks"
+    return Path(home) / "suma" / "peers"
 
 
 async def _run(*command: str) -> None:
