@@ -183,6 +183,13 @@ grants contains ["approval.decide.allow", "who may change files may approve a ch
 	input.verdict in {"approve", "override"}
 }
 
+# It changes what is taken for true about the world, so it takes the scope that changing the world takes.
+grants contains ["effect.resolve", "who may change something may say whether it happened"] if {
+	input.action == "effect.resolve"
+	holds["files:write"]
+	input.verdict in {"happened", "did_not_happen"}
+}
+
 effects contains ["workspace.commit", "who may change files may commit the stage"] if {
 	input.action == "workspace.commit"
 	holds["files:write"]
@@ -206,6 +213,13 @@ grants contains ["admin.roots", "a holder of the scope admin.roots"] if {
 	administers
 	area == "roots"
 	holds["admin.roots"]
+}
+
+# Each part of the administration has a scope of its own, named like its action.
+grants contains ["admin.scoped", "a holder of the action's own scope"] if {
+	administers
+	area != "roots"
+	holds[input.action]
 }
 
 administers if split(input.action, ".")[0] == "admin"

@@ -194,10 +194,26 @@ test_rolling_back_needs_files_write if {
 	refused(ask(["files:read"], "workspace.rollback", {}))
 }
 
+test_saying_whether_an_effect_happened_needs_files_write if {
+	every verdict in ["happened", "did_not_happen"] {
+		allowed(ask(["files:write"], "effect.resolve", {"verdict": verdict}))
+		refused(ask(["chat", "files:read", "admin"], "effect.resolve", {"verdict": verdict}))
+	}
+	refused(ask(["files:write"], "effect.resolve", {"verdict": "perhaps"}))
+}
+
 test_administration_needs_admin if {
-	allowed(ask(["admin"], "admin.dlq.replay", {}))
-	refused(ask(["chat", "files:write"], "admin.dlq.replay", {}))
+	allowed(ask(["admin"], "admin.dlq.write", {}))
+	refused(ask(["chat", "files:write"], "admin.dlq.write", {}))
 	refused(ask(["admin"], "administer.dlq", {}))
+}
+
+test_each_part_of_the_administration_has_its_own_scope if {
+	every action in ["admin.audit", "admin.bus.read", "admin.dlq.read", "admin.dlq.write", "admin.requeue.read", "admin.requeue.write"] {
+		allowed(ask([action], action, {}))
+		refused(ask(["chat", "files:write"], action, {}))
+	}
+	refused(ask(["admin.dlq.read"], "admin.dlq.write", {}))
 }
 
 test_admin_alone_adds_no_root if {

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import re
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -20,16 +19,11 @@ from secrets import token_hex
 from typing import BinaryIO, ParamSpec, TypeVar
 
 from libs.errors import Unavailable
+from libs.objects.content import CHUNK, gathered, place
 from libs.objects.ports import Blob, BlobCorrupt, BlobMissing, BlobTooLarge
-
-CHUNK = 1024 * 1024
-"""Bytes that are read or written per visit to a thread."""
 
 STALE = 24 * 3600.0
 """Seconds after which a file in `.incoming` belongs to nobody."""
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,7 +43,7 @@ class FilesystemObjects:
         incoming = self._incoming()
         try:
             await _in_thread(self._begin, incoming)
-            async for piece in _gathered(content):
+            async for piece in gathered(content):
                 await _in_thread(incoming.add, piece)
             return await _in_thread(self._place, tenant, incoming)
         finally:
@@ -78,12 +72,11 @@ class FilesystemObjects:
     async def delete(self, tenant: str, sha256: str) -> None:
         await _in_thread(self._path(tenant, sha256).unlink, missing_ok=True)
 
+    async def alive(self) -> None:
+        await _in_thread(self._alive)
+
     def _path(self, tenant: str, sha256: str) -> Path:
-        """Where the blob is, or would be. No tenant's name leads elsewhere, or to another tenant."""
-        if not _SHA256.fullmatch(sha256):
-            sha256 = "none"  # a place that nothing is ever put in
-        home = tenant if _PLAIN.fullmatch(tenant) else "~" + hashlib.sha256(tenant.encode()).hexdigest()
-        return self._root / home / sha256[:2] / sha256
+        return self._root / place(tenant, sha256)
 
     def _put_bytes(self, tenant: str, content: bytes) -> Blob:
         blob = Blob(hashlib.sha256(content).hexdigest(), len(content))
@@ -99,6 +92,17 @@ class FilesystemObjects:
             return self._place(tenant, incoming)
         finally:
             incoming.discard()
+
+    def _alive(self) -> None:
+        # The first blob makes the root, so until then it is what stands above that is asked.
+        place = next(path for path in (self._root, *self._root.parents) if path.exists())
+        if not place.is_dir():
+            raise Unavailable(f"the object store: {place} is not a directory")
+        state = os.statvfs(place)
+        if state.f_flag & os.ST_RDONLY:
+            raise Unavailable("the object store is on a file system that can only be read")
+        if not state.f_bavail:
+            raise Unavailable("the object store's file system is full")
 
     def _incoming(self) -> _Incoming:
         return _Incoming(self._root / ".incoming" / token_hex(16), self._max_bytes)
@@ -166,17 +170,6 @@ async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) ->
         raise
     except OSError as error:
         raise Unavailable(f"the object store: {error.strerror or error}") from error
-
-
-async def _gathered(content: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    """The same bytes in pieces of at least CHUNK, the last excepted, so that a visit to a thread is worth its while."""
-    piece = bytearray()
-    async for chunk in content:
-        piece += chunk
-        if len(piece) >= CHUNK:
-            yield bytes(piece)
-            piece.clear()
-    yield bytes(piece)
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -75,3 +75,7 @@ class Objects(Protocol):
     async def delete(self, tenant: str, sha256: str) -> None:
         """Remove the blob if it is there. Whoever is reading it may finish or get `BlobMissing`."""
         ...
+
+    async def alive(self) -> None:
+        """Return if the store answers and can be written, as far as can be told cheaply and soon: readiness asks."""
+        ...

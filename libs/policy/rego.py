@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -21,11 +19,10 @@ from pathlib import Path
 
 import regopy
 
-from libs.policy.bundle import Bundle, BundleBroken
+from libs.policy.bundle import Bundle, BundleBroken, BundleUntried, try_apart
 from libs.policy.ports import ENTRYPOINT, Decision, Json, PolicyUnanswered, answer, question
 from libs.policy.sight import Sight
 
-TRIAL_SECONDS = 20.0
 REMEMBERED_MOST = 4_096
 """Answers of one revision that are kept."""
 
@@ -85,6 +82,7 @@ class RegoPolicy:
         self._monotonic = monotonic
         self._law: Compiled | None = None
         self._problem: str | None = "No policy bundle was read yet."
+        self._refused = ("", "")
         self._reading = asyncio.Lock()
 
     @property
@@ -124,33 +122,24 @@ class RegoPolicy:
         bundle = Bundle.read(self._folder)
         if bundle.revision == self.revision:
             return None
-        _try_apart(bundle)
+        self._try(bundle)
         try:
             return Compiled(bundle)
         except (regopy.RegoError, ValueError) as broken:
             raise BundleBroken("The policy bundle does not compile.") from broken
 
-
-def _try_apart(bundle: Bundle) -> None:
-    """Put the bundle on trial in another process (see `trial`). Raises BundleBroken with what it found."""
-    candidate = {"modules": bundle.modules, "data": bundle.data, "entrypoint": ENTRYPOINT}
-    command = [sys.executable, "-P", str(Path(__file__).with_name("trial.py"))]
-    tried = _trial(command, candidate)
-    if tried.returncode < 0:
-        # The engine aborts now and then when it saves a bundle; a bundle that makes it abort does so again.
-        tried = _trial(command, candidate)
-    if tried.returncode != 0:
-        said = tried.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise BundleBroken(f"The policy bundle is broken: {said or 'the engine ended'}.")
-
-
-def _trial(command: list[str], candidate: Mapping[str, object]) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return subprocess.run(  # noqa: S603 -- our own interpreter and our own file
-            command, input=json.dumps(candidate).encode(), capture_output=True, timeout=TRIAL_SECONDS, check=False
-        )
-    except (subprocess.TimeoutExpired, OSError) as failed:
-        raise BundleBroken(f"The policy bundle could not be tried: {failed}") from failed
+    def _try(self, bundle: Bundle) -> None:
+        """A trial costs a process, and readiness asks often: a bundle that was found broken is so without another."""
+        revision, reason = self._refused
+        if bundle.revision == revision:
+            raise BundleBroken(reason)
+        try:
+            try_apart(bundle)
+        except BundleUntried:
+            raise
+        except BundleBroken as broken:
+            self._refused = bundle.revision, str(broken)
+            raise
 
 
 def _spelled(value: Json) -> Json:

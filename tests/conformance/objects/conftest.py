@@ -1,16 +1,40 @@
+from __future__ import annotations
+
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from libs.objects import Objects
-from tests.conformance.objects.rigs import ADAPTERS, Rig
+from tests.conformance.objects.rigs import Rig, S3Rig, filesystem, in_bucket
+from tests.infrastructure.cache import Unprovided
+from tests.infrastructure.s3 import s3
 
 
-@pytest.fixture(params=ADAPTERS)
-async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
-    async with ADAPTERS[request.param](tmp_path) as rig:
-        yield rig
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def s3_rig() -> AsyncIterator[S3Rig | Unprovided]:
+    """One server for the run, or why there is none."""
+    async with AsyncExitStack() as stack:
+        try:
+            server = await stack.enter_async_context(s3())
+        except Unprovided as reason:
+            yield reason
+        else:
+            yield await stack.enter_async_context(in_bucket(server))
+
+
+@pytest.fixture(params=["filesystem", "s3"])
+async def rig(request: pytest.FixtureRequest, tmp_path: Path, s3_rig: S3Rig | Unprovided) -> AsyncIterator[Rig]:
+    if request.param == "filesystem":
+        async with filesystem(tmp_path) as made:
+            yield made
+        return
+    if isinstance(s3_rig, Unprovided):
+        pytest.skip(f"no S3 server: {s3_rig}")
+    yield s3_rig
+    await s3_rig.clear()
 
 
 @pytest.fixture

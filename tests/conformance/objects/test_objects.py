@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
 
 import pytest
 
 from libs.errors import NotFound
 from libs.objects import Blob, BlobCorrupt, BlobMissing, BlobTooLarge, Objects
-from tests.conformance.objects.rigs import MAX_BYTES, Rig, name_of
+from tests.conformance.objects.rigs import MAX_BYTES, Rig, name_of, put_without_end
+from tests.processes import Child
 
 LARGE = bytes(range(256)) * 10_000
 """More than a chunk of any adapter."""
@@ -32,6 +34,15 @@ async def test_what_was_put_is_returned_by_its_hash(objects: Objects, content: b
     assert blob == Blob(name_of(content), len(content))
     assert await objects.get("acme", blob.sha256) == content
     assert await objects.exists("acme", blob.sha256)
+
+
+@pytest.mark.parametrize("size", [6_000_000, 8 << 20, (8 << 20) + 1, 17_000_000, MAX_BYTES])
+async def test_content_of_every_size_comes_back_whole_and_in_parts(objects: Objects, size: int) -> None:
+    content = (b"0123456789abcde" * (size // 15 + 1))[:size]
+    blob = await objects.put("acme", streamed(*pieces(content, 1_000_003)))
+    assert await objects.put("acme", content) == blob == Blob(name_of(content), size)
+    assert await read(objects.open("acme", blob.sha256)) == content
+    assert await read(objects.open("acme", blob.sha256, start=size - 5)) == content[-5:]
 
 
 @pytest.mark.parametrize("size", [1000, 700_000, len(LARGE)])
@@ -176,6 +187,25 @@ async def test_a_put_that_is_cancelled_leaves_nothing(objects: Objects) -> None:
     with pytest.raises(asyncio.CancelledError):
         await putting
     assert not await objects.exists("acme", name_of(LARGE))
+
+
+@pytest.mark.requirement("P1")
+async def test_a_process_that_is_killed_in_the_middle_leaves_nothing(rig: Rig, tmp_path: Path) -> None:
+    child = Child(put_without_end, rig.opened, LARGE * 4, tmp_path / "told")
+    async with asyncio.timeout(60):
+        while not (tmp_path / "told").exists():
+            await asyncio.sleep(0.02)
+    child.kill()
+    await child.ended()
+    assert not await rig.objects.exists("acme", name_of(LARGE * 4 + b"x"))
+    await rig.objects.put("acme", LARGE * 4 + b"x")
+    assert await rig.objects.exists("acme", name_of(LARGE * 4 + b"x"))
+
+
+async def test_a_store_that_works_says_so(objects: Objects) -> None:
+    await objects.alive()
+    await objects.put("acme", b"content")
+    await objects.alive()
 
 
 async def test_damage_is_noticed_and_never_handed_out(rig: Rig) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from libs.policy import Decision
-from libs.policy.ports import Json, answer, question
+from libs.policy import Policy
+from libs.policy.opa import connected
+from libs.policy.ports import Json
 from libs.policy.rego import RegoPolicy
+from tests.infrastructure.opa import opa
 
 SHIPPED = Path(__file__).parents[3] / "deploy" / "opa"
-OPA = shutil.which("opa")
+SECONDS = 10.0
+"""What an engine may take on a machine that has much else to do."""
 SCOPED: dict[str, Json] = {"tenant": "acme", "principal": {"id": "ada", "scopes": ["*"]}, "session": "s1"}
 
 
@@ -36,17 +38,22 @@ def deciding(body: str) -> str:
 
 
 async def in_force(folder: Path) -> RegoPolicy:
-    policy = RegoPolicy(folder)
+    policy = RegoPolicy(folder, deadline=SECONDS)
     assert await policy.reload(), policy.problem
     return policy
 
 
-def opa_eval(folder: Path, questions: Sequence[tuple[str, Mapping[str, Json]]]) -> list[Decision]:
-    """The same questions to the real engine, through its command line."""
-    assert OPA is not None
-    query = "[answer | some asked in input; answer := data.suma.decision with input as asked]"
-    command = [OPA, "eval", "--bundle", str(folder), "--stdin-input", "--format", "raw", query]
-    document = json.dumps([question(action, input) for action, input in questions]).encode()
-    done = subprocess.run(command, input=document, capture_output=True, check=True, timeout=30)
-    answers = json.loads(done.stdout)
-    return [answer(action, given, revision="") for (action, _), given in zip(questions, answers, strict=True)]
+@asynccontextmanager
+async def in_process(folder: Path) -> AsyncIterator[Policy]:
+    yield await in_force(folder)
+
+
+@asynccontextmanager
+async def by_server(folder: Path) -> AsyncIterator[Policy]:
+    async with opa(folder) as server, connected(server.url, deadline=SECONDS) as policy:
+        await policy.reload()
+        yield policy
+
+
+ENGINES: dict[str, Callable[[Path], AbstractAsyncContextManager[Policy]]] = {"rego": in_process, "opa": by_server}
+"""Each puts the bundle in a folder in force."""

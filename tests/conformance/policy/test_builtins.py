@@ -11,7 +11,9 @@ import pytest
 import regopy
 
 from libs.policy.ports import ENTRYPOINT
-from tests.conformance.policy.laws import OPA, SHIPPED
+from tests.conformance.policy.laws import SHIPPED
+from tests.infrastructure import opa
+from tests.infrastructure.cache import Unprovided
 
 TRIED = {
     "neq": '"a" != "b"',
@@ -64,11 +66,13 @@ def test_the_engine_in_process_knows_the_builtin(name: str) -> None:
 
 
 @pytest.mark.requirement("A8")
-@pytest.mark.skipif(OPA is None, reason="no opa on PATH: only the engine in process was asked")
 def test_a_real_opa_knows_them_all(tmp_path: Path) -> None:
-    assert OPA is not None
+    try:
+        command = opa.program()
+    except Unprovided as reason:
+        pytest.skip(f"no OPA: {reason}")
     rules = [f"truth_{number} if {{ {body} }}" for number, body in enumerate(TRIED.values())]
     (tmp_path / "one.rego").write_text("\n".join(["package one", *rules]))
-    command = [OPA, "eval", "--data", str(tmp_path), "--format", "raw", "data.one"]
-    done = subprocess.run(command, capture_output=True, check=True)
+    asked = [str(command), "eval", "--data", str(tmp_path), "--format", "raw", "data.one"]
+    done = subprocess.run(asked, capture_output=True, check=True)
     assert json.loads(done.stdout) == {f"truth_{number}": True for number in range(len(TRIED))}

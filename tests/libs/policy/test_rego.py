@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from libs.policy import Bundle, BundleBroken
+from libs.policy import Bundle, BundleBroken, PolicyUnanswered
+from libs.policy.rego import RegoPolicy
 from tests.conformance.policy.laws import SCOPED, SHIPPED, bundle, deciding, in_force
 
 ABORTS = (SHIPPED / "suma.rego").read_text() + '\nok if decision.allowed == false with input as {"action": "x"}\n'
@@ -124,3 +125,21 @@ async def test_threads_that_ask_at_once_get_their_own_answers(tmp_path: Path) ->
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.requirement("A8")
+async def test_without_a_bundle_nothing_is_answered(tmp_path: Path) -> None:
+    policy = RegoPolicy(tmp_path)
+    await policy.reload()
+    assert policy.problem == "The policy bundle holds no rules."
+    with pytest.raises(PolicyUnanswered):
+        await policy.decide("conversation.send", {**SCOPED, "length": 3})
+
+
+@pytest.mark.requirement("A8")
+async def test_a_late_answer_is_none() -> None:
+    ticks = iter([0.0, 0.3])
+    policy = RegoPolicy(SHIPPED, deadline=0.25, monotonic=lambda: next(ticks))
+    await policy.reload()
+    with pytest.raises(PolicyUnanswered, match="too late"):
+        await policy.decide("conversation.send", {**SCOPED, "length": 3})

@@ -1,0 +1,32 @@
+"""Content on its way in, and where it belongs: what every store of blobs does alike."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import AsyncIterable, AsyncIterator
+
+CHUNK = 1024 * 1024
+"""Bytes that are read or written per visit to a thread."""
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+
+def place(tenant: str, sha256: str) -> str:
+    """`acme/ab/abcdef…`: where a tenant's blob is, or would be. No name leads elsewhere, or to another tenant."""
+    if not _SHA256.fullmatch(sha256):
+        sha256 = "none"  # a place that nothing is ever put in
+    home = tenant if _PLAIN.fullmatch(tenant) else "~" + hashlib.sha256(tenant.encode()).hexdigest()
+    return f"{home}/{sha256[:2]}/{sha256}"
+
+
+async def gathered(content: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """The same bytes in pieces of at least CHUNK, the last excepted, so that a visit to a thread is worth its while."""
+    piece = bytearray()
+    async for chunk in content:
+        piece += chunk
+        if len(piece) >= CHUNK:
+            yield bytes(piece)
+            piece.clear()
+    yield bytes(piece)

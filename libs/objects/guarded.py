@@ -1,0 +1,47 @@
+"""A store of blobs behind a door (`libs.outbound`): bounded in time, and not asked again and again while it is away.
+
+A blob never changes, so what was asked may be asked again; a stream that was handed in is gone once it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator
+
+from libs.objects.ports import Blob, Objects
+from libs.outbound import Door
+
+SECONDS, LONG_SECONDS = 30.0, 3600.0
+"""For a question, and for a body of any size: the adapter bounds each of its requests itself."""
+
+
+class GuardedObjects:
+    """`behind` is the store itself: readiness asks it, open circuit or not."""
+
+    def __init__(self, behind: Objects, door: Door) -> None:
+        self.behind, self._door = behind, door
+
+    async def put(self, tenant: str, content: bytes | AsyncIterable[bytes]) -> Blob:
+        if isinstance(content, bytes):
+            return await self._door.repeat(lambda: self.behind.put(tenant, content), seconds=LONG_SECONDS)
+        return await self._door.call(lambda: self.behind.put(tenant, content), seconds=LONG_SECONDS)
+
+    async def get(self, tenant: str, sha256: str) -> bytes:
+        return await self._door.repeat(lambda: self.behind.get(tenant, sha256), seconds=LONG_SECONDS)
+
+    async def open(self, tenant: str, sha256: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """The first chunk tells whether the store answers; whoever reads the others takes the time that it takes."""
+        chunks = self.behind.open(tenant, sha256, start=start, end=end)
+        first = await self._door.call(lambda: anext(chunks, b""), seconds=SECONDS)
+        if first:
+            yield first
+            async for chunk in chunks:
+                yield chunk
+
+    async def exists(self, tenant: str, sha256: str) -> bool:
+        return await self._door.repeat(lambda: self.behind.exists(tenant, sha256), seconds=SECONDS)
+
+    async def delete(self, tenant: str, sha256: str) -> None:
+        await self._door.repeat(lambda: self.behind.delete(tenant, sha256), seconds=SECONDS)
+
+    async def alive(self) -> None:
+        await self.behind.alive()

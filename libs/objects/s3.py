@@ -1,0 +1,377 @@
+"""Blobs in an S3 bucket: the adapter for many machines.
+
+    bucket/<tenant>/ab/abcdef…        an object is there whole or not at all: S3 itself sees to that
+
+A stream's name is known only at its end, so content is taken in first, in memory or in a file without a name, and then
+sent: small content in one request, large content in parts. Parts that an error or a cancel leaves are aborted at once,
+and those of a killed process by the first large `put` of a later one, once they are a day old.
+
+boto3 blocks, so it works in a bounded pool of threads. Each request is bounded in time and tried three times at most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tempfile
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import IO, TYPE_CHECKING, ParamSpec, TypeVar
+
+from boto3.session import Session
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+)
+
+from libs.errors import Rejected, Unavailable
+from libs.objects.content import CHUNK, gathered, place
+from libs.objects.ports import Blob, BlobCorrupt, BlobMissing, BlobTooLarge
+from libs.telemetry.logs import logger
+
+if TYPE_CHECKING:
+    from botocore.response import StreamingBody
+    from types_boto3_s3 import S3Client
+    from types_boto3_s3.type_defs import CompletedPartTypeDef
+
+PART = 8 * 1024 * 1024
+"""Content beyond this many bytes travels in parts of this size. (S3 takes no smaller part than 5 MiB but the last.)"""
+
+STALE = timedelta(days=1)
+"""Parts that are older belong to nobody."""
+
+THREADS = 16
+CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 2.0, 8.0, 3
+PROBE_SECONDS = 1.5
+ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
+PLAIN_REGIONS = (None, "us-east-1", "aws-global")
+"""Where a new bucket may not name its region."""
+
+log = logger("objects")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class BucketRefused(Rejected):
+    """The bucket is not ours to use, or is none."""
+
+    code = "BUCKET_REFUSED"
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where the bucket is, and who we are there. What is left out comes from where AWS's tools look for it."""
+
+    endpoint: str | None = None
+    region: str | None = None
+    access_key: str | None = None
+    secret_key: str | None = None
+
+
+class S3Objects:
+    """`Objects` in `bucket`. `max_bytes` bounds one blob."""
+
+    def __init__(self, client: S3Client, probe: S3Client, bucket: str, *, max_bytes: int) -> None:
+        self._s3, self._probe_s3 = client, probe
+        self._bucket = bucket
+        self._max_bytes = max_bytes
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="s3")
+        self._probing: asyncio.Future[str | None] | None = None
+        self._claimed = self._swept = False
+
+    async def put(self, tenant: str, content: bytes | AsyncIterable[bytes]) -> Blob:
+        with _Incoming(self._max_bytes) as incoming:
+            async for piece in gathered(content if isinstance(content, AsyncIterable) else _once(content)):
+                await self._run(incoming.add, piece)
+            blob = incoming.blob()
+            if not await self._holds(tenant, blob):
+                await self._send(place(tenant, blob.sha256), incoming)
+            return blob
+
+    async def get(self, tenant: str, sha256: str) -> bytes:
+        return await self._run(self._get, place(tenant, sha256), sha256)
+
+    async def open(self, tenant: str, sha256: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        bucket, key, digest = self._bucket, place(tenant, sha256), hashlib.sha256()
+        size = (await self._run(self._s3.head_object, Bucket=bucket, Key=key))["ContentLength"]
+        stop = size if end is None else min(end, size)
+        if start < stop:
+            part = f"bytes={start}-{stop - 1}"
+            body = (await self._run(self._s3.get_object, Bucket=bucket, Key=key, Range=part))["Body"]
+            try:
+                while chunk := await self._run(_read, body, digest.update):
+                    yield chunk
+            finally:
+                await self._run(body.close)
+        if (start, stop) == (0, size) and digest.hexdigest() != sha256:
+            raise BlobCorrupt(f"the blob {sha256} holds other content")
+
+    async def exists(self, tenant: str, sha256: str) -> bool:
+        try:
+            await self._run(self._s3.head_object, Bucket=self._bucket, Key=place(tenant, sha256))
+        except BlobMissing:
+            return False
+        return True
+
+    async def delete(self, tenant: str, sha256: str) -> None:
+        await self._run(self._s3.delete_object, Bucket=self._bucket, Key=place(tenant, sha256))
+
+    async def alive(self) -> None:
+        # One at a time, whoever asks: a store that hangs must not fill the pool with questions whether it does.
+        if self._probing is None or self._probing.done():
+            self._probing = asyncio.get_running_loop().run_in_executor(self._pool, self._probed)
+        if problem := await asyncio.shield(self._probing):
+            raise Unavailable(problem)
+
+    async def claim(self) -> None:
+        """Make the bucket where there is none. A store that does not answer yet is for `alive` to tell.
+
+        Raises:
+            BucketRefused: it belongs to another, or the credentials or the name will not do.
+        """
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._pool, self._claim)
+        except (ClientError, BotoCoreError) as error:
+            if not _passing(error):
+                raise BucketRefused(f"the bucket {self._bucket!r} cannot be used: {_said(error)}") from error
+            log.warning("the object store does not answer yet", reason=_said(error))
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._s3.close()
+        self._probe_s3.close()
+
+    def _get(self, key: str, sha256: str) -> bytes:
+        body = self._s3.get_object(Bucket=self._bucket, Key=key)["Body"]
+        try:
+            content = body.read()
+        finally:
+            body.close()
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise BlobCorrupt(f"the blob {sha256} holds other content")
+        return content
+
+    async def _holds(self, tenant: str, blob: Blob) -> bool:
+        """Whether the very content is there: it is never written over, and damaged content always is."""
+        try:
+            async for _ in self.open(tenant, blob.sha256):
+                pass
+        except (BlobMissing, BlobCorrupt):
+            return False
+        return True
+
+    async def _send(self, key: str, incoming: _Incoming) -> None:
+        if incoming.size > PART:
+            return await self._send_in_parts(_Upload(self._s3, self._bucket, key), incoming)
+        content = await self._run(incoming.part)
+        await self._run(self._s3.put_object, Bucket=self._bucket, Key=key, Body=content)
+        return None
+
+    async def _send_in_parts(self, upload: _Upload, incoming: _Incoming) -> None:
+        try:
+            await self._run(upload.begin)
+            await self._sweep(upload)
+            while part := await self._run(incoming.part):
+                await self._run(upload.add, part)
+            await self._run(upload.complete)
+        except BaseException:
+            with suppress(Unavailable, BlobMissing):
+                await self._run(upload.abort)
+            raise
+
+    async def _sweep(self, upload: _Upload) -> None:
+        if not self._swept:
+            self._swept = True
+            # Who may write may not be allowed to list.
+            with suppress(Unavailable, BlobMissing):
+                await self._run(upload.abort_older)
+
+    def _claim(self) -> None:
+        try:
+            self._probe_s3.head_bucket(Bucket=self._bucket)
+        except ClientError as error:
+            # Once it was there: whoever took it away since then had reasons, and our blobs.
+            if self._claimed or _code(error) not in ABSENT:
+                raise
+            self._make_bucket()
+        self._claimed = True
+
+    def _make_bucket(self) -> None:
+        region = self._s3.meta.region_name
+        try:
+            if region in PLAIN_REGIONS:
+                self._s3.create_bucket(Bucket=self._bucket)
+            else:
+                self._s3.create_bucket(Bucket=self._bucket, CreateBucketConfiguration={"LocationConstraint": region})  # type: ignore[typeddict-item]
+        except ClientError as error:
+            # Another process of ours was first.
+            if _code(error) != "BucketAlreadyOwnedByYou":
+                raise
+
+    def _probed(self) -> str | None:
+        """Why the store is of no use now."""
+        try:
+            self._claim()
+        except (ClientError, BotoCoreError) as error:
+            return f"the object store: the bucket {self._bucket!r}: {_said(error)}"
+        return None
+
+    async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run it in a thread, and its errors as ours. When cancelled, wait until the thread lets go of its file."""
+        loop = asyncio.get_running_loop()
+        running = loop.run_in_executor(self._pool, lambda: work(*args, **kwargs))
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            await asyncio.wait([running])
+            raise
+        except ClientError as error:
+            if _code(error) in ABSENT:
+                raise BlobMissing from error
+            raise Unavailable(f"the object store: {_said(error)}") from error
+        except (BotoCoreError, OSError) as error:
+            raise Unavailable(f"the object store: {_said(error)}") from error
+
+
+class _Incoming:
+    """Content that is taken in, hashed as it grows, and then read part by part. On disk it has no name, so that nothing
+    of it outlives us."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(PART)  # noqa: SIM115 -- closed at our own end
+        self._digest = hashlib.sha256()
+        self.size = 0
+
+    def __enter__(self) -> _Incoming:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, piece: bytes) -> None:
+        self.size += len(piece)
+        if self.size > self._max_bytes:
+            raise BlobTooLarge(f"the content is larger than {self._max_bytes} bytes")
+        self._digest.update(piece)
+        self._file.write(piece)
+
+    def blob(self) -> Blob:
+        """All of it, which is read from its beginning next."""
+        self._file.seek(0)
+        return Blob(self._digest.hexdigest(), self.size)
+
+    def part(self) -> bytes:
+        return self._file.read(PART)
+
+
+class _Upload:
+    """One object on its way up in parts. It knows its id as soon as S3 does, also when nobody waits any more."""
+
+    def __init__(self, client: S3Client, bucket: str, key: str) -> None:
+        self._s3, self._bucket, self._key = client, bucket, key
+        self._id = ""
+        self._parts: list[CompletedPartTypeDef] = []
+
+    def begin(self) -> None:
+        self._id = self._s3.create_multipart_upload(Bucket=self._bucket, Key=self._key)["UploadId"]
+
+    def add(self, part: bytes) -> None:
+        number = len(self._parts) + 1
+        sent = self._s3.upload_part(Bucket=self._bucket, Key=self._key, UploadId=self._id, PartNumber=number, Body=part)
+        self._parts.append({"PartNumber": number, "ETag": sent["ETag"]})
+
+    def complete(self) -> None:
+        self._s3.complete_multipart_upload(
+            Bucket=self._bucket, Key=self._key, UploadId=self._id, MultipartUpload={"Parts": self._parts}
+        )
+
+    def abort(self) -> None:
+        if self._id:
+            self._s3.abort_multipart_upload(Bucket=self._bucket, Key=self._key, UploadId=self._id)
+
+    def abort_older(self) -> None:
+        """Abort what was begun long before this one, by S3's own clock."""
+        begun = {
+            (each["Key"], each["UploadId"]): each["Initiated"]
+            for each in self._s3.list_multipart_uploads(Bucket=self._bucket).get("Uploads", [])
+        }
+        ours = begun.get((self._key, self._id))
+        for (key, id), when in begun.items():
+            if ours is not None and when < ours - STALE:
+                self._s3.abort_multipart_upload(Bucket=self._bucket, Key=key, UploadId=id)
+
+
+@asynccontextmanager
+async def connected(bucket: str, account: Account, *, max_bytes: int) -> AsyncIterator[S3Objects]:
+    """The store in `bucket`, which is made where there is none. Raises BucketRefused."""
+    objects = await asyncio.to_thread(_objects, bucket, account, max_bytes)
+    try:
+        await objects.claim()
+        yield objects
+    finally:
+        objects.close()
+
+
+def _objects(bucket: str, account: Account, max_bytes: int) -> S3Objects:
+    session = Session()
+    try:
+        usual = _client(session, account, seconds=(CONNECT_SECONDS, READ_SECONDS), attempts=ATTEMPTS)
+        probe = _client(session, account, seconds=(PROBE_SECONDS, PROBE_SECONDS), attempts=1)
+    except (BotoCoreError, ValueError) as error:
+        raise BucketRefused(f"the bucket {bucket!r} cannot be reached: {error}") from error
+    return S3Objects(usual, probe, bucket, max_bytes=max_bytes)
+
+
+def _client(session: Session, account: Account, *, seconds: tuple[float, float], attempts: int) -> S3Client:
+    return session.client(
+        "s3",
+        endpoint_url=account.endpoint,
+        region_name=account.region or ("us-east-1" if account.endpoint else None),
+        aws_access_key_id=account.access_key,
+        aws_secret_access_key=account.secret_key,
+        config=Config(
+            connect_timeout=seconds[0],
+            read_timeout=seconds[1],
+            retries={"mode": "standard", "total_max_attempts": attempts},
+            max_pool_connections=THREADS,
+            # Each body's SHA-256 is signed, which every server knows how to check; the newer checksums are not.
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+            s3={"payload_signing_enabled": True, "addressing_style": "path" if account.endpoint else "auto"},
+        ),
+    )
+
+
+async def _once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def _read(body: StreamingBody, seen: Callable[[bytes], None]) -> bytes:
+    chunk = body.read(CHUNK)
+    seen(chunk)
+    return chunk
+
+
+def _code(error: ClientError) -> str:
+    return error.response.get("Error", {}).get("Code", "")
+
+
+def _passing(error: Exception) -> bool:
+    """Whether it may be another answer later, without anyone's help."""
+    if isinstance(error, ClientError):
+        return error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) >= 500
+    return isinstance(error, ConnectionError | HTTPClientError)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, ClientError):
+        told = error.response.get("Error", {})
+        return f"{told.get('Message') or 'refused'} ({told.get('Code', 'no code')})"
+    return str(error)

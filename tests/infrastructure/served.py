@@ -1,0 +1,154 @@
+"""A server that is one program with one HTTP port: started on a port that was free, asked until it answers, stopped at
+the end. It can be stopped, killed, frozen and started again on the same port, because tests of what survives need that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from tests.infrastructure.cache import Unprovided, built
+
+BUILD_SECONDS = 900
+READY_SECONDS = 30.0
+STOP_SECONDS = 10.0
+LOOK_SECONDS = 0.02
+
+
+class ServerFailed(Exception):
+    """The server ended, or did not answer in time."""
+
+
+@dataclass
+class Served:
+    """A server that is running, unless it was told otherwise. `probe` is a path that it answers with 200 once it may
+    serve; `{port}` in `command` is its port."""
+
+    command: Sequence[str]
+    probe: str
+    folder: Path
+    """Of its log, among other things."""
+    environment: dict[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=lambda: free_port())
+    _child: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "server.log"
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, while there is one."""
+        return self._child.pid if self._child is not None and self._child.poll() is None else None
+
+    async def start(self) -> None:
+        """Returns when it answers. Raises ServerFailed."""
+        if self.pid is not None:
+            return
+        with self.log.open("ab") as output:
+            self._child = subprocess.Popen(
+                [*_bound(), *(part.format(port=self.port) for part in self.command)],
+                env={"PATH": os.defpath, "HOME": str(self.folder), **self.environment},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        await self.answering()
+
+    async def answering(self) -> None:
+        """Returns when it answers. Raises ServerFailed."""
+        try:
+            async with asyncio.timeout(READY_SECONDS), httpx.AsyncClient(trust_env=False) as client:
+                while not await self._answers(client):
+                    if self.pid is None:
+                        raise ServerFailed(f"it ended at its start: {self._said()}")
+                    await asyncio.sleep(LOOK_SECONDS)
+        except TimeoutError:
+            raise ServerFailed(f"it does not answer at {self.url}: {self._said()}") from None
+
+    async def stop(self) -> None:
+        """An orderly end."""
+        await self._end(signal.SIGTERM)
+
+    async def kill(self) -> None:
+        """SIGKILL."""
+        await self._end(signal.SIGKILL)
+
+    async def pause(self) -> None:
+        """SIGSTOP: connections are taken and nobody answers."""
+        if self._child is not None:
+            self._child.send_signal(signal.SIGSTOP)
+
+    async def resume(self) -> None:
+        """SIGCONT."""
+        if self._child is not None:
+            self._child.send_signal(signal.SIGCONT)
+
+    async def _answers(self, client: httpx.AsyncClient) -> bool:
+        with suppress(httpx.TransportError):
+            return (await client.get(self.url + self.probe, timeout=1.0)).status_code == 200
+        return False
+
+    async def _end(self, how: signal.Signals) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        for request in (how, signal.SIGKILL):
+            child.send_signal(request)
+            # It would not hear the first one while it is frozen.
+            child.send_signal(signal.SIGCONT)
+            with suppress(subprocess.TimeoutExpired):
+                await asyncio.to_thread(child.wait, STOP_SECONDS)
+                return
+
+    def _said(self) -> str:
+        return self.log.read_text(errors="replace")[-2_000:]
+
+
+def free_port() -> int:
+    """A port that is free now."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as probe:
+        return int(probe.getsockname()[1])
+
+
+def go_program(name: str, package: str, version: str) -> Path:
+    """A program of Go's, compiled once.
+
+    Raises:
+        Unprovided: there is no Go here, or it could not build the program.
+    """
+    return built(f"{name}-{version}", lambda draft: _install(f"{package}@{version}", draft)) / name
+
+
+def _install(what: str, draft: Path) -> None:
+    if shutil.which("go") is None:
+        raise Unprovided(f"{what} is built with Go: no `go` here")
+    environment = {**os.environ, "GOBIN": str(draft), "GOFLAGS": "-trimpath"}
+    try:
+        subprocess.run(
+            ["go", "install", what], env=environment, check=True, capture_output=True, text=True, timeout=BUILD_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise Unprovided(f"Go did not build {what} in {BUILD_SECONDS} s") from None
+    except subprocess.CalledProcessError as error:
+        raise Unprovided(f"Go could not build {what}: {error.stderr.strip()[-500:]}") from None
+
+
+def _bound() -> Sequence[str]:
+    """It ends with us however we end."""
+    return ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()

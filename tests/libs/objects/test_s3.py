@@ -1,0 +1,252 @@
+"""The bucket: parts that nobody finishes, a server that goes away, and who may use it. The port's law is tested
+elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import boto3
+import pytest
+import pytest_asyncio
+
+from libs.errors import Unavailable
+from libs.objects import BlobMissing, Objects
+from libs.objects.s3 import PART, STALE, Account, BucketRefused, connected
+from tests.infrastructure.cache import Unprovided
+from tests.infrastructure.s3 import S3, s3
+from tests.processes import Child
+
+if TYPE_CHECKING:
+    from types_boto3_s3 import S3Client
+
+MAX_BYTES = 1 << 30
+PARTS = 12
+"""So many that an upload is met in the middle."""
+
+
+class Bucket:
+    """A bucket that nobody else uses: as its users open it, and as an administrator sees it."""
+
+    def __init__(self, server: S3) -> None:
+        self.name, self._folder = f"t{uuid4().hex}", server.folder / "objects"
+        self.account = Account(server.url, server.region, server.access_key, server.secret_key)
+        self.seen: S3Client = boto3.client(
+            "s3",
+            endpoint_url=server.url,
+            region_name=server.region,
+            aws_access_key_id=server.access_key,
+            aws_secret_access_key=server.secret_key,
+        )
+
+    def opened(self, **other: str | None) -> AbstractAsyncContextManager[Objects]:
+        return connected(self.name, replace(self.account, **other), max_bytes=MAX_BYTES)
+
+    def keys(self) -> list[str]:
+        return [each["Key"] for each in self.seen.list_objects_v2(Bucket=self.name).get("Contents", [])]
+
+    def uploads(self) -> list[int]:
+        """Of each upload that was begun and not ended: how many parts are there."""
+        begun = self.seen.list_multipart_uploads(Bucket=self.name).get("Uploads", [])
+        return [
+            len(self.seen.list_parts(Bucket=self.name, Key=each["Key"], UploadId=each["UploadId"]).get("Parts", []))
+            for each in begun
+        ]
+
+    async def until_a_part_is_there(self) -> None:
+        async with asyncio.timeout(60):
+            while not any(await asyncio.to_thread(self.uploads)):
+                pass
+
+    def grow_old(self) -> None:
+        """Uploads that are under way were begun more than a day ago."""
+        for folder in (self._folder / self.name / ".sgwtmp" / "multipart").glob("*/*"):
+            when = folder.stat().st_mtime - STALE.total_seconds() - 60
+            os.utime(folder, (when, when))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def server() -> AsyncIterator[S3]:
+    try:
+        async with s3() as running:
+            yield running
+    except Unprovided as reason:
+        pytest.skip(f"no S3 server: {reason}")
+
+
+@pytest_asyncio.fixture
+async def bucket(server: S3) -> AsyncIterator[Bucket]:
+    """The server is running again afterwards, whatever the test did to it."""
+    yield Bucket(server)
+    await server.resume()
+    await server.start()
+
+
+@pytest_asyncio.fixture
+async def objects(bucket: Bucket) -> AsyncIterator[Objects]:
+    async with bucket.opened() as opened:
+        yield opened
+
+
+async def large() -> AsyncIterator[bytes]:
+    for _ in range(PARTS):
+        yield bytes(PART)
+
+
+def put_large(bucket: str, account: Account) -> None:
+    async def putting() -> None:
+        async with connected(bucket, account, max_bytes=MAX_BYTES) as objects:
+            await objects.put("acme", large())
+
+    asyncio.run(putting())
+
+
+@pytest.mark.requirement("A29")
+async def test_a_tenants_blobs_are_below_its_own_prefix(bucket: Bucket, objects: Objects) -> None:
+    mine, others = await objects.put("acme", b"content"), await objects.put("Other & Co", b"content")
+    ours, theirs = sorted(bucket.keys())
+    assert ours == f"acme/{mine.sha256[:2]}/{mine.sha256}"
+    assert theirs.startswith("~")
+    assert theirs.endswith(f"/{others.sha256}")
+
+
+async def test_an_upload_that_is_cancelled_leaves_no_parts(bucket: Bucket, objects: Objects) -> None:
+    putting = asyncio.create_task(objects.put("acme", large()))
+    await bucket.until_a_part_is_there()
+    putting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await putting
+    assert (bucket.uploads(), bucket.keys()) == ([], [])
+
+
+@pytest.mark.parametrize("turns", range(0, 40, 4))
+async def test_an_upload_that_is_cancelled_at_any_moment_leaves_no_parts(
+    bucket: Bucket, objects: Objects, turns: int
+) -> None:
+    putting = asyncio.create_task(objects.put("acme", bytes(PART + 1)))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    putting.cancel()
+    await asyncio.wait([putting])
+    assert bucket.uploads() == []
+
+
+@pytest.mark.requirement("P1")
+async def test_a_process_killed_between_two_parts_leaves_no_blob_and_its_parts_are_swept_once_they_are_old(
+    bucket: Bucket, objects: Objects
+) -> None:
+    child = Child(put_large, bucket.name, bucket.account)
+    await bucket.until_a_part_is_there()
+    child.kill()
+    await child.ended()
+    assert (len(bucket.uploads()), bucket.keys()) == (1, [])
+    async with bucket.opened() as young:
+        await young.put("acme", bytes(PART + 1))
+    assert len(bucket.uploads()) == 1
+    bucket.grow_old()
+    await objects.put("acme", bytes(PART + 2))
+    assert bucket.uploads() == []
+
+
+@pytest.mark.requirement("A17")
+async def test_a_server_that_goes_away_in_the_middle_of_an_upload_is_unavailable_and_the_next_try_succeeds(
+    server: S3, bucket: Bucket, objects: Objects
+) -> None:
+    putting = asyncio.create_task(objects.put("acme", large()))
+    await bucket.until_a_part_is_there()
+    await server.kill()
+    with pytest.raises(Unavailable):
+        await putting
+    await server.start()
+    assert bucket.keys() == []
+    blob = await objects.put("acme", large())
+    assert blob.size == PARTS * PART
+    assert await objects.exists("acme", blob.sha256)
+
+
+@pytest.mark.requirement("A17")
+async def test_while_the_server_is_down_nothing_is_answered_and_afterwards_all_is_there(
+    server: S3, bucket: Bucket, objects: Objects
+) -> None:
+    blob = await objects.put("acme", b"content")
+    await server.stop()
+    for asked in (
+        objects.put("acme", b"more"),
+        objects.get("acme", blob.sha256),
+        objects.exists("acme", blob.sha256),
+        objects.alive(),
+    ):
+        with pytest.raises(Unavailable, match="the object store"):
+            await asked
+    await server.start()
+    await objects.alive()
+    assert await objects.get("acme", blob.sha256) == b"content"
+
+
+@pytest.mark.requirement("A17")
+async def test_a_server_that_hangs_is_told_soon_however_many_ask(server: S3, objects: Objects) -> None:
+    await server.pause()
+    told = await asyncio.gather(*(objects.alive() for _ in range(100)), return_exceptions=True)
+    assert {type(each) for each in told} == {Unavailable}
+    await server.resume()
+    await objects.alive()
+
+
+async def test_a_server_that_is_down_at_the_start_is_waited_for_and_then_the_bucket_is_made(
+    server: S3, bucket: Bucket
+) -> None:
+    await server.stop()
+    async with bucket.opened() as objects:
+        with pytest.raises(Unavailable):
+            await objects.alive()
+        await server.start()
+        await objects.alive()
+        assert (await objects.put("acme", b"content")).size == 7
+
+
+async def test_a_bucket_that_went_is_told_and_not_quietly_made_again(bucket: Bucket, objects: Objects) -> None:
+    bucket.seen.delete_bucket(Bucket=bucket.name)
+    with pytest.raises(Unavailable, match=bucket.name):
+        await objects.alive()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [({"secret_key": "wrong"}, "cannot be used"), ({"endpoint": "nowhere"}, "cannot be reached")],
+)
+async def test_an_account_that_will_not_do_is_refused_at_the_start(
+    bucket: Bucket, wrong: dict[str, str], says: str
+) -> None:
+    with pytest.raises(BucketRefused, match=says):
+        async with bucket.opened(**wrong):
+            pass
+
+
+async def test_a_name_that_no_bucket_can_have_is_refused_at_the_start(bucket: Bucket) -> None:
+    bucket.name = "No Bucket!"
+    with pytest.raises(BucketRefused, match="No Bucket!"):
+        async with bucket.opened():
+            pass
+
+
+async def test_without_any_credentials_the_start_says_so(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(BucketRefused, match="credentials"):
+        async with bucket.opened(access_key=None, secret_key=None):
+            pass
+
+
+@pytest.mark.requirement("A17")
+async def test_a_blob_that_goes_while_it_is_read_is_missing_or_whole(bucket: Bucket, objects: Objects) -> None:
+    blob = await objects.put("acme", b"content")
+    chunks = objects.open("acme", blob.sha256)
+    bucket.seen.delete_object(Bucket=bucket.name, Key=bucket.keys()[0])
+    with pytest.raises(BlobMissing):
+        await anext(chunks)
