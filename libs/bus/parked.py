@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import orjson
 
 from libs.bus.ports import Record
 from libs.database import Database, answering
+
+BACKLOG = """
+    select grp, topic, count(*), extract(epoch from bus.now() - min(since))::float8
+    from bus.parked where state = 'parked' and grp = any($1) group by grp, topic
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +25,43 @@ class Due:
     record: Record
     seq: int
     attempts: int
+    age: float
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A parked event, as people are shown it. `due_at` is when it is tried next."""
+
+    grp: str
+    topic: str
+    key: str
+    event_id: str
+    type: str
+    headers: Mapping[str, str]
+    attempts: int
+    since: datetime
+    due_at: datetime
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How many events of a group and topic are `parked` or `dead`, and since when."""
+
+    group: str
+    topic: str
+    state: str
+    events: int
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What a group has parked of a topic, whoever's it is. `age` is the oldest one's, in seconds."""
+
+    group: str
+    topic: str
+    events: int
     age: float
 
 
@@ -65,3 +108,23 @@ class ParkedEvents:
         pool = await self._database.bus()
         async with answering():
             return bool(await pool.fetchval("select bus.replay($1, $2, $3)", group, tenant, event_id))
+
+    async def waiting(self, tenant: str, code: str, *, event_id: str | None = None, most: int) -> Sequence[Waiting]:
+        """A tenant's events that wait because of an error with this code, the longest waiting first; or one of them."""
+        pool = await self._database.bus()
+        async with answering():
+            rows = await pool.fetch("select * from bus.waiting($1, $2, $3, $4)", tenant, code, event_id, most)
+        return [Waiting(**{**row, "headers": orjson.loads(row["headers"])}) for row in rows]
+
+    async def backlog(self, groups: Sequence[str]) -> Sequence[Backlog]:
+        """What waits for another try; a topic of which nothing waits is not in it."""
+        pool = await self._database.bus()
+        async with answering():
+            return [Backlog(*row) for row in await pool.fetch(BACKLOG, list(groups))]
+
+    async def standing(self, tenant: str) -> Sequence[Standing]:
+        """How many of a tenant's events are parked or dead."""
+        pool = await self._database.bus()
+        async with answering():
+            rows = await pool.fetch("select * from bus.standing($1)", tenant)
+        return [Standing(*row) for row in rows]

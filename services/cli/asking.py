@@ -28,6 +28,10 @@ class Person(Protocol):
         """The body of the answer to an approval: verdict, and reason, exclude or args."""
         ...
 
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The body of the answer to whether something happened; None for whoever cannot tell now."""
+        ...
+
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply: ...
 
 
@@ -55,12 +59,26 @@ class Terminal:
                     if left_out := self._leave_out(items):
                         return {"verdict": "override", "exclude": left_out}
 
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        while True:
+            match typer.prompt("[h]appened, did [n]ot happen, [l]ater", default="", show_default=False).strip().lower():
+                case "h" | "happened":
+                    return {"verdict": "happened", "reason": self._how()}
+                case "n" | "not":
+                    return {"verdict": "did_not_happen", "reason": self._how()}
+                case "l" | "later":
+                    self._screen.say(f"  suma effects resolve {question['approval_id']}", "dim")
+                    return None
+
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply:
         text = typer.prompt("Your answer")
         if text.isdecimal() and 1 <= int(text) <= len(candidates):
             skill = str(candidates[int(text) - 1]["skill"])
             return Reply(skill, skill)
         return Reply(text)
+
+    def _how(self) -> str:
+        return str(typer.prompt("How do you know (optional)", default="", show_default=False))
 
     def _leave_out(self, items: Sequence[Mapping[str, Any]]) -> list[str]:
         self._screen.items(items, len(items))
@@ -79,6 +97,9 @@ class Yes:
         exclude = conflicting(question)
         return {"verdict": "override", "exclude": exclude} if exclude else {"verdict": "approve"}
 
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        raise NobodyToAsk(_unknown(question))
+
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply:
         raise NobodyToAsk(f"the request is not clear, and --yes is no answer: {words.plain(question)}")
 
@@ -89,8 +110,15 @@ class Nobody:
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         raise NobodyToAsk(f"this waits for an answer: {words.plain(question['title'])} (`suma chat` asks it again)")
 
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        raise NobodyToAsk(_unknown(question))
+
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply:
         raise NobodyToAsk(f"this waits for an answer: {words.plain(question)} (`suma chat` asks it again)")
+
+
+def _unknown(question: Mapping[str, Any]) -> str:
+    return f"{words.plain(question['title'])} Find out, and say it: suma effects resolve {question['approval_id']}"
 
 
 def chosen(text: str, most: int) -> list[int]:

@@ -71,6 +71,9 @@ class Client:
     def answer(self, approval: str, answer: Mapping[str, Json]) -> Json:
         return self._post(f"/v1/approvals/{approval}", answer)
 
+    def resolve(self, effect: str, finding: Mapping[str, Json]) -> Json:
+        return self._post(f"/v1/effects/{effect}", finding)
+
     def cancel(self, turn: str) -> Json:
         return self._post(f"/v1/turns/{turn}/cancel", {})
 
@@ -79,6 +82,9 @@ class Client:
 
     def rollback(self, session: str, *, target: Mapping[str, str], exclude: Sequence[str] = ()) -> Json:
         return self._post(f"/v1/sessions/{session}/rollback", {**target, "exclude": list(exclude)})
+
+    def post(self, path: str, body: Mapping[str, Json]) -> Json:
+        return self._post(path, body)
 
     def get(self, path: str, **params: str | int) -> Json:
         return self._call("GET", path, params=params).json()

@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from libs.errors import SumaError
 from libs.events.values import Hitl
-from services.cli import errors, words
+from services.cli import effects, errors, words
 from services.cli.asking import Nobody, Person, Terminal, Yes
 from services.cli.client import Client
 from services.cli.errors import NOT_DONE, NobodyToAsk, Usage
 from services.cli.following import Ended, follow
+from services.cli.operators import admin, dlq
 from services.cli.show import JsonLines, Screen, Watcher, diff_of
+from services.cli.terminal import Json, connected, console, errors_console, interactive, print_json
 
 app = typer.Typer(
     name="suma",
@@ -35,11 +36,10 @@ app = typer.Typer(
 )
 audit = typer.Typer(help="The signed record of all that was decided and done.", no_args_is_help=True)
 app.add_typer(audit, name="audit")
+app.add_typer(dlq, name="dlq")
+app.add_typer(admin, name="admin")
+app.add_typer(effects.app, name="effects")
 
-console = Console(highlight=False, soft_wrap=True)
-errors_console = Console(stderr=True, highlight=False, soft_wrap=True)
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsYes = Annotated[bool, typer.Option("--yes", "-y", help="Answer every approval with yes.")]
 Mode = Annotated[
     Hitl | None,
@@ -84,7 +84,7 @@ def run_(
     as_json: Json = False,
 ) -> None:
     """Have something done, and watch it."""
-    with _client() as client:
+    with connected() as client:
         person = _person(yes)
         session = client.open_session(root=_root(client, folder, yes), hitl=hitl or Hitl.KEY, title=goal[:100])
         ended = _say(client, session, goal, _watcher(as_json), person)
@@ -100,7 +100,7 @@ def chat(
     session: Annotated[str | None, typer.Option(help="Go on with this session.")] = None,
 ) -> None:
     """Talk; an empty line or Ctrl-D ends it. Questions that are still open are asked first."""
-    with _client() as client:
+    with connected() as client:
         person, watcher = _person(False), Screen(console)
         if session is None:
             session = client.open_session(root=_root(client, folder, False), hitl=hitl or Hitl.KEY)
@@ -114,10 +114,10 @@ def chat(
 @app.command()
 def sessions(as_json: Json = False, limit: Annotated[int, typer.Option(min=1, max=500)] = 20) -> None:
     """List sessions, newest first."""
-    with _client() as client:
+    with connected() as client:
         found = client.get("/v1/sessions", limit=limit)["sessions"]
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     table = Table("session", "title", "folder", "state", "last", box=None, pad_edge=False)
     for one in found:
@@ -135,11 +135,11 @@ def events(
     as_json: Json = False,
 ) -> None:
     """Print a session's events, each with its number."""
-    with _client() as client:
+    with connected() as client:
         session = _session(client, session)
         for event in client.events(session, after=after) if follow else _all(client, session, after):
             if as_json:
-                _print_json(event.json(), indent=None)
+                print_json(event.json(), indent=None)
             else:
                 data = words.line(json.dumps(event.data, ensure_ascii=False), 160)
                 console.print(Text(f"{event.seq:5}  {event.time[11:19]}  {event.type:24} {data}"))
@@ -148,10 +148,10 @@ def events(
 @app.command()
 def diff(session: Which = None, as_json: Json = False) -> None:
     """Show what is staged: what a commit would change."""
-    with _client() as client:
+    with connected() as client:
         found = client.get(f"/v1/sessions/{_session(client, session)}/diff")
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         diff_of(console, found, most=len(found["entries"]))
 
@@ -159,9 +159,9 @@ def diff(session: Which = None, as_json: Json = False) -> None:
 @app.command()
 def commit(session: Which = None, exclude: Exclude = None, yes: AsYes = False, as_json: Json = False) -> None:
     """Carry the staged changes out."""
-    with _client() as client:
+    with connected() as client:
         session = _session(client, session)
-        if not yes and not as_json and _interactive():
+        if not yes and not as_json and interactive():
             diff_of(console, client.get(f"/v1/sessions/{session}/diff"))
             typer.confirm("Commit this?", abort=True)
         done = client.commit(session, exclude=exclude or ())
@@ -185,7 +185,7 @@ def rollback(
     if to and commit_id:
         raise Usage("a rollback goes to a snapshot or undoes a commit, not both")
     target = {"snapshot": to} if to else {"commit_id": commit_id} if commit_id else {}
-    with _client() as client:
+    with connected() as client:
         session = _session(client, session)
         done = client.rollback(session, target=target, exclude=exclude or ())
         watcher = _watcher(as_json)
@@ -195,10 +195,10 @@ def rollback(
 @app.command()
 def skills(as_json: Json = False) -> None:
     """List the skills and their tools."""
-    with _client() as client:
+    with connected() as client:
         found = client.get("/v1/skills")
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     for skill in found["skills"]:
         console.print(Text(words.line(skill["name"]), style="bold"), Text(words.line(skill["description"], 300)))
@@ -213,7 +213,7 @@ def config(as_json: Json = False) -> None:
     unknown = settings.unknown(os.environ)
     if as_json:
         rows = [{"name": row.name, "value": row.value, "source": row.source} for row in told]
-        _print_json({"settings": rows, "file": str(settings.config_file(os.environ)), "unknown": unknown})
+        print_json({"settings": rows, "file": str(settings.config_file(os.environ)), "unknown": unknown})
         return
     table = Table("setting", "value", "from", box=None, pad_edge=False)
     for row in told:
@@ -234,7 +234,7 @@ def verify(
 
     report = check(file)
     if as_json:
-        _print_json({name: getattr(report, name) for name in report.__slots__})
+        print_json({name: getattr(report, name) for name in report.__slots__})
     elif report.ok:
         console.print(Text(f"✔ {words.count(report.count, 'record')} of {report.tenant}, whole", style="green"))
         console.print(Text(f"  signed by {', '.join(report.signed_by)}", style="dim"))
@@ -250,7 +250,7 @@ def export(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A new file; standard output without it.")] = None,
 ) -> None:
     """Write the whole record, as JSON Lines that prove themselves."""
-    with _client() as client:
+    with connected() as client:
         lines = client.download("/v1/admin/audit/export")
         if out is None:
             for chunk in lines:
@@ -273,12 +273,6 @@ def _new(path: Path) -> Iterator[Any]:
         raise Usage(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _client() -> Client:
-    from services.cli.address import find
-
-    return Client(find())
-
-
 def _root(client: Client, folder: Path | None, yes: bool) -> Path | None:
     """The folder, once it is allowed: one outside the roots is asked about, and recorded."""
     if folder is None:
@@ -289,7 +283,7 @@ def _root(client: Client, folder: Path | None, yes: bool) -> Path | None:
     if not root.is_dir():
         raise Usage(f"{folder} is not a folder")
     if not roots.covers(roots.allowed(client.address), root):
-        if not yes and not _interactive():
+        if not yes and not interactive():
             raise NobodyToAsk(f"{root} is not an allowed folder: allow it with --yes, or in SUMA_ROOTS")
         question = f"Suma has not worked in {words.plain(root)} before. Allow it, now and later?"
         if not yes and not typer.confirm(question):
@@ -314,7 +308,7 @@ def _say(
 
 def _interrupted(client: Client, session: str, turn: str) -> Ended:
     """The turn belongs to the platform: leaving does not stop it, so the person says which is meant."""
-    if _interactive() and typer.confirm("\nStop this turn? (No leaves it running)", default=True):
+    if interactive() and typer.confirm("\nStop this turn? (No leaves it running)", default=True):
         client.cancel(turn)
         console.print(Text("stopped", style="yellow"))
     else:
@@ -365,13 +359,4 @@ def _watcher(as_json: bool) -> Watcher:
 def _person(yes: bool) -> Person:
     if yes:
         return Yes()
-    return Terminal(Screen(console)) if _interactive() else Nobody()
-
-
-def _interactive() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _print_json(value: Any, indent: int | None = 1) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=indent, default=str) + "\n")
-    sys.stdout.flush()
+    return Terminal(Screen(console)) if interactive() else Nobody()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from services.cli.asking import Person
@@ -10,6 +11,8 @@ from services.cli.errors import Refused
 from services.cli.show import Watcher
 from services.cli.streams import Seen
 
+EFFECT = "effect"
+"""The kind of a question whether something happened."""
 ANSWERED = ("APPROVAL_CLOSED", "APPROVAL_CHANGED")
 """Someone else was quicker, or what is asked has changed: the next events say how it goes on."""
 
@@ -41,7 +44,7 @@ def follow(client: Client, session: str, turn: str, *, after: int, watcher: Watc
         _note(ended, event)
         if event.type == "approval.requested":
             watcher.pause()
-            _decide(client, event, person)
+            _find_out(client, event, person) if event.data["kind"] == EFFECT else _decide(client, event, person)
         elif event.type == "clarification.requested":
             watcher.pause()
             _clarify(client, session, event, person)
@@ -63,8 +66,20 @@ def _decide(client: Client, event: Seen, person: Person) -> None:
     if client.get(f"/v1/approvals/{approval}")["outcome"] is not None:
         return
     answer = {**person.decide(event.data), "digest": event.data["digest"]}
+    _sent(lambda: client.answer(approval, answer))
+
+
+def _find_out(client: Client, event: Seen, person: Person) -> None:
+    """Nobody knows whether something happened. Who cannot tell now may say so later: the turn waits, for a while."""
+    effect = event.data["approval_id"]
+    if client.get(f"/v1/effects/{effect}")["outcome"] is not None or (found := person.find_out(event.data)) is None:
+        return
+    _sent(lambda: client.resolve(effect, {**found, "digest": event.data["digest"]}))
+
+
+def _sent(answer: Callable[[], object]) -> None:
     try:
-        client.answer(approval, answer)
+        answer()
     except Refused as refused:
         if refused.code not in ANSWERED:
             raise

@@ -78,6 +78,9 @@ class Screen:
     def _turn_queued(self, data: Mapping[str, Any]) -> None:
         self.say(f"waiting: {words.count(data['position'], 'message')} before this one's turn", "dim")
 
+    def _turn_degraded(self, data: Mapping[str, Any]) -> None:
+        self.say(data["detail"] or f"going on without {data['missing']}", "yellow")
+
     def _turn_analysed(self, data: Mapping[str, Any]) -> None:
         tags = f" about {', '.join(data['tags'])}" if data["tags"] else ""
         self.say(f"understood as {data['intent'].replace('_', ' ')}{tags}", "dim")
@@ -121,8 +124,8 @@ class Screen:
         else:
             self._args(question["args"])
             self.items(question["items"], ITEMS_SHOWN)
-        if question["undo"]:
-            self.say(f"  {words.plain(question['undo'])}", "dim")
+        for said in filter(None, (question["undo"], question.get("detail"))):
+            self.say(f"  {words.plain(said)}", "dim")
 
     def _args(self, args: Mapping[str, Any]) -> None:
         """All but the lists, whose entries are the items."""

@@ -138,17 +138,38 @@ begin
         where a.tenant_id = c.tenant_id and a.approval_id = c.approval_id and a.outcome is null;
     end if;
 
+    -- dead.put: a letter is named by the event that told of it (by none before release 2).
     if changes ? 'dead.put' then
-        insert into gateway.dlq_messages as d
-            (tenant_id, grp, event_id, topic, event_type, event_key, event, code, error, attempts, died_at)
-        select distinct on (c.tenant_id, c.grp, c.event_id)
-            c.tenant_id, c.grp, c.event_id, c.topic, c.event_type, c.event_key, c.event, c.code, c.error, c.attempts, c.at
+        insert into gateway.dlq_messages
+            (tenant_id, letter_id, grp, event_id, topic, event_type, event_key, session_id, turn_id, event, code, error, attempts, died_at)
+        select c.tenant_id, coalesce(c.letter_id, gen_random_uuid()::text), c.grp, c.event_id, c.topic, c.event_type, c.event_key,
+            c.session_id, c.turn_id, c.event, c.code, c.error, c.attempts, c.at
         from jsonb_to_recordset(changes -> 'dead.put')
-            as c(i int, tenant_id text, grp text, event_id text, topic text, event_type text, event_key text, event jsonb, code text,
-                 error text, attempts int, at timestamptz)
-        order by c.tenant_id, c.grp, c.event_id, c.i desc
-        on conflict (tenant_id, grp, event_id) do update set
-            event = excluded.event, code = excluded.code, error = excluded.error, attempts = excluded.attempts, died_at = excluded.died_at;
+            as c(tenant_id text, letter_id text, grp text, event_id text, topic text, event_type text, event_key text,
+                 session_id text, turn_id text, event jsonb, code text, error text, attempts int, at timestamptz)
+        order by c.tenant_id, c.letter_id
+        on conflict (tenant_id, letter_id) do nothing;
+    end if;
+
+    -- dead.close: an open letter is replayed or discarded, once; whoever comes later conflicts, and finds who was first.
+    if changes ? 'dead.close' then
+        with c as (
+            select distinct on (m.tenant_id, m.letter_id) m.* from jsonb_to_recordset(changes -> 'dead.close')
+                as m(i int, tenant_id text, letter_id text, state text, closed_by text, reason text)
+            order by m.tenant_id, m.letter_id, m.i
+        ), locked as materialized (
+            select c.i, c.state, c.closed_by, c.reason, o.tenant_id, o.letter_id
+            from (select * from c order by c.tenant_id, c.letter_id offset 0) c
+            cross join lateral (
+                select d.tenant_id, d.letter_id from gateway.dlq_messages d
+                where d.tenant_id = c.tenant_id and d.letter_id = c.letter_id and d.state = 'open' for update of d
+            ) o
+        ), closed as (
+            update gateway.dlq_messages d set state = l.state, closed_by = l.closed_by, closed_at = bus.now(), reason = l.reason
+            from locked l where d.tenant_id = l.tenant_id and d.letter_id = l.letter_id returning l.i
+        )
+        select coalesce(array_agg(i), '{}') into part from closed;
+        done := done || part;
     end if;
 
     -- key.only: this key, and no other of its principal. A key that was revoked stays revoked.

@@ -90,3 +90,17 @@ select
 
 -- name: alive()$
 select 1;
+
+-- name: waiting(tenant, session, most)^
+-- Turns of a tenant and of one of its sessions that are not over, counted no further than the limit is.
+select
+    (select count(*) from (select from gateway.turns t where t.tenant_id = :tenant and t.ended_at is null limit :most) as o) as tenant,
+    (select count(*) from (
+        select from gateway.turns t where t.tenant_id = :tenant and t.session_id = :session and t.ended_at is null limit :most
+    ) as o) as session;
+
+-- name: ended_lately(tenant, session, seconds)$
+-- Turns of a tenant, or of one session, that ended in the last seconds: how fast room is made.
+select count(*) from gateway.turns t
+where t.tenant_id = :tenant and t.ended_at > bus.now() - make_interval(secs => :seconds)
+    and (cast(:session as text) is null or t.session_id = :session);

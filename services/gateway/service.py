@@ -9,6 +9,8 @@ from fastapi import FastAPI
 
 from libs.events import EventDeadLettered, registry
 from libs.events.topics import OUTBOUND
+from libs.runtime.health import Health
+from libs.runtime.leaving import Leaving
 from libs.runtime.platform import Platform
 from libs.runtime.service import Api, Service, Subscription
 from services.gateway.api import app
@@ -23,10 +25,14 @@ from services.gateway.streams import Streams
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
     store = Store(platform.database)
-    streams = Streams(store, platform.deltas, most=settings.streams_most)
+    streams = Streams(store, platform.deltas, most=settings.streams_most, each=settings.streams_most_each)
     on = Handlers(streams)
     owner = _Owner(platform, settings)
     gateway = Gateway(platform, store, streams, settings)
+
+    def problems() -> Sequence[str]:
+        return [*owner.problems(), *gateway.depths.problems()]
+
     return Service(
         GROUP,
         [
@@ -36,16 +42,22 @@ def build(platform: Platform) -> Service:
         gathers=True,
         schema=SCHEMA,
         api=Api(app(gateway), settings.port, internal=False),
-        tasks=[streams.serve, owner.let_in],
-        problems=owner.problems,
+        tasks=[streams.serve, owner.let_in, gateway.depths.look, gateway.crowd.look],
+        problems=problems,
     )
 
 
-def watch(service: Service, problems: Callable[[], Sequence[str]]) -> None:
-    """Let `/readyz` of this gateway tell what the process that hosts it knows, such as `Running.problems`."""
+def watch(service: Service, problems: Callable[[], Sequence[str]], health: Health | None = None) -> None:
+    """Let `/readyz` of this gateway tell what the process that hosts it knows: `Running.problems`, `Running.health`."""
     if service.api is not None:
-        made = cast("FastAPI", service.api.app)
-        made.state.gateway.problems = problems
+        gateway = cast("FastAPI", service.api.app).state.gateway
+        gateway.problems, gateway.health = problems, health or gateway.health
+
+
+async def drain(service: Service, leaving: Leaving) -> None:
+    """Leave in order: nothing more is let in, streams end, and what is in hand is answered within a bound."""
+    if service.api is not None:
+        await cast("FastAPI", service.api.app).state.gateway.drain.leave(leaving)
 
 
 class _Owner:

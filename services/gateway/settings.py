@@ -31,7 +31,30 @@ class Settings(BaseModel):
     """Open streams of this process."""
     page: int = Field(default=200, ge=1, le=1_000)
     """Events that a stream reads, and holds, at once."""
-    ready_seconds: float = Field(default=2.0, gt=0)
-    """How long `/readyz` waits for each dependency."""
+    streams_most_each: int = Field(default=5_000, ge=1)
+    """Of these, one tenant's."""
+    requests_per_minute: int = Field(default=24_000, ge=1)
+    """Of one tenant, over all replicas; with Redis away, in each."""
+    requests_per_minute_each: int = Field(default=12_000, ge=1)
+    """Of one principal."""
+    turns_open_most: int = Field(default=10_000, ge=1)
+    """Of one tenant: turns that are not over, waiting ones and those at work."""
+    turns_open_each_session: int = Field(default=100, ge=1)
+    backlog_most: int = Field(default=50_000, ge=1)
+    """What may wait for our workers in all before no tenant's message is let in."""
+    requests_most: int = Field(default=512, ge=1)
+    """Requests that this process answers at once, streams left out."""
+    requests_most_each: int = Field(default=256, ge=1)
+    """Of these, one tenant's."""
+    bodies_most: int = Field(default=64_000_000, ge=1_000_000)
+    """Bytes of bodies that this process holds at once."""
+    late_most: float = Field(default=1.5, gt=0)
+    """Seconds by which the event loop may be late, time and again, before nothing more is let in that changes
+    something."""
+    drain_notice: float = Field(default=0.0, ge=0)
+    """Seconds for which a process that stops still answers, while `/readyz` says that it is leaving: for load balancers
+    that ask now and then."""
+    drain_seconds: float = Field(default=10.0, ge=0)
+    """How long it then waits for requests in hand."""
     lag_most: int = Field(default=10_000, ge=1)
     """Records that the projection may be behind before we are not ready."""

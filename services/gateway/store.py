@@ -117,6 +117,14 @@ class Counts:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Open turns of a tenant, and of one of its sessions."""
+
+    tenant: int
+    session: int
+
+
 class Store:
     """Each read is a transaction that sees its tenant's rows alone."""
 
@@ -191,6 +199,16 @@ class Store:
     async def counts(self, tenant: str) -> Counts:
         async with self._database.read(GROUP, tenant) as connection:
             return Counts(**await queries.counts(connection, tenant=tenant))
+
+    async def waiting(self, tenant: str, session: str, *, most: int) -> Waiting:
+        """Counted up to `most`."""
+        async with self._database.read(GROUP, tenant) as connection:
+            return Waiting(**await queries.waiting(connection, tenant=tenant, session=session, most=most))
+
+    async def ended_lately(self, tenant: str, session: str | None, *, seconds: float) -> int:
+        async with self._database.read(GROUP, tenant) as connection:
+            about = {"tenant": tenant, "session": session, "seconds": seconds}
+            return int(await queries.ended_lately(connection, **about))
 
     async def alive(self) -> None:
         """Returns when Postgres has answered; raises `Unavailable` when it does not."""

@@ -8,12 +8,14 @@ come, and each viewer takes what is new to it: the slower it is, the longer its 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from libs.cache import START, Deltas, Entry, Stream
 from libs.errors import Unavailable
+from libs.telemetry import metrics
 from services.gateway.store import Page, Store
 
 WORDS_BLOCK_SECONDS = 0.2
@@ -88,14 +90,16 @@ class Channel:
 class Streams:
     """The channels of this process."""
 
-    def __init__(self, store: Store, deltas: Deltas | None, *, most: int) -> None:
+    def __init__(self, store: Store, deltas: Deltas | None, *, most: int, each: int) -> None:
         self._store = store
         self._deltas = deltas
-        self._most = most
+        self._most, self._each = most, each
         self._channels: dict[Key, Channel] = {}
         self._speeches: dict[Stream, tuple[Speech, Channel, int]] = {}
         self._speaking = asyncio.Event()
         self.open = 0
+        self._tenants: Counter[str] = Counter()
+        self._closed = False
 
     def waker(self, tenant: str, session: str | None) -> Callable[[], None]:
         """To be called after a commit that may have added to the session's sequence."""
@@ -106,23 +110,29 @@ class Streams:
 
         return wake
 
-    def room(self) -> None:
-        """Whether one more may watch; raises TooManyStreams."""
-        if self.open >= self._most:
+    def room(self, tenant: str) -> None:
+        """Whether one more of this tenant may watch; raises TooManyStreams."""
+        if self.open >= self._most or self._tenants[tenant] >= self._each:
+            metrics.refused.labels(TooManyStreams.code).inc()
             raise TooManyStreams
 
     @contextmanager
     def watch(self, tenant: str, session: str) -> Iterator[Channel]:
         """Be woken for a session until the block ends."""
-        self.room()
+        self.room(tenant)
         channel = self._channels.setdefault((tenant, session), Channel(tenant, session, self._store))
+        channel.closed = channel.closed or self._closed
         channel.viewers += 1
         self.open += 1
+        self._tenants[tenant] += 1
         try:
             yield channel
         finally:
             channel.viewers -= 1
             self.open -= 1
+            self._tenants[tenant] -= 1
+            if not self._tenants[tenant]:
+                del self._tenants[tenant]
             if not channel.viewers:
                 self._channels.pop((tenant, session), None)
 
@@ -151,7 +161,8 @@ class Streams:
             self.close()
 
     def close(self) -> None:
-        """End every open stream."""
+        """End every open stream, and what opens from now on with what there is."""
+        self._closed = True
         for channel in self._channels.values():
             channel.closed = True
             channel.stir()

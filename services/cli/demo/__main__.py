@@ -105,6 +105,10 @@ class Demo:
         self._answer(f"approve, but leave {' and '.join(sorted(self._left_out))} alone: {NOTE}")
         return {"verdict": "override", "exclude": apart, "reason": NOTE}
 
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """It acts on its folder alone, of which everything is known."""
+        return None
+
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply:
         skill = str(candidates[0]["skill"]) if candidates else None
         self._answer(skill or "yes")

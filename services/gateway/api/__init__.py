@@ -6,7 +6,22 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from services.gateway.api import admin, aliases, approvals, catalogue, docs, errors, health, sessions, stream, workspace
+from services.gateway.api import (
+    admin,
+    aliases,
+    approvals,
+    catalogue,
+    dlq,
+    docs,
+    effects,
+    errors,
+    health,
+    operations,
+    sessions,
+    stream,
+    workspace,
+)
+from services.gateway.api.crowd import Seats
 from services.gateway.api.doors import Doors
 from services.gateway.api.gateway import Gateway
 
@@ -25,6 +40,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         413: "The body is too large",
         415: "The body is not JSON",
         422: "The request has another shape than this route takes",
+        429: "Too much at once: of you, of your tenant, or of all; `code` says which, `Retry-After` when to come again",
         503: "Something that we need does not answer; try again",
     }.items()
 }
@@ -36,10 +52,11 @@ def app(gateway: Gateway) -> FastAPI:
         title="Suma", version="1", description=DESCRIPTION, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     made.state.gateway = gateway
-    for room in (sessions, stream, approvals, workspace, catalogue, aliases, admin):
+    for room in (sessions, stream, approvals, effects, workspace, catalogue, aliases, admin, dlq, operations):
         made.include_router(room.router, responses=PROBLEMS)
     made.include_router(health.router)
     made.include_router(docs.router)
     errors.install(made)
+    made.add_middleware(Seats, gateway=gateway)
     made.add_middleware(Doors, settings=gateway.settings)
     return made

@@ -40,6 +40,12 @@ class Changed(Rejected):
     code = "APPROVAL_CHANGED"
 
 
+class NoApproval(Rejected):
+    """Whether an effect happened is not for anyone to approve."""
+
+    code = "NO_APPROVAL"
+
+
 @router.get("/v1/approvals", tags=["approvals"])
 async def inbox(
     here: Here, who: Talker, session: Id | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 100
@@ -81,6 +87,8 @@ async def decided(
     """Send the answer on. The conversation worker has the last word on whether it still counts."""
 
     async def decide() -> Decided:
+        if approval.kind == outcomes.EFFECT:
+            raise NoApproval(f"say whether it happened: POST /v1/effects/{approval.approval_id}")
         if approval.outcome is not None:
             raise AlreadyClosed(f"this question is closed: {approval.outcome}")
         if approval.digest != body.digest:

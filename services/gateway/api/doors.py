@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from libs.telemetry import metrics
 from libs.telemetry.traces import span
 from services.gateway.api.errors import problem
 from services.gateway.domain.doors import addressed, same_origin
@@ -77,6 +78,7 @@ def _bounded(receive: Receive, most: int) -> Receive:
 def _safely(send: Send) -> Send:
     async def give(message: Message) -> None:
         if message["type"] == "http.response.start":
+            metrics.responses.labels(str(message["status"])).inc()
             headers = MutableHeaders(scope=message)
             for name, value in SAFE.items():
                 headers.setdefault(name, value)

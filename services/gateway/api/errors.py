@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -13,9 +14,12 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from libs.changes.writer import Overloaded
 from libs.errors import Conflict, Denied, NotFound, Rejected, SumaError, Unavailable
 from libs.identity import BadKey
 from libs.telemetry.logs import logger
+from services.gateway.limits import TooMany
+from services.gateway.streams import TooManyStreams
 
 log = logger("gateway")
 
@@ -35,6 +39,7 @@ STATUSES = {
     "APPROVAL_CHANGED": 409,
     "TURN_ENDED": 409,
     "NOTHING_OPEN": 409,
+    "DEAD_LETTER_CLOSED": 409,
     "NOTHING_TO_ROLL_BACK": 409,
 }
 """Codes that say more than their class does."""
@@ -92,11 +97,18 @@ def answer(error: SumaError) -> Response:
             status = STATUSES.get(error.code, 422)
         case Conflict():
             status = 409
+        case TooMany() | Overloaded() | TooManyStreams():
+            status, headers = 429, _again(error)
         case Unavailable():
-            status, headers = 503, {"Retry-After": "1"}
+            status, headers = 503, _again(error)
         case _:
             status = 500
     return problem(status, error.code, str(error), headers=headers)
+
+
+def _again(error: SumaError) -> dict[str, str]:
+    """When to come again: where the error knows, and at least a second from now."""
+    return {"Retry-After": str(max(1, math.ceil(getattr(error, "retry_after", 1.0))))}
 
 
 def install(app: FastAPI) -> None:

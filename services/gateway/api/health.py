@@ -1,20 +1,17 @@
-"""Whether we live, whether we are ready (each dependency is really asked), and what we measure."""
+"""Whether we live, whether we are ready (each dependency is really asked, in the background), and what we measure."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from libs.cache import START, Stream
-from libs.errors import SumaError
+from libs.runtime.health import Check as Known
 from services.gateway.api.errors import Problem
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Check, Readiness
 from services.gateway.api.security import Caller
-from services.gateway.store import GROUP
 
 router = APIRouter(tags=["health"])
 
@@ -44,42 +41,19 @@ async def measured() -> Response:
 
 
 async def readiness(here: Gateway) -> Readiness:
-    asked: dict[str, Callable[[Gateway], Awaitable[Check]]] = {"postgres": _postgres, "policy": _policy, "bus": _bus}
-    if here.platform.deltas is not None:
-        asked["redis"] = _redis
-    found = await asyncio.gather(*(_in_time(here, ask) for ask in asked.values()))
-    checks = dict(zip(asked, found, strict=True))
-    problems = list(here.problems()) + [f"{name}: {check.detail}" for name, check in checks.items() if not check.ok]
-    return Readiness(ready=not problems, checks=checks, problems=problems)
+    """What the process last knew; where nobody watches, what it learns now."""
+    known = here.health
+    if known.watched_at is None:
+        await known.look()
+    # The process's own problems tell of its dependencies too.
+    problems = list(dict.fromkeys([*here.problems(), *known.problems()]))
+    return Readiness(
+        ready=not problems,
+        level=known.level.name.lower(),
+        checks={name: _shown(check) for name, check in known.checks.items()},
+        problems=problems,
+    )
 
 
-async def _in_time(here: Gateway, ask: Callable[[Gateway], Awaitable[Check]]) -> Check:
-    try:
-        async with asyncio.timeout(here.settings.ready_seconds):
-            return await ask(here)
-    except TimeoutError:
-        return Check(ok=False, detail=f"no answer within {here.settings.ready_seconds:g} s")
-    except SumaError as error:
-        return Check(ok=False, detail=str(error))
-
-
-async def _postgres(here: Gateway) -> Check:
-    await here.store.alive()
-    return Check(ok=True)
-
-
-async def _policy(here: Gateway) -> Check:
-    policy = here.platform.policy
-    if policy.problem is not None:
-        return Check(ok=False, detail=policy.problem)
-    return Check(ok=bool(policy.revision), detail=policy.revision or "there is no bundle")
-
-
-async def _bus(here: Gateway) -> Check:
-    behind = sum((await here.platform.bus.lag([GROUP])).values())
-    return Check(ok=behind <= here.settings.lag_most, detail=f"{behind} records behind")
-
-
-async def _redis(here: Gateway) -> Check:
-    await here.platform.deltas.read({Stream("", "readiness"): START}, block=0)
-    return Check(ok=True)
+def _shown(check: Known) -> Check:
+    return Check(ok=check.ok, detail=check.detail, level=check.level.name.lower(), circuit=check.circuit.value)

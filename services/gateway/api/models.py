@@ -91,6 +91,31 @@ class Answer(Asked):
         return self
 
 
+class Finding(Asked):
+    """What someone found out about an effect. `digest` is of what was seen, `data` what came of it, for later steps."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"verdict": "happened", "digest": "9f2c…", "reason": "it is in my sent folder"},
+                {"verdict": "happened", "digest": "9f2c…", "data": {"message_id": "<7@example.org>"}},
+                {"verdict": "did_not_happen", "digest": "9f2c…", "reason": "the bank knows nothing of it"},
+            ]
+        }
+    )
+
+    verdict: Literal["happened", "did_not_happen"]
+    digest: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    reason: Reason = ""
+    data: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _nothing_came_of_nothing(self) -> Finding:
+        if self.verdict == "did_not_happen" and self.data is not None:
+            raise ValueError("what did not happen has no data")
+        return self
+
+
 class Commit(Asked):
     """Approve the session's open diff; what is excluded stays as it is."""
 
@@ -210,7 +235,11 @@ class Commanded(Shown):
 
 
 class ApprovalShown(Shown):
-    """A question to a person. `data` is all that is to be seen before answering; `digest` binds the answer to it."""
+    """A question to a person. `data` is all that is to be seen before answering; `digest` binds the answer to it.
+
+    One of the kind `effect` asks whether something happened, and is answered at `/v1/effects/{id}`. It stays open when
+    it expires: then its turn no longer waits for it.
+    """
 
     approval_id: str
     session_id: str
@@ -231,6 +260,11 @@ class ApprovalList(Shown):
     as_of: datetime
 
 
+class EffectList(Shown):
+    effects: list[ApprovalShown]
+    as_of: datetime
+
+
 class Status(Shown):
     """A tenant at a glance, or one session of it."""
 
@@ -242,11 +276,18 @@ class Status(Shown):
 
 
 class Check(Shown):
+    """A dependency as it was when it was last asked. `level` is how much of it is lost: none, minor, moderate, severe,
+    critical; `circuit` whether we call it at all: closed, half_open, open."""
+
     ok: bool
     detail: str = ""
+    level: str = "none"
+    circuit: str = "closed"
 
 
 class Readiness(Shown):
     ready: bool
+    level: str
+    """That of the dependency which has lost most."""
     checks: dict[str, Check]
     problems: list[str]

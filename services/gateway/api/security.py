@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
@@ -22,21 +22,26 @@ header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same,
 
 
 async def caller(
+    request: Request,
     here: Here,
     token: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
     key: Annotated[str | None, Depends(header)],
 ) -> Principal:
-    """The verified identity; raises BadKey."""
+    """The verified identity; raises BadKey, and TooMany where it asks for more than it may."""
     text = token.credentials if token is not None else key
     if text is None:
         raise BadKey("this needs an API key: Authorization: Bearer suma_…")
     stored = await here.store.key(id_of(text))
     try:
-        return authenticate(text, stored, now=here.platform.clock.now())
+        who = authenticate(text, stored, now=here.platform.clock.now())
     except BadKey as error:
         if stored is not None:
             await _record(here, stored, error)
         raise
+    # Only now: nobody uses up what a tenant may do without one of its keys.
+    here.crowd.belong(request.state.seat, who.tenant)
+    await here.rates.admit(who)
+    return who
 
 
 def holding(scope: str) -> Callable[[Principal], Awaitable[Principal]]:

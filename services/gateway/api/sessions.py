@@ -186,6 +186,7 @@ async def say(here: Gateway, who: Principal, once: Once, body: FirstMessage) -> 
     async def decide() -> Decided:
         at = here.platform.clock.now().isoformat()
         name, turn = session.session_id if session else ids.new(), ids.new()
+        await here.depths.admit(who.tenant, name)
         cause = writes.cause_of(who, name, turn)
         message = _message(body, session, turn, at)
         if session is not None:

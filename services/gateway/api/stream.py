@@ -7,6 +7,7 @@ for eyes only, and `message.completed` replaces them.
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator
 from typing import Annotated
 
@@ -31,6 +32,7 @@ from services.gateway.viewer import Item, Viewer
 log = logger("gateway")
 router = APIRouter(tags=["events"])
 
+RECONNECT_MS = (500, 3000)
 SEQ_MOST = 2**63 - 1
 Place = Annotated[int, Query(ge=0, le=SEQ_MOST, description="Read from behind this number")]
 LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=SEQ_MOST)]
@@ -56,7 +58,7 @@ async def events(
     place = after if last_event_id is None else last_event_id
     if not stream:
         return await _page(here, who, session, place, limit)
-    here.streams.room()
+    here.streams.room(who.tenant)
     if until is not None:
         await turn_of(here, who, until)
     return _Sent(
@@ -107,6 +109,8 @@ async def _stream(
             yield _sent(item)
             if until is not None and isinstance(item, Numbered) and outcomes.ends(until, item):
                 return
+    # We are leaving. Viewers come back at different times, so that who takes over is not met by all of them at once.
+    yield ServerSentEvent(comment="come back", retry=random.randint(*RECONNECT_MS), sep="\n")  # noqa: S311
 
 
 def _sent(item: Item) -> ServerSentEvent:

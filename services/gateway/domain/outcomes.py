@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+EFFECT = "effect"
+"""The kind of a question whether an effect happened."""
 SETTLED = ("approved", "overridden")
 """An approval that was closed thus goes on to act; any other end is the end."""
 

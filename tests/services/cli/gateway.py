@@ -59,7 +59,7 @@ class Gateway:
         if request.method == "POST":
             self.posts.append((path, json.loads(request.content)))
             return self.refusal or httpx.Response(202, json={})
-        if path.startswith("/v1/approvals/"):
+        if path.startswith(("/v1/approvals/", "/v1/effects/")):
             return httpx.Response(200, json={"outcome": "approved" if path.split("/")[-1] in self.closed else None})
         if path.endswith("/events"):
             after = int(request.headers["Last-Event-ID"])

@@ -28,7 +28,7 @@ from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
 from services.gateway.api.gateway import Gateway
 from services.gateway.keys import ensure_local_key
-from services.gateway.service import build
+from services.gateway.service import build, watch
 from services.gateway.store import Numbered
 from services.gateway.viewer import first
 from tests import infrastructure
@@ -154,6 +154,7 @@ async def house(where: Dsns, owner: str, worker: Sequence[Subscription] = (), **
         services = [service, Service("conversation_worker", worker)]
         await prepare(platform, services)
         async with host(platform, services, pace=infrastructure.PACE) as running:
+            watch(service, running.problems, running.health)
             made = House(where, platform, service, running, owner)
             await ensure_local_key(platform, owner)
             yield made

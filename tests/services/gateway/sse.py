@@ -18,6 +18,8 @@ class Sse:
     last: str | None = None
     events: list[tuple[str | None, str, Any]] = field(default_factory=list)
     comments: int = 0
+    retry: str | None = None
+    """Milliseconds after which it is asked to come back."""
     _rest: bytes = b""
 
     def feed(self, received: bytes) -> None:
@@ -35,7 +37,8 @@ class Sse:
     def _dispatch(self, block: str) -> None:
         fields = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
         self.comments += not fields
-        if fields:
+        self.retry = fields.get("retry", self.retry)
+        if "data" in fields:
             self.last = fields.get("id", self.last)
             self.events.append((fields.get("id"), fields["event"], orjson.loads(fields["data"])))
 

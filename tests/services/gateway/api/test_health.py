@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns
-from libs.runtime.embedded.redis import Redis
+from libs.runtime.embedded.postgres import Postgres
 from services.gateway.service import watch
+from tests import infrastructure
+from tests.chaos.servers import PostgresServer, RedisServer
 from tests.infrastructure import AllowAll
 from tests.services.gateway.house import House, house
 
@@ -48,31 +51,61 @@ async def test_a_law_in_trouble_is_not_ready(gateway_where: Dsns, owner: str, po
     assert says in body["problems"][0]
 
 
-@pytest.mark.requirement("A17")
-async def test_a_postgres_that_is_away_is_said(gateway_where: Dsns, owner: str) -> None:
-    async with house(gateway_where, owner, settings={"ready_seconds": 0.5}) as home:
-        await home.platform.database.close()
-        nowhere = Dsns(*("postgresql://suma_app@localhost:1/nowhere",) * 3)
-        home.platform.database.dsns = nowhere
-        status, body = await _ready(home)
-        home.platform.database.dsns = gateway_where
-    assert (status, body["checks"]["postgres"]["ok"]) == (503, False)
+async def becomes(home: House, name: str, *, ok: bool) -> tuple[int, Any]:
+    """What readiness says once it tells this of a dependency, which is within two seconds."""
+    async with asyncio.timeout(20):
+        while (said := await _ready(home))[1]["checks"][name]["ok"] is not ok:
+            await asyncio.sleep(0.05)
+    return said
 
 
 @pytest.mark.requirement("A17")
-async def test_redis_is_asked_where_there_is_one(gateway_where: Dsns, owner: str, tmp_path: Path) -> None:
-    folder = tmp_path / "redis"
-    folder.mkdir(mode=0o700)
+async def test_a_postgres_that_is_stopped_and_started_is_told_as_it_is(tmp_path: Path, owner: str) -> None:
+    server = PostgresServer(tmp_path / "postgres")
+    await server.start()
+    where = infrastructure.dsns(Postgres(tmp_path / "postgres"), "suma")
+    async with house(where, owner) as home:
+        await becomes(home, "postgres", ok=True)
+        await server.stop()
+        status, body = await becomes(home, "postgres", ok=False)
+        assert (status, body["ready"], body["level"]) == (503, False, "severe")
+        await server.start()
+        await becomes(home, "postgres", ok=True)
+        async with asyncio.timeout(20):
+            while (await _ready(home))[0] != 200:
+                await asyncio.sleep(0.05)
+    await server.close()
+
+
+@pytest.mark.requirement("A17")
+async def test_redis_is_asked_where_there_is_one_and_told_when_it_is_back(
+    gateway_where: Dsns, owner: str, tmp_path: Path
+) -> None:
+    server = RedisServer(tmp_path / "redis")
+    await server.start()
     async with (
-        Redis(folder) as server,
-        connect(server.url) as client,
+        connect(f"unix://{server.end}") as client,
         house(gateway_where, owner, deltas=RedisDeltas(client)) as home,
     ):
-        with_it = await _ready(home)
-        await client.shutdown(nosave=True)
-        without_it = await _ready(home)
-    assert with_it[0] == 200
-    assert (without_it[0], without_it[1]["checks"]["redis"]["ok"]) == (503, False)
+        assert (await becomes(home, "redis", ok=True))[0] == 200
+        await server.kill()
+        assert (await becomes(home, "redis", ok=False))[0] == 503
+        await server.start()
+        assert (await becomes(home, "redis", ok=True))[0] == 200
+    await server.close()
+
+
+async def test_what_is_not_essential_degrades_and_leaves_us_ready(
+    gateway_where: Dsns, owner: str, tmp_path: Path
+) -> None:
+    nowhere = f"unix://{tmp_path / 'nobody.sock'}"
+    async with (
+        connect(nowhere) as client,
+        house(gateway_where, owner, deltas=RedisDeltas(client), essential=frozenset({"postgres"})) as home,
+    ):
+        status, body = await becomes(home, "redis", ok=False)
+    assert (status, body["ready"], body["problems"]) == (200, True, [])
+    assert (body["level"], body["checks"]["redis"]["level"]) == ("severe", "severe")
 
 
 async def test_what_the_host_knows_is_told_too(gateway_where: Dsns, owner: str) -> None:

@@ -194,7 +194,8 @@ async def test_more_streams_than_allowed_are_refused_with_a_problem(gateway_wher
         async with opened(client, session) as stream:
             await read(stream, Sse(), until="message.accepted")
             refused = await client.get(f"/v1/sessions/{session}/events")
-    assert (refused.status_code, refused.json()["code"]) == (503, "TOO_MANY_STREAMS")
+    assert (refused.status_code, refused.json()["code"]) == (429, "TOO_MANY_STREAMS")
+    assert int(refused.headers["Retry-After"]) >= 1
 
 
 async def test_the_gateways_stop_ends_its_streams(gateway_where: Dsns, owner: str) -> None:
@@ -205,7 +206,23 @@ async def test_the_gateways_stop_ends_its_streams(gateway_where: Dsns, owner: st
             client = await outside.enter_async_context(_client(home, url))
             session, _ = await _turn(client)
             stream = await outside.enter_async_context(opened(client, session, after=1))
-        await asyncio.wait_for(read(stream, Sse()), 5)
+        viewer = Sse()
+        await asyncio.wait_for(read(stream, viewer), 5)
+    assert viewer.retry is not None
+    assert 500 <= int(viewer.retry) <= 3000
+
+
+async def test_a_tenant_s_streams_leave_room_for_another_s(gateway_where: Dsns, owner: str) -> None:
+    async with _served(gateway_where, owner, settings={"streams_most_each": 1}) as (home, client):
+        session, _ = await _turn(client)
+        stranger = await home.key("*", tenant="other")
+        async with opened(client, session) as stream:
+            await read(stream, Sse(), until="message.accepted")
+            refused = await client.get(f"/v1/sessions/{session}/events")
+            theirs = {"Authorization": f"Bearer {stranger}"}
+            other = (await client.post("/v1/sessions", json={}, headers=theirs)).json()["session_id"]
+            async with client.stream("GET", f"/v1/sessions/{other}/events", headers=theirs) as let_in:
+                assert (refused.status_code, let_in.status_code) == (429, 200)
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -1,0 +1,77 @@
+"""Trimming: the log behind every group and its topic's retention, the inbox behind whatever may be delivered again.
+
+By one process at a time, in small transactions of their own that give up rather than hold anyone up. What is parked or
+dead is never touched. Nothing here is needed for anything to be right: it may be late, be killed, or not run at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import orjson
+
+from libs.database import Database, answering
+from libs.events.topics import TOPICS, Topic
+
+LOCK = 0x5452494D
+MOST, INBOX_MOST = 50, 500
+"""Records of one partition, and inbox rows of one group, that one transaction deletes."""
+BRIEFLY = "set local statement_timeout = '2s'; set local lock_timeout = '100ms'"
+GRACE = timedelta(days=7)
+"""How much longer than its retention a record may come again: Kafka deletes whole segments, and begins one a week."""
+
+Readers = Callable[[Topic], Collection[str]]
+
+
+def consumers(topic: Topic) -> Collection[str]:
+    """Who reads the log itself: on Postgres, everyone that the catalogue names."""
+    return topic.consumers
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """What one transaction has deleted: records by topic, inbox rows by group."""
+
+    log: Mapping[str, int] = field(default_factory=dict)
+    inbox: Mapping[str, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.log or self.inbox)
+
+
+class Trimming:
+    """`readers` says which groups must have done a topic's records, beside those that have declared themselves."""
+
+    def __init__(self, database: Database, readers: Readers = consumers) -> None:
+        self._database = database
+        topics = TOPICS.values()
+        self._log = [t.name for t in topics], [t.retention.total_seconds() for t in topics], _json(topics, readers)
+        self._inbox = _columns(topics)
+
+    async def trim(self) -> Trimmed:
+        """Delete a little; nothing where another process is at it, or nothing is old.
+
+        Raises:
+            Unavailable: Postgres does not answer, or is too busy for this.
+        """
+        pool = await self._database.bus()
+        async with answering(), pool.acquire() as connection, connection.transaction():
+            await connection.execute(BRIEFLY)
+            if not await connection.fetchval("select pg_try_advisory_xact_lock($1)", LOCK):
+                return Trimmed()
+            log = await connection.fetch("select * from bus.trim_log($1, $2, $3, $4)", *self._log, MOST)
+            inbox = await connection.fetch("select * from bus.trim_inbox($1, $2, $3, $4)", *self._inbox, INBOX_MOST)
+        return Trimmed(dict(map(tuple, log)), dict(map(tuple, inbox)))
+
+
+def _json(topics: Iterable[Topic], readers: Readers) -> str:
+    return orjson.dumps({topic.name: sorted(readers(topic)) for topic in topics}).decode()
+
+
+def _columns(topics: Iterable[Topic]) -> list[list[Any]]:
+    """For each group and topic that it hears, on either bus, how long an inbox row must stay: columns of a table."""
+    rows = [(group, t.name, (t.retention + GRACE).total_seconds()) for t in topics for group in t.consumers]
+    return [list(column) for column in zip(*rows, strict=True)]

@@ -1,0 +1,132 @@
+"""`suma effects`: what was interrupted so that nobody knows whether it happened, and what people found out about it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from services.cli import words
+from services.cli.client import Client
+from services.cli.errors import NOT_DONE, Usage
+
+app = typer.Typer(
+    help="Effects of which nobody knows whether they happened: look, find out, and say so.", no_args_is_help=True
+)
+console = Console(highlight=False, soft_wrap=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Which = Annotated[str, typer.Argument(metavar="EFFECT", help="Its id, as `suma effects list` shows it.")]
+
+
+@app.command(name="list")
+def list_(
+    session: Annotated[str | None, typer.Option(help="Of this session only.")] = None, as_json: Json = False
+) -> None:
+    """List what is not known, oldest first."""
+    with _client() as client:
+        found = client.get("/v1/effects", **({"session": session} if session else {}))["effects"]
+    if as_json:
+        _print_json(found)
+        return
+    if not found:
+        console.print(Text("Nothing is in doubt.", style="dim"))
+        return
+    table = Table("effect", "since", "tool", "what", box=None, pad_edge=False)
+    for effect in found:
+        asked = effect["data"]
+        since = effect["opened_at"][:16].replace("T", " ")
+        row = (effect["approval_id"], since, words.line(asked["tool"] or "", 40), words.line(asked["title"], 80))
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+@app.command()
+def show(effect: Which, as_json: Json = False) -> None:
+    """Show one: what was meant to happen, why nobody knows, and the key under which the other side may have seen it."""
+    with _client() as client:
+        found = client.get(f"/v1/effects/{effect}")
+    if as_json:
+        _print_json(found)
+    else:
+        for name, value in _told(found):
+            console.print(Text(f"{name:10}", style="dim"), Text(words.plain(value)))
+
+
+@app.command()
+def resolve(
+    effect: Which,
+    happened: Annotated[
+        bool | None, typer.Option("--happened/--did-not-happen", help="What you found out.", show_default=False)
+    ] = None,
+    reason: Annotated[str, typer.Option("--reason", "-r", help="How you know.")] = "",
+    data: Annotated[
+        str | None, typer.Option(metavar="JSON", help="What came of it, an object, for the steps that follow.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say whether it happened. A turn that still waits for this goes on; the first answer counts."""
+    if happened is None:
+        raise Usage("say --happened or --did-not-happen")
+    with _client() as client:
+        seen = client.get(f"/v1/effects/{effect}")
+        finding = {"verdict": "happened" if happened else "did_not_happen", "reason": reason, "digest": seen["digest"]}
+        done = client.resolve(effect, {**finding, **({"data": _object(data)} if data is not None else {})})
+    if as_json:
+        _print_json(done)
+        return
+    closed = (done["outcome"] or {}).get("data")
+    if closed is None:
+        console.print(Text("The answer is on its way.", style="dim"))
+    elif closed["outcome"] == "stale":
+        console.print(Text(f"✘ It changed nothing: {words.line(closed['reason'], 300)}", style="red"))
+        raise typer.Exit(NOT_DONE)
+    else:
+        console.print(Text(f"✔ {closed['outcome'].replace('_', ' ')}", style="green"))
+
+
+def _told(effect: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """What there is to know, line by line."""
+    asked = effect["data"]
+    rows = [
+        ("effect", effect["approval_id"]),
+        ("session", effect["session_id"]),
+        ("turn", effect["turn_id"]),
+        ("tool", asked["tool"]),
+        ("what", asked["title"]),
+        *((f"  {name}", value) for name, value in asked["args"].items()),
+        ("why", asked.get("detail", "")),
+        ("key", asked.get("intent", "")),
+        ("since", effect["opened_at"]),
+        ("outcome", effect["outcome"] or "not known"),
+        ("by", effect["principal"]),
+        ("reason", effect["reason"]),
+    ]
+    return [(name, value) for name, value in rows if value not in (None, "")]
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise Usage(f"--data is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise Usage("--data is a JSON object, whose fields later steps may refer to")
+    return value
+
+
+def _client() -> Client:
+    from services.cli.address import find
+
+    return Client(find())
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,306 @@
+"""The commands of those who answer for the platform: dead letters, what waits for policy, and how the bus stands."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, TypeAlias
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from services.cli import words
+from services.cli.client import Client
+from services.cli.errors import NobodyToAsk, Usage
+from services.cli.terminal import Json, connected, console, interactive, print_json
+
+dlq = typer.Typer(help="Dead letters: events that could not be handled.", no_args_is_help=True)
+admin = typer.Typer(help="How the platform stands.", no_args_is_help=True)
+
+AGO = re.compile(r"(\d{1,5})([mhd])")
+UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+AT_ONCE = 100
+Row: TypeAlias = Mapping[str, Any]
+
+State: TypeAlias = Literal["open", "replayed", "discarded", "any"]
+Group = Annotated[str | None, typer.Option(help="Of this consumer group, such as tool_executor.")]
+Topic = Annotated[str | None, typer.Option(help="Of this topic, such as tool.requests.")]
+Type = Annotated[str | None, typer.Option(help="Of this type of event, such as tool.requested.")]
+Code = Annotated[str | None, typer.Option(help="With this error code, such as MALFORMED_EVENT.")]
+Session = Annotated[str | None, typer.Option(help="Of this session.")]
+Since = Annotated[str | None, typer.Option(metavar="WHEN", help="Died since then: 30m, 2h, 7d ago, or an ISO time.")]
+Until = Annotated[str | None, typer.Option(metavar="WHEN", help="Died before then.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Letters = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids, as `suma dlq list` shows them.")]
+
+
+@dlq.command(name="list")
+def list_(
+    state: Annotated[State, typer.Option(help="What became of them.")] = "open",
+    group: Group = None,
+    topic: Topic = None,
+    type: Type = None,
+    code: Code = None,
+    session: Session = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Annotated[int, typer.Option(min=1, max=500)] = 50,
+    as_json: Json = False,
+) -> None:
+    """List dead letters, newest first."""
+    wanted = _wanted(group, topic, type, code=code, session=session, since=since, until=until)
+    with connected() as client:
+        found = client.get("/v1/admin/dlq", state=state, limit=limit, **wanted)
+    if as_json:
+        print_json(found["letters"])
+    elif not found["letters"]:
+        which = {"open": "open ", "any": ""}.get(state, f"{state} ")
+        console.print(Text(f"No {which}dead letters{' like that' if wanted else ''}.", style="green"))
+    else:
+        _listed(found["letters"], state)
+        if found["next"]:
+            last = found["letters"][-1]["died_at"]
+            console.print(Text(f"There are more: --limit shows up to 500, and --until {last} goes on.", "dim"))
+
+
+@dlq.command()
+def show(letter: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False) -> None:
+    """Show one: the error, who waited, and the event as it came."""
+    with connected() as client:
+        found = client.get(f"/v1/admin/dlq/{letter}")
+    if as_json:
+        print_json(found)
+        return
+    for name, value in _about(found):
+        console.print(Text(f"{name:9}", style="dim"), Text(words.plain(value)), sep="")
+    console.print()
+    if found["problem"]:
+        console.print(Text(words.plain(found["problem"]), style="yellow"))
+    else:
+        print_json(found["original"], indent=2)
+
+
+@dlq.command()
+def replay(
+    letters: Letters = None,
+    every: Annotated[bool, typer.Option("--all", help="Every open one that matches the options.")] = False,
+    reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
+    group: Group = None,
+    topic: Topic = None,
+    type: Type = None,
+    code: Code = None,
+    session: Session = None,
+    since: Since = None,
+    until: Until = None,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Hand dead letters to the group that failed, once their cause is mended. Repeating it does no harm."""
+    wanted = _wanted(group, topic, type, code=code, session=session, since=since, until=until)
+    _which(letters, every, wanted)
+    with connected() as client:
+        if every:
+            _all(client, "replay", wanted, {"reason": reason}, yes=yes, as_json=as_json)
+        else:
+            _each(client, "replay", letters or (), {"reason": reason}, as_json=as_json)
+
+
+@dlq.command()
+def discard(
+    reason: Annotated[str, typer.Option(help="Why: it is kept with the letter.")],
+    letters: Letters = None,
+    every: Annotated[bool, typer.Option("--all", help="Every open one that matches the options.")] = False,
+    group: Group = None,
+    topic: Topic = None,
+    type: Type = None,
+    code: Code = None,
+    session: Session = None,
+    since: Since = None,
+    until: Until = None,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Give dead letters up. They cannot be replayed any more."""
+    if not reason.strip():
+        raise Usage("--reason says why they are given up: it may not be empty")
+    wanted = _wanted(group, topic, type, code=code, session=session, since=since, until=until)
+    _which(letters, every, wanted)
+    with connected() as client:
+        if every:
+            _all(client, "discard", wanted, {"reason": reason}, yes=yes, as_json=as_json)
+        else:
+            _each(client, "discard", letters or (), {"reason": reason}, as_json=as_json)
+
+
+@admin.command()
+def bus(as_json: Json = False) -> None:
+    """How far each group is behind, what is parked or dead, and what the log keeps."""
+    with connected() as client:
+        found = client.get("/v1/admin/bus")
+    if as_json:
+        print_json(found)
+        return
+    table = Table("group", "topic", "behind", "parked", "dead", "parked since", box=None, pad_edge=False)
+    for row in found["groups"]:
+        counts = ("?" if row["lag"] is None else row["lag"], row["parked"], row["dead"])
+        cells = (row["group"], row["topic"], *map(str, counts), _when(row["parked_since"]))
+        table.add_row(*map(Text, cells), style="yellow" if row["parked"] or row["dead"] else "")
+    console.print(table)
+    console.print()
+    kept = Table("topic", "records", "oldest", "kept for", box=None, pad_edge=False)
+    for row in found["topics"]:
+        ages = (_span(row["oldest_seconds"]), _span(row["retention_seconds"]))
+        kept.add_row(*map(Text, (row["topic"], str(row["records"]), *ages)))
+    console.print(kept)
+
+
+@admin.command()
+def requeue(as_json: Json = False) -> None:
+    """List what waits because policy did not answer. Each is tried again by itself."""
+    with connected() as client:
+        found = client.get("/v1/admin/requeue", limit=500)["waiting"]
+    if as_json:
+        print_json(found)
+    elif not found:
+        console.print(Text("Nothing waits for policy.", style="green"))
+    else:
+        table = Table("id", "since", "group", "type", "tries", "next try", box=None, pad_edge=False)
+        for row in found:
+            cells = (row["id"], _when(row["since"]), row["group"], _short(row["event_type"]), str(row["attempts"]))
+            table.add_row(*map(Text, (*cells, _when(row["next_try"]))))
+        console.print(table)
+
+
+@admin.command()
+def retry(event: Annotated[str, typer.Argument(metavar="ID")]) -> None:
+    """Ask policy again now about something that waits for it."""
+    with connected() as client:
+        done = client.post(f"/v1/admin/requeue/{event}/retry", {})
+    console.print(Text(f"✔ {done['id']} is tried again by {', '.join(done['groups'])}", style="green"))
+
+
+def moment(text: str, now: datetime) -> str:
+    """`2h` is two hours before `now`; anything else is an ISO time, in UTC where it names no zone. Raises Usage."""
+    if (ago := AGO.fullmatch(text)) is not None:
+        return (now - timedelta(**{UNITS[ago[2]]: int(ago[1])})).isoformat()
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise Usage(f"{text!r} is no time: say 30m, 2h, 7d, or 2026-01-31T12:00") from None
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).isoformat()
+
+
+def _wanted(group: str | None, topic: str | None, type: str | None, **more: str | None) -> dict[str, str]:
+    asked = {"group": group, "topic": topic, "type": type, **more}
+    wanted = {name: value for name, value in asked.items() if value is not None}
+    now = datetime.now(UTC)
+    return {name: moment(value, now) if name in ("since", "until") else value for name, value in wanted.items()}
+
+
+def _which(letters: Sequence[str] | None, every: bool, wanted: Mapping[str, str]) -> None:
+    if bool(letters) == every:
+        raise Usage("name the letters by their ids, or say --all")
+    if letters and wanted:
+        raise Usage("options choose among all: they go with --all, not with ids")
+
+
+def _each(client: Client, verb: str, letters: Sequence[str], body: Mapping[str, str], *, as_json: bool) -> None:
+    done = [client.post(f"/v1/admin/dlq/{letter}/{verb}", body) for letter in letters]
+    if as_json:
+        print_json(done)
+        return
+    for one in done:
+        said, style = SAID[one["outcome"]]
+        if one["outcome"] == "already":
+            said = f"was {one['state']} already, by {one['closed_by']} at {_when(one['closed_at'])}"
+        console.print(Text(f"{one['letter_id']} {said}", style=style))
+
+
+SAID = {
+    "replayed": ("is with its group again", "green"),
+    "discarded": ("is given up", "green"),
+    "stale": ("is stale: its turn is over, so nothing was run. Discard it, or ask again in the session.", "yellow"),
+    "already": ("", "dim"),
+}
+
+
+def _all(
+    client: Client, verb: str, wanted: Mapping[str, str], body: Mapping[str, str], *, yes: bool, as_json: bool
+) -> None:
+    if not yes:
+        if not interactive():
+            raise NobodyToAsk(f"to {verb} all of them without being asked, say --yes")
+        typer.confirm(f"{verb.capitalize()} every open dead letter{' like that' if wanted else ''}?", abort=True)
+    sums: Counter[str] = Counter()
+    before: Mapping[str, str] = {}
+    while True:
+        done = client.post(f"/v1/admin/dlq/{verb}", {**wanted, **body, **before, "limit": AT_ONCE})
+        sums.update({name: done[name] for name in ("replayed", "discarded", "stale")})
+        if done["next"] is None:
+            break
+        before = {"before": done["next"]}
+    if as_json:
+        print_json(dict(sums))
+        return
+    stale = f", {sums['stale']} stale (their turns are over: nothing was run)" if sums["stale"] else ""
+    did = {"replay": "replayed", "discard": "discarded"}[verb]
+    console.print(Text(f"✔ {words.count(sums[did], 'dead letter')} {did}{stale}", style="green"))
+
+
+def _listed(letters: Sequence[Row], state: str) -> None:
+    headings = ["id", "died", "group", "type", "code", "error"]
+    if state == "any":
+        headings.insert(2, "state")
+    table = Table(*headings, box=None, pad_edge=False)
+    for letter in letters:
+        said = f"stale; {letter['error']}" if letter["stale"] else letter["error"]
+        cells = [letter["letter_id"], _when(letter["died_at"]), letter["group"], _short(letter["event_type"])]
+        cells += [letter["code"], words.line(said, 60)]
+        if state == "any":
+            cells.insert(2, letter["state"])
+        table.add_row(*map(Text, cells), style="dim" if letter["stale"] or letter["state"] != "open" else "")
+    console.print(table)
+
+
+def _about(letter: Row) -> list[tuple[str, str]]:
+    told = [
+        ("letter", letter["letter_id"]),
+        ("state", _state(letter)),
+        ("died", f"{_when(letter['died_at'])} in {letter['group']}, {words.count(letter['attempts'], 'attempt')}"),
+        ("error", f"{letter['code']}: {letter['error']}"),
+        ("event", f"{letter['event_type']} {letter['event_id']}, {words.size(letter['size'])}"),
+        ("topic", f"{letter['topic']}, key {letter['event_key']}"),
+    ]
+    if letter["session_id"]:
+        told.append(("session", f"{letter['session_id']} of {letter['principal'] or 'nobody that is known'}"))
+    if letter["turn_id"]:
+        why = f" ({letter['turn_reason']})" if letter["turn_reason"] else ""
+        told.append(("turn", f"{letter['turn_id']}, {letter['turn_state'] or 'not known'}{why}"))
+    return told
+
+
+def _state(letter: Row) -> str:
+    if letter["state"] == "open":
+        return "open; stale: its turn is over" if letter["stale"] else "open"
+    why = f": {letter['reason']}" if letter["reason"] else ""
+    return f"{letter['state']} by {letter['closed_by']} at {_when(letter['closed_at'])}{why}"
+
+
+def _short(event_type: str) -> str:
+    return words.line(event_type.removeprefix("suma.").rsplit(".v", 1)[0])
+
+
+def _when(at: str | None) -> str:
+    return at[:19].replace("T", " ") if at else ""
+
+
+def _span(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"

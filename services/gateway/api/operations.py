@@ -1,0 +1,117 @@
+"""What operators look at while the platform runs: what waits for policy (S3-41), and how far the bus is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+
+from libs.bus.log import kept
+from libs.bus.parked import Standing, Waiting
+from libs.bus.relay import RELAY
+from libs.changes import Aside, Changeset
+from libs.errors import NotFound
+from libs.events import ActionRecorded
+from libs.events.topics import EVERYONE, TOPICS
+from libs.policy.ports import PolicyUnanswered
+from services.gateway.api import writes
+from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.dlq import cause_of, looked
+from services.gateway.api.gateway import Here
+from services.gateway.api.models import Id
+from services.gateway.api.operating import BusState, GroupState, Requeued, RequeueList, Retried, TopicState
+from services.gateway.api.security import Caller
+from services.gateway.api.writes import Decided, IdempotencyKey, Once
+
+router = APIRouter(route_class=StrictRoute, tags=["admin"])
+
+REQUEUE_READ, REQUEUE_WRITE, BUS_READ = "admin.requeue.read", "admin.requeue.write", "admin.bus.read"
+
+
+class NotWaiting(NotFound):
+    """No such event waits for policy: it was never there, or has been handled meanwhile."""
+
+
+@router.get("/v1/admin/requeue")
+async def waiting(here: Here, who: Caller, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> RequeueList:
+    """Events that wait because policy did not answer, the longest waiting first. Each is tried again by itself."""
+    await looked(here, who, REQUEUE_READ)
+    found = await here.platform.parked.waiting(who.tenant, PolicyUnanswered.code, most=limit)
+    return RequeueList(waiting=[_requeued(event) for event in found], as_of=here.platform.clock.now())
+
+
+@router.post("/v1/admin/requeue/{event_id}/retry")
+async def retry(
+    request: Request, here: Here, who: Caller, event_id: Annotated[Id, Path()], key: IdempotencyKey = None
+) -> Retried:
+    """Ask policy again now rather than at the next try."""
+
+    async def decide() -> Decided:
+        cause = cause_of(who)
+        record = await writes.permitted(here, cause, who, REQUEUE_WRITE)
+        code = PolicyUnanswered.code
+        found = await here.platform.parked.waiting(who.tenant, code, event_id=event_id, most=len(EVERYONE))
+        if not found:
+            raise NotWaiting
+        outcome = ActionRecorded(
+            action=REQUEUE_WRITE, phase="outcome", verdict="due", principal=who.id, resource=f"event:{event_id}"
+        )
+        asides = [Aside("retry", event.grp, event.event_id) for event in found]
+        return Decided(Changeset(cause).say(record, outcome).decide(*asides), {"groups": [a.group for a in asides]})
+
+    receipt = await writes.write(here, who, Once.of(request, key, None), decide)
+    return Retried(id=event_id, groups=receipt["groups"])
+
+
+@router.get("/v1/admin/bus")
+async def bus(here: Here, who: Caller) -> BusState:
+    """How far each group is behind, what is parked and dead, and what the log keeps."""
+    await looked(here, who, BUS_READ)
+    lag = dict(await here.platform.bus.lag(EVERYONE))
+    if (route := here.platform.route) is not None:
+        lag |= await route.log.lag([RELAY])
+    standing = await here.platform.parked.standing(who.tenant)
+    held = await kept(here.platform.database, TOPICS.values())
+    places = sorted({*lag, *((s.group, s.topic) for s in standing)})
+    return BusState(
+        groups=[_state(place, lag.get(place), standing) for place in places],
+        topics=[
+            TopicState(
+                topic=of.topic,
+                records=of.records,
+                oldest_seconds=of.age,
+                retention_seconds=TOPICS[of.topic].retention.total_seconds(),
+            )
+            for of in held
+        ],
+        as_of=here.platform.clock.now(),
+    )
+
+
+def _state(place: tuple[str, str], lag: int | None, standing: Sequence[Standing]) -> GroupState:
+    by = {s.state: s for s in standing if (s.group, s.topic) == place}
+    parked, dead = by.get("parked"), by.get("dead")
+    return GroupState(
+        group=place[0],
+        topic=place[1],
+        lag=lag,
+        parked=parked.events if parked else 0,
+        dead=dead.events if dead else 0,
+        parked_since=parked.since if parked else None,
+    )
+
+
+def _requeued(event: Waiting) -> Requeued:
+    return Requeued(
+        id=event.event_id,
+        group=event.grp,
+        topic=event.topic,
+        event_type=event.type,
+        session_id=event.headers.get("sessionid"),
+        turn_id=event.headers.get("turnid"),
+        error=event.error,
+        attempts=event.attempts,
+        since=event.since,
+        next_try=event.due_at,
+    )

@@ -1,0 +1,156 @@
+"""A gateway whose conversation worker is frail: what it is told decides how it fails, until it is mended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest_asyncio
+from typing_extensions import override
+
+from libs import ids
+from libs.bus.ports import Record
+from libs.cache.ports import Notice
+from libs.changes import Cause, Changeset
+from libs.database import Dsns
+from libs.errors import Rejected, SumaError, Unavailable
+from libs.events import MessageReceived, RememberRequested, TurnEnded
+from libs.events.envelope import Envelope
+from libs.keys.file import FileKeys
+from libs.objects.filesystem import FilesystemObjects
+from libs.policy import Policy, PolicyUnanswered
+from libs.runtime.service import Subscription
+from tests import infrastructure
+from tests.services.gateway.house import House, house
+
+WITHIN = 20.0
+
+
+@dataclass
+class Board:
+    """What is on the board, in memory."""
+
+    notices: dict[str, Notice] = field(default_factory=dict)
+
+    async def put(self, notice: Notice) -> None:
+        self.notices[notice.id] = notice
+
+    async def drop(self, id: str) -> None:
+        self.notices.pop(id, None)
+
+
+@dataclass
+class Frail:
+    """`bad` is refused; `told` as well, and ends its turn; `policy` waits for an answer. Mended, it handles all."""
+
+    mended: bool = False
+    handled: list[str] = field(default_factory=list)
+    """Event ids, in the order of their commits."""
+    board: Board = field(default_factory=Board)
+
+    async def received(self, cause: Cause, event: Envelope[MessageReceived]) -> Changeset:
+        self._fail(event.data.text)
+        done = TurnEnded(turn_id=event.data.turn_id, state="completed")
+        return Changeset(cause).say(done).afterwards(lambda: self.handled.append(cause.id))
+
+    async def remembered(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
+        self._fail(event.data.text)
+        return Changeset(cause).afterwards(lambda: self.handled.append(cause.id))
+
+    def dead(self, cause: Cause, record: Record, error: SumaError) -> Changeset:
+        if not str(record.fields().get("text")).startswith("told"):
+            return Changeset(cause)
+        return Changeset(cause).say(TurnEnded(turn_id=record.header("turnid") or "", state="failed", reason=error.code))
+
+    def subscriptions(self) -> list[Subscription]:
+        return [
+            Subscription(MessageReceived, self.received, self.dead),
+            Subscription(RememberRequested, self.remembered),
+        ]
+
+    def _fail(self, text: str) -> None:
+        if self.mended:
+            return
+        if text.startswith(("bad", "told")):
+            raise Rejected("it says so itself")
+        if text.startswith("policy"):
+            raise PolicyUnanswered
+
+
+@dataclass
+class Desk:
+    """The gateway, its frail worker, and an operator."""
+
+    house: House
+    worker: Frail
+    http: httpx.AsyncClient
+
+    async def say(self, text: str, session: str | None = None) -> dict[str, Any]:
+        body = {"text": text, **({"session_id": session} if session else {})}
+        said = await self.http.post("/v1/sessions/message", json=body)
+        assert said.status_code == 202, said.text
+        return dict(said.json())
+
+    async def remember(self, text: str) -> None:
+        """Something that is as good after its turn as in it."""
+        said = RememberRequested(memory_id=ids.new(), kind="fact", text=text, user="ada")
+        cause = Cause.request("conversation_worker", id=ids.new(), tenant=self.house.tenant, key=f"local:{ids.new()}")
+        await self.house.platform.writer.apply(Changeset(cause).say(said))
+
+    async def letters(self, count: int, **asked: Any) -> list[dict[str, Any]]:
+        """Once there are so many of them."""
+        async with asyncio.timeout(WITHIN):
+            while len(found := await self.list(limit=500, **asked)) < count:
+                await asyncio.sleep(0.02)
+        assert len(found) == count
+        return found
+
+    async def list(self, **asked: Any) -> list[dict[str, Any]]:
+        answer = await self.http.get("/v1/admin/dlq", params=asked)
+        assert answer.status_code == 200, answer.text
+        return list(answer.json()["letters"])
+
+    async def replay(self, letter: str, **body: Any) -> dict[str, Any]:
+        answer = await self.http.post(f"/v1/admin/dlq/{letter}/replay", json=body)
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json())
+
+    async def later(self, seconds: float) -> None:
+        await infrastructure.shift(self.house.platform.database, seconds=seconds)
+
+    async def until_handled(self, count: int) -> None:
+        async with asyncio.timeout(WITHIN):
+            while len(self.worker.handled) < count:
+                await asyncio.sleep(0.02)
+
+
+class Closet(FilesystemObjects):
+    """A store of blobs that can be away."""
+
+    away = False
+
+    @override
+    async def put(self, tenant: str, content: Any) -> Any:
+        if self.away:
+            raise Unavailable("the store is away")
+        return await super().put(tenant, content)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def closet(tmp_path: Path) -> Closet:
+    return Closet(tmp_path / "objects", max_bytes=1 << 30)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def desk(gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, closet: Closet) -> AsyncIterator[Desk]:
+    worker = Frail()
+    given = {"policy": rules, "keys": keys, "objects": closet, "board": worker.board}
+    async with (
+        house(gateway_where, owner, worker.subscriptions(), **given) as made,
+        made.client() as http,
+    ):
+        yield Desk(made, worker, http)

@@ -1,0 +1,145 @@
+"""Effects of which nobody knows whether they happened, and what people say about them, over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from libs import ids
+from libs.events import ApprovalClosed, ApprovalRequested, EffectResolved, TurnEnded, TurnStarted
+from tests.services.gateway.house import House
+
+HAPPENED = {"verdict": "happened", "digest": "d1", "reason": "it is in the books", "data": {"row": 7}}
+
+
+async def doubted(home: House, http: httpx.AsyncClient) -> ApprovalRequested:
+    """A turn that waits to be told whether something happened."""
+    accepted = (await http.post("/v1/sessions/message", json={"text": "send it"})).json()
+    turn = accepted["turn_id"]
+    asked = ApprovalRequested(
+        turn_id=turn,
+        approval_id=ids.new(),
+        kind="effect",
+        digest="d1",
+        title="Did this happen? Send it",
+        expires_in=3600,
+        tool="mail.send",
+        args={"to": "ada"},
+        detail="It was interrupted.",
+        intent="0" * 64,
+    )
+    await home.worker_says(accepted["session_id"], TurnStarted(turn_id=turn, message_id=None, text="send it"), asked)
+    await home.caught_up(accepted["session_id"], 3)
+    return asked
+
+
+async def session_of(http: httpx.AsyncClient, asked: ApprovalRequested) -> str:
+    return str((await http.get(f"/v1/effects/{asked.approval_id}")).json()["session_id"])
+
+
+async def told(home: House) -> list[Any]:
+    return [data async for data in home.published("suma.effect.resolved.v1")]
+
+
+async def test_it_stands_in_the_one_inbox_and_in_a_list_of_its_own(home: House, http: httpx.AsyncClient) -> None:
+    asked = await doubted(home, http)
+    (effect,) = (await http.get("/v1/effects")).json()["effects"]
+    (approval,) = (await http.get("/v1/approvals")).json()["approvals"]
+    assert effect == approval
+    assert (effect["kind"], effect["data"]["intent"], effect["data"]["detail"]) == (
+        "effect",
+        asked.intent,
+        "It was interrupted.",
+    )
+
+
+async def test_it_stays_in_the_inbox_when_its_turn_has_ended(home: House, http: httpx.AsyncClient) -> None:
+    asked = await doubted(home, http)
+    session = await session_of(http, asked)
+    await home.worker_says(session, TurnEnded(turn_id=asked.turn_id, state="failed", reason="EFFECT_UNKNOWN"))
+    await home.caught_up(session, 4)
+    assert [effect["approval_id"] for effect in (await http.get("/v1/effects")).json()["effects"]] == [
+        asked.approval_id
+    ]
+    assert (await http.post(f"/v1/effects/{asked.approval_id}", json=HAPPENED)).status_code == 202
+
+
+async def test_what_someone_found_out_goes_to_the_worker_with_who_said_so(home: House, http: httpx.AsyncClient) -> None:
+    asked = await doubted(home, http)
+    answer = await http.post(f"/v1/effects/{asked.approval_id}", json=HAPPENED)
+    (finding,) = map(EffectResolved.model_validate, await told(home))
+    assert (answer.status_code, finding.verdict, finding.data) == (202, "happened", {"row": 7})
+    assert (finding.principal, finding.scopes, finding.reason) == ("owner", ("*",), "it is in the books")
+    assert [record["verdict"] for record in await home.audited("effect.resolve")] == ["allow"]
+
+
+@pytest.mark.requirement("A20")
+async def test_the_same_answer_sent_again_is_one_answer(home: House, http: httpx.AsyncClient) -> None:
+    asked = await doubted(home, http)
+    path, key = f"/v1/effects/{asked.approval_id}", {"Idempotency-Key": "k1"}
+    first = await http.post(path, json=HAPPENED, headers=key)
+    again = await http.post(path, json=HAPPENED, headers=key)
+    assert first.json() == again.json()
+    assert len(await told(home)) == 1
+
+
+@pytest.mark.requirement("A22a")
+async def test_a_second_answer_is_told_who_was_first(home: House, http: httpx.AsyncClient) -> None:
+    asked = await doubted(home, http)
+    session = await session_of(http, asked)
+    done = ApprovalClosed(
+        turn_id=asked.turn_id, approval_id=asked.approval_id, outcome="did_not_happen", principal="ada", reason="asked"
+    )
+    await home.worker_says(session, done)
+    await home.caught_up(session, 4)
+    answer = await http.post(f"/v1/effects/{asked.approval_id}", json=HAPPENED)
+    assert (answer.status_code, answer.json()["code"]) == (409, "APPROVAL_CLOSED")
+    seen = (await http.get(f"/v1/effects/{asked.approval_id}")).json()
+    assert (seen["outcome"], seen["principal"], seen["reason"]) == ("did_not_happen", "ada", "asked")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({**HAPPENED, "digest": "other"}, 409, "APPROVAL_CHANGED"),
+        ({**HAPPENED, "verdict": "perhaps"}, 422, "INVALID_REQUEST"),
+        ({**HAPPENED, "verdict": "did_not_happen"}, 422, "INVALID_REQUEST"),
+        ({"verdict": "happened"}, 422, "INVALID_REQUEST"),
+        ({**HAPPENED, "data": [1]}, 422, "INVALID_REQUEST"),
+    ],
+)
+async def test_an_answer_that_cannot_count_is_sent_back(
+    home: House, http: httpx.AsyncClient, body: dict[str, Any], status: int, code: str
+) -> None:
+    asked = await doubted(home, http)
+    answer = await http.post(f"/v1/effects/{asked.approval_id}", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert await told(home) == []
+
+
+async def test_it_cannot_be_approved_and_an_approval_is_no_effect(home: House, http: httpx.AsyncClient) -> None:
+    asked = await doubted(home, http)
+    yes = await http.post(f"/v1/approvals/{asked.approval_id}", json={"verdict": "approve", "digest": "d1"})
+    assert (yes.status_code, yes.json()["code"]) == (422, "NO_APPROVAL")
+    session = await session_of(http, asked)
+    step = asked.model_copy(update={"approval_id": ids.new(), "kind": "step"})
+    await home.worker_says(session, step)
+    await home.caught_up(session, 4)
+    assert (await http.post(f"/v1/effects/{step.approval_id}", json=HAPPENED)).status_code == 404
+
+
+@pytest.mark.requirement("P8", "P4")
+async def test_another_tenant_sees_nothing_and_who_may_not_change_anything_says_nothing(
+    home: House, http: httpx.AsyncClient
+) -> None:
+    asked = await doubted(home, http)
+    path = f"/v1/effects/{asked.approval_id}"
+    async with home.client(await home.key("*", tenant=ids.new())) as stranger:
+        assert (await stranger.get("/v1/effects")).json()["effects"] == []
+        assert (await stranger.get(path)).status_code == 404
+        assert (await stranger.post(path, json=HAPPENED)).status_code == 404
+    async with home.client(await home.key("chat", "files:read")) as reader:
+        assert (await reader.post(path, json=HAPPENED)).status_code == 403
+    assert await told(home) == []

@@ -1,0 +1,163 @@
+"""Limits: whoever asks for too much is sent away early, is told which limit it was, and when to come again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from libs.cache import LocalWindows, Reached
+from libs.database import Dsns
+from libs.errors import Unavailable
+from libs.events import TurnEnded
+from services.gateway.limits import Crowd, TooMany
+from services.gateway.settings import Settings
+from tests.services.gateway.house import House, house
+
+
+def told(answer: httpx.Response) -> tuple[int, str]:
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert 1 <= int(answer.headers["Retry-After"]) <= 60
+    return answer.status_code, answer.json()["code"]
+
+
+async def asks(home: House, times: int, key: str | None = None) -> list[httpx.Response]:
+    async with home.client(key) as http:
+        return [await http.get("/v1/sessions") for _ in range(times)]
+
+
+async def says(home: House, times: int, *, session: str | None = None, **headers: str) -> list[httpx.Response]:
+    body: dict[str, Any] = {"text": "hello", **({"session_id": session} if session else {})}
+    async with home.client(**headers) as http:
+        return [await http.post("/v1/sessions/message", json=body) for _ in range(times)]
+
+
+@pytest.mark.requirement("S3-03", "S3-43")
+async def test_a_principal_s_requests_a_minute_are_bounded_and_another_s_are_not(
+    gateway_where: Dsns, owner: str
+) -> None:
+    async with house(gateway_where, owner, settings={"requests_per_minute_each": 3}) as home:
+        mine, theirs = await asks(home, 4), await asks(home, 3, await home.key("*", principal="bob"))
+    assert [answer.status_code for answer in mine] == [200, 200, 200, 429]
+    assert told(mine[3]) == (429, "RATE_LIMITED")
+    assert [answer.status_code for answer in theirs] == [200] * 3
+
+
+@pytest.mark.requirement("S3-43")
+async def test_a_tenant_s_requests_are_bounded_over_all_its_principals(gateway_where: Dsns, owner: str) -> None:
+    async with house(gateway_where, owner, settings={"requests_per_minute": 3}) as home:
+        await asks(home, 2)
+        bob, stranger = await home.key("*", principal="bob"), await home.key("*", tenant="other")
+        ours, theirs = await asks(home, 2, bob), await asks(home, 2, stranger)
+    assert told(ours[1]) == (429, "TENANT_RATE_LIMITED")
+    assert [answer.status_code for answer in theirs] == [200, 200]
+
+
+class Away:
+    """Windows in a Redis that does not answer."""
+
+    async def admit(self, limits: object) -> Reached | None:
+        raise Unavailable
+
+
+async def test_with_the_shared_windows_away_each_gateway_counts_for_itself(gateway_where: Dsns, owner: str) -> None:
+    async with house(gateway_where, owner, settings={"requests_per_minute": 2}, windows=Away()) as home:
+        assert [answer.status_code for answer in await asks(home, 3)] == [200, 200, 429]
+
+
+async def test_two_gateways_share_what_they_count(gateway_where: Dsns, owner: str) -> None:
+    shared = LocalWindows()
+    ours: dict[str, Any] = {"settings": {"requests_per_minute": 3}, "windows": shared}
+    async with house(gateway_where, owner, **ours) as one, house(gateway_where, owner, **ours) as two:
+        assert [a.status_code for home in (one, two) for a in await asks(home, 2)] == [200, 200, 200, 429]
+
+
+async def test_a_wrong_key_uses_up_nobody_s_share(gateway_where: Dsns, owner: str) -> None:
+    async with house(gateway_where, owner, settings={"requests_per_minute": 2}) as home:
+        assert [a.status_code for a in await asks(home, 5, f"{owner[:-1]}x")] == [401] * 5
+        assert [a.status_code for a in await asks(home, 2)] == [200, 200]
+
+
+@pytest.mark.requirement("A20")
+async def test_a_session_s_open_turns_are_bounded_and_a_repeated_request_is_answered_all_the_same(
+    gateway_where: Dsns, owner: str
+) -> None:
+    async with house(gateway_where, owner, settings={"turns_open_each_session": 2}) as home:
+        (first,) = await says(home, 1)
+        session = first.json()["session_id"]
+        once = {"Idempotency-Key": "once"}
+        (second,) = await says(home, 1, session=session, **once)
+        full, again = await says(home, 1, session=session), await says(home, 1, session=session, **once)
+        assert told(full[0]) == (429, "SESSION_FULL")
+        assert again[0].json() == second.json()
+        await home.worker_says(session, TurnEnded(turn_id=first.json()["turn_id"], state="completed"))
+        await home.seen(session, lambda event: event.type == "turn.ended")
+        assert (await says(home, 1, session=session))[0].status_code == 202
+
+
+async def test_a_tenant_s_open_turns_are_bounded_over_all_its_sessions(gateway_where: Dsns, owner: str) -> None:
+    async with house(gateway_where, owner, settings={"turns_open_most": 3}) as home:
+        answers = await says(home, 5)
+    assert [answer.status_code for answer in answers] == [202, 202, 202, 429, 429]
+    assert told(answers[4]) == (429, "TENANT_FULL")
+
+
+async def test_when_too_much_waits_for_the_workers_nobody_s_message_is_let_in(gateway_where: Dsns, owner: str) -> None:
+    async with house(gateway_where, owner, settings={"backlog_most": 1}) as home:
+        home.gateway.depths.backlog = 5
+        assert told((await says(home, 1))[0]) == (429, "BACKLOG_FULL")
+        assert (await asks(home, 1))[0].status_code == 200
+
+
+def crowd(**settings: Any) -> Crowd:
+    return Crowd(Settings(**settings))
+
+
+def test_requests_in_hand_are_bounded_in_all_and_by_tenant() -> None:
+    full = crowd(requests_most=2, requests_most_each=1)
+    one, two = full.enter(writes=False), full.enter(writes=False)
+    full.belong(one, "a")
+    with pytest.raises(TooMany) as busy:
+        full.belong(two, "a")
+    assert busy.value.code == "TENANT_BUSY"
+    with pytest.raises(TooMany) as crowded:
+        full.enter(writes=False)
+    assert crowded.value.code == "PROCESS_BUSY"
+    full.leave(two)
+    full.belong(full.enter(writes=False), "b")
+
+
+def test_bodies_in_hand_are_bounded_before_they_fill_the_memory() -> None:
+    full = crowd(bodies_most=1_000_000)
+    one, two = full.enter(writes=True), full.enter(writes=True)
+    full.carry(one, 900_000)
+    with pytest.raises(TooMany):
+        full.carry(two, 200_000)
+    full.leave(one)
+    full.leave(one)
+    full.carry(two, 900_000)
+
+
+async def test_a_process_that_is_late_time_and_again_lets_reads_in_and_no_writes(
+    gateway_where: Dsns, owner: str
+) -> None:
+    async with house(gateway_where, owner, settings={"late_most": 0.000_001}) as home:
+        async with asyncio.timeout(10):
+            while (answer := (await says(home, 1))[0]).status_code != 429:
+                await asyncio.sleep(0.05)
+        assert told(answer) == (429, "PROCESS_BUSY")
+        assert (await asks(home, 1))[0].status_code == 200
+        async with home.client() as http:
+            assert (await http.get("/healthz")).status_code == 200
+
+
+async def test_a_flood_gets_429_at_once_and_leaves_nothing_in_hand(gateway_where: Dsns, owner: str) -> None:
+    async with house(gateway_where, owner, settings={"requests_most": 8, "requests_most_each": 8}) as home:
+        async with home.client() as http:
+            answers = await asyncio.gather(*(http.post("/v1/sessions", json={}) for _ in range(200)))
+        async with asyncio.timeout(5):
+            await home.gateway.crowd.empty()
+    statuses = {answer.status_code for answer in answers}
+    assert statuses == {201, 429}

@@ -1,0 +1,121 @@
+"""`suma dlq` and `suma admin` against a real gateway, as an operator's script would use them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest_asyncio
+
+from tests.services.gateway.api.conftest import Desk
+from tests.services.gateway.house import served
+
+HERE = Path(__file__).parents[4]
+
+
+@dataclass
+class Said:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Shell:
+    desk: Desk
+    url: str
+
+    async def suma(self, *arguments: str) -> Said:
+        own = {"SUMA_URL": self.url, "SUMA_API_KEY": self.desk.house.owner, "COLUMNS": "200", "PYTHONPATH": str(HERE)}
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "services.cli", *arguments),
+            env={**os.environ, **own},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await process.communicate()
+        return Said(process.returncode or 0, out.decode(), err.decode())
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def shell(desk: Desk) -> AsyncIterator[Shell]:
+    async with served(desk.house) as url:
+        yield Shell(desk, url)
+
+
+async def test_where_nothing_is_dead_it_says_so(shell: Shell) -> None:
+    said = await shell.suma("dlq", "list")
+    assert (said.code, said.out.strip()) == (0, "No open dead letters.")
+    assert json.loads((await shell.suma("dlq", "list", "--json", "--state", "any")).out) == []
+    assert (await shell.suma("admin", "requeue")).out.strip() == "Nothing waits for policy."
+
+
+async def test_a_letter_is_listed_shown_replayed_and_shown_again(shell: Shell) -> None:
+    await shell.desk.remember("bad \x1b[31m")
+    (letter,) = await shell.desk.letters(1)
+    listed = (await shell.suma("dlq", "list", "--type", "remember.requested", "--since", "1h")).out
+    assert all(
+        word in listed for word in (letter["letter_id"], "conversation_worker", "remember.requested", "REJECTED")
+    )
+    shown = (await shell.suma("dlq", "show", letter["letter_id"])).out
+    assert "REJECTED: it says so itself" in shown
+    assert "\x1b" not in shown
+    shell.desk.worker.mended = True
+    assert "is with its group again" in (await shell.suma("dlq", "replay", letter["letter_id"])).out
+    await shell.desk.until_handled(1)
+    again = await shell.suma("dlq", "replay", letter["letter_id"])
+    assert (again.code, "was replayed already, by owner" in again.out) == (0, True)
+    assert "replayed" in (await shell.suma("dlq", "list", "--state", "any")).out
+
+
+async def test_all_are_replayed_page_by_page_but_not_unasked(shell: Shell) -> None:
+    for number in range(103):
+        await shell.desk.remember(f"bad {number}")
+    await shell.desk.letters(103)
+    shell.desk.worker.mended = True
+    unasked = await shell.suma("dlq", "replay", "--all")
+    assert (unasked.code, "say --yes" in unasked.err) == (3, True)
+    done = await shell.suma("dlq", "replay", "--all", "--yes", "--reason", "mended")
+    assert (done.code, done.out.strip()) == (0, "✔ 103 dead letters replayed")
+    await shell.desk.until_handled(103)
+
+
+async def test_what_is_given_up_needs_a_reason_and_is_closed(shell: Shell) -> None:
+    await shell.desk.remember("bad")
+    (letter,) = await shell.desk.letters(1)
+    assert (await shell.suma("dlq", "discard", letter["letter_id"])).code == 2
+    assert (await shell.suma("dlq", "discard", letter["letter_id"], "--reason", " ")).code == 2
+    assert (await shell.suma("dlq", "discard", letter["letter_id"], "--reason", "spam")).code == 0
+    refused = await shell.suma("dlq", "replay", letter["letter_id"])
+    assert (refused.code, refused.err.strip()) == (1, "suma: this dead letter was discarded by owner")
+
+
+async def test_what_is_asked_wrongly_is_one_line(shell: Shell) -> None:
+    for arguments in (
+        ("replay",),
+        ("replay", "x", "--all"),
+        ("replay", "x", "--topic", "t"),
+        ("list", "--since", "soon"),
+    ):
+        said = await shell.suma("dlq", *arguments)
+        assert (said.code, len(said.err.strip().splitlines())) == (2, 1), arguments
+    assert (await shell.suma("dlq", "show", "nonesuch")).err.strip() == "suma: There is no such dead letter."
+
+
+async def test_the_bus_and_what_waits_are_told_and_hurried(shell: Shell) -> None:
+    await shell.desk.say("policy: hm")
+    async with asyncio.timeout(20):
+        while not shell.desk.worker.board.notices:
+            await asyncio.sleep(0.02)
+    (waiting,) = json.loads((await shell.suma("admin", "requeue", "--json")).out)
+    assert waiting["id"] in (await shell.suma("admin", "requeue")).out
+    told = (await shell.suma("admin", "bus")).out
+    assert "conversation.inbound" in told
+    assert "is tried again by conversation_worker" in (await shell.suma("admin", "retry", waiting["id"])).out
+    assert (await shell.suma("admin", "retry", "nonesuch")).code == 1
