@@ -7,7 +7,7 @@ PYTHON = $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN = .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint types imports fresh contracts demo demo-random bench
+.PHONY: help setup run up-real test check lint types imports fresh contracts demo demo-random bench kill-trial chaos
 
 help: ## Say what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,9 @@ setup: .venv/ready-for-work ## Make .venv with all that development needs
 
 run: .venv/ready-to-run ## Start the whole platform in one process (SUMA_PORT, SUMA_DATA_DIR); Ctrl-C stops it
 	@$(BIN)/python -m services
+
+up-real: setup ## The production profile without containers: Kafka, OPA, S3 and six processes (DATA=folder); Ctrl-C stops it
+	@$(BIN)/python -m tests.infrastructure.up $(if $(DATA),--data $(DATA)) $(ARGS)
 
 demo: .venv/ready-to-run ## Clean up a messy folder from plan to rollback, and prove that nothing was lost
 	@$(BIN)/python -m services.cli.demo
@@ -49,6 +52,12 @@ contracts: .venv/ready-to-run ## Write proto/ from the event classes and the gat
 
 bench: setup ## Measure against other platforms; writes build/bench.json
 	@$(BIN)/python -m tests.benchmarks
+
+chaos: setup ## Break everything under load and check what is left (MINUTES, SEED, PROFILE=embedded|split|production)
+	@$(BIN)/python -m tests.chaos --profile $(or $(PROFILE),embedded) --minutes $(or $(MINUTES),30) $(if $(SEED),--seed $(SEED))
+
+kill-trial: setup ## SIGKILL around effects, beside LangGraph and DBOS (TURNS, SEED); writes build/kill-trial.json
+	@$(BIN)/python -m tests.trial $(if $(TURNS),--turns $(TURNS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 .venv/ready-for-work: requirements-dev.txt
 	@tools/setup "$(PYTHON)" $(UV) requirements-dev.txt

@@ -27,6 +27,15 @@ def new() -> str:
     return str(uuid.UUID(int=value))
 
 
+def made_at(id: str) -> float | None:
+    """When an id of `new` was made, in Unix seconds; None for any other."""
+    try:
+        known = uuid.UUID(id)
+    except ValueError:
+        return None
+    return (known.int >> 80) / 1000 if known.version == 7 else None
+
+
 def derived(*parts: str) -> str:
     """The same id for the same parts, for things that a second handling must name alike."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, "\x1f".join(parts)))

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -20,10 +21,15 @@ from libs.errors import Rejected, SumaError
 from services import catalog
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+    from libs.runtime.leaving import Leaving
     from services.settings import Process
     from services.start import Ready
 
 BEGAN = time.monotonic()
+THREADS_MOST = 96
+"""Made as they are needed. asyncio's own default would be six on a machine with two cores."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,18 +78,34 @@ def _run(name: str | None) -> int:
 
 @contextmanager
 def _tracing(settings: Process, process: str) -> Iterator[None]:
-    """Spans go to the file that was asked for, if one was; another service may write to it too."""
-    if settings.traces is None:
-        yield
-        return
-    from libs.telemetry import traces
+    """Spans go to the file or the collector that was asked for, if one was."""
+    with _exporter(settings) as exporter:
+        if exporter is None:
+            yield
+            return
+        from libs.telemetry import traces
 
-    with settings.traces.open("a", buffering=1) as out:
-        end = traces.configure(traces.lines(out), ratio=settings.traces_ratio, process=process)
+        end = traces.configure(exporter, ratio=settings.traces_ratio, process=process)
         try:
             yield
         finally:
             end()
+
+
+@contextmanager
+def _exporter(settings: Process) -> Iterator[SpanExporter | None]:
+    if settings.traces is not None:
+        from libs.telemetry.traces import lines
+
+        # Another service may write to it too.
+        with settings.traces.open("a", buffering=1) as out:
+            yield lines(out)
+    elif settings.otlp_url is not None:
+        from libs.telemetry.otlp import Otlp
+
+        yield Otlp(settings.otlp_url)
+    else:
+        yield None
 
 
 def _configure_logs(settings: Process, unknown: Sequence[str]) -> None:
@@ -95,14 +117,25 @@ def _configure_logs(settings: Process, unknown: Sequence[str]) -> None:
         logs.logger("settings").warning("these variables are no settings", names=unknown)
 
 
-def _until_asked_to_stop(work: Callable[[], Awaitable[None]]) -> int:
+def _until_asked_to_stop(work: Callable[[Leaving], Awaitable[None]]) -> int:
     """Run until SIGINT or SIGTERM cancels the work, which then leaves everything in order; a second one hurries it."""
     import uvloop
 
+    from libs.runtime.leaving import Leaving
+
     async def working() -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work())
+        loop, leaving = asyncio.get_running_loop(), Leaving()
+        task = asyncio.ensure_future(work(leaving))
+
+        def stop() -> None:
+            if not leaving.begun:
+                task.cancel()
+            leaving.ask()
+
+        # More than an executor's calls and the handlers that decide at once: who has room there has a thread here.
+        loop.set_default_executor(ThreadPoolExecutor(THREADS_MOST, "suma"))
         for asked in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(asked, task.cancel)
+            loop.add_signal_handler(asked, stop)
         with suppress(asyncio.CancelledError):
             await task
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
+    from libs.runtime.health import Health
 
-def healthy(app: ASGIApp | None, problems: Callable[[], Sequence[str]]) -> Starlette:
+
+def healthy(app: ASGIApp | None, problems: Callable[[], Sequence[str]], health: Health | None = None) -> Starlette:
     """`/healthz`, `/readyz` and `/metrics` before the service's own routes, where it has any."""
 
     async def alive(request: Request) -> Response:
@@ -23,10 +25,21 @@ def healthy(app: ASGIApp | None, problems: Callable[[], Sequence[str]]) -> Starl
 
     async def ready(request: Request) -> Response:
         found = list(problems())
-        return JSONResponse({"ready": not found, "problems": found}, 503 if found else 200)
+        return JSONResponse({"ready": not found, "problems": found, **_known(health)}, 503 if found else 200)
 
     async def counted(request: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
     own = [Mount("/", app)] if app is not None else []
     return Starlette(routes=[Route("/healthz", alive), Route("/readyz", ready), Route("/metrics", counted), *own])
+
+
+def _known(health: Health | None) -> dict[str, Any]:
+    """What the process last knew of each dependency, as the gateway tells it."""
+    if health is None:
+        return {}
+    checks = {
+        name: {"ok": check.ok, "detail": check.detail, "level": check.level.name.lower(), "circuit": check.circuit}
+        for name, check in health.checks.items()
+    }
+    return {"level": health.level.name.lower(), "checks": checks}

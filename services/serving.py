@@ -13,6 +13,7 @@ import uvicorn
 from typing_extensions import override
 
 from libs.errors import Rejected
+from libs.runtime.leaving import Leaving
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -22,6 +23,8 @@ STOP_SECONDS = 3
 
 
 BACKLOG = 2048
+CONNECTIONS_MOST = 16_384
+"""Open connections, idle ones and streams among them; one more is answered 503."""
 
 
 class PortInUse(Rejected):
@@ -66,8 +69,9 @@ def url_of(taken: socket.socket) -> str:
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, taken: socket.socket) -> AsyncIterator[None]:
-    """Answer requests until the block ends; entered once the port listens."""
+async def serving(app: ASGIApp, taken: socket.socket, leaving: Leaving | None = None) -> AsyncIterator[None]:
+    """Answer requests until the block ends; entered once the port listens. Then requests in hand have their time, but
+    not while `leaving` is hurried."""
     server = _Server(
         uvicorn.Config(
             app,
@@ -79,6 +83,7 @@ async def serving(app: ASGIApp, taken: socket.socket) -> AsyncIterator[None]:
             server_header=False,
             proxy_headers=False,
             backlog=BACKLOG,
+            limit_concurrency=CONNECTIONS_MOST,
             timeout_graceful_shutdown=STOP_SECONDS,
         )
     )
@@ -90,6 +95,8 @@ async def serving(app: ASGIApp, taken: socket.socket) -> AsyncIterator[None]:
     finally:
         listening.cancel()
         server.should_exit = True
+        await (leaving or Leaving()).within(2 * STOP_SECONDS, asyncio.shield(answering))
+        server.force_exit = True
         await answering
 
 

@@ -12,8 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, SecretStr, ValidationError, create_model, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    create_model,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -51,6 +61,56 @@ def config_file(environment: Mapping[str, str]) -> Path:
     return (home if home.is_absolute() else Path("~/.config").expanduser()) / "suma" / "config.yaml"
 
 
+class Kafka(BaseModel):
+    """Where Kafka is, and who we are there."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    bootstrap: str | None = Field(default=None, description="Brokers to begin with, as `host:port,host:port`")
+    prefix: str = Field(
+        default="",
+        pattern=r"^[A-Za-z0-9._-]{0,100}$",
+        description="Stands before our topics' and groups' names, so that installations may share a cluster",
+    )
+    replication: int = Field(default=1, ge=1, description="How many copies a topic that we make has; 3 in production")
+    instance: str | None = Field(
+        default=None, description="A lasting name of this replica, for static membership in its group"
+    )
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-256"
+    sasl_username: str | None = None
+    sasl_password: SecretStr | None = None
+    ca_file: Path | None = Field(default=None, description="PEM; without it the system's authorities are trusted")
+    cert_file: Path | None = Field(default=None, description="PEM; our certificate, where the brokers ask for one")
+    key_file: Path | None = Field(default=None, description="PEM; its key")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Kafka:
+        if self.security_protocol.startswith("SASL") and not (self.sasl_username and self.sasl_password):
+            raise ValueError(f"{self.security_protocol} needs sasl_username and sasl_password")
+        if (self.cert_file is None) != (self.key_file is None):
+            raise ValueError("cert_file and key_file go together")
+        return self
+
+
+class S3(BaseModel):
+    """Where blobs are, and who we are there. What is left out comes from where AWS's own tools look for it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    bucket: str | None = Field(default=None, description="It is made where there is none")
+    endpoint: str | None = Field(default=None, description="Of a server that is not AWS, such as http://localhost:9000")
+    region: str | None = None
+    access_key: SecretStr | None = None
+    secret_key: SecretStr | None = None
+
+    @model_validator(mode="after")
+    def _both_keys_or_none(self) -> S3:
+        if (self.access_key is None) != (self.secret_key is None):
+            raise ValueError("access_key and secret_key go together")
+        return self
+
+
 class Process(BaseSettings):
     """What every process needs to know."""
 
@@ -79,13 +139,33 @@ class Process(BaseSettings):
     traces: Path | None = Field(
         default=None, description="A file that gets every span as a line of JSON; none without it"
     )
+    otlp_url: str | None = Field(
+        default=None,
+        description="An OpenTelemetry collector that gets every span (OTLP over HTTP), such as http://localhost:4318",
+    )
     traces_ratio: float = Field(default=1.0, ge=0, le=1, description="The share of traces that is kept")
     policy: Path = Field(default=HOUSE / "deploy" / "opa", description="The policy bundle's folder")
+    policy_engine: Literal["rego", "opa"] = Field(
+        default="rego", description="Who answers by the rules: `rego` in this process, `opa` a server at opa_url"
+    )
+    opa_url: str | None = Field(default=None, description="The OPA server, such as http://localhost:8181")
+    opa_token: SecretStr | None = Field(default=None, description="A bearer token, where OPA asks for one")
+    objects: Literal["filesystem", "s3"] = Field(default="filesystem", description="Where blobs are kept")
+    s3: S3 = Field(default_factory=S3, description="The bucket, where blobs are kept in S3")
     blob_bytes_most: int = Field(default=1 << 30, ge=1 << 20, description="The largest blob")
     database_url: SecretStr | None = Field(default=None, description="Postgres as suma_app; without it we run our own")
     database_bus_url: SecretStr | None = Field(default=None, description="The same as suma_bus")
     database_owner_url: SecretStr | None = Field(default=None, description="The same as suma_owner, which migrates")
     redis_url: SecretStr | None = Field(default=None, description="Redis; without it we run our own")
+    bus: Literal["postgres", "kafka"] = Field(default="postgres", description="What carries events to the services")
+    kafka: Kafka = Field(default_factory=Kafka, description="Kafka, where it is the bus")
+    start_seconds: float = Field(
+        default=60.0, ge=0, description="How long the start of a service run alone waits for servers that do not answer"
+    )
+    essential: tuple[Literal["bus", "objects", "policy", "postgres", "redis"], ...] = Field(
+        default=("bus", "objects", "policy", "postgres", "redis"),
+        description="Dependencies without which `/readyz` says no; the others only degrade what we do",
+    )
     urls: dict[str, str] = Field(
         default_factory=dict, description="Where a service's internal API is, by name, when each runs alone"
     )
@@ -111,6 +191,30 @@ class Process(BaseSettings):
         if name != "offline":
             raise ValueError("only `offline` is known so far")
         return name
+
+    @field_validator("otlp_url", "opa_url")
+    @classmethod
+    def _a_web_address(cls, url: str | None) -> str | None:
+        # A port that is no number is a ValueError, too.
+        if url is not None and (not url.startswith(("http://", "https://")) or urlsplit(url).port == 0):
+            raise ValueError("an address that begins with http:// or https://")
+        return url
+
+    @model_validator(mode="after")
+    def _one_place_for_spans(self) -> Process:
+        if self.traces is not None and self.otlp_url is not None:
+            raise ValueError("spans go to a file (traces) or to a collector (otlp_url), not to both")
+        return self
+
+    @model_validator(mode="after")
+    def _what_is_chosen_is_somewhere(self) -> Process:
+        if self.policy_engine == "opa" and not self.opa_url:
+            raise ValueError(f"OPA answers by the rules: {variable(('opa_url',))} says where it is")
+        if self.objects == "s3" and not self.s3.bucket:
+            raise ValueError(f"blobs are kept in S3: {variable(('s3', 'bucket'))} names the bucket")
+        if self.bus == "kafka" and not self.kafka.bootstrap:
+            raise ValueError(f"the bus is Kafka: {variable(('kafka', 'bootstrap'))} says where it is")
+        return self
 
     @model_validator(mode="after")
     def _all_three_or_none(self) -> Process:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -17,25 +17,29 @@ from libs.bus.parked import ParkedEvents
 from libs.bus.postgres import PostgresBus
 from libs.changes.writer import Writer
 from libs.clock import SystemClock
-from libs.database import Database, Dsns
+from libs.database import Database, Dsns, reach
 from libs.leases.postgres import PostgresLeases
+from libs.outbound import Door, Doors
 from libs.runtime.embedded.postgres import Postgres, Role
 from libs.runtime.embedded.redis import Redis
+from libs.runtime.leaving import Leaving
 from libs.runtime.platform import Platform
 from services import catalog
 from services.settings import HOUSE, Process
 
 if TYPE_CHECKING:
     import httpx
+    from pydantic import SecretStr
     from starlette.types import ASGIApp
 
-    from libs.cache.ports import Deltas
+    from libs.bus.kafka import Address
     from libs.keys import Keys
     from libs.models.ports import Model
     from libs.objects import Objects
     from libs.policy import Policy
     from libs.retrieval import Embedder
     from libs.skills import Skills
+    from libs.tools import Tool
 
 ROLES: tuple[Role, ...] = ("suma_owner", "suma_bus", "suma_app")
 Ended = Callable[[], Awaitable[None]]
@@ -48,6 +52,8 @@ class Grounds:
     dsns: Dsns
     redis: str
     ended: Mapping[str, Ended] = field(default_factory=dict)
+    kafka: Address | None = None
+    """Where Kafka is, when it is the bus."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,9 @@ class Ports:
     model: Model
     keys: Keys
     objects: Objects
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    open: AsyncExitStack = field(default_factory=AsyncExitStack)
+    """What is to be closed at the end."""
 
 
 Apps = dict[str, "ASGIApp"]
@@ -86,13 +95,61 @@ async def standing(settings: Process) -> AsyncIterator[Grounds]:
             elsewhere or _dsns(postgres),
             _redis_url(settings, redis),
             {name: server.ended for name, server in own.items()},
+            _kafka(settings),
         )
 
 
 def found(settings: Process) -> Grounds:
     """What others run: by URL, or in the data directory of a live platform."""
     postgres, redis = Postgres(settings.data_dir), Redis(settings.data_dir)
-    return Grounds(_elsewhere(settings) or _dsns(postgres), _redis_url(settings, redis))
+    return Grounds(_elsewhere(settings) or _dsns(postgres), _redis_url(settings, redis), kafka=_kafka(settings))
+
+
+def asks(grounds: Grounds) -> dict[str, Callable[[], Awaitable[None]]]:
+    """How each server that others run is asked whether it is there for us."""
+    from libs.cache import redis
+
+    asked: dict[str, Callable[[], Awaitable[None]]] = {
+        "PostgreSQL": partial(reach, grounds.dsns),
+        "Redis": partial(redis.reach, grounds.redis),
+    }
+    if grounds.kafka is not None:
+        from libs.bus import kafka
+
+        asked["Kafka"] = partial(kafka.reach, grounds.kafka)
+    return asked
+
+
+def _kafka(settings: Process) -> Address | None:
+    chosen = settings.kafka
+    if settings.bus != "kafka" or chosen.bootstrap is None:
+        return None
+    from libs.bus.kafka import Address
+
+    return Address(
+        chosen.bootstrap,
+        prefix=chosen.prefix,
+        replication=chosen.replication,
+        instance=chosen.instance,
+        protocol=chosen.security_protocol,
+        mechanism=chosen.sasl_mechanism,
+        username=chosen.sasl_username,
+        password=_told(chosen.sasl_password),
+        ca_file=chosen.ca_file,
+        cert_file=chosen.cert_file,
+        key_file=chosen.key_file,
+    )
+
+
+def _bus(log: PostgresBus, address: Address | None, member: str) -> dict[str, Any]:
+    """The bus is the log itself, or Kafka with a relay from the log."""
+    if address is None:
+        return {"bus": log}
+    from libs.bus import relay
+    from libs.bus.kafka import KafkaBus, KafkaOutlet
+
+    route = relay.Route(log, KafkaOutlet(address, member))
+    return {"bus": KafkaBus(address, member), "route": route, "log_readers": relay.readers}
 
 
 def _elsewhere(settings: Process) -> Dsns | None:
@@ -114,7 +171,6 @@ ADAPTERS = (
     "libs.models.offline",
     "libs.retrieval.offline",
     "libs.keys.file",
-    "libs.objects.filesystem",
     "libs.cache.redis",
 )
 
@@ -122,14 +178,26 @@ ADAPTERS = (
 async def ports(settings: Process, names: Sequence[str]) -> Ports:
     """Import the code of these services and of our adapters, which takes longer than PostgreSQL's start beside it; read
     the rules, the skills and the model's words."""
-    policy = asyncio.ensure_future(_policy(settings))
-    try:
+    async with AsyncExitStack() as stack:
         # In one thread: side by side, modules that import each other could be met half made.
-        await asyncio.to_thread(_import, [*ADAPTERS, *(catalog.entry(name).module for name in names)])
+        imported = asyncio.ensure_future(asyncio.to_thread(_import, [*_adapters(settings), *_modules(names)]))
+        policy = asyncio.ensure_future(_policy(settings, stack, imported))
+        stack.callback(policy.cancel)
+        await imported
         skills, (embedder, model) = await asyncio.gather(_skills(settings), asyncio.to_thread(_minds))
-        return Ports(await policy, skills, embedder, model, _keys(settings), _objects(settings))
-    finally:
-        policy.cancel()
+        tools = await asyncio.to_thread(_tools, settings) if PLANNING.intersection(names) else ()
+        skills, known = skills.plus(tools), {tool.name: tool for tool in tools}
+        objects = await stack.enter_async_context(_objects(settings))
+        return Ports(await policy, skills, embedder, model, _keys(settings), objects, known, stack.pop_all())
+
+
+def _adapters(settings: Process) -> list[str]:
+    law = ["libs.policy.opa"] if settings.policy_engine == "opa" else []
+    return [*ADAPTERS, *law, f"libs.objects.{settings.objects}"]
+
+
+def _modules(names: Sequence[str]) -> list[str]:
+    return [catalog.entry(name).module for name in names]
 
 
 def _import(modules: Sequence[str]) -> None:
@@ -137,18 +205,41 @@ def _import(modules: Sequence[str]) -> None:
         import_module(module)
 
 
-async def _policy(settings: Process) -> Policy:
-    from libs.policy.rego import RegoPolicy
+async def _policy(settings: Process, stack: AsyncExitStack, imported: Awaitable[None]) -> Policy:
+    policy: Policy
+    if settings.policy_engine == "opa":
+        await imported
+        policy = await stack.enter_async_context(_opa(settings))
+    else:
+        from libs.policy.rego import RegoPolicy
 
-    policy = RegoPolicy(settings.policy)
+        policy = RegoPolicy(settings.policy)
     await policy.reload()
     return policy
+
+
+def _opa(settings: Process) -> AbstractAsyncContextManager[Policy]:
+    from libs.policy.opa import connected
+
+    assert settings.opa_url is not None
+    return connected(settings.opa_url, token=_told(settings.opa_token))
 
 
 async def _skills(settings: Process) -> Skills:
     from libs.skills import Skills
 
     return await asyncio.to_thread(Skills.load, (settings.data_dir / "skills", HOUSE / "skills"))
+
+
+PLANNING = frozenset(("conversation_worker", "committee_worker", "tool_executor"))
+"""Who knows the tools from outside: all that plan, decide or run."""
+
+
+def _tools(settings: Process) -> tuple[Tool, ...]:
+    """What the executor's setting names. Raises `BadTool`: none is quietly left out."""
+    from libs.tools import load
+
+    return load(settings.of("tool_executor").tools)  # type: ignore[attr-defined]
 
 
 def _minds() -> tuple[Embedder, Model]:
@@ -167,45 +258,95 @@ def _keys(settings: Process) -> Keys:
     return FileKeys(settings.data_dir / "keys")
 
 
-def _objects(settings: Process) -> Objects:
+@asynccontextmanager
+async def _objects(settings: Process) -> AsyncIterator[Objects]:
+    if settings.objects == "s3":
+        async with _s3(settings) as bucket:
+            yield bucket
+        return
     from libs.objects.filesystem import FilesystemObjects
 
-    return FilesystemObjects(settings.data_dir / "objects", max_bytes=settings.blob_bytes_most)
+    yield FilesystemObjects(settings.data_dir / "objects", max_bytes=settings.blob_bytes_most)
+
+
+def _s3(settings: Process) -> AbstractAsyncContextManager[Objects]:
+    from libs.objects.s3 import Account, connected
+
+    chosen = settings.s3
+    assert chosen.bucket is not None
+    account = Account(chosen.endpoint, chosen.region, _told(chosen.access_key), _told(chosen.secret_key))
+    return connected(chosen.bucket, account, max_bytes=settings.blob_bytes_most)
+
+
+def _told(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret is not None else None
 
 
 @asynccontextmanager
-async def _deltas(url: str) -> AsyncIterator[Deltas]:
-    from libs.cache.redis import RedisDeltas, connect
+async def _cache(url: str, door: Door) -> AsyncIterator[dict[str, Any]]:
+    """What Redis is used for, by the platform's names."""
+    from libs.cache.guarded import GuardedBoard, GuardedDeltas, GuardedWindows
+    from libs.cache.redis import RedisBoard, RedisDeltas, RedisWindows, connect
 
     async with connect(url) as client:
-        yield RedisDeltas(client)
+        yield {
+            "deltas": GuardedDeltas(RedisDeltas(client), door),
+            "board": GuardedBoard(RedisBoard(client), door),
+            "windows": GuardedWindows(RedisWindows(client), door),
+        }
+
+
+def _guarded(settings: Process, given: Ports, doors: Doors) -> dict[str, Any]:
+    """The ports that may lie outside the process, each behind its door where it does."""
+    policy, objects = given.policy, given.objects
+    if settings.policy_engine != "rego":
+        from libs.policy.guarded import GuardedPolicy
+
+        policy = GuardedPolicy(policy, doors.to("policy"))
+    if settings.objects != "filesystem":
+        from libs.objects.guarded import GuardedObjects
+
+        objects = GuardedObjects(objects, doors.to("objects"))
+    return {"policy": policy, "objects": objects}
 
 
 @asynccontextmanager
 async def platform(
-    settings: Process, grounds: Grounds, given: Ports, member: str, apps: Apps, sections: Mapping[str, Any]
+    settings: Process,
+    grounds: Grounds,
+    given: Ports,
+    member: str,
+    apps: Apps,
+    sections: Mapping[str, Any],
+    *,
+    leaving: Leaving,
 ) -> AsyncIterator[Platform]:
     """A process's platform. `sections` are the services' settings, by name; connections are made at their first use."""
     database = Database(grounds.dsns)
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
-        deltas = await stack.enter_async_context(_deltas(grounds.redis))
+        await stack.enter_async_context(given.open)
+        doors = Doors()
+        cache = await stack.enter_async_context(_cache(grounds.redis, doors.to("redis")))
         yield Platform(
             member=member,
             clock=clock,
             database=database,
-            bus=PostgresBus(database, member),
+            **_bus(PostgresBus(database, member), grounds.kafka, member),
             leases=PostgresLeases(database, member),
             parked=ParkedEvents(database),
             writer=Writer(database, clock, member),
-            policy=given.policy,
+            **_guarded(settings, given, doors),
+            **cache,
+            doors=doors,
+            essential=frozenset(settings.essential),
+            leaving=leaving,
             keys=given.keys,
-            objects=given.objects,
-            deltas=deltas,
             embedder=given.embedder,
             model=given.model,
             skills=given.skills,
+            tools=given.tools,
             data_dir=settings.data_dir,
             settings=sections,
             clients={name: partial(_client, settings, apps, name) for name in catalog.NAMES},

@@ -16,6 +16,8 @@ from libs.runtime.host import prepare
 from libs.telemetry import logs
 from tests import infrastructure
 from tests.echo import Echo
+from tests.infrastructure.cache import Unprovided
+from tests.infrastructure.kafka import Kafka, kafka
 
 ECHO_TEMPLATE = "suma_echo"
 
@@ -68,3 +70,13 @@ async def world(server: Postgres) -> AsyncIterator[str]:
     """The other database, where effects are made."""
     async with infrastructure.world(server) as dsn:
         yield dsn
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def broker() -> AsyncIterator[Kafka]:
+    """A real Kafka for the run. Each test that stands on it has topics of its own, by a prefix."""
+    try:
+        async with kafka() as running:
+            yield running
+    except Unprovided as reason:
+        pytest.skip(str(reason))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -25,6 +25,7 @@ from libs.events import (
     ActionRecorded,
     ApprovalDecided,
     ApprovalRequested,
+    EffectResolved,
     MessageReceived,
     RollbackRequested,
     StepChanged,
@@ -46,6 +47,7 @@ from libs.runtime.host import Pace, host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
 from libs.skills import Categories, Skills
+from libs.tools import Tool, checked
 from tests import infrastructure
 
 TEMPLATE = "suma_house"
@@ -185,6 +187,12 @@ class House:
         )
         await self.publish(answer, session=session)
 
+    async def find_out(self, question: Any, verdict: str = "happened", *, session: str, **fields: Any) -> None:
+        """Say whether an effect happened."""
+        about = {"approval_id": question.approval_id, "verdict": verdict, "digest": question.digest}
+        finding = {"principal": WHO, "scopes": ("*",), **about, **fields}
+        await self.publish(EffectResolved.model_validate(finding), session=session)
+
     async def finish(self, turn: str, *, session: str) -> TurnEnded:
         """Approve whatever is asked until the turn has ended."""
         while True:
@@ -309,12 +317,13 @@ async def house(
     names: tuple[str, ...] = SERVICES,
     pace: Pace = infrastructure.PACE,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    tools: Sequence[Tool] = (),
     **ports: Any,
 ) -> AsyncIterator[House]:
     """The services at work on this database, with `folder/root` as the only root that sessions may use."""
     judge, clock = Judge(await law()), MovedClock()
     given = {"policy": judge, "clock": clock, "model": model or offline(), **ports}
-    async with at_home(where, folder, names=names, settings=settings, **given) as (platform, services):
+    async with at_home(where, folder, names=names, settings=settings, tools=tools, **given) as (platform, services):
         await prepare(platform, services)
         async with host(platform, services, pace=pace):
             yield House(platform, folder / "root", judge, clock)
@@ -339,25 +348,27 @@ async def at_home(
     *,
     names: tuple[str, ...] = SERVICES,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    tools: Sequence[Tool] = (),
     **ports: Any,
 ) -> AsyncIterator[tuple[Platform, list[Service]]]:
-    """A platform with every real part, and the services built on it."""
+    """A platform with every real part, and the services built on it; `clients_of` reach services that are elsewhere."""
     from services import catalog
 
     root, data = folder / "root", folder / "data"
     root.mkdir(exist_ok=True)
     data.mkdir(exist_ok=True, mode=0o700)
     apps: dict[str, Any] = {}
-    chosen = settings or {}
+    chosen, others = settings or {}, ports.pop("clients_of", {})
     given: dict[str, Any] = {
         "keys": FileKeys(data / "keys"),
         "objects": FilesystemObjects(data / "objects", max_bytes=1 << 30),
         "deltas": NoDeltas(),
-        "skills": skills(),
+        "skills": skills().plus(tools),
+        "tools": {tool.name: tool for tool in checked(tools)},
         "embedder": HashedEmbedder(),
         "data_dir": data,
         "settings": {**chosen, "tool_executor": {"roots": [root], **chosen.get("tool_executor", {})}},
-        "clients": {name: _client(apps, name) for name in catalog.NAMES},
+        "clients": {**{name: _client(apps, name) for name in catalog.NAMES}, **others},
     }
     async with infrastructure.platform(where, **{**given, **ports}) as platform:
         services = [catalog.entry(name).build(platform) for name in names]

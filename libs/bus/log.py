@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from libs.database import Database, Schema, answering
 from libs.events.topics import Topic
 
 SCHEMA = Schema("bus", Path(__file__).parent / "migrations", owner="suma_bus")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the log holds of a topic. `age` is its oldest record's, in seconds; None where it holds none."""
+
+    topic: str
+    records: int
+    age: float | None
+
+
+async def kept(database: Database, topics: Iterable[Topic]) -> list[Kept]:
+    """What the log holds, topic by topic. Raises Unavailable."""
+    pool = await database.bus()
+    async with answering():
+        rows = await pool.fetch("select * from bus.kept($1) order by topic", [topic.name for topic in topics])
+    return [Kept(**row) for row in rows]
 
 
 async def declare(database: Database, topics: Sequence[Topic], groups: Mapping[str, Sequence[str]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -35,6 +35,8 @@ class Record:
     data: bytes
     known: Envelope[Event] | None = field(default=None, compare=False, repr=False)
     """The event itself when it was published by this very process, so that it need not be parsed again."""
+    flaw: str | None = None
+    """What is wrong with it as a message, where others than our writer may have written it."""
 
     def envelope(self) -> Envelope[Event]:
         """The event.
@@ -44,6 +46,8 @@ class Record:
         """
         if self.known is not None:
             return self.known
+        if self.flaw is not None:
+            raise Malformed(f"{self.type}: {self.flaw}")
         try:
             return parse(
                 id=self.event_id,
@@ -60,6 +64,14 @@ class Record:
         """The data as plain JSON values, whether it fits its class or not."""
         return orjson.loads(self.data)
 
+    def fields(self) -> Mapping[str, Any]:
+        """The data's fields; none where it is no object, or no JSON: for who must tell of an event that is garbage."""
+        try:
+            data = self.raw()
+        except ValueError:
+            return {}
+        return data if isinstance(data, dict) else {}
+
     def header(self, name: str) -> str | None:
         return self.headers.get(name)
 
@@ -72,15 +84,32 @@ class Bus(Protocol):
     safe. All verbs raise `Unavailable` when the transport does not answer.
     """
 
-    async def assignments(self, groups: Sequence[str]) -> Mapping[str, Mapping[Partition, int]]:
-        """Renew what is ours, take a fair share, give up the rest; to be called well within 15 s of the last time.
+    @property
+    def dense(self) -> bool:
+        """Are its positions the log's own, one after the other? Then what our writer publishes at the very next one may
+        be handed over in the process. Otherwise positions may have gaps, and everything is read."""
+        ...
+
+    @property
+    def problem(self) -> str | None:
+        """Why nothing is being carried, for `/readyz`."""
+        ...
+
+    async def assignments(self, groups: Mapping[str, Collection[str]]) -> Mapping[str, Mapping[Partition, int]]:
+        """Renew what is ours of each group's topics, take a fair share, give up the rest; to be called well within 15 s
+        of the last time.
 
         For each group: the partitions that are this member's now, with the last position that the group has done.
         """
         ...
 
-    async def read(self, after: Mapping[Partition, int], *, limit: int) -> Sequence[Record]:
-        """The next records after each position, at most `limit` of each partition; gapless, in order, may repeat."""
+    async def moved(self, within: float) -> None:
+        """Returns when partitions have come or gone by themselves, or after so many seconds."""
+        ...
+
+    async def read(self, after: Mapping[str, Mapping[Partition, int]], *, limit: int) -> Mapping[str, Sequence[Record]]:
+        """For each group the next records after each of its positions, at most `limit` of each partition; gapless, in
+        order, may repeat."""
         ...
 
     async def advance(self, done: Mapping[str, Mapping[Partition, int]]) -> None:

@@ -4,7 +4,7 @@ it."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
 import asyncpg
@@ -21,6 +21,10 @@ class PostgresBus:
     """Every record is read from `bus.log`; positions are dense, so a process may also hand its own records on
     directly."""
 
+    dense = True
+    problem = None
+    """The writer's, when Postgres is away."""
+
     def __init__(self, database: Database, member: str, *, scan: float = SCAN_SECONDS) -> None:
         self._database = database
         self._member = member
@@ -28,7 +32,7 @@ class PostgresBus:
         self._hint = asyncio.Event()
         self._ear: asyncpg.Connection[asyncpg.Record] | None = None
 
-    async def assignments(self, groups: Sequence[str]) -> Mapping[str, Mapping[Partition, int]]:
+    async def assignments(self, groups: Mapping[str, Collection[str]]) -> Mapping[str, Mapping[Partition, int]]:
         pool = await self._database.hints()
         async with answering():
             rows = await pool.fetch("select * from bus.own($1, $2, $3)", list(groups), self._member, OWNED_SECONDS)
@@ -37,27 +41,21 @@ class PostgresBus:
             for group in groups
         }
 
-    async def read(self, after: Mapping[Partition, int], *, limit: int) -> Sequence[Record]:
-        topics, parts = [p.topic for p in after], [p.part for p in after]
-        pool = await self._database.bus()
-        async with answering():
-            rows = await pool.fetch(
-                "select * from bus.read($1, $2, $3, $4)", topics, parts, list(after.values()), limit
-            )
-        return [
-            Record(
-                row["topic"],
-                row["part"],
-                row["position"],
-                row["event_id"],
-                row["tenant"],
-                row["key"],
-                row["type"],
-                orjson.loads(row["headers"]),
-                row["data"].encode(),
-            )
-            for row in rows
-        ]
+    async def moved(self, within: float) -> None:
+        # A partition comes when its last owner's time is over, which nobody tells.
+        await asyncio.sleep(within)
+
+    async def read(self, after: Mapping[str, Mapping[Partition, int]], *, limit: int) -> Mapping[str, Sequence[Record]]:
+        """One question for all groups, from the lowest position of each partition."""
+        lowest: dict[Partition, int] = {}
+        for marks in after.values():
+            for partition, position in marks.items():
+                lowest[partition] = min(position, lowest.get(partition, position))
+        read = [(Partition(record.topic, record.part), record) for record in await self._read(lowest, limit)]
+        return {
+            group: [record for partition, record in read if record.position > marks.get(partition, record.position)]
+            for group, marks in after.items()
+        }
 
     async def advance(self, done: Mapping[str, Mapping[Partition, int]]) -> None:
         rows = [(group, p.topic, p.part, position) for group, marks in done.items() for p, position in marks.items()]
@@ -91,6 +89,28 @@ class PostgresBus:
         async with answering():
             rows = await pool.fetch("select * from bus.lag($1)", list(groups))
         return {(row["grp"], row["topic"]): row["lag"] for row in rows}
+
+    async def _read(self, after: Mapping[Partition, int], limit: int) -> list[Record]:
+        topics, parts = [p.topic for p in after], [p.part for p in after]
+        pool = await self._database.bus()
+        async with answering():
+            rows = await pool.fetch(
+                "select * from bus.read($1, $2, $3, $4)", topics, parts, list(after.values()), limit
+            )
+        return [
+            Record(
+                row["topic"],
+                row["part"],
+                row["position"],
+                row["event_id"],
+                row["tenant"],
+                row["key"],
+                row["type"],
+                orjson.loads(row["headers"]),
+                row["data"].encode(),
+            )
+            for row in rows
+        ]
 
     async def _listen(self) -> None:
         """Listen on a connection of our own; a lost one is replaced, and the scan covers what was said meanwhile."""

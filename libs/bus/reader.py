@@ -3,20 +3,31 @@
 A record comes from the log, or directly from our own writer when it is the very next of its partition: positions are
 dense, so the handoff can tell. Anything else that is handed over is dropped and read. The low-water mark of what is
 done moves the group's offset, lazily: it is a hint.
+
+A partition is shared by tenants. What one has in hand is bounded; behind that the reader reads ahead, in bounded
+memory, so that whoever comes after one tenant's thousands is met at once (docs/operations/overload.md).
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from libs.bus.ports import OWNED_SECONDS, Bus, Partition, Record
 from libs.errors import Unavailable
+from libs.fair import Line
 from libs.telemetry.logs import logger
 
 IN_HAND_MOST = 256
-"""Records of one partition that may be under way at once; behind it the reader waits."""
+"""Records of one partition that may be under way at once."""
+EACH_MOST = 128
+"""Of these, the records of one tenant."""
+AHEAD_MOST_BYTES = 32 << 20
+"""What this process may have read ahead in all, beside a first portion for each partition."""
+RECORD_BYTES = 1024
+"""What a record costs beside its data."""
 OWN_EVERY_SECONDS = 5.0
 FLUSH_EVERY_SECONDS = 0.2
 
@@ -27,20 +38,50 @@ Take = Callable[[Record, Callable[[], None]], None]
 
 @dataclass(slots=True)
 class Tail:
-    """Where one group stands in one partition."""
+    """Where one group stands in one partition: `after` is read, and of that `open` is not done yet."""
 
     after: int
-    in_hand: set[int] = field(default_factory=set)
+    open: set[int] = field(default_factory=set)
+    ahead: Line[Record] = field(default_factory=Line)
+    """Read, and not under way yet."""
+    ahead_bytes: int = 0
+    busy: Counter[str] = field(default_factory=Counter)
+    """Records under way, by tenant."""
     flushed: int = -1
+    feeding: bool = False
 
     @property
     def mark(self) -> int:
         """All up to here is done."""
-        return min(self.in_hand) - 1 if self.in_hand else self.after
+        return min(self.open) - 1 if self.open else self.after
 
-    @property
-    def full(self) -> bool:
-        return len(self.in_hand) >= IN_HAND_MOST
+    def keep(self, record: Record) -> None:
+        """It is read: it goes behind its tenant's others."""
+        self.after = record.position
+        self.open.add(record.position)
+        self.ahead.put(record.tenant, record)
+        self.ahead_bytes += cost(record)
+
+    def next(self) -> Record | None:
+        """The next record to handle, of the tenant whose turn it is; None when there is no room, or none that may."""
+        if len(self.open) - len(self.ahead) >= IN_HAND_MOST:
+            return None
+        record = self.ahead.take(lambda tenant: self.busy[tenant] < EACH_MOST)
+        if record is not None:
+            self.ahead_bytes -= cost(record)
+            self.busy[record.tenant] += 1
+        return record
+
+    def done(self, record: Record) -> None:
+        self.open.discard(record.position)
+        self.busy[record.tenant] -= 1
+        if not self.busy[record.tenant]:
+            del self.busy[record.tenant]
+
+
+def cost(record: Record) -> int:
+    """Bytes of memory that a record takes, more or less."""
+    return len(record.data) + RECORD_BYTES
 
 
 class Reader:
@@ -58,7 +99,7 @@ class Reader:
         self._bus = bus
         self._own_every, self._flush_every = own_every, flush_every
         self._taking = True
-        self._consumers = consumers
+        self._consumers, self._subscribed = consumers, subscribed
         self._listeners = {
             topic: [group for group, topics in subscribed.items() if topic in topics]
             for topic in frozenset().union(*subscribed.values())
@@ -72,7 +113,7 @@ class Reader:
 
     def hand(self, records: Sequence[Record]) -> None:
         """Our writer has published these. The very next ones go straight to their consumers."""
-        if not self._taking:
+        if not (self._taking and self._bus.dense):
             return
         for record in records:
             listeners = self._listeners.get(record.topic, ())
@@ -82,8 +123,8 @@ class Reader:
                 tail = self._tails.get((group, Partition(record.topic, record.part)))
                 if tail is None:
                     self._tell(record.topic)
-                elif tail.after == record.position - 1 and not tail.full:
-                    self._take(group, tail, record)
+                elif tail.after == record.position - 1 and self._room(tail):
+                    self._keep(group, tail, record)
                 else:
                     self._hint.set()
 
@@ -93,10 +134,14 @@ class Reader:
             await self._hint.wait()
             self._hint.clear()
             try:
-                while await self._read():
-                    pass
+                await self.catch_up()
             except Unavailable:
                 log.warning("cannot read the log")
+
+    async def catch_up(self) -> None:
+        """Read on as far as there is something to read, and room for it."""
+        while await self._read():
+            pass
 
     async def listen(self) -> None:
         """Look when another process hints, and every second in any case: a hint may be lost."""
@@ -113,14 +158,14 @@ class Reader:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                self._assign(await self._bus.assignments(list(self._consumers)))
+                self._assign(await self._bus.assignments(self._subscribed))
                 self._owned_at = loop.time()
                 self.ready.set()
             except Unavailable:
                 log.warning("cannot renew partitions")
                 if loop.time() - self._owned_at > OWNED_SECONDS:
                     self._tails.clear()
-            await asyncio.sleep(self._own_every)
+            await self._bus.moved(self._own_every)
 
     async def flush(self) -> None:
         """Write the low-water marks now."""
@@ -158,6 +203,10 @@ class Reader:
             except Unavailable:
                 log.warning("cannot wake others")
 
+    def holds(self, group: str, partition: Partition) -> bool:
+        """Is this partition the group's here, as far as we know?"""
+        return (group, partition) in self._tails
+
     def rest(self) -> None:
         """Take nothing more; what is in hand goes on."""
         self._taking = False
@@ -186,33 +235,53 @@ class Reader:
 
     async def _read(self) -> bool:
         """Read once for every tail with room; whether there may be more."""
-        open_tails = {key: tail for key, tail in self._tails.items() if not tail.full}
-        after: dict[Partition, int] = {}
-        for (_, partition), tail in open_tails.items():
-            after[partition] = min(tail.after, after.get(partition, tail.after))
+        open_tails = {key: tail for key, tail in self._tails.items() if self._room(tail)}
+        after: dict[str, dict[Partition, int]] = {}
+        for (group, partition), tail in open_tails.items():
+            after.setdefault(group, {})[partition] = tail.after
         if not after:
             return False
-        records = await self._bus.read(after, limit=IN_HAND_MOST)
         moved = False
-        for record in records:
-            for group in self._consumers:
+        for group, records in (await self._bus.read(after, limit=IN_HAND_MOST)).items():
+            for record in records:
                 key = (group, Partition(record.topic, record.part))
                 # Only a tail that the read began from: one that was full, or came to us since, may stand further back.
                 current = open_tails.get(key)
-                if current is None or current is not self._tails.get(key) or current.full:
+                if current is None or current is not self._tails.get(key) or not self._room(current):
                     continue
                 if record.position > current.after:
-                    self._take(group, current, record)
+                    self._keep(group, current, record)
                     moved = True
         return moved
 
-    def _take(self, group: str, tail: Tail, record: Record) -> None:
-        tail.after = record.position
-        tail.in_hand.add(record.position)
-        self._consumers[group](record, lambda: self._done(tail, record.position))
+    def _room(self, tail: Tail) -> bool:
+        """May it read on? A first portion always; further ahead as far as the process's memory for it reaches."""
+        return len(tail.open) < IN_HAND_MOST or self.ahead_bytes < AHEAD_MOST_BYTES
 
-    def _done(self, tail: Tail, position: int) -> None:
-        was_full = tail.full
-        tail.in_hand.discard(position)
-        if was_full:
+    @property
+    def ahead_bytes(self) -> int:
+        """What has been read ahead in this process, more or less."""
+        return sum(tail.ahead_bytes for tail in self._tails.values())
+
+    def _keep(self, group: str, tail: Tail, record: Record) -> None:
+        tail.keep(record)
+        self._feed(group, tail)
+
+    def _feed(self, group: str, tail: Tail) -> None:
+        """Hand on what may be under way now. What is done at once, while it is handed on, makes room for this loop."""
+        if tail.feeding:
+            return
+        tail.feeding = True
+        try:
+            while self._taking and (record := tail.next()) is not None:
+                self._consumers[group](record, lambda record=record: self._done(group, tail, record))  # type: ignore[misc]
+        finally:
+            tail.feeding = False
+
+    def _done(self, group: str, tail: Tail, record: Record) -> None:
+        had_room = self._room(tail)
+        tail.done(record)
+        if self._tails.get((group, Partition(record.topic, record.part))) is tail:
+            self._feed(group, tail)
+        if not had_room:
             self._hint.set()

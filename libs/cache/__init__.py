@@ -1,5 +1,19 @@
 """What is fast and may be lost: everything here can be rebuilt, or is replaced by an event (DESIGN §2, §5)."""
 
-from libs.cache.ports import START, Delta, Deltas, Entry, Stream
+from libs.cache.ports import START, Board, Delta, Deltas, Entry, NoBoard, Notice, Stream
+from libs.cache.windows import Limit, LocalWindows, Reached, Windows
 
-__all__ = ["START", "Delta", "Deltas", "Entry", "Stream"]
+__all__ = [
+    "START",
+    "Board",
+    "Delta",
+    "Deltas",
+    "Entry",
+    "Limit",
+    "LocalWindows",
+    "NoBoard",
+    "Notice",
+    "Reached",
+    "Stream",
+    "Windows",
+]

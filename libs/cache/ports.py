@@ -34,6 +34,42 @@ class Entry:
     delta: Delta
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A parked event that waits for policy, as people are shown it: no content."""
+
+    id: str
+    tenant: str
+    group: str
+    topic: str
+    type: str
+    session: str | None
+    turn: str | None
+    error: str
+    attempts: int
+
+
+class Board(Protocol):
+    """What waits for policy, for people to see (S3-41): each notice for an hour after it was put there last.
+
+    A mirror that nothing rests on. Both calls raise `Unavailable` when the store does not answer in time: go on
+    without.
+    """
+
+    async def put(self, notice: Notice) -> None: ...
+    async def drop(self, id: str) -> None: ...
+
+
+class NoBoard:
+    """Nobody looks."""
+
+    async def put(self, notice: Notice) -> None:
+        """It is not shown."""
+
+    async def drop(self, id: str) -> None:
+        """It was not shown."""
+
+
 class Deltas(Protocol):
     """One bounded stream per turn, for eyes only: no decision rests on it, and `message.completed` replaces it.
 

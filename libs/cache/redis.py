@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from datetime import timedelta
-from typing import cast
+from typing import Any, cast
 from urllib.parse import quote
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import AuthenticationError, RedisError, ResponseError
 from redis.typing import EncodableT, FieldT, KeyT, StreamIdT
 
-from libs.cache.ports import Delta, Entry, Stream
-from libs.errors import Unavailable
+from libs.cache.ports import Delta, Entry, Notice, Stream
+from libs.cache.windows import Counted, Limit, Reached, wait
+from libs.errors import Rejected, Unavailable
 
 _Found = Sequence[tuple[str, Sequence[tuple[str, Mapping[str, str]]]]]
 """What XREAD answers over RESP2, decoded: (stream, ((position, fields) …)) …"""
 
+REACH_SECONDS = 10.0
 PORTION = 500
 """Entries of one stream that one read returns at most."""
 
@@ -39,6 +43,30 @@ def connect(url: str) -> Redis:
         socket_timeout=None,
         socket_connect_timeout=None,
     )
+
+
+class BadRedis(Rejected):
+    """Redis answers and refuses us, or its URL is none."""
+
+    code = "BAD_REDIS"
+
+
+async def reach(url: str) -> None:
+    """Ask Redis whether it is there for us.
+
+    Raises:
+        BadRedis: it refuses us.
+        Unavailable: it does not answer.
+    """
+    try:
+        client = connect(url)
+    except ValueError as error:
+        raise BadRedis(str(error)) from None
+    async with client, _bounded(REACH_SECONDS):
+        try:
+            await client.ping()
+        except (AuthenticationError, ResponseError) as error:
+            raise BadRedis(f"Redis: {error}") from None
 
 
 class RedisDeltas:
@@ -76,6 +104,69 @@ class RedisDeltas:
         return {streams[name]: [_entry(position, said) for position, said in entries] for name, entries in found or ()}
 
 
+ADMIT = """
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1000000
+local seen = {}
+for i, key in ipairs(KEYS) do
+    local most, seconds = tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i])
+    local number = math.floor(now / seconds)
+    local kept = redis.call('HMGET', key, 'number', 'current', 'previous')
+    local last, current, previous = tonumber(kept[1]) or number, tonumber(kept[2]) or 0, tonumber(kept[3]) or 0
+    if last == number - 1 then current, previous = 0, current
+    elseif last ~= number then current, previous = 0, 0 end
+    local passed = now - number * seconds
+    if previous * (1 - passed / seconds) + current + 1 > most then
+        return {i, current, previous, tostring(passed)}
+    end
+    seen[i] = {number, current + 1, previous, seconds}
+end
+for i, key in ipairs(KEYS) do
+    redis.call('HSET', key, 'number', seen[i][1], 'current', seen[i][2], 'previous', seen[i][3])
+    redis.call('PEXPIRE', key, math.ceil(seen[i][4] * 2000))
+end
+return {}
+"""
+"""Two counters for each limit, on Redis's own clock: replicas need not agree on the time."""
+
+
+class RedisWindows:
+    """`Windows` over a client made by `connect`: `rate_limit:{tenant}`, and behind it whose limit it is.
+
+    The braces make a cluster keep a tenant's keys together.
+    """
+
+    def __init__(self, redis: Redis, *, timeout: float = 0.25) -> None:
+        self._timeout = timeout
+        self._admit = redis.register_script(ADMIT)
+
+    async def admit(self, limits: Sequence[Limit]) -> Reached | None:
+        keys = [_of_limit(limit) for limit in limits]
+        arguments = [number for limit in limits for number in (limit.most, limit.seconds)]
+        async with _bounded(self._timeout):
+            reached = cast("list[Any]", await self._admit(keys, arguments))
+        if not reached:
+            return None
+        place, current, previous, passed = reached
+        limit = limits[int(place) - 1]
+        return Reached(limit, wait(limit, Counted(int(current), int(previous), float(passed))))
+
+
+class RedisBoard:
+    """`Board` over a client made by `connect`: `policy:requeue:{id}`, as JSON."""
+
+    def __init__(self, redis: Redis, *, ttl: timedelta = timedelta(hours=1), timeout: float = 1.0) -> None:
+        self._redis, self._ttl, self._timeout = redis, ttl, timeout
+
+    async def put(self, notice: Notice) -> None:
+        async with _bounded(self._timeout):
+            await self._redis.set(_of_notice(notice.id), json.dumps(asdict(notice)), ex=self._ttl)
+
+    async def drop(self, id: str) -> None:
+        async with _bounded(self._timeout):
+            await self._redis.delete(_of_notice(id))
+
+
 @asynccontextmanager
 async def _bounded(seconds: float) -> AsyncIterator[None]:
     try:
@@ -88,6 +179,15 @@ async def _bounded(seconds: float) -> AsyncIterator[None]:
 def _name(stream: Stream) -> str:
     # Quoted, so that no tenant's name can spell another tenant's stream.
     return f"deltas:{quote(stream.tenant, safe='')}:{quote(stream.turn, safe='')}"
+
+
+def _of_limit(limit: Limit) -> str:
+    whose = f":{quote(limit.whose, safe='')}" if limit.whose else ""
+    return f"rate_limit:{{{quote(limit.tenant, safe='')}}}{whose}"
+
+
+def _of_notice(id: str) -> str:
+    return f"policy:requeue:{quote(id, safe='')}"
 
 
 def _fields(delta: Delta) -> dict[FieldT, EncodableT]:

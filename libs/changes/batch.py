@@ -169,6 +169,9 @@ def document(entries: Sequence[Entry]) -> str:
                     batch.setdefault(name, []).extend(
                         {"n": n, "id": id, "grp": changeset.cause.group, "tenant": tenant} for id in wanted
                     )
+            for aside in changeset.asides:
+                row = {"n": n, "verb": aside.verb, "grp": aside.group, "id": aside.event_id, "tenant": tenant}
+                batch.setdefault("asides", []).append(row)
         for _, _, row in entry.spoken:
             batch.setdefault("events", []).append({**row, "n": n, "o": o})
             o += 1

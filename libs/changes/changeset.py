@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from libs.bus.ports import Record
 from libs.events.base import Event
@@ -26,6 +26,16 @@ class Change:
     schema: str
     kind: str
     row: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What becomes of an event that stands aside in a group: `replay` or `discard` of a dead one, `retry` of a parked
+    one at once. Where it stands there no more, the changeset conflicts."""
+
+    verb: Literal["replay", "discard", "retry"]
+    group: str
+    event_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,7 @@ class Changeset:
     """Waits and leases of this group that are needed no more, by id."""
     cancels: tuple[str, ...] = ()
     """Leases of this group whose work is to stop, by id."""
+    asides: tuple[Aside, ...] = ()
     then: tuple[Callable[[], None], ...] = ()
     """Called in this process once it has committed: a cached copy is set, a local viewer is woken. Never relied
     upon."""
@@ -132,6 +143,9 @@ class Changeset:
     def cancel(self, *ids: str) -> Changeset:
         return replace(self, cancels=self.cancels + ids)
 
+    def decide(self, *asides: Aside) -> Changeset:
+        return replace(self, asides=self.asides + asides)
+
     def afterwards(self, *then: Callable[[], None]) -> Changeset:
         return replace(self, then=self.then + then)
 
@@ -145,5 +159,6 @@ class Changeset:
             self.starts + other.starts,
             self.ends + other.ends,
             self.cancels + other.cancels,
+            self.asides + other.asides,
             self.then + other.then,
         )

@@ -1,15 +1,15 @@
 """The writer: applies every waiting changeset of this process, at most one per lane, in one transaction and one round
 trip.
 
-Batching is natural, never lingering: while one batch commits, the next gathers. A bad changeset fails alone: a conflict
-names itself (SU001), bad data is found by halving, and everything else of the batch goes through (bus.md 5-8).
+Batching is natural, never lingering: while one batch commits, the next gathers, from all tenants in turn. A bad
+changeset fails alone: a conflict names itself (SU001), bad data is found by halving, and everything else of the batch
+goes through (bus.md 5-8).
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -24,6 +24,7 @@ from libs.changes.changeset import Changeset
 from libs.clock import Clock
 from libs.database import SILENCE, Database, DatabaseDown
 from libs.errors import Conflict, Rejected, Unavailable
+from libs.fair import Batches
 from libs.leases.ports import Held, Start
 from libs.telemetry import metrics, traces
 
@@ -75,6 +76,8 @@ class Desk:
         """May this lease be claimed at birth? A yes reserves its room until `begin` or `unclaim`."""
         self.unclaim: Callable[[Held], None] = lambda held: None
         self.begin: Callable[[Held], None] = lambda held: None
+        self.due: Callable[[str, str, str], None] = lambda group, kind, tenant: None
+        """A lease was born that nobody holds, and that may be worked on at once."""
         self.hand: Callable[[Sequence[Record]], None] = lambda records: None
         self.cancelled: Callable[[Sequence[str]], None] = lambda ids: None
         self.point: Callable[[str], None] = lambda point: None
@@ -87,7 +90,7 @@ class Writer:
         self._database = database
         self._clock = clock
         self._member = member
-        self._queue: deque[Waiting] = deque()
+        self._queue: Batches[Waiting] = Batches()
         self._wake = asyncio.Event()
         self._connection: asyncpg.Connection[asyncpg.Record] | None = None
         self._open: set[asyncio.Future[Applied]] = set()
@@ -144,7 +147,7 @@ class Writer:
             raise Closed()
         entry = self._entry(changesets, state, parking, lane)
         done: asyncio.Future[Applied] = asyncio.get_running_loop().create_future()
-        self._queue.append((entry, done))
+        self._queue.put(_tenant(changesets), lane, (entry, done))
         self._open.add(done)
         self.waiting += 1
         self._wake.set()
@@ -184,19 +187,14 @@ class Writer:
     def _take(self) -> list[Waiting]:
         """Up to 64 waiting entries, at most one per lane: a lane's second would not see the first's rows."""
         taken: list[Waiting] = []
-        later: list[Waiting] = []
-        lanes: set[tuple[str, str]] = set()
-        while self._queue and len(taken) < MOST:
-            waiting = entry, done = self._queue.popleft()
-            if done.cancelled():
-                # Its caller has given up in time: it is withdrawn.
-                self._unclaim(entry)
-            elif entry.lane in lanes:
-                later.append(waiting)
-            else:
-                lanes.add(entry.lane)
-                taken.append(waiting)
-        self._queue.extendleft(reversed(later))
+        while not taken and self._queue:
+            for waiting in self._queue.take(MOST):
+                entry, done = waiting
+                if done.cancelled():
+                    # Its caller has given up in time: it is withdrawn.
+                    self._unclaim(entry)
+                else:
+                    taken.append(waiting)
         return taken
 
     async def _write(self, taken: list[Waiting]) -> None:
@@ -268,6 +266,9 @@ class Writer:
             records = entry.records(positions) if verdict == FRESH else []
             if records:
                 self.desk.hand(records)
+            for row in entry.starts if verdict == FRESH else ():
+                if row["owner"] is None and not row["delay"]:
+                    self.desk.due(row["grp"], row["kind"], row["tenant"])
             for held in entry.held:
                 (self.desk.begin if verdict == FRESH else self.desk.unclaim)(held)
             for changeset in entry.changesets if verdict == FRESH else ():
@@ -285,6 +286,12 @@ class Writer:
     def _unclaim(self, entry: Entry) -> None:
         for held in entry.held:
             self.desk.unclaim(held)
+
+
+def _tenant(changesets: Sequence[Changeset]) -> str:
+    """Whose turn it takes: gathered ones of several tenants take one of their own."""
+    tenants = {changeset.cause.tenant for changeset in changesets}
+    return tenants.pop() if len(tenants) == 1 else ""
 
 
 def _conflicts(error: asyncpg.PostgresError, size: int) -> set[int]:

@@ -9,6 +9,8 @@ import httpx
 from libs.clients.calls import Caller, ServiceDown, heading
 
 SERVICE = "audit_worker"
+EXPORT_SECONDS = 3600.0
+"""For a whole chain; each of its reads has a bound of its own."""
 
 
 async def export(caller: Caller, tenant: str) -> AsyncIterator[bytes]:
@@ -19,6 +21,7 @@ async def export(caller: Caller, tenant: str) -> AsyncIterator[bytes]:
     """
     try:
         async with (
+            caller.doors.to(SERVICE).passing(EXPORT_SECONDS),
             caller.clients[SERVICE]() as client,
             client.stream("GET", "/internal/v1/audit/export", headers=heading(caller, SERVICE, tenant)) as answer,
         ):

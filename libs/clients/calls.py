@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 import httpx
@@ -11,6 +12,7 @@ from libs.clock import Clock
 from libs.errors import Conflict, Denied, NotFound, Rejected, SumaError, Unavailable
 from libs.identity import internal
 from libs.keys import Keys
+from libs.outbound import Doors
 
 Json = Any
 TIMEOUT_SECONDS = 10.0
@@ -27,12 +29,20 @@ class Caller(Protocol):
     def keys(self) -> Keys: ...
     @property
     def clock(self) -> Clock: ...
+    @property
+    def doors(self) -> Doors: ...
 
 
 class ServiceDown(Unavailable):
     """Another of our services does not answer."""
 
     code = "SERVICE_UNAVAILABLE"
+
+
+class NotConfigured(ServiceDown):
+    """Nobody has told us where that service is."""
+
+    lasting = True
 
 
 async def call(
@@ -51,15 +61,30 @@ async def call(
     """Ask `service`, on behalf of a tenant and perhaps of one person, and return its JSON.
 
     Raises:
-        ServiceDown: it does not answer in time, or fails.
+        ServiceDown, CircuitOpen, CallTimedOut: it does not answer in time, or fails, or has done so for a while.
         NotFound, Denied, Conflict, Rejected: it refuses, in its own words.
     """
     headers = heading(caller, service, tenant, session) | ({USER: user} if user is not None else {})
+
+    async def once() -> Json:
+        return await _asked(caller, service, method, path, params=params, json=json, headers=headers, seconds=seconds)
+
+    # All of these are queries (DESIGN §4): they may be asked again.
+    return await caller.doors.to(service).repeat(once, seconds=seconds)
+
+
+async def alive(caller: Caller, service: str) -> None:
+    """Return when another of our services has answered. Raises ServiceDown."""
+    with suppress(Rejected):  # a refusal is an answer; one in this very process has no such page
+        await _asked(caller, service, "GET", "/healthz", seconds=TIMEOUT_SECONDS)
+
+
+async def _asked(caller: Caller, service: str, method: str, path: str, *, seconds: float, **request: Any) -> Json:
     try:
         async with caller.clients[service]() as client:
-            answer = await client.request(method, path, params=params, json=json, headers=headers, timeout=seconds)
+            answer = await client.request(method, path, timeout=seconds, **request)
     except KeyError:
-        raise ServiceDown(f"{service} is not configured") from None
+        raise NotConfigured(f"{service} is not configured") from None
     except httpx.HTTPError as error:
         raise ServiceDown(f"{service}: {type(error).__name__}") from error
     if answer.status_code >= 500:

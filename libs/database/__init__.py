@@ -5,10 +5,21 @@ superuser and none bypasses row-level security.
 """
 
 from libs.database.migrations import Schema, migrate
-from libs.database.pools import SILENCE, Connection, Database, DatabaseDown, Dsns, answering, tenant_set
+from libs.database.pools import (
+    SILENCE,
+    BadDatabase,
+    Connection,
+    Database,
+    DatabaseDown,
+    Dsns,
+    answering,
+    reach,
+    tenant_set,
+)
 
 __all__ = [
     "SILENCE",
+    "BadDatabase",
     "Connection",
     "Database",
     "DatabaseDown",
@@ -16,5 +27,6 @@ __all__ = [
     "Schema",
     "answering",
     "migrate",
+    "reach",
     "tenant_set",
 ]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import asyncpg
 
+from libs.database.pools import answering, connected
 from libs.errors import SumaError
 
 LOCK = 0x53554D41
@@ -36,12 +37,19 @@ class Schema:
 
 
 async def migrate(dsn: str, schema: Schema) -> list[str]:
-    """Bring a schema up to date; the names of the files that were applied. Two processes may call it at once."""
-    connection = await asyncpg.connect(dsn, timeout=10, command_timeout=120)
+    """Bring a schema up to date; the names of the files that were applied. Several processes may call it at once.
+
+    Raises:
+        MigrationChanged: a file that was applied has been edited since.
+        DatabaseDown, BadDatabase: what `connected` raises; also when a busy table cannot be had.
+    """
+    connection = await connected(dsn, seconds=120)
     try:
-        async with connection.transaction():
-            await connection.execute("set local lock_timeout = '5s'; set local statement_timeout = '60s'")
+        async with answering(), connection.transaction():
+            # Whoever starts beside us may be migrating: that is waited for longer than a busy table.
+            await connection.execute("set local lock_timeout = '60s'; set local statement_timeout = '60s'")
             await connection.execute("select pg_advisory_xact_lock($1)", LOCK)
+            await connection.execute("set local lock_timeout = '5s'")
             return await _forward(connection, schema)
     finally:
         await connection.close()

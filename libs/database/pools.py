@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
+from typing_extensions import override
 
-from libs.errors import Unavailable
+from libs.errors import Rejected, Unavailable
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 
 CONNECT_SECONDS = 10.0
 STATEMENT_SECONDS = 30.0
+CANCEL_SECONDS = 0.5
+"""For the server to take back a statement that was given up."""
 
 
 class DatabaseDown(Unavailable):
     """Postgres does not answer."""
 
     code = "DATABASE_UNAVAILABLE"
+
+
+class BadDatabase(Rejected):
+    """Postgres answers and refuses us, or is not prepared for us."""
+
+    code = "BAD_DATABASE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +58,52 @@ SILENCE = (
     asyncpg.ReadOnlySQLTransactionError,
 )
 """The server, not the statement, is at fault: classes 08, 53, 57, 58, a lock not had, a server that only stands by."""
+
+
+REFUSALS = (
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.ClientConfigurationError,
+)
+"""The user, the password, the database or the URL itself is wrong."""
+
+LACKING = """
+    select 'the extension vector' where not exists (select from pg_extension where extname = 'vector')
+    union all select 'the right to make schemas' where not has_database_privilege(current_database(), 'create')
+    union all select 'the role ' || name from unnest(array['suma_owner', 'suma_bus', 'suma_app']) as name
+    where not exists (select from pg_roles where rolname = name)
+"""
+
+
+async def connected(dsn: str, *, seconds: float = STATEMENT_SECONDS) -> asyncpg.Connection[asyncpg.Record]:
+    """A connection of one's own; no statement on it takes longer than `seconds`.
+
+    Raises:
+        BadDatabase: Postgres refuses this user, password or database.
+        DatabaseDown: it does not answer.
+    """
+    try:
+        return await asyncpg.connect(dsn, timeout=CONNECT_SECONDS, command_timeout=seconds)
+    except REFUSALS as error:
+        raise BadDatabase(str(error)) from None
+    except (*SILENCE, asyncpg.PostgresError) as error:
+        raise DatabaseDown(str(error) or "no answer in time") from error
+
+
+async def reach(dsns: Dsns) -> None:
+    """Ask Postgres whether it is there for each of our roles, and holds what only a superuser can make.
+
+    Raises what `connected` raises."""
+    for dsn in (dsns.app, dsns.bus):
+        await (await connected(dsn)).close()
+    connection = await connected(dsns.owner)
+    try:
+        async with answering():
+            lacking = [row[0] for row in await connection.fetch(LACKING)]
+    finally:
+        await connection.close()
+    if lacking:
+        raise BadDatabase(f"the database lacks {', '.join(lacking)}: prepare it with deploy/postgres/provision.sh")
 
 
 @asynccontextmanager
@@ -82,6 +137,21 @@ async def _keep(_: object) -> None:
     """
 
 
+class _Pool(asyncpg.Pool):
+    """A pool for a connection of which nobody waits longer than for a server."""
+
+    @override
+    def acquire(self, *, timeout: float | None = None) -> Any:
+        return super().acquire(timeout=CONNECT_SECONDS if timeout is None else timeout)
+
+    @override
+    async def release(self, connection: Any, *, timeout: float | None = None) -> None:
+        # Who does not answer a statement does not answer its cancel: the connection is replaced, not waited for. Else
+        # whoever gave up at their own bound would still wait here, for as long as the server is silent.
+        with suppress(TimeoutError):
+            await super().release(connection, timeout=CANCEL_SECONDS)
+
+
 class Database:
     """The pools of one process. Nobody holds a connection while calling another service."""
 
@@ -108,10 +178,15 @@ class Database:
     async def _open(self, name: str, dsn: str, *, most: int, durable: bool) -> Pool:
         async with self._opening:
             if name not in self._pools:
-                self._pools[name] = await asyncpg.create_pool(
+                self._pools[name] = await _Pool(
                     dsn,
                     min_size=0,
                     max_size=most,
+                    max_queries=50_000,
+                    max_inactive_connection_lifetime=300.0,
+                    loop=None,
+                    connection_class=asyncpg.Connection,
+                    record_class=asyncpg.Record,
                     timeout=CONNECT_SECONDS,
                     command_timeout=STATEMENT_SECONDS,
                     reset=_keep,
@@ -132,10 +207,20 @@ class Database:
             await connection.execute(f"begin read only; set local suma.tenants = {_literal(tenant_set(tenants))}")
             try:
                 yield connection
+            except (asyncio.CancelledError, TimeoutError):
+                # Given up: what is under way on it is not waited for either.
+                connection.terminate()
+                raise
             except BaseException:
                 await connection.execute("rollback")
                 raise
             await connection.execute("commit")
+
+    async def alive(self) -> None:
+        """Return when Postgres has answered. Raises DatabaseDown."""
+        pool = await self.hints()
+        async with answering():
+            await pool.fetchval("select 1")
 
     async def pinned(self, dsn: str | None = None) -> asyncpg.Connection[asyncpg.Record]:
         """A connection of one's own, as suma_app unless said otherwise.

@@ -15,7 +15,13 @@ from libs.events.committee import (
 )
 from libs.events.deadletters import EventDeadLettered
 from libs.events.envelope import Envelope
-from libs.events.inbound import ApprovalDecided, MessageReceived, RollbackRequested, TurnCancelRequested
+from libs.events.inbound import (
+    ApprovalDecided,
+    EffectResolved,
+    MessageReceived,
+    RollbackRequested,
+    TurnCancelRequested,
+)
 from libs.events.memory import FeedbackGiven, RememberRequested
 from libs.events.outbound import (
     ApprovalClosed,
@@ -25,6 +31,7 @@ from libs.events.outbound import (
     PlanProposed,
     StepChanged,
     TurnAnalysed,
+    TurnDegraded,
     TurnEnded,
     TurnQueued,
     TurnStarted,
@@ -46,6 +53,7 @@ __all__ = [
     "ApprovalDecided",
     "ApprovalRequested",
     "ClarificationRequested",
+    "EffectResolved",
     "Envelope",
     "Event",
     "EventDeadLettered",
@@ -71,6 +79,7 @@ __all__ = [
     "ToolUnknown",
     "TurnAnalysed",
     "TurnCancelRequested",
+    "TurnDegraded",
     "TurnEnded",
     "TurnQueued",
     "TurnStarted",

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from libs.events.base import Event, event
 from libs.events.topics import INBOUND
-from libs.events.values import Args, Hitl
+from libs.events.values import Args, Hitl, Json
 
 
 @event("suma.message.received.v1", INBOUND)
@@ -39,6 +39,21 @@ class ApprovalDecided(Event):
     reason: str = ""
     exclude: tuple[str, ...] = ()
     args: Args | None = None
+
+
+@event("suma.effect.resolved.v1", INBOUND)
+class EffectResolved(Event):
+    """A person has found out whether an effect happened of which nobody could tell (DESIGN §7, §10)."""
+
+    approval_id: str
+    verdict: str
+    """happened | did_not_happen"""
+    digest: str
+    principal: str
+    scopes: tuple[str, ...] = ()
+    reason: str = ""
+    data: Json = None
+    """What came of it, where it happened; later steps may refer to its fields."""
 
 
 @event("suma.turn.cancel_requested.v1", INBOUND)

@@ -18,6 +18,16 @@ class TurnQueued(Event):
     position: int
 
 
+@event("suma.turn.degraded.v1", OUTBOUND)
+class TurnDegraded(Event):
+    """The turn goes on without something that it would otherwise have had, such as its memories."""
+
+    turn_id: str
+    missing: str
+    """`memory`; there may be more."""
+    detail: str = ""
+
+
 @event("suma.turn.started.v1", OUTBOUND)
 class TurnStarted(Event):
     """A message, or a rollback without one, has become the session's turn."""
@@ -77,12 +87,16 @@ class StepChanged(Event):
 
 @event("suma.approval.requested.v1", OUTBOUND)
 class ApprovalRequested(Event):
-    """Someone must decide. `digest` binds the answer to exactly what is shown here (DESIGN §7)."""
+    """Someone must decide. `digest` binds the answer to exactly what is shown here (DESIGN §7).
+
+    A question of the kind `effect` asks whether something happened. It stays open when it expires: only the turn stops
+    waiting for it.
+    """
 
     turn_id: str
     approval_id: str
     kind: str
-    """step | commit | root"""
+    """step | commit | effect"""
     digest: str
     title: str
     expires_in: float
@@ -96,6 +110,10 @@ class ApprovalRequested(Event):
     undo: str = ""
     """What can be undone, and how; says so when it cannot."""
     rule: str = ""
+    detail: str = ""
+    """Of an effect: why nobody knows whether it happened."""
+    intent: str = ""
+    """Of an effect: the key under which the world may have seen it."""
 
 
 @event("suma.approval.closed.v1", OUTBOUND)
@@ -105,7 +123,7 @@ class ApprovalClosed(Event):
     turn_id: str
     approval_id: str
     outcome: str
-    """approved | denied | overridden | expired | superseded | cancelled | stale"""
+    """approved | denied | overridden | expired | superseded | cancelled | stale; of an effect happened | did_not_happen"""
     principal: str | None = None
     reason: str = ""
 

@@ -105,3 +105,5 @@ class ToolUnknown(Event):
     turn_id: str
     step_id: str
     reason: str
+    intent: str = ""
+    """The key under which the world may have seen it."""

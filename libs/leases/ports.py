@@ -89,6 +89,10 @@ class Leases(Protocol):
         """Claim what is due, oldest first, round-robin by tenant; each with a new token."""
         ...
 
+    async def backlog(self, *, most: int) -> int:
+        """How many are due and held by nobody, of all groups; counted up to `most`."""
+        ...
+
     async def beat(self, held: Sequence[Held]) -> Mapping[str, bool]:
         """Renew; id → cancelled. An id that is absent is lost."""
         ...

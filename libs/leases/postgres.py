@@ -48,6 +48,11 @@ class PostgresLeases:
             for row in rows
         ]
 
+    async def backlog(self, *, most: int) -> int:
+        pool = await self._database.hints()
+        async with answering():
+            return int(await pool.fetchval("select bus.backlog($1)", most))
+
     async def beat(self, held: Sequence[Held]) -> Mapping[str, bool]:
         pool = await self._database.hints()
         async with answering():

@@ -15,19 +15,17 @@ from contextlib import suppress
 from itertools import islice
 from typing import Protocol
 
-import orjson
 from opentelemetry.trace import SpanKind
 
 from libs.bus.ports import Record
 from libs.changes.batch import Parking
 from libs.changes.changeset import Cause, Changeset
 from libs.changes.lanes import Lanes, Stopped
-from libs.changes.writer import BEHIND, Applied, Writer
+from libs.changes.writer import BEHIND, FRESH, Applied, Writer
 from libs.errors import Conflict, Rejected, SumaError, Unavailable
-from libs.events.deadletters import EventDeadLettered
-from libs.events.envelope import Malformed
-from libs.events.values import Body
+from libs.fair import Gate
 from libs.leases.ports import Exhausted
+from libs.runtime.notices import Notices
 from libs.runtime.service import Service, Subscription
 from libs.telemetry import metrics
 from libs.telemetry.logs import logger
@@ -36,13 +34,22 @@ from libs.telemetry.traces import span
 DECIDE_MOST = 5
 ATTEMPTS_MOST = 10
 AGE_MOST_SECONDS = 15 * 60.0
-ORIGINAL_MOST_BYTES = 200 * 1024
 
 log = logger("consumer")
 Point = Callable[[str], None]
 Taken = tuple[Subscription, Record, Callable[[], None]]
 GATHERED_MOST = 64
 """Records in one gathered changeset."""
+DECIDING_MOST, DECIDING_EACH = 24, 16
+"""Handlers that load and decide at once in one process, and those of one tenant among them; behind them tenants take
+turns. More at once would decide no more: each look at the database would only wait longer for the others' thinking."""
+RETRIES_AT_ONCE, RETRYING_MOST = 32, 256
+"""Parked events that one look takes, and that are under way."""
+
+
+def deciding() -> Gate:
+    """What a process's consumers and its keeper share."""
+    return Gate(DECIDING_MOST, each=DECIDING_EACH)
 
 
 class Contended(Unavailable):
@@ -86,13 +93,24 @@ def backoff(attempts: int) -> float:
 class Consumer:
     """One group's handling in one process."""
 
-    def __init__(self, service: Service, *, writer: Writer, lanes: Lanes, parked: Parked, point: Point) -> None:
+    def __init__(
+        self,
+        service: Service,
+        *,
+        writer: Writer,
+        lanes: Lanes,
+        parked: Parked,
+        notices: Notices,
+        point: Point,
+        gate: Gate | None = None,
+    ) -> None:
         self._group = service.name
         self._subscriptions = {s.event.type: s for s in service.subscriptions}
         self._writer = writer
         self._lanes = lanes
-        self._parked = parked
+        self._parked, self._notices = parked, notices
         self._point = point
+        self._gate = gate or deciding()
         self._gathers, self._linger = service.gathers, service.linger
         self._gathered: dict[str, deque[Taken]] = {}
         self._retrying: set[int] = set()
@@ -120,7 +138,8 @@ class Consumer:
 
     async def retry_due(self) -> None:
         """Try again whatever is parked and due."""
-        for retry in await self._parked.retries(self._group, most=32):
+        room = RETRYING_MOST - len(self._retrying)
+        for retry in await self._parked.retries(self._group, most=min(RETRIES_AT_ONCE, room)):
             if retry.seq not in self._retrying:
                 self._retrying.add(retry.seq)
                 self._lanes.submit(self._group, retry.record.key, lambda retry=retry: self._again(retry))  # type: ignore[misc]
@@ -173,7 +192,10 @@ class Consumer:
         except Unavailable as error:
             await self._park(cause, record, error, attempts=1)
         except Rejected as error:
-            await self._reject(subscription, cause, record, error, attempts=1)
+            try:
+                await self._reject(subscription, cause, record, error, attempts=1)
+            except Unavailable as away:
+                await self._park(cause, record, away, attempts=1)
 
     async def _again(self, retry: Retry) -> None:
         record, subscription = retry.record, self._subscriptions.get(retry.record.type)
@@ -184,13 +206,12 @@ class Consumer:
                 await self._writer.apply(Changeset(cause))
             else:
                 await self._decide(subscription, cause, record)
-            self.retried()
+            await self._went(record)
         except Unavailable as error:
             await self._worn_or_later(retry, subscription, cause, error)
         except Rejected as error:
             assert subscription is not None
-            await self._reject(subscription, cause, record, error, attempts=retry.attempts)
-            self.retried()
+            await self._bury(retry, subscription, cause, error)
         self._retrying.discard(retry.seq)
 
     async def _worn_or_later(
@@ -200,11 +221,27 @@ class Consumer:
         worn_out = retry.attempts >= ATTEMPTS_MOST or retry.age >= AGE_MOST_SECONDS
         if worn_out and subscription is not None:
             worn = Exhausted(f"{retry.attempts} attempts; the last: {error}", code=error.code)
-            await self._reject(subscription, cause, retry.record, worn, attempts=retry.attempts)
-            self.retried()
-            return
+            await self._bury(retry, subscription, cause, worn)
+        else:
+            await self._postpone(retry, error)
+
+    async def _bury(self, retry: Retry, subscription: Subscription, cause: Cause, error: SumaError) -> None:
+        """It is dead, unless its original cannot be kept now: then it waits."""
+        try:
+            await self._reject(subscription, cause, retry.record, error, attempts=retry.attempts)
+            await self._went(retry.record)
+        except Unavailable as away:
+            await self._postpone(retry, away)
+
+    async def _postpone(self, retry: Retry, error: SumaError) -> None:
         with suppress(Unavailable):  # the claim has pushed it back already
-            await self._parked.postpone(self._group, retry.seq, delay=backoff(retry.attempts), error=str(error))
+            await self._parked.postpone(self._group, retry.seq, delay=backoff(retry.attempts), error=_said(error))
+        await self._notices.waits(self._group, retry.record, error, attempts=retry.attempts)
+
+    async def _went(self, record: Record) -> None:
+        """It stands aside no more, and the next of its key may go."""
+        self.retried()
+        await self._notices.gone(record)
 
     async def _decide(self, subscription: Subscription, cause: Cause, record: Record) -> Applied:
         """Load, decide, apply; after a conflict, again.
@@ -233,7 +270,8 @@ class Consumer:
     async def _handle(self, subscription: Subscription, cause: Cause, record: Record) -> Changeset:
         envelope = record.envelope()
         try:
-            return await subscription.handle(cause, envelope)
+            async with self._gate.through(cause.tenant):
+                return await subscription.handle(cause, envelope)
         except (Conflict, Rejected, Unavailable):
             raise
         except asyncio.CancelledError as error:
@@ -254,8 +292,9 @@ class Consumer:
         log.warning(
             "an event waits", group=self._group, event_type=record.type, event_id=record.event_id, error=str(error)
         )
-        parking = Parking(record, "parked", str(error), attempts, delay=backoff(0))
+        parking = Parking(record, "parked", _said(error), attempts, delay=backoff(0))
         await self._writer.apply(Changeset(cause), state="parked", parking=parking)
+        await self._notices.waits(self._group, record, error, attempts=attempts)
 
     async def _reject(
         self, subscription: Subscription, cause: Cause, record: Record, error: SumaError, *, attempts: int
@@ -264,18 +303,15 @@ class Consumer:
 
         Raises:
             Stopped: it may not be dead, or cannot be reported: the lane goes no further.
+            Unavailable: its original cannot be kept now.
         """
         if subscription.stubborn:
             raise self._stop(record, error)
-        metrics.dead_letters.labels(self._group).inc()
-        log.error(
-            "an event is dead", group=self._group, event_type=record.type, event_id=record.event_id, error=str(error)
-        )
         try:
             report = subscription.on_dead(cause, record, error)
-            letter = report.say(_letter(self._group, record, error, attempts))
+            letter = await self._notices.letter(self._group, record, error, attempts=attempts)
             applied = await self._writer.apply(
-                letter, state="dead", parking=Parking(record, "dead", str(error), attempts)
+                report.say(letter), state="dead", parking=Parking(record, "dead", _said(error), attempts)
             )
         except Unavailable:
             raise
@@ -283,6 +319,10 @@ class Consumer:
             raise self._stop(record, Crashed(f"its report failed: {failure}")) from failure
         if applied.verdict == BEHIND:
             await self._park(cause, record, error, attempts=0)
+        elif applied.verdict == FRESH:
+            metrics.dead_letters.labels(self._group).inc()
+            about = {"group": self._group, "event_type": record.type, "event_id": record.event_id}
+            log.error("an event is dead", **about, error=str(error))
 
     def _stop(self, record: Record, error: SumaError) -> Stopped:
         """This lane goes no further; people must look. The others go on."""
@@ -311,18 +351,6 @@ def _about(cause: Cause, record: Record) -> dict[str, str | int]:
     }
 
 
-def _letter(group: str, record: Record, error: SumaError, attempts: int) -> EventDeadLettered:
-    code = "MALFORMED_EVENT" if isinstance(error, Malformed) else error.code
-    original = {"headers": dict(record.headers), "data": record.raw()}
-    small = len(record.data) <= ORIGINAL_MOST_BYTES
-    return EventDeadLettered(
-        group=group,
-        event_topic=record.topic,
-        event_type=record.type,
-        event_id=record.event_id,
-        event_key=record.key,
-        code=code,
-        error=str(error)[:2000],
-        attempts=attempts,
-        original=Body(json=original if small else {"headers": dict(record.headers)}, size=len(orjson.dumps(original))),
-    )
+def _said(error: SumaError) -> str:
+    """As `bus.parked` keeps it: its code first, by which it is found."""
+    return f"{error.code}: {error}"

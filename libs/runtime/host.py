@@ -10,15 +10,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from libs.bus.log import SCHEMA, declare
+from libs.bus.log import SCHEMA, declare, kept
+from libs.bus.ports import Record
 from libs.bus.reader import FLUSH_EVERY_SECONDS, OWN_EVERY_SECONDS, Reader
+from libs.bus.relay import RELAY, Relay
+from libs.bus.trimming import Trimming
 from libs.changes.lanes import Lanes
 from libs.database import migrate
 from libs.errors import Unavailable
 from libs.events.topics import TOPICS
 from libs.leases.ports import BEAT_SECONDS
-from libs.runtime.consumer import Consumer
+from libs.runtime.consumer import Consumer, deciding
+from libs.runtime.health import Health
 from libs.runtime.keeper import SWEEP_SECONDS, Keeper
+from libs.runtime.notices import Notices
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
 from libs.telemetry import metrics
@@ -26,6 +31,8 @@ from libs.telemetry.logs import logger
 
 STOP_SECONDS = 10.0
 LEAVE_SECONDS = 5.0
+TRIM_SECONDS, BREATH_SECONDS = 60.0, 0.1
+"""How often the log is trimmed, and the pause between two of its transactions."""
 
 log = logger("host")
 
@@ -38,6 +45,7 @@ class Pace:
     flush: float = FLUSH_EVERY_SECONDS
     beat: float = BEAT_SECONDS
     sweep: float = SWEEP_SECONDS
+    trim: float = TRIM_SECONDS
 
 
 DEFAULT_PACE = Pace()
@@ -49,6 +57,7 @@ class Running:
 
     services: Sequence[Service]
     failed: asyncio.Future[None]
+    health: Health
     _problems: Callable[[], Sequence[str]]
 
     def problems(self) -> list[str]:
@@ -63,7 +72,11 @@ async def prepare(platform: Platform, services: Sequence[Service]) -> None:
         if service.schema is not None:
             await migrate(platform.database.dsns.owner, service.schema)
     groups = {s.name: sorted({sub.event.topic.name for sub in s.subscriptions}) for s in services}
-    await declare(platform.database, list(TOPICS.values()), groups)
+    topics = list(TOPICS.values())
+    if platform.route is not None:
+        await platform.route.outlet.declare(topics)
+        groups = {RELAY: list(TOPICS)}
+    await declare(platform.database, topics, groups)
 
 
 @asynccontextmanager
@@ -73,10 +86,10 @@ async def host(platform: Platform, services: Sequence[Service], *, pace: Pace = 
     tasks = {name: asyncio.ensure_future(part()) for name, part in engine.parts().items()}
     for task in tasks.values():
         task.add_done_callback(lambda task: _notice(task, engine.lanes.failed))
-    ready = asyncio.ensure_future(engine.reader.ready.wait())
+    ready = asyncio.ensure_future(engine.ready())
     try:
         await asyncio.wait((ready, engine.lanes.failed), return_when=asyncio.FIRST_COMPLETED)
-        yield Running(services, engine.lanes.failed, engine.problems)
+        yield Running(services, engine.lanes.failed, engine.health, engine.problems)
     finally:
         ready.cancel()
         await engine.stop(tasks)
@@ -86,10 +99,18 @@ class _Engine:
     """The parts of one process, wired to each other."""
 
     def __init__(self, platform: Platform, services: Sequence[Service], pace: Pace) -> None:
-        self.platform, self.services = platform, services
-        self.lanes = lanes = Lanes()
+        self.platform, self.services, self.pace = platform, services, pace
+        self.lanes, gate = (lanes := Lanes()), deciding()
         self.consumers = consumers = {
-            s.name: Consumer(s, writer=platform.writer, lanes=lanes, parked=platform.parked, point=platform.point)
+            s.name: Consumer(
+                s,
+                writer=platform.writer,
+                lanes=lanes,
+                parked=platform.parked,
+                notices=Notices(platform.objects, platform.board),
+                point=platform.point,
+                gate=gate,
+            )
             for s in services
         }
         self.reader = Reader(
@@ -99,6 +120,10 @@ class _Engine:
             own_every=pace.own,
             flush_every=pace.flush,
         )
+        route = platform.route
+        self.relay = (
+            Relay(route, platform.point, own_every=pace.own, flush_every=pace.flush) if route is not None else None
+        )
         self.keeper = Keeper(
             services,
             leases=platform.leases,
@@ -106,15 +131,19 @@ class _Engine:
             lanes=lanes,
             consumers=consumers,
             point=platform.point,
+            gate=gate,
             beat_every=pace.beat,
             sweep_every=pace.sweep,
         )
+        self.health = Health(platform, [service.name for service in services])
         self._introduce()
+        _count_from_zero(services)
 
     def _introduce(self) -> None:
         desk, keeper = self.platform.writer.desk, self.keeper
         desk.claim, desk.unclaim, desk.begin, desk.cancelled = keeper.claim, keeper.unclaim, keeper.begin, keeper.stop
-        desk.hand, desk.point = self.reader.hand, self.platform.point
+        desk.due = keeper.due
+        desk.hand, desk.point = self._hand, self.platform.point
         for consumer in self.consumers.values():
             consumer.retried = keeper.look
 
@@ -129,14 +158,31 @@ class _Engine:
             "flush": lambda: self.reader.flush_often(point),
             "wake": lambda: self.reader.wake_others(point),
             "sweep": self.keeper.sweep,
+            "health": self.health.run,
+            "trim": lambda: _trim(self.platform, self.pace.trim),
             "measure": lambda: _measure(self.platform, list(self.consumers)),
+            **(self.relay.parts() if self.relay is not None else {}),
             **{f"{s.name}:{n}": task for s in self.services for n, task in enumerate(s.tasks)},
         }
 
+    async def ready(self) -> None:
+        """Returns once partitions are shared with the other members."""
+        await self.reader.ready.wait()
+        if self.relay is not None:
+            await self.relay.reader.ready.wait()
+
     def problems(self) -> Sequence[str]:
         stopped = [reason for consumer in self.consumers.values() for reason in consumer.stopped]
-        writing = self.platform.writer.problem
-        return [*stopped, *self.keeper.stopped, *([writing] if writing else [])]
+        relaying = self.relay.problem if self.relay is not None else None
+        silent = [problem for problem in (self.platform.writer.problem, self.platform.bus.problem, relaying) if problem]
+        leaving = self.platform.leaving.problems()
+        return [*leaving, *stopped, *self.keeper.stopped, *silent, *self.health.problems()]
+
+    def _hand(self, records: Sequence[Record]) -> None:
+        """Our writer's own, to whoever reads the log here."""
+        self.reader.hand(records)
+        if self.relay is not None:
+            self.relay.reader.hand(records)
 
     async def stop(self, tasks: Mapping[str, asyncio.Future[None]]) -> None:
         """In this order: take nothing more, let work end, let lanes empty, give everything back, stop writing."""
@@ -145,18 +191,29 @@ class _Engine:
         patience = 0.0 if self.lanes.failed.done() else STOP_SECONDS
         self.reader.rest()
         self.keeper.rest()
-        await _end(task for name, task in tasks.items() if name not in ("writer", "beat"))
-        await self.keeper.finish(patience)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(patience):
-                await self.lanes.idle()
+        last = {"writer", "beat", *(self.relay.parts() if self.relay is not None else ())}
+        await _end(task for name, task in tasks.items() if name not in last)
+        leaving = self.platform.leaving
+        await leaving.within(patience, self.keeper.idle())
+        await self.keeper.let_go()
+        await leaving.within(patience, self.lanes.idle())
         await self.lanes.close()
         await _end([tasks["writer"], tasks["beat"]])
+        if self.relay is not None:
+            await self._end_relay(self.relay, patience)
+        await _end(tasks.values())
         with suppress(Unavailable, TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
-                await self.reader.leave()
                 await self.platform.leases.free([self.platform.member])
+                await self.reader.leave()
         _forget(self.lanes.failed)
+
+    async def _end_relay(self, relay: Relay, patience: float) -> None:
+        """What the last changesets said still goes out, where the bus takes it."""
+        with suppress(Unavailable, TimeoutError):
+            async with asyncio.timeout(min(patience, LEAVE_SECONDS)):
+                await relay.finish()
+        await relay.close()
 
 
 def _notice(task: asyncio.Future[None], failed: asyncio.Future[None]) -> None:
@@ -179,9 +236,48 @@ def _forget(failed: asyncio.Future[None]) -> None:
         failed.exception()
 
 
+def _count_from_zero(services: Sequence[Service]) -> None:
+    """A counter that is first seen at 1 has not grown, as far as Prometheus can tell."""
+    for service in services:
+        for counter in (metrics.parked, metrics.dead_letters, metrics.conflicts):
+            counter.labels(service.name)
+        for kind in service.kinds:
+            metrics.leases_lost.labels(service.name, kind.name)
+
+
 async def _measure(platform: Platform, groups: Sequence[str]) -> None:
     while True:
         await asyncio.sleep(10)
         with suppress(Unavailable):
-            for (group, topic), behind in (await platform.bus.lag(groups)).items():
-                metrics.lag.labels(group, topic).set(behind)
+            behind = dict(await platform.bus.lag(groups))
+            if platform.route is not None:
+                behind |= await platform.route.log.lag([RELAY])
+            for (group, topic), records in behind.items():
+                metrics.lag.labels(group, topic).set(records)
+            await _measure_parked(platform, groups)
+            for held in await kept(platform.database, TOPICS.values()):
+                metrics.oldest_record.labels(held.topic).set(held.age or 0.0)
+
+
+async def _measure_parked(platform: Platform, groups: Sequence[str]) -> None:
+    backlog = await platform.parked.backlog(groups)
+    # What nothing waits of any more has no row.
+    metrics.parked_events.clear()
+    metrics.parked_age.clear()
+    for each in backlog:
+        metrics.parked_events.labels(each.group, each.topic).set(each.events)
+        metrics.parked_age.labels(each.group, each.topic).set(each.age)
+
+
+async def _trim(platform: Platform, every: float) -> None:
+    """Delete what nobody needs any more, a little at a time, while there is something; now and then look again."""
+    trimming = Trimming(platform.database, platform.log_readers)
+    while True:
+        await asyncio.sleep(every)
+        with suppress(Unavailable):
+            while trimmed := await trimming.trim():
+                for topic, records in trimmed.log.items():
+                    metrics.trimmed_records.labels(topic).inc(records)
+                for group, rows in trimmed.inbox.items():
+                    metrics.trimmed_inbox.labels(group).inc(rows)
+                await asyncio.sleep(BREATH_SECONDS)

@@ -17,6 +17,7 @@ from libs.changes.changeset import Cause, Changeset
 from libs.changes.lanes import Lanes
 from libs.changes.writer import Applied, Writer
 from libs.errors import Conflict, Rejected, SumaError, Unavailable
+from libs.fair import Gate
 from libs.leases.ports import (
     BEAT_SECONDS,
     GIVE_UP_SECONDS,
@@ -28,7 +29,7 @@ from libs.leases.ports import (
     Leases,
     Start,
 )
-from libs.runtime.consumer import DECIDE_MOST, Consumer, Crashed, backoff, being_cancelled
+from libs.runtime.consumer import DECIDE_MOST, Consumer, Crashed, backoff, being_cancelled, deciding
 from libs.runtime.service import Service
 from libs.telemetry import metrics
 from libs.telemetry.logs import logger
@@ -52,13 +53,35 @@ class Room:
         self.kind = kind
         self.taken = 0
         self.tenants: dict[str, int] = {}
+        self.crowded = False
+        """More is due than there is room for. Whoever has work here already then queues behind it."""
+        self.waiting: set[str] = set()
+        """Tenants that may have something due, which goes before what is born now."""
 
     @property
     def left(self) -> int:
         return self.kind.room - self.taken
 
     def admits(self, tenant: str) -> bool:
-        return self.left > 0 and self.tenants.get(tenant, 0) < self.kind.per_tenant
+        """May this tenant's next be claimed at birth? A no means that it waits for the sweep, where tenants take
+        turns."""
+        fits = self.left > 0 and not self.capped(tenant)
+        if fits and tenant not in self.waiting and not (self.crowded and tenant in self.tenants):
+            return True
+        self.waiting.add(tenant)
+        return False
+
+    def capped(self, tenant: str) -> bool:
+        return self.tenants.get(tenant, 0) >= self.kind.per_tenant
+
+    def tight(self, tenant: str) -> bool:
+        """Is something of this tenant, or of anyone, likely to wait for the place that it leaves?"""
+        return self.crowded or self.left <= 0 or tenant in self.waiting or self.capped(tenant)
+
+    def swept(self, waited: set[str], *, filled: bool) -> None:
+        """Who of `waited` waits still, after what was due has been claimed: all, or those who may have no more."""
+        self.crowded = filled
+        self.waiting |= waited if filled else set(filter(self.capped, waited))
 
     def enter(self, tenant: str) -> None:
         self.taken += 1
@@ -103,12 +126,13 @@ class Keeper:
         lanes: Lanes,
         consumers: Mapping[str, Consumer],
         point: Callable[[str], None],
+        gate: Gate | None = None,
         beat_every: float = BEAT_SECONDS,
         sweep_every: float = SWEEP_SECONDS,
     ) -> None:
         self._rooms = {(service.name, kind.name): Room(kind) for service in services for kind in service.kinds}
         self._leases, self._writer, self._lanes, self._consumers = leases, writer, lanes, consumers
-        self._point = point
+        self._point, self._gate = point, gate or deciding()
         self._beat_every, self._sweep_every = beat_every, sweep_every
         self._work: dict[str, Work] = {}
         self._born: dict[str, float] = {}
@@ -121,7 +145,9 @@ class Keeper:
     def claim(self, group: str, tenant: str, start: Start) -> bool:
         """May a lease be claimed at birth? A yes takes its room."""
         room = self._rooms.get((group, start.kind))
-        if room is None or not self._taking or not room.admits(tenant):
+        if room is None or not self._taking:
+            return False
+        if not room.admits(tenant):
             return False
         room.enter(tenant)
         self._born[start.id] = time.monotonic()
@@ -131,6 +157,12 @@ class Keeper:
         """It was not born after all."""
         self._born.pop(held.id, None)
         self._rooms[held.group, held.kind].leave(held.tenant)
+
+    def due(self, group: str, kind: str, tenant: str) -> None:
+        """One was born that could not be claimed. By now there may be room for it."""
+        room = self._rooms.get((group, kind))
+        if room is not None and room.left > 0 and not room.capped(tenant):
+            self.look()
 
     def begin(self, held: Held, *, since: float | None = None) -> None:
         """Work on what was claimed, `since` then or at its birth; its room is taken already."""
@@ -201,10 +233,13 @@ class Keeper:
                 await _quietly(self._look_for_cancels())
             await _quietly(self._take_due(groups))
 
-    async def finish(self, seconds: float) -> None:
-        """Let what is under way end within the bound; the rest is cancelled, to be given back."""
+    async def idle(self) -> None:
+        """Until what is under way has ended."""
         if tasks := [work.task for work in self._work.values()]:
-            await asyncio.wait(tasks, timeout=seconds)
+            await asyncio.wait(tasks)
+
+    async def let_go(self) -> None:
+        """Cancel what is still under way, to be given back."""
         left = list(self._work.values())
         self._drop(left)
         if left:
@@ -216,23 +251,30 @@ class Keeper:
                 self._point(f"{group}:parked:before")
                 await self._consumers[group].retry_due()
                 self._point(f"{group}:parked:after")
-            elif (room := self._rooms.get((group, kind))) is not None and room.left > 0:
-                self._point(f"{group}:{kind}:sweep:before")
-                await self._claim_due(room, group, kind)
-                self._point(f"{group}:{kind}:sweep:after")
+            elif (room := self._rooms.get((group, kind))) is not None:
+                room.crowded = room.crowded or room.left <= 0
+                if room.left > 0:
+                    self._point(f"{group}:{kind}:sweep:before")
+                    await self._claim_due(room, group, kind)
+                    self._point(f"{group}:{kind}:sweep:after")
 
     async def _claim_due(self, room: Room, group: str, kind: str) -> None:
         asked = room.left
+        waited, room.waiting = room.waiting, set()
         # Held free while we ask, so that claims at birth cannot take the same room meanwhile.
         room.taken += asked
         since = time.monotonic()
         try:
             due = await self._leases.due(group, kind, room=asked, per_tenant=room.kind.per_tenant)
+        except Unavailable:
+            room.waiting |= waited
+            raise
         finally:
             room.taken -= asked
         for held in due:
             room.enter(held.tenant)
             self.begin(held, since=since)
+        room.swept(waited, filled=len(due) >= asked)
 
     async def _look_for_cancels(self) -> None:
         if self._work:
@@ -332,7 +374,8 @@ class Keeper:
 
     async def _decide(self, held: Held, end: End) -> Applied:
         try:
-            changeset = await end()
+            async with self._gate.through(held.tenant):
+                changeset = await end()
         except (Conflict, Rejected, Unavailable):
             raise
         except Exception as error:
@@ -353,10 +396,10 @@ class Keeper:
         if self._work.get(held.id) is work:
             del self._work[held.id]
         room = self._rooms[held.group, held.kind]
-        was_full = room.left <= 0
+        tight = room.tight(held.tenant)
         room.leave(held.tenant)
         metrics.leases_held.labels(held.group, held.kind).dec()
-        if was_full:
+        if tight:
             self.look()
         if not task.cancelled() and (error := task.exception()) is not None and not self._lanes.failed.done():
             self._lanes.failed.set_exception(error)

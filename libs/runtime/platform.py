@@ -6,6 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from libs.bus.trimming import consumers
+from libs.cache.ports import NoBoard
+from libs.cache.windows import LocalWindows
+from libs.outbound import Doors
+from libs.runtime import ESSENTIAL
+from libs.runtime.leaving import Leaving
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -13,7 +20,10 @@ if TYPE_CHECKING:
 
     from libs.bus.parked import ParkedEvents
     from libs.bus.ports import Bus
-    from libs.cache.ports import Deltas
+    from libs.bus.relay import Route
+    from libs.bus.trimming import Readers
+    from libs.cache.ports import Board, Deltas
+    from libs.cache.windows import Windows
     from libs.changes.writer import Writer
     from libs.clock import Clock
     from libs.database import Database
@@ -24,6 +34,7 @@ if TYPE_CHECKING:
     from libs.policy.ports import Policy
     from libs.retrieval import Embedder
     from libs.skills import Skills
+    from libs.tools import Tool
 
 
 def nowhere(point: str) -> None:
@@ -50,6 +61,20 @@ class Platform:
     skills: Skills
     embedder: Embedder
     data_dir: Path
+    board: Board = field(default_factory=NoBoard)
+    windows: Windows = field(default_factory=LocalWindows)
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """Tools from outside, by name; `skills` lists them too, for those who do not run them."""
+    log_readers: Readers = consumers
+    """Which groups read the log itself, by topic: it is trimmed behind them."""
+    route: Route | None = None
+    """Where events are carried from the log, when the bus is not the log itself."""
+    doors: Doors = field(default_factory=Doors)
+    """The doors to what is called outside the process, shared by all that call it."""
+    essential: frozenset[str] = ESSENTIAL
+    """Dependencies without which the process is not ready."""
+    leaving: Leaving = field(default_factory=Leaving)
+    """Whether the process is on its way out."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of services, by service name; each parses its own."""
     clients: Mapping[str, Callable[[], httpx.AsyncClient]] = field(default_factory=dict)

@@ -5,12 +5,14 @@ bundled).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from libs.errors import NotFound
 from libs.skills.definitions import SkillDefinition, ToolDefinition
 from libs.skills.folder import BadSkill, read_skill
+from libs.skills.plugged import definition
+from libs.tools import BadTool, Tool
 
 
 class UnknownTool(NotFound):
@@ -27,6 +29,8 @@ class Skills:
 
     skills: Mapping[str, SkillDefinition] = field(default_factory=dict)
     problems: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
+    plugged: tuple[ToolDefinition, ...] = ()
+    """Tools from outside, which belong to no skill."""
 
     @classmethod
     def load(cls, dirs: Iterable[Path]) -> Skills:
@@ -42,9 +46,16 @@ class Skills:
                 problems[folder] = bad.problems
         return cls(dict(sorted(skills.items())), problems)
 
+    def plus(self, tools: Iterable[Tool]) -> Skills:
+        """The same, and these tools from outside. Raises `BadTool` for one whose name is taken."""
+        more, known = tuple(map(definition, tools)), {tool.name for tool in self.tools}
+        if taken := [tool.name for tool in more if tool.name in known]:
+            raise BadTool(f"{', '.join(taken)}: a skill's tool has this name")
+        return replace(self, plugged=(*self.plugged, *more))
+
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
-        return tuple(tool for skill in self.skills.values() for tool in skill.tools)
+        return (*(tool for skill in self.skills.values() for tool in skill.tools), *self.plugged)
 
     def tool(self, name: str) -> ToolDefinition:
         """Raises `UnknownTool`."""

@@ -11,6 +11,8 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from libs.tools import Effect as EffectClass
+
 Schema = Mapping[str, Any]
 REFERENCE = re.compile(r"^\$step\((\d+)\)\.(\w+)$")
 """`$step(n).field`, n from 1 (S4-35)."""
@@ -31,6 +33,8 @@ class Effect(StrEnum):
     CREATE = "create"
     RENAME = "rename"
     MOVE = "move"
+    ACT = "act"
+    """Something outside the workspace."""
     REPORT = "report"
     """A read that is meant for the person, so it comes last."""
 
@@ -63,12 +67,13 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """One tool: exactly one primitive (S4-10, S4-39). `name` is `<skill>.<tool>`."""
+    """One tool: exactly one primitive (S4-10, S4-39), or a tool from outside. `name` is `<skill>.<tool>`."""
 
     name: str
     skill: str
     description: str
-    primitive: Primitive
+    primitive: Primitive | None
+    """None for a tool from outside, which is run as it comes (libs.tools)."""
     method: str
     mutates: bool
     effect: Effect
@@ -80,12 +85,25 @@ class ToolDefinition:
     """Requests that mean this tool, in any language."""
     needs: tuple[Need, ...] = ()
     digest: str = ""
+    declared: EffectClass | None = None
+    """The class that a tool from outside declares."""
+    leaves_machine: bool = False
     _rules: Draft202012Validator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Made once: a validator costs more to make than to ask. What is required is told apart, as missing.
         rules = {name: rule for name, rule in self.params.items() if name != "required"}
         object.__setattr__(self, "_rules", Draft202012Validator(rules))
+
+    @property
+    def effect_class(self) -> EffectClass:
+        """What a crash in its middle means. A skill's tools change the stage or read it; nothing else (S4-13)."""
+        return self.declared or (EffectClass.STAGED if self.mutates else EffectClass.PURE)
+
+    @property
+    def in_workspace(self) -> bool:
+        """Does it work on the session's folder?"""
+        return self.primitive is not None
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -136,6 +136,8 @@ def _problems(tool: _Tool) -> list[str]:
         told.append(f"{tool.name}: a retrieval tool never mutates")
     if tool.mutates is (tool.effect in (Effect.READ, Effect.REPORT)):
         told.append(f"{tool.name}: the effect {tool.effect} disagrees with mutates")
+    if tool.effect is Effect.ACT:
+        told.append(f"{tool.name}: a skill's tool touches the stage alone; the effect act is for tools from outside")
     if tool.params.get("additionalProperties") is not False:
         told.append(f"{tool.name}: params must set additionalProperties to false")
     try:

@@ -11,8 +11,17 @@ conflicts = Counter(
     "suma_bus_conflicts_total", "Changesets that were decided again because someone was first.", ["group"]
 )
 parked = Counter("suma_bus_parked_total", "Events that had to wait.", ["group"])
+parked_events = Gauge("suma_bus_parked_events", "Events that wait for another try.", ["group", "topic"])
+parked_age = Gauge("suma_bus_parked_oldest_seconds", "How long the oldest of them has waited.", ["group", "topic"])
 dead_letters = Counter("suma_bus_dead_letters_total", "Events that could not be handled.", ["group"])
+relayed = Counter("suma_relay_records_total", "Events that the relay has carried from the log to Kafka.", ["topic"])
+foreign = Counter(
+    "suma_bus_foreign_messages_total", "Messages that were no events of ours, and could not be kept.", ["topic"]
+)
 lag = Gauge("suma_bus_lag_records", "Records that a group has not done yet.", ["group", "topic"])
+oldest_record = Gauge("suma_bus_oldest_record_seconds", "Age of the oldest record that the log keeps.", ["topic"])
+trimmed_records = Counter("suma_bus_trimmed_records_total", "Records that the log need not keep any more.", ["topic"])
+trimmed_inbox = Counter("suma_bus_trimmed_inbox_total", "Inbox rows whose event cannot come again.", ["group"])
 batch_size = Histogram(
     "suma_writer_batch_changesets", "Changesets in one transaction.", buckets=(1, 2, 4, 8, 16, 32, 64)
 )
@@ -23,6 +32,26 @@ commit_seconds = Histogram(
 )
 leases_held = Gauge("suma_leases_held", "Leases that this process works under.", ["group", "kind"])
 leases_lost = Counter("suma_leases_lost_total", "Leases that ran out while we worked.", ["group", "kind"])
+outbound_calls = Counter(
+    "suma_outbound_calls_total",
+    "Calls that left the process: ok, failed, timeout, or rejected by an open circuit.",
+    ["dependency", "result"],
+)
+outbound_seconds = Histogram(
+    "suma_outbound_seconds", "Time of a call that left the process.", ["dependency"], buckets=WORK
+)
+outbound_retries = Counter("suma_outbound_retries_total", "Calls that were tried again at once.", ["dependency"])
+breaker_state = Gauge("suma_breaker_state", "A dependency's circuit: 0 closed, 1 half open, 2 open.", ["dependency"])
+dependency_up = Gauge("suma_dependency_up", "Whether a dependency answered when it was last asked.", ["dependency"])
+degradation = Gauge(
+    "suma_degradation_level",
+    "What is lost of a dependency: 0 nothing, 1 minor, 2 moderate, 3 severe, 4 critical.",
+    ["dependency"],
+)
+refused = Counter("suma_gateway_refused_total", "Requests that were sent away before they cost anything.", ["limit"])
+requests_in_hand = Gauge("suma_gateway_requests_in_hand", "Requests that are being answered, streams left out.")
+loop_lag = Gauge("suma_loop_lag_seconds", "By how much the event loop was late when it was last looked at.")
+effects = Counter("suma_effects_total", "Effects outside, by what became of them.", ["effect_class", "state"])
 policy_decisions = Counter("suma_policy_decisions_total", "Policy decisions.", ["action", "allowed"])
 messages = Counter("conversation_worker_messages_total", "Messages that became turns.", ["result"])
 processing_seconds = Histogram(
@@ -35,8 +64,12 @@ tasks = Counter("sa01_core_tasks_total", "Pieces of leased work.", ["group", "ki
 task_seconds = Histogram(
     "sa01_core_task_latency_seconds", "Time of one piece of leased work.", ["group", "kind"], buckets=WORK
 )
+responses = Counter("gateway_http_responses_total", "Responses of the gateway.", ["status"])
 sse_connections = Gauge("gateway_sse_connections", "Open event streams.")
 transitions = Counter("fsm_transition_total", "Changes of a turn's state.", ["from_state", "to_state"])
 turns = Counter("suma_turns_total", "Turns that have ended.", ["state"])
 memory_requests = Counter("somabrain_http_requests_total", "Requests to the memory service.", ["route", "status"])
 memory_seconds = Histogram("somabrain_request_seconds", "Time of a request to the memory service.", ["route"])
+problems = Gauge("suma_problems", "Reasons for which this process is not ready.")
+disk_free = Gauge("suma_disk_free_ratio", "The free share of a disk that this process writes to.", ["place"])
+spans_dropped = Counter("suma_spans_dropped_total", "Spans that no collector took.")

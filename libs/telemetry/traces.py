@@ -27,6 +27,9 @@ from opentelemetry.trace import (
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
+QUEUE_MOST = 4096
+"""Spans that wait to be sent; more are dropped."""
+
 _HEADER = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 _OFF = nullcontext(INVALID_SPAN)
 _tracer: trace.Tracer | None = None
@@ -54,7 +57,9 @@ def configure(
         resource=Resource.create({SERVICE_NAME: process}),
         shutdown_on_exit=False,
     )
-    provider.add_span_processor(SimpleSpanProcessor(exporter) if at_once else BatchSpanProcessor(exporter))
+    provider.add_span_processor(
+        SimpleSpanProcessor(exporter) if at_once else BatchSpanProcessor(exporter, max_queue_size=QUEUE_MOST)
+    )
     _tracer = provider.get_tracer("suma")
 
     def end() -> None:

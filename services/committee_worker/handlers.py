@@ -96,12 +96,12 @@ class Handlers:
 
     def never_heard(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
         """A request that cannot be handled at all: whoever waits learns it, without anything being loaded."""
-        data = dead.raw()
+        data = dead.fields()
         return Changeset(cause).say(
             PlanRejected(
                 request_id=str(data.get("request_id", "")),
                 turn_id=str(data.get("turn_id", dead.header("turnid") or "")),
-                round=int(data.get("round", 1)),
+                round=told if isinstance(told := data.get("round"), int) else 1,
                 code=error.code,
                 reason="The committee could not read the request.",
             )
@@ -128,6 +128,7 @@ class Handlers:
         return recorded.say(_approved(case.reviewed(review), plan, committee=False))
 
     async def _required(self, cause: Cause, case: Deliberation, plan: Plan) -> Decision:
+        named = {step.tool for step in plan.steps}
         return await committee_required(
             self._policy,
             {
@@ -136,7 +137,7 @@ class Handlers:
                 "session": cause.session,
                 "turn": case.turn_id,
                 "mutates": any(step.mutates for step in plan.steps),
-                "leaves_machine": False,
+                "leaves_machine": any(tool.leaves_machine for tool in self._skills.tools if tool.name in named),
                 "costs_money": False,
             },
         )

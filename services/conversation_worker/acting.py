@@ -51,6 +51,9 @@ async def advance(office: Office, scene: Scene) -> None:
     if scene.turn.ending is not None:
         ending.wind_down(office, scene)
         return
+    if scene.doubtful:
+        # An unknown effect holds the turn: whatever came next might rest on it.
+        return
     for planned in scene.talk.current():
         doing = scene.talk.doing(planned.step_id) or planned
         if doing.state is StepState.PENDING:

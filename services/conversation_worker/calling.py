@@ -19,7 +19,7 @@ from libs.policy.ports import Decision
 from libs.skills import ToolDefinition
 from services.conversation_worker.domain import binding, bounds, references
 from services.conversation_worker.domain.talk import Doing, Letter
-from services.conversation_worker.office import Office, effect_class
+from services.conversation_worker.office import Office
 from services.conversation_worker.scene import Scene
 
 ARG_MOST = 16 * 1024
@@ -33,9 +33,9 @@ async def police(office: Office, scene: Scene, tool: ToolDefinition, args: Args,
         scene,
         scene.turn.letter,
         tool=tool.name,
-        effect_class=effect_class(tool),
+        effect_class=tool.effect_class.value,
         mutates=tool.mutates,
-        leaves_machine=False,
+        leaves_machine=tool.leaves_machine,
         args_digest=binding.of_call(tool.name, args),
         skill=tool.skill,
         epoch=scene.session.epoch,

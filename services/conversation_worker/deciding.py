@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from libs.errors import Rejected
-from libs.events import ApprovalClosed, ApprovalDecided, PlanCancelRequested, TurnCancelRequested
+from libs.events import ApprovalDecided, PlanCancelRequested, TurnCancelRequested
 from libs.events.values import Args, StepState
-from services.conversation_worker import acting, calling, committing, ending, turns
+from services.conversation_worker import acting, calling, committing, ending, turns, unknown
 from services.conversation_worker.domain import binding
 from services.conversation_worker.domain.talk import ENDED_MOST, Approval, Doing, Ending, TurnState
 from services.conversation_worker.office import Office, recorded
@@ -17,8 +17,9 @@ VERDICTS = ("approve", "deny", "override")
 async def decided(office: Office, scene: Scene, answer: ApprovalDecided) -> None:
     """An answer to an open question, if it is to exactly what is still being asked."""
     approval = scene.talk.approval(answer.approval_id)
-    if scene.talk.turn is None or approval is None or not approval.open or approval.digest != answer.digest:
-        stale(scene, answer, "it is no longer being asked")
+    here = scene.talk.turn is not None and approval is not None and approval.open and not approval.outlives
+    if approval is None or not here or approval.digest != answer.digest:
+        scene.void(answer, "it is no longer being asked")
         return
     letter = scene.turn.letter.model_copy(update={"principal": answer.principal, "scopes": answer.scopes})
     decision = await office.decide("approval.decide", scene, letter, verdict=answer.verdict)
@@ -26,7 +27,7 @@ async def decided(office: Office, scene: Scene, answer: ApprovalDecided) -> None
         recorded(decision, letter, resource=approval.approval_id, turn_id=scene.turn.turn_id, step_id=approval.step_id)
     )
     if answer.verdict not in VERDICTS or not decision.allowed:
-        stale(scene, answer, f"not allowed: {decision.reason}")
+        scene.void(answer, f"not allowed: {decision.reason}")
     elif approval.kind == "commit":
         await committing.decided(office, scene, approval, answer)
     else:
@@ -37,6 +38,9 @@ async def expired(office: Office, scene: Scene, approval_id: str) -> None:
     """Nobody answered in time: that is a no."""
     approval = scene.talk.approval(approval_id)
     if approval is None or not approval.open:
+        return
+    if approval.outlives:
+        unknown.overdue(office, scene, approval)
         return
     scene.close_approval(approval, "expired")
     if approval.kind == "commit":
@@ -64,20 +68,6 @@ def cancel(office: Office, scene: Scene, request: TurnCancelRequested) -> None:
         scene.set_session(cancelled=(*scene.session.cancelled, request.turn_id)[-ENDED_MOST:])
 
 
-def stale(scene: Scene, answer: ApprovalDecided, reason: str) -> None:
-    """The answer changes nothing, and its author is told."""
-    turn = scene.talk.turn
-    scene.say(
-        ApprovalClosed(
-            turn_id=turn.turn_id if turn else "",
-            approval_id=answer.approval_id,
-            outcome="stale",
-            principal=answer.principal,
-            reason=reason,
-        )
-    )
-
-
 async def _step_decided(office: Office, scene: Scene, approval: Approval, answer: ApprovalDecided) -> None:
     doing = _step(scene, approval)
     if answer.verdict == "deny":
@@ -103,7 +93,7 @@ async def _overridden(office: Office, scene: Scene, approval: Approval, answer: 
     wanted = answer.args if answer.args is not None else shown
     problem = _problem(office, doing, shown, wanted, answer)
     if problem:
-        stale(scene, answer, problem)
+        scene.void(answer, problem)
         return
     args = await calling.packed(office, tenant, binding.without(wanted, answer.exclude))
     scene.close_approval(approval, "overridden", principal=answer.principal, reason=answer.reason)

@@ -10,6 +10,7 @@ from services.conversation_worker.domain.talk import Ending, Letter, TurnState
 from services.conversation_worker.office import COMMIT, DROP, Office, recorded
 from services.conversation_worker.scene import Scene
 
+EFFECT_UNKNOWN = "EFFECT_UNKNOWN"
 BUSY = (TurnState.COMMITTING, TurnState.DROPPING, TurnState.ROLLING_BACK, TurnState.RESTORING)
 """The executor works on the workspace for the turn itself, and will tell how that went."""
 
@@ -20,9 +21,7 @@ def stop(office: Office, scene: Scene, ending: Ending) -> None:
     for doing in scene.talk.steps:
         if doing.state in (StepState.PENDING, StepState.AWAITING_APPROVAL):
             scene.set_step(doing, state=StepState.CANCELLED)
-    for approval in scene.talk.approvals:
-        if approval.open:
-            scene.close_approval(approval, "cancelled")
+    scene.lapse("cancelled")
     if turn.working is not None and turn.state in (TurnState.CONTEXT, TurnState.ANSWERING):
         # Its end will tell: until then the turn is not over (`Handlers.failed`).
         scene.cancel(turn.working)
@@ -42,7 +41,16 @@ def wind_down(office: Office, scene: Scene) -> None:
     if turn.dirty:
         drop(office, scene)
     else:
-        turns.finish(office, scene, turn.ending)
+        turns.finish(office, scene, _told(scene, turn.ending))
+
+
+def _told(scene: Scene, ending: Ending) -> Ending:
+    """The ending, which says so where something is left open."""
+    if not scene.doubtful or ending.reason == EFFECT_UNKNOWN:
+        return ending
+    return ending.model_copy(
+        update={"detail": f"{ending.detail} (whether one of its effects happened is not known)".strip()}
+    )
 
 
 def drop(office: Office, scene: Scene) -> None:

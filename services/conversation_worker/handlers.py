@@ -13,7 +13,9 @@ from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import (
+    ActionRecorded,
     ApprovalDecided,
+    EffectResolved,
     MessageReceived,
     PlanApproved,
     PlanRejected,
@@ -26,12 +28,14 @@ from libs.events import (
     TurnCancelRequested,
 )
 from libs.events.envelope import Envelope
+from libs.events.values import Plan
 from libs.leases.ports import Start
 from libs.policy.patience import Patience
 from libs.policy.ports import PolicyUnanswered
 from libs.telemetry.logs import logger
-from services.conversation_worker import acting, committing, deciding, ending, results, turns, undoing
+from services.conversation_worker import acting, committing, deciding, ending, results, turns, undoing, unknown
 from services.conversation_worker.domain import bounds
+from services.conversation_worker.domain.outcomes import Result
 from services.conversation_worker.domain.talk import Ending, Letter, TurnState
 from services.conversation_worker.office import Office, recorded
 from services.conversation_worker.scene import Scene
@@ -67,9 +71,17 @@ class Handlers:
         """Unanswered by policy, the answer does not count, and the question stays."""
 
         def otherwise(scene: Scene, refused: Ending) -> None:
-            deciding.stale(scene, event.data, f"{refused.reason}: {refused.detail}")
+            scene.void(event.data, f"{refused.reason}: {refused.detail}")
 
         return await self.deciding(cause, lambda scene: deciding.decided(self._office, scene, event.data), otherwise)
+
+    async def effect(self, cause: Cause, event: Envelope[EffectResolved]) -> Changeset:
+        """Unanswered by policy, the answer does not count, and the question stays."""
+
+        def otherwise(scene: Scene, refused: Ending) -> None:
+            scene.void(event.data, f"{refused.reason}: {refused.detail}")
+
+        return await self.deciding(cause, lambda scene: unknown.resolved(self._office, scene, event.data), otherwise)
 
     async def cancel(self, cause: Cause, event: Envelope[TurnCancelRequested]) -> Changeset:
         scene = await self.scene(cause)
@@ -103,7 +115,7 @@ class Handlers:
     async def rejected(self, cause: Cause, event: Envelope[PlanRejected]) -> Changeset:
         scene, no = await self.scene(cause), event.data
         if not self._expected(scene, no):
-            return scene.quietly()
+            return scene.close(self._store)
         turns.thought(self._office, scene, no.usage)
         state = TurnState.REFUSED if no.code in COMMITTEE_SAYS_NO else TurnState.FAILED
         ending.stop(self._office, scene, Ending(state=state, reason=no.code, detail=no.reason))
@@ -112,7 +124,7 @@ class Handlers:
     async def unclear(self, cause: Cause, event: Envelope[PlanUnclear]) -> Changeset:
         scene = await self.scene(cause)
         if not self._expected(scene, event.data):
-            return scene.quietly()
+            return scene.close(self._store)
         turns.thought(self._office, scene, event.data.usage)
         turns.ask_back(self._office, scene, event.data)
         return scene.close(self._store)
@@ -127,7 +139,7 @@ class Handlers:
         async def decide(scene: Scene) -> None:
             if results.awaited(scene, told):
                 await results.told(self._office, scene, told)
-            else:
+            elif not await unknown.late(self._office, scene, told):
                 log.info("a result that nobody waits for", call_id=told.call_id, turn=told.turn_id)
 
         def otherwise(scene: Scene, refused: Ending) -> None:
@@ -140,7 +152,7 @@ class Handlers:
 
     def unheard(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
         """Something that a turn waits for, or is, cannot be handled: the turn ends, as soon as it can be loaded."""
-        turn = dead.header("turnid") or str(dead.raw().get("turn_id", ""))
+        turn = dead.header("turnid") or str(dead.fields().get("turn_id", ""))
         if not turn or cause.session is None:
             return Changeset(cause)
         about = {"turn_id": turn, "code": error.code, "detail": f"{dead.type} could not be handled"}
@@ -168,6 +180,8 @@ class Handlers:
 
     async def _heard(self, scene: Scene, letter: Letter, said: MessageReceived) -> None:
         if scene.knows(letter.turn_id):
+            if letter.turn_id in scene.session.ended:
+                scene.say(_stale(letter))
             return
         if letter.turn_id in scene.session.cancelled:
             scene.end_turn(letter.turn_id, Ending(state=TurnState.CANCELLED, reason="CANCELLED"))
@@ -185,7 +199,7 @@ class Handlers:
         turns.receive(self._office, scene, letter, on_busy=said.on_busy)
 
     async def _planned(self, scene: Scene, plan: PlanApproved) -> None:
-        if plan.plan.steps and scene.session.root is None:
+        if scene.session.root is None and self._needs_folder(plan.plan):
             turns.complete(self._office, scene, NO_FOLDER)
         elif plan.plan.steps or plan.answer is None:
             await acting.propose(self._office, scene, plan)
@@ -193,6 +207,11 @@ class Handlers:
             await committing.ask(self._office, scene)
         else:
             turns.complete(self._office, scene, plan.answer)
+
+    def _needs_folder(self, plan: Plan) -> bool:
+        """Would a step work in the session's folder? Tools from outside need none."""
+        named = {step.tool for step in plan.steps}
+        return not named <= {tool.name for tool in self._office.platform.skills.tools if not tool.in_workspace}
 
     def _expected(self, scene: Scene, decision: PlanApproved | PlanRejected | PlanUnclear) -> bool:
         """Is this the decision that the turn is waiting for?"""
@@ -203,7 +222,19 @@ class Handlers:
         )
 
 
-def _leave(office: Office, scene: Scene, told: results.Result, refused: Ending) -> None:
+def _stale(letter: Letter) -> ActionRecorded:
+    """A message that comes again after its turn, as from a dead letter, begins none."""
+    return ActionRecorded(
+        action="conversation.send",
+        phase="decision",
+        verdict="stale",
+        principal=letter.principal,
+        resource=letter.message_id,
+        turn_id=letter.turn_id,
+    )
+
+
+def _leave(office: Office, scene: Scene, told: Result, refused: Ending) -> None:
     """The result counts; what would follow from it cannot be policed."""
     if scene.turn.working == told.call_id:
         scene.set_turn(working=None, state=TurnState.ACTING, commit_id=None)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from libs.events import ActionRecorded
+from libs.events.values import EffectClass
 from libs.policy.ports import Decision
 from libs.runtime.platform import Platform
 from libs.skills import Effect, ToolDefinition
 from services.conversation_worker.domain.talk import Letter
 from services.conversation_worker.scene import Scene
 from services.conversation_worker.settings import Settings
+from services.conversation_worker.slots import Slots
 from services.conversation_worker.store import GROUP, Store
 
 COMMIT, ROLLBACK, RESTORE, DROP = "workspace.commit", "workspace.rollback", "workspace.restore", "workspace.drop"
@@ -23,6 +26,7 @@ class Office:
     platform: Platform
     settings: Settings
     store: Store
+    slots: Slots
 
     def tool(self, name: str) -> ToolDefinition:
         """Raises `UnknownTool`."""
@@ -63,16 +67,23 @@ def recorded(decision: Decision, letter: Letter, **about: Any) -> ActionRecorded
     )
 
 
-def effect_class(tool: ToolDefinition) -> str:
-    """Skills' tools change the stage or read it; nothing else (S4-13)."""
-    return "staged" if tool.mutates else "pure"
+FINAL = "It acts outside this workspace and cannot be undone from here."
+UNDO: Mapping[EffectClass, str] = {
+    EffectClass.PURE: "It changes nothing, so there is nothing to undo.",
+    EffectClass.IDEMPOTENT: f"{FINAL} Interrupted, it is tried again, and still happens once.",
+    EffectClass.RECONCILABLE: f"{FINAL} Interrupted, the other side is asked first whether it happened.",
+    EffectClass.COMPENSABLE: f"{FINAL} Only if it is interrupted or cancelled is it taken back.",
+    EffectClass.AT_MOST_ONCE: f"{FINAL} Interrupted, it is not tried again, and someone must find out if it happened.",
+    EffectClass.STAGED: "Only staged: nothing on disk changes until you commit.",
+}
 
 
 def undo_of(tool: ToolDefinition) -> str:
     """What a person is told about undoing this, before approving it (P5)."""
-    if tool.effect is Effect.DELETE:
+    if tool.in_workspace and tool.effect is Effect.DELETE:
         return "Only staged: no file is touched until you commit, and a commit can be rolled back."
-    return "Only staged: nothing on disk changes until you commit."
+    said = UNDO[tool.effect_class]
+    return said if tool.in_workspace else f"{said} (Effect class: {tool.effect_class}.)"
 
 
-__all__ = ["COMMIT", "DROP", "GROUP", "RESTORE", "ROLLBACK", "Office", "effect_class", "recorded", "undo_of"]
+__all__ = ["COMMIT", "DROP", "GROUP", "RESTORE", "ROLLBACK", "Office", "recorded", "undo_of"]

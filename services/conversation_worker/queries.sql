@@ -8,3 +8,15 @@ select s.version, s.epoch, s.root, s.doc::text as session,
         where a.tenant_id = s.tenant_id and a.turn_id = s.active_turn and a.outcome is null) as approvals
 from conversation.sessions s
 where s.tenant_id = :tenant and s.session_id = :session;
+
+-- name: open_question(tenant, session, approval)^
+-- The question whether an effect happened, while it is open, with its step; its turn may be over.
+select a.turn_id, a.doc::text as approval, p.doc::text as step
+from conversation.approvals a
+join conversation.plan_steps p on p.tenant_id = a.tenant_id and p.step_id = a.doc ->> 'step_id'
+where a.tenant_id = :tenant and a.session_id = :session and a.approval_id = :approval and a.kind = 'effect' and a.outcome is null;
+
+-- name: abandoned_step(tenant, session, step)^
+-- A step whose turn ended before it was told what became of it.
+select p.turn_id, p.doc::text as step from conversation.plan_steps p
+where p.tenant_id = :tenant and p.session_id = :session and p.step_id = :step and p.state = 'unknown';

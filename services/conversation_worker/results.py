@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from libs.events import ToolDenied, ToolFailed, ToolSucceeded, ToolUnknown, WorkspaceChanged
 from libs.events.values import Diff, StepState
-from services.conversation_worker import acting, committing, ending, turns, undoing
+from services.conversation_worker import acting, committing, ending, turns, undoing, unknown
 from services.conversation_worker.domain import bounds
+from services.conversation_worker.domain.outcomes import Result, outcome_of
 from services.conversation_worker.domain.talk import Doing, Ending, TurnState
 from services.conversation_worker.office import Office
 from services.conversation_worker.scene import Scene
 
-Result = ToolSucceeded | ToolFailed | ToolDenied | ToolUnknown
 COMMITS_MOST = 100
 POLICY_UNAVAILABLE = "POLICY_UNAVAILABLE"
 
@@ -38,31 +38,27 @@ def record(office: Office, scene: Scene, result: Result) -> None:
         return
     worked = max(0.0, office.now().timestamp() - (doing.started or 0.0))
     scene.set_turn(worked=scene.turn.worked + worked)
+    changed = scene.set_step(doing, **outcome_of(result))
     match result:
         case ToolSucceeded():
-            _succeeded(scene, doing, result)
+            _succeeded(scene, result)
         case ToolFailed(code="CANCELLED"):
-            scene.set_step(doing, state=StepState.CANCELLED, error=result.error)
+            pass
         case ToolFailed():
             scene.set_turn(errors=scene.turn.errors + 1)
-            scene.set_step(doing, state=StepState.FAILED, error=f"{result.code}: {result.error}")
         case ToolDenied():
             scene.set_turn(errors=scene.turn.errors + 1)
-            scene.set_step(doing, state=StepState.DENIED, error=f"{result.link}: {result.reason}")
             if result.reason.startswith(POLICY_UNAVAILABLE) and scene.turn.ending is None:
                 ending.stop(office, scene, _why(result))
         case ToolUnknown():
-            scene.set_step(doing, state=StepState.UNKNOWN, error=result.reason)
-            ending.stop(office, scene, scene.turn.ending or _why(result))
+            unknown.ask(office, scene, changed, result)
 
 
-def _succeeded(scene: Scene, doing: Doing, result: ToolSucceeded) -> None:
+def _succeeded(scene: Scene, result: ToolSucceeded) -> None:
     scene.set_turn(errors=0, diff=bounds.diff(result.diff) if result.diff is not None else scene.turn.diff)
     if result.reads:
         read = {**scene.session.read, **dict.fromkeys(result.reads, scene.session.epoch)}
         scene.set_session(read=bounds.read(read))
-    summary = " ".join((result.summary, *result.warnings)).strip()[:2000]
-    scene.set_step(doing, state=StepState.SUCCEEDED, data=result.data, summary=summary, snapshot=result.snapshot)
 
 
 async def _workspace(office: Office, scene: Scene, result: Result) -> None:
@@ -179,7 +175,7 @@ def _why(result: Result) -> Ending:
             reason = POLICY_UNAVAILABLE if result.reason.startswith(POLICY_UNAVAILABLE) else "DENIED"
             return Ending(state=TurnState.REFUSED, reason=reason, detail=f"{result.link}: {result.reason}")
         case ToolUnknown():
-            return Ending(state=TurnState.FAILED, reason="EFFECT_UNKNOWN", detail=result.reason)
+            return Ending(state=TurnState.FAILED, reason=ending.EFFECT_UNKNOWN, detail=result.reason)
         case _:
             return Ending(state=TurnState.COMPLETED)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from libs.changes import Cause, Changeset
-from libs.events import ApprovalClosed, StepChanged, TurnEnded
+from libs.events import ApprovalClosed, ApprovalDecided, EffectResolved, StepChanged, TurnEnded
 from libs.events.base import Event
 from libs.events.values import StepState
 from libs.leases.ports import Start
@@ -79,32 +79,67 @@ class Scene:
 
     def set_step(self, doing: Doing, **update: Any) -> Doing:
         """Change a step; viewers hear of it when its state changes."""
-        changed = doing.model_copy(update=update)
+        changed = self.set_step_of(self.turn.turn_id, doing, **update)
         self.talk = self.talk.with_step(changed)
-        self._steps[doing.step_id] = (self.turn.turn_id, changed)
-        if changed.state is not doing.state:
-            self.say(_told(self.turn.turn_id, changed))
         return changed
+
+    def set_step_of(self, turn_id: str, doing: Doing, **update: Any) -> Doing:
+        """The same for a turn that is over."""
+        changed = doing.model_copy(update=update)
+        self._steps[doing.step_id] = (turn_id, changed)
+        if changed.state is not doing.state:
+            self.say(_told(turn_id, changed))
+        return changed
+
+    @property
+    def doubtful(self) -> bool:
+        """Does nobody know yet whether something happened?"""
+        return any(approval.open and approval.outlives for approval in self.talk.approvals)
 
     def ask(self, approval: Approval) -> None:
         self.talk = self.talk.with_approval(approval)
-        self._approvals[approval.approval_id] = (self.turn.turn_id, approval)
+        self.ask_of(self.turn.turn_id, approval)
+
+    def ask_of(self, turn_id: str, approval: Approval) -> None:
+        """The same for a turn that is over."""
+        self._approvals[approval.approval_id] = (turn_id, approval)
 
     def close_approval(
         self, approval: Approval, outcome: str, *, principal: str | None = None, reason: str = ""
     ) -> None:
         """Settle an open question; its wait is over."""
-        self.ask(approval.model_copy(update={"open": False, "outcome": outcome}))
+        closed = self.close_approval_of(self.turn.turn_id, approval, outcome, principal=principal, reason=reason)
+        self.talk = self.talk.with_approval(closed)
         self.end(approval.approval_id)
+
+    def close_approval_of(
+        self, turn_id: str, approval: Approval, outcome: str, *, principal: str | None = None, reason: str = ""
+    ) -> Approval:
+        """The same for a turn that is over, which waits for nothing."""
+        closed = approval.model_copy(update={"open": False, "outcome": outcome})
+        self.ask_of(turn_id, closed)
+        about = {"turn_id": turn_id, "approval_id": approval.approval_id, "outcome": outcome}
+        self.say(ApprovalClosed.model_validate({**about, "principal": principal, "reason": reason}))
+        return closed
+
+    def void(self, answer: ApprovalDecided | EffectResolved, reason: str) -> None:
+        """The answer changes nothing, and its author is told."""
+        turn = self.talk.turn
         self.say(
             ApprovalClosed(
-                turn_id=self.turn.turn_id,
-                approval_id=approval.approval_id,
-                outcome=outcome,
-                principal=principal,
+                turn_id=turn.turn_id if turn else "",
+                approval_id=answer.approval_id,
+                outcome="stale",
+                principal=answer.principal,
                 reason=reason,
             )
         )
+
+    def lapse(self, outcome: str, *, principal: str | None = None) -> None:
+        """Settle every open question that means nothing without the turn as it was."""
+        for approval in self.talk.approvals:
+            if approval.open and not approval.outlives:
+                self.close_approval(approval, outcome, principal=principal)
 
     def say(self, *events: Event) -> None:
         self._changeset = self._changeset.say(*events)
@@ -122,16 +157,13 @@ class Scene:
         self._changeset = self._changeset.change("conversation", kind, **row)
 
     def close(self, store: Store) -> Changeset:
-        """All of it as one changeset."""
+        """All of it as one changeset. That nothing follows rests on the conversation as it was loaded, too: a copy that
+        is out of date must not let go of what someone waits for."""
         still_open = tuple(approval for approval in self.talk.approvals if approval.open)
         rows = Rows(
             self.session, self.talk.turn, self.talk.steps, still_open, self._turns, self._steps, self._approvals
         )
         return store.save(self._changeset, rows)
-
-    def quietly(self) -> Changeset:
-        """Only what was said: the conversation itself has not changed."""
-        return self._changeset
 
 
 def _told(turn_id: str, doing: Doing) -> StepChanged:

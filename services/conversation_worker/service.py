@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from libs.events import (
     ApprovalDecided,
+    EffectResolved,
     MessageReceived,
     PlanApproved,
     PlanRejected,
@@ -21,23 +22,27 @@ from libs.runtime.service import Service, Subscription
 from services.conversation_worker.committing import EXPIRY
 from services.conversation_worker.handlers import LOST, Handlers
 from services.conversation_worker.office import Office
+from services.conversation_worker.queue import QUEUED_AT_ONCE, QUEUED_EACH, Queue
 from services.conversation_worker.settings import Settings
+from services.conversation_worker.slots import Slots
 from services.conversation_worker.store import GROUP, SCHEMA, Store
-from services.conversation_worker.turns import ANSWER, CLARIFICATION, CONTEXT
+from services.conversation_worker.turns import ANSWER, CLARIFICATION, CONTEXT, TURN
 from services.conversation_worker.waits import Waits
 
 
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
-    office = Office(platform, settings, Store(platform.database))
+    slots = Slots(settings.turns_at_once, settings.turns_at_once_per_tenant)
+    office = Office(platform, settings, Store(platform.database, slots), slots)
     on = Handlers(office)
-    waits = Waits(office, on)
+    waits, queue = Waits(office, on), Queue(office, on)
     room, each = settings.models_at_once, settings.models_at_once_per_tenant
     return Service(
         GROUP,
         [
             Subscription(MessageReceived, on.message, on.unheard),
             Subscription(ApprovalDecided, on.approval),
+            Subscription(EffectResolved, on.effect),
             Subscription(TurnCancelRequested, on.cancel, urgent=True),
             Subscription(RollbackRequested, on.rollback, on.unheard),
             Subscription(PlanApproved, on.approved, on.unheard),
@@ -49,6 +54,7 @@ def build(platform: Platform) -> Service:
             ),
         ],
         [
+            Kind(TURN, queue.wait, queue.begin, queue.begin_anyway, QUEUED_AT_ONCE, QUEUED_EACH),
             Kind(CONTEXT, waits.gather, waits.gathered, waits.failed, room, each),
             Kind(ANSWER, waits.write, waits.written, waits.failed, room, each),
             Kind(EXPIRY, waits.waited, waits.expired, waits.waiting_failed),

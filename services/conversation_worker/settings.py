@@ -16,6 +16,8 @@ class Settings(BaseModel):
     approval_seconds: float = Field(default=24 * 3600.0, gt=0)
     """How long a person may take to decide."""
     clarification_seconds: float = Field(default=24 * 3600.0, gt=0)
+    unknown_seconds: float = Field(default=3600.0, gt=0)
+    """How long a turn waits for someone to find out whether an effect happened; the question itself stays open."""
     call_seconds: float = Field(default=300.0, gt=0)
     """Work that one tool call may take."""
     commit_seconds: float = Field(default=1800.0, gt=0)
@@ -27,5 +29,10 @@ class Settings(BaseModel):
     """Messages that wait in one session's mailbox."""
     recall_most: int = Field(default=5, ge=0)
     """Memories that a turn's context takes."""
-    models_at_once: int = Field(default=64, ge=1)
+    turns_at_once: int = Field(default=512, ge=1)
+    """Turns that this process lets be at work; others wait before they begin."""
+    turns_at_once_per_tenant: int = Field(default=128, ge=1)
+    models_at_once: int = Field(default=128, ge=1)
+    """Contexts that this process gathers, and answers that it has written, side by side."""
     models_at_once_per_tenant: int = Field(default=64, ge=1)
+    """Of these, one tenant's: fewer than all, so that nobody's slow model keeps another waiting."""

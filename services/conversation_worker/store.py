@@ -14,11 +14,14 @@ import orjson
 from libs.changes import Change, Changeset
 from libs.database import Database, Schema
 from services.conversation_worker.domain.talk import Approval, Doing, Session, Talk, Turn
+from services.conversation_worker.slots import Slots
 
 HERE = Path(__file__).parent
 SCHEMA = Schema("conversation", HERE / "migrations", HERE / "apply.sql")
 GROUP = "conversation_worker"
 KEPT_MOST = 5_000
+KEPT_TEXT_MOST = 64 * 1024
+"""Characters in a mailbox beyond which a session is read anew each time, so that the kept ones stay small."""
 
 queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
 
@@ -27,8 +30,8 @@ class Store:
     """Sessions by (tenant, id). A copy is kept after our own commit and taken out while it is worked on, so that after
     a conflict or a failure the next look goes to Postgres (bus.md 3)."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, slots: Slots) -> None:
+        self._database, self._slots = database, slots
         self._kept: OrderedDict[tuple[str, str], Talk] = OrderedDict()
 
     async def load(self, tenant: str, session_id: str) -> Talk:
@@ -48,12 +51,34 @@ class Store:
             tuple(Approval.model_validate(approval) for approval in orjson.loads(row["approvals"])),
         )
 
-    async def peek(self, tenant: str, session_id: str) -> Talk:
-        """The conversation to look at, not to change."""
+    async def peek(self, tenant: str, session_id: str, *, working: str) -> Talk:
+        """The conversation to look at, not to change, for work under this lease: a copy that does not know of it is out
+        of date, and what rests on a look has no version that could say so later."""
         talk = await self.load(tenant, session_id)
+        if talk.turn is None or talk.turn.working != working:
+            talk = await self.load(tenant, session_id)
         if talk.session.version:
             self._keep((tenant, session_id), talk)
         return talk
+
+    async def question(self, tenant: str, session_id: str, approval_id: str) -> tuple[str, Approval, Doing] | None:
+        """An open question whether an effect happened: its turn, itself and its step."""
+        about = {"tenant": tenant, "session": session_id, "approval": approval_id}
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.open_question(connection, **about)
+        if row is None:
+            return None
+        return (
+            row["turn_id"],
+            Approval.model_validate_json(row["approval"]),
+            Doing.model_validate_json(row["step"]),
+        )
+
+    async def abandoned(self, tenant: str, session_id: str, step_id: str) -> tuple[str, Doing] | None:
+        """A step of which nobody knows how it ended, and its turn."""
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.abandoned_step(connection, tenant=tenant, session=session_id, step=step_id)
+        return (row["turn_id"], Doing.model_validate_json(row["step"])) if row else None
 
     def save(self, changeset: Changeset, rows: Rows) -> Changeset:
         """The changeset with every changed row; the session's row goes along each time, as the guard."""
@@ -62,9 +87,14 @@ class Store:
         kept = Talk(session, turn, rows.steps if turn else (), rows.open if turn else ())
         written = Changeset(changeset.cause, tuple(_changes(session, turn, rows))) + changeset
         key = changeset.cause.tenant, session.session_id
-        return written.afterwards(lambda: self._keep(key, kept))
+        return written.afterwards(lambda: self._keep(key, kept), lambda: self._note(key, kept))
+
+    def _note(self, key: tuple[str, str], talk: Talk) -> None:
+        (self._slots.work if talk.at_work else self._slots.rest)(key)
 
     def _keep(self, key: tuple[str, str], talk: Talk) -> None:
+        if sum(len(letter.text) for letter in talk.session.queue) > KEPT_TEXT_MOST:
+            return
         self._kept[key] = talk
         if len(self._kept) > KEPT_MOST:
             self._kept.popitem(last=False)

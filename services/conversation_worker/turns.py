@@ -24,7 +24,9 @@ from services.conversation_worker.domain.talk import HISTORY_MOST, Doing, Ending
 from services.conversation_worker.office import COMMIT, Office
 from services.conversation_worker.scene import Scene
 
-CONTEXT, ANSWER, CLARIFICATION = "context", "answer", "clarification"
+TURN, CONTEXT, ANSWER, CLARIFICATION = "turn", "context", "answer", "clarification"
+MAILBOX_BYTES = 512 * 1024
+"""Text that waits in one session's mailbox: the mailbox is part of the session's row, written with each change."""
 MEMORY_MOST = 4000
 """Characters of a message that are worth remembering."""
 
@@ -37,18 +39,37 @@ def move(scene: Scene, state: TurnState) -> None:
 def receive(office: Office, scene: Scene, letter: Letter, *, on_busy: str) -> None:
     """A message: it answers our question, starts a turn, waits in the mailbox, or is turned away."""
     turn = scene.talk.turn
-    if turn is None:
+    if turn is None and not scene.session.queue and office.slots.free(scene.cause.tenant):
         begin(office, scene, letter)
-    elif turn.state is TurnState.AWAITING_CLARIFICATION:
+    elif turn is not None and turn.state is TurnState.AWAITING_CLARIFICATION:
         _clarified(office, scene, letter)
-    elif on_busy == "reject":
+    elif turn is not None and on_busy == "reject":
         refuse(scene, letter, "BUSY", "another turn is under way")
     elif len(scene.session.queue) >= office.settings.queue_most:
         refuse(scene, letter, "MAILBOX_FULL", f"{office.settings.queue_most} messages wait already")
+    elif sum(bounds.size(waiting.text) for waiting in (*scene.session.queue, letter)) > MAILBOX_BYTES:
+        refuse(scene, letter, "MAILBOX_FULL", f"more than {MAILBOX_BYTES} bytes of messages would wait")
     else:
+        if turn is None and not scene.session.queue:
+            wait_for_a_slot(scene)
         queue = (*scene.session.queue, letter)
         scene.set_session(queue=queue)
         scene.say(TurnQueued(turn_id=letter.turn_id, message_id=letter.message_id, position=len(queue)))
+
+
+def wait_for_a_slot(scene: Scene) -> None:
+    """The session's next turn begins when there is a slot for it (`slots`)."""
+    scene.start(Start(ids.derived(scene.cause.id, TURN), TURN, {}))
+
+
+def begin_next(office: Office, scene: Scene) -> None:
+    """The first letter of the mailbox becomes a turn, if one waits and none is under way."""
+    turn = scene.talk.turn
+    if (turn is not None and not turn.state.ended) or not scene.session.queue:
+        return
+    letter, *rest = scene.session.queue
+    scene.set_session(queue=tuple(rest))
+    begin(office, scene, letter)
 
 
 def begin(office: Office, scene: Scene, letter: Letter) -> None:
@@ -161,14 +182,18 @@ def complete(office: Office, scene: Scene, text: str, usage: Usage | None = None
 def finish(office: Office, scene: Scene, ending: Ending) -> None:
     """End the turn, and take the next letter out of the mailbox."""
     turn = scene.turn
-    for approval in scene.talk.approvals:
-        if approval.open:
-            scene.close_approval(approval, "cancelled")
+    scene.lapse("cancelled")
+    # What is left asks whether something happened: nobody waits for the answer any more, but it is still to be given.
+    scene.end(*(approval.approval_id for approval in scene.talk.approvals if approval.open))
     if turn.restoring is not None:
         scene.end_turn(turn.restoring.turn_id, ending)
     scene.set_turn(state=ending.state, ending=ending, working=None)
     metrics.transitions.labels(turn.state.value, ending.state.value).inc()
     metrics.turns.labels(ending.state.value).inc()
+    began = ids.made_at(turn.turn_id)
+    if began is not None:
+        took = office.now().timestamp() - began
+        metrics.processing_seconds.labels(ending.state.value).observe(max(0.0, took))
     scene.say(
         ActionRecorded(
             action="turn",
@@ -181,10 +206,11 @@ def finish(office: Office, scene: Scene, ending: Ending) -> None:
         )
     )
     scene.end_turn(turn.turn_id, ending)
-    if scene.session.queue:
-        letter, *rest = scene.session.queue
-        scene.set_session(queue=tuple(rest))
-        begin(office, scene, letter)
+    if scene.session.queue and office.slots.awaited(scene.cause.tenant):
+        # Other sessions of this tenant were here before.
+        wait_for_a_slot(scene)
+    else:
+        begin_next(office, scene)
 
 
 def task_of(

@@ -51,9 +51,7 @@ async def _restore(office: Office, scene: Scene, letter: Letter, snapshot: str) 
     if not decision.allowed or decision.obligations:
         turns.refuse(scene, letter, "POLICY_DENIED", decision.reason)
         return
-    for approval in scene.talk.approvals:
-        if approval.open:
-            scene.close_approval(approval, "superseded", principal=letter.principal)
+    scene.lapse("superseded", principal=letter.principal)
     scene.set_session(epoch=scene.session.epoch + 1)
     scene.set_turn(restoring=Restoring(turn_id=letter.turn_id, snapshot=snapshot))
     ending.send(

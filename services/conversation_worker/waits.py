@@ -8,9 +8,11 @@ from typing import Any
 
 from libs.cache.ports import Delta, Stream
 from libs.changes import Cause, Changeset
+from libs.clients.calls import NotConfigured
 from libs.clients.executor import workspace_facts
 from libs.clients.memory import recall
 from libs.errors import SumaError, Unavailable
+from libs.events import TurnDegraded
 from libs.events.values import StepState, Usage
 from libs.leases.ports import Cancelled, Held
 from libs.telemetry.logs import logger
@@ -20,6 +22,8 @@ from services.conversation_worker.domain.talk import Ending, TurnState
 from services.conversation_worker.handlers import Handlers
 from services.conversation_worker.office import Office
 from services.conversation_worker.scene import Scene
+
+WITHOUT_MEMORIES = "The memory service does not answer; this turn knows nothing of what was said in other sessions."
 
 log = logger("conversation")
 Written = tuple[str, Usage]
@@ -34,7 +38,7 @@ class Waits:
 
     async def gather(self, held: Held) -> dict[str, Any]:
         """What the planner may know: memories, and facts of the workspace."""
-        talk = await self._store.peek(held.tenant, Cause.held(held).session or "")
+        talk = await self._store.peek(held.tenant, Cause.held(held).session or "", working=held.id)
         if talk.turn is None:
             return {}
         letter = talk.turn.letter
@@ -45,7 +49,9 @@ class Waits:
 
     async def gathered(self, held: Held, found: dict[str, Any]) -> Changeset:
         def think(scene: Scene) -> None:
-            memories, facts = tuple(found.get("memories", ())), found.get("facts")
+            memories, facts = tuple(found.get("memories") or ()), found.get("facts")
+            if found.get("memories", ()) is None:
+                scene.say(TurnDegraded(turn_id=scene.turn.turn_id, missing="memory", detail=WITHOUT_MEMORIES))
             tools = self._office.settings.tools
             turns.think(scene, turns.task_of(scene.talk, tools=tools, memories=memories, facts=facts))
 
@@ -55,7 +61,7 @@ class Waits:
 
     async def write(self, held: Held) -> Written:
         """The answer, streamed to whoever watches while it is written."""
-        talk = await self._store.peek(held.tenant, Cause.held(held).session or "")
+        talk = await self._store.peek(held.tenant, Cause.held(held).session or "", working=held.id)
         if talk.turn is None:
             return "", Usage()
         stream, text, usage = Stream(held.tenant, talk.turn.turn_id), "", Usage()
@@ -128,7 +134,7 @@ class Waits:
     async def _go_on(self, held: Held, state: TurnState, then: Callable[[Scene], None]) -> Changeset:
         scene = await self._scene(Cause.held(held))
         if not self._at(scene, held, state):
-            return scene.quietly()
+            return scene.close(self._store)
         if scene.turn.ending is not None:
             self._give_up(scene, Cancelled())
         else:
@@ -144,14 +150,16 @@ class Waits:
     def _at(self, scene: Scene, held: Held, state: TurnState) -> bool:
         return scene.active(held.input["turn_id"]) and scene.turn.state is state and scene.turn.working == held.id
 
-    async def _memories(self, held: Held, text: str, user: str) -> list[str]:
-        """A turn goes on without memories when their service is away."""
+    async def _memories(self, held: Held, text: str, user: str) -> list[str] | None:
+        """A turn goes on without memories when their service is away: None, so that people are told."""
         try:
             most = self._office.settings.recall_most
             return await recall(self._platform, held.tenant, Cause.held(held).session, text, user, most)
+        except NotConfigured:
+            return []
         except SumaError as error:
             log.warning("going on without memories", error=str(error))
-            return []
+            return None
 
     async def _facts(self, held: Held, root: str | None) -> dict[str, Any]:
         if root is None:

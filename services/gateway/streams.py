@@ -83,8 +83,14 @@ class Channel:
         if task is None:
             task = asyncio.ensure_future(self._store.events(self.tenant, self.session, after=after, most=most))
             self._reads[place] = task
-            task.add_done_callback(lambda _: self._reads.pop(place, None))
+            task.add_done_callback(lambda task: self._read(place, task))
         return await asyncio.shield(task)
+
+    def _read(self, place: tuple[int, int, int], task: asyncio.Task[Page]) -> None:
+        self._reads.pop(place, None)
+        if not task.cancelled():
+            # Whoever asked may have gone since: then nobody is left to be told of a failure.
+            task.exception()
 
 
 class Streams:

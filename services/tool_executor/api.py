@@ -85,7 +85,7 @@ def build(platform: Platform, workspaces: Workspaces) -> FastAPI:
                     "skill": tool.skill,
                     "description": tool.description,
                     "mutates": tool.mutates,
-                    "effect_class": "staged" if tool.mutates else "pure",
+                    "effect_class": tool.effect_class.value,
                     "params": tool.params,
                 }
                 for tool in platform.skills.tools

@@ -56,6 +56,92 @@ begin
         done := done || part;
     end if;
 
+    -- effect.intend: the intent, before anything happens. One that is under way, has happened or is unknown is a conflict.
+    if changes ? 'effect.intend' then
+        with c as (
+            select distinct on (e.tenant_id, e.intent_id) e.* from jsonb_to_recordset(changes -> 'effect.intend')
+                as e(i int, tenant_id text, intent_id text, call_id text, session_id text, turn_id text, step_id text, tool text,
+                     effect_class text)
+            order by e.tenant_id, e.intent_id, e.i
+        ), put as (
+            insert into executor.effects as f
+                (tenant_id, intent_id, call_id, session_id, turn_id, step_id, tool, effect_class, state)
+            select c.tenant_id, c.intent_id, c.call_id, c.session_id, c.turn_id, c.step_id, c.tool, c.effect_class, 'open' from c
+            order by c.tenant_id, c.intent_id
+            on conflict (tenant_id, intent_id) do update
+                set call_id = excluded.call_id, turn_id = excluded.turn_id, effect_class = excluded.effect_class,
+                    state = 'open', settled = f.begun, outcome = null, ended_at = null
+                where f.state in ('did_not_happen', 'undone')
+            returning f.tenant_id, f.intent_id
+        )
+        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, intent_id);
+        done := done || part;
+    end if;
+
+    -- effect.begin: the next attempt may act. Of two that believe it is theirs, one is first; a lower one never begins.
+    if changes ? 'effect.begin' then
+        with c as (
+            select distinct on (e.tenant_id, e.intent_id) e.* from jsonb_to_recordset(changes -> 'effect.begin')
+                as e(i int, tenant_id text, intent_id text, call_id text, attempt int)
+            order by e.tenant_id, e.intent_id, e.i
+        ), locked as materialized (
+            select c.i, c.attempt, f.tenant_id, f.intent_id
+            from (select * from c order by c.tenant_id, c.intent_id offset 0) c
+            cross join lateral (
+                select k.tenant_id, k.intent_id from executor.effects k
+                where k.tenant_id = c.tenant_id and k.intent_id = c.intent_id and k.call_id = c.call_id and k.state = 'open'
+                    and k.begun = c.attempt - 1 for update of k
+            ) f
+        ), moved as (
+            update executor.effects f set begun = l.attempt, begun_at = now()
+            from locked l where f.tenant_id = l.tenant_id and f.intent_id = l.intent_id returning l.i
+        )
+        select coalesce(array_agg(i), '{}') into part from moved;
+        done := done || part;
+    end if;
+
+    -- effect.settle: nothing of the newest attempt, or of one before it, is in doubt.
+    if changes ? 'effect.settle' then
+        with c as (
+            select distinct on (e.tenant_id, e.intent_id) e.* from jsonb_to_recordset(changes -> 'effect.settle')
+                as e(i int, tenant_id text, intent_id text, attempt int)
+            order by e.tenant_id, e.intent_id, e.i
+        ), locked as materialized (
+            select c.i, c.attempt, f.tenant_id, f.intent_id
+            from (select * from c order by c.tenant_id, c.intent_id offset 0) c
+            cross join lateral (
+                select k.tenant_id, k.intent_id from executor.effects k
+                where k.tenant_id = c.tenant_id and k.intent_id = c.intent_id and k.state = 'open' and k.begun = c.attempt for update of k
+            ) f
+        ), moved as (
+            update executor.effects f set settled = l.attempt
+            from locked l where f.tenant_id = l.tenant_id and f.intent_id = l.intent_id returning l.i
+        )
+        select coalesce(array_agg(i), '{}') into part from moved;
+        done := done || part;
+    end if;
+
+    -- effect.close: what became of it.
+    if changes ? 'effect.close' then
+        with c as (
+            select distinct on (e.tenant_id, e.intent_id) e.* from jsonb_to_recordset(changes -> 'effect.close')
+                as e(i int, tenant_id text, intent_id text, state text, outcome jsonb)
+            order by e.tenant_id, e.intent_id, e.i
+        ), locked as materialized (
+            select c.i, c.state, c.outcome, f.tenant_id, f.intent_id
+            from (select * from c order by c.tenant_id, c.intent_id offset 0) c
+            cross join lateral (
+                select k.tenant_id, k.intent_id from executor.effects k
+                where k.tenant_id = c.tenant_id and k.intent_id = c.intent_id and k.state = 'open' for update of k
+            ) f
+        ), closed as (
+            update executor.effects f set state = l.state, outcome = l.outcome, ended_at = now()
+            from locked l where f.tenant_id = l.tenant_id and f.intent_id = l.intent_id returning l.i
+        )
+        select coalesce(array_agg(i), '{}') into part from closed;
+        done := done || part;
+    end if;
+
     -- stage.move: from the revision that the decision rests on to the next. Of the stored operations the first `base` stay.
     if changes ? 'stage.move' then
         with c as (

@@ -69,7 +69,10 @@ class Chain:
         """The links that ask nobody."""
         tool = self._schema(request, args)
         self._allowlist(request)
-        self._guards(args, self._scope(request, tool, args))
+        if tool is None or tool.in_workspace or request.root is not None:
+            self._guards(args, self._scope(request, tool, args))
+        else:
+            self._guards(args, None)
         return tool
 
     def _grant(self, cause: Cause, request: ToolRequested, now: datetime) -> None:
@@ -85,6 +88,8 @@ class Chain:
             tool = self._platform.skills.tool(request.tool)
         except Rejected as error:
             raise LinkRefused("schema", str(error)) from error
+        if not tool.in_workspace and tool.name not in self._platform.tools:
+            raise LinkRefused("schema", f"{tool.name} is not plugged in here")
         result = tool.validate(args)
         if not result.valid:
             raise LinkRefused("schema", "; ".join((*result.missing, *result.extra, *result.problems)))
@@ -104,9 +109,9 @@ class Chain:
             raise LinkRefused("scope", str(error)) from error
         return root
 
-    def _guards(self, args: Mapping[str, Any], root: Path) -> None:
+    def _guards(self, args: Mapping[str, Any], root: Path | None) -> None:
         try:
-            commands.check_args(args, known_paths=lambda text: _exists(root, text))
+            commands.check_args(args, known_paths=lambda text: root is not None and _exists(root, text))
         except Rejected as error:
             raise LinkRefused("guards", str(error)) from error
 
@@ -133,9 +138,9 @@ class Chain:
     def _facts(self, request: ToolRequested, tool: ToolDefinition) -> dict[str, Any]:
         return {
             "tool": tool.name,
-            "effect_class": "staged" if tool.mutates else "pure",
+            "effect_class": tool.effect_class.value,
             "mutates": tool.mutates,
-            "leaves_machine": False,
+            "leaves_machine": tool.leaves_machine,
             "args_digest": grants.digest_of(request),
             "skill": tool.skill,
             "epoch": request.epoch,

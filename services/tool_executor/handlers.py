@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
@@ -26,9 +25,11 @@ from libs.leases.ports import Cancelled, Held, Start
 from libs.objects import bodies
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
+from services.tool_executor import calls
 from services.tool_executor.chain import Chain, LinkRefused, Passed
 from services.tool_executor.domain import bounds
 from services.tool_executor.domain.workspace_tools import WORKSPACE_TOOLS
+from services.tool_executor.effects import Effects
 from services.tool_executor.settings import Settings
 from services.tool_executor.work import FilesChanged, Work, Worked
 from services.tool_executor.workspaces import GROUP, Workspaces, queries
@@ -46,15 +47,18 @@ log = logger("executor")
 
 
 class Handlers:
-    def __init__(self, platform: Platform, workspaces: Workspaces, work: Work, settings: Settings) -> None:
-        self._platform, self._workspaces, self._work, self._settings = platform, workspaces, work, settings
+    def __init__(
+        self, platform: Platform, workspaces: Workspaces, work: Work, effects: Effects, settings: Settings
+    ) -> None:
+        self._platform, self._workspaces, self._settings = platform, workspaces, settings
+        self._work, self._effects = work, effects
         self._chain = Chain(platform, workspaces)
 
     async def requested(self, cause: Cause, event: Envelope[ToolRequested]) -> Changeset:
         request = event.data
         known = await self._known(cause, request)
         if known["call"]:
-            return Changeset(cause).say(_record(request, "decision", "stale"))
+            return Changeset(cause).say(calls.recorded(request, "decision", "stale"))
         if known["cancelled"] and request.tool not in WORKSPACE_TOOLS:
             return _too_late(cause, request)
         now = self._platform.clock.now()
@@ -66,31 +70,27 @@ class Handlers:
             if now - event.time < timedelta(seconds=self._settings.policy_seconds):
                 raise
             return self._refuse(cause, request, LinkRefused("policy", f"POLICY_UNAVAILABLE: {error}"))
+        if passed.tool is not None and not passed.tool.in_workspace:
+            return await self._effects.begin(cause, request, passed.tool, passed)
         return self._begin(cause, request, passed)
 
     async def cancelled(self, cause: Cause, event: Envelope[ToolCancelRequested]) -> Changeset:
         wanted = event.data
         async with self._platform.database.read(GROUP, cause.tenant) as connection:
             rows = [row async for row in queries.running_calls(connection, tenant=cause.tenant, turn=wanted.turn_id)]
-        calls = [row["call_id"] for row in rows if wanted.call_id in (None, row["call_id"])]
-        changeset = Changeset(cause).cancel(*calls)
+        running = [row["call_id"] for row in rows if wanted.call_id in (None, row["call_id"])]
+        changeset = Changeset(cause).cancel(*running)
         return changeset if wanted.call_id else changeset.change("executor", "turn.cancel", turn_id=wanted.turn_id)
 
     async def run(self, held: Held) -> Worked:
-        return await self._work.do(held, _request(held), Cause.held(held).session or "")
+        return await self._work.do(held, calls.request_of(held), Cause.held(held).session or "")
 
     async def ended(self, held: Held, worked: Worked) -> Changeset:
         """The outcome, the stage's new operations and the journal's mirror, in one transaction."""
-        cause, request = Cause.held(held), _request(held)
+        cause, request = Cause.held(held), calls.request_of(held)
         session = cause.session or ""
         data = await bodies.store(self._platform.objects, held.tenant, worked.data)
-        changeset = Changeset(cause).change(
-            "executor",
-            "call.close",
-            call_id=request.call_id,
-            state="succeeded",
-            outcome={"summary": worked.summary[:2000]},
-        )
+        changeset = calls.closed(cause, request, "succeeded", {"summary": worked.summary[:2000]})
         if worked.length is not None:
             changeset = await self._moved(changeset, request, worked, session)
         if worked.journal is not None:
@@ -99,7 +99,7 @@ class Handlers:
         if workspace is not None:
             changeset = changeset.afterwards(lambda: self._workspaces.keep(held.tenant, session, workspace))
         return changeset.say(
-            _record(request, "outcome", "succeeded"),
+            calls.recorded(request, "outcome", "succeeded"),
             ToolSucceeded(
                 call_id=request.call_id,
                 turn_id=request.turn_id,
@@ -117,34 +117,17 @@ class Handlers:
 
     async def failed(self, held: Held, error: SumaError) -> Changeset:
         """It did not happen: what was staged in memory is forgotten with the workspace that was taken out."""
-        cause, request = Cause.held(held), _request(held)
+        cause, request = Cause.held(held), calls.request_of(held)
         code = "CANCELLED" if isinstance(error, Cancelled) else error.code
         conflicts = error.paths if isinstance(error, FilesChanged) else ()
-        return (
-            Changeset(cause)
-            .change(
-                "executor",
-                "call.close",
-                call_id=request.call_id,
-                state="failed",
-                outcome={"code": code, "error": str(error)[:2000]},
-            )
-            .say(
-                _record(request, "outcome", "failed", rule=code),
-                ToolFailed(
-                    call_id=request.call_id,
-                    turn_id=request.turn_id,
-                    step_id=request.step_id,
-                    code=code,
-                    error=str(error)[:2000],
-                    conflicts=bounds.fitting(conflicts[:200], bounds.CONFLICTS_BYTES),
-                ),
-            )
+        return calls.closed(cause, request, "failed", {"code": code, "error": str(error)[:2000]}).say(
+            calls.recorded(request, "outcome", "failed", rule=code),
+            calls.failure(request, code, str(error), conflicts=bounds.fitting(conflicts[:200], bounds.CONFLICTS_BYTES)),
         )
 
     def unheard(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
         """A request that cannot be handled: it is known as dead, so that no replay runs it, and its turn learns it."""
-        data = dead.raw()
+        data = dead.fields()
         call, step = str(data.get("call_id", dead.event_id)), str(data.get("step_id", ""))
         turn = str(data.get("turn_id", dead.header("turnid") or ""))
         failed = ToolFailed(
@@ -174,11 +157,11 @@ class Handlers:
 
     def _begin(self, cause: Cause, request: ToolRequested, passed: Passed) -> Changeset:
         return (
-            _opened(cause, request, "running", None)
+            calls.opened(cause, request, "running")
             .start(Start(request.call_id, TOOL, {"request": request.model_dump(mode="json")}))
             .say(
-                _record(request, "decision", "allow", rule=passed.decision.rule, revision=passed.decision.revision),
-                _record(request, "intent", "begin", revision=passed.decision.revision),
+                calls.allowed(request, passed.decision),
+                calls.recorded(request, "intent", "begin", revision=passed.decision.revision),
                 ToolStarted(
                     call_id=request.call_id, turn_id=request.turn_id, step_id=request.step_id, attempt=request.attempt
                 ),
@@ -187,8 +170,8 @@ class Handlers:
 
     def _refuse(self, cause: Cause, request: ToolRequested, refused: LinkRefused) -> Changeset:
         log.warning("a call was refused", link=refused.link, reason=refused.reason, call_id=request.call_id)
-        return _opened(cause, request, "denied", {"link": refused.link, "reason": refused.reason[:2000]}).say(
-            _record(request, "decision", "deny", rule=refused.link, revision=self._platform.policy.revision),
+        return calls.opened(cause, request, "denied", {"link": refused.link, "reason": refused.reason[:2000]}).say(
+            calls.recorded(request, "decision", "deny", rule=refused.link, revision=self._platform.policy.revision),
             ToolDenied(
                 call_id=request.call_id,
                 turn_id=request.turn_id,
@@ -235,49 +218,8 @@ class Handlers:
         return int(head["revision"]) + 1 if head else 1
 
 
-def _request(held: Held) -> ToolRequested:
-    return ToolRequested.model_validate(held.input["request"])
-
-
 def _too_late(cause: Cause, request: ToolRequested) -> Changeset:
     """Its turn was cancelled before it came: it does not begin."""
-    return _opened(cause, request, "failed", {"code": "CANCELLED"}).say(
-        _record(request, "decision", "stale"),
-        ToolFailed(
-            call_id=request.call_id,
-            turn_id=request.turn_id,
-            step_id=request.step_id,
-            code="CANCELLED",
-            error="the turn was cancelled",
-        ),
-    )
-
-
-def _opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any] | None) -> Changeset:
-    return Changeset(cause).change(
-        "executor",
-        "call.open",
-        call_id=request.call_id,
-        session_id=cause.session or "",
-        turn_id=request.turn_id,
-        step_id=request.step_id,
-        tool=request.tool,
-        state=state,
-        args=request.args,
-        outcome=outcome,
-    )
-
-
-def _record(request: ToolRequested, phase: str, verdict: str, *, rule: str = "", revision: str = "") -> ActionRecorded:
-    return ActionRecorded(
-        action="tool.execute",
-        phase=phase,
-        verdict=verdict,
-        principal=request.principal,
-        resource=request.tool,
-        rule=rule,
-        revision=revision,
-        turn_id=request.turn_id,
-        step_id=request.step_id,
-        call_id=request.call_id,
+    return calls.opened(cause, request, "failed", {"code": "CANCELLED"}).say(
+        calls.recorded(request, "decision", "stale"), calls.failure(request, "CANCELLED", "the turn was cancelled")
     )

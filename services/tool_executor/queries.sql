@@ -29,3 +29,8 @@ select
 -- The calls of a turn that still run, to be cancelled.
 select t.call_id from executor.tool_calls t
 where t.tenant_id = :tenant and t.turn_id = :turn and t.state = 'running';
+
+-- name: effect(tenant, intent)^
+-- How an intent stands.
+select f.intent_id, f.call_id, f.effect_class, f.state, f.begun, f.settled, f.outcome::text as outcome
+from executor.effects f where f.tenant_id = :tenant and f.intent_id = :intent;

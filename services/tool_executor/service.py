@@ -9,6 +9,7 @@ from libs.runtime.service import Api, Service, Subscription
 from libs.skills import Categories
 from services.tool_executor import api
 from services.tool_executor.content import Contents
+from services.tool_executor.effects import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.settings import Settings
 from services.tool_executor.work import Work
@@ -22,14 +23,20 @@ def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
     workspaces = Workspaces(platform.database, settings, platform.data_dir)
     work = Work(platform, workspaces, _categories(platform), Contents(platform.embedder, settings))
-    on = Handlers(platform, workspaces, work, settings)
+    effects = Effects(platform, settings)
+    on = Handlers(platform, workspaces, work, effects, settings)
+    room, each, tries = settings.effects_at_once, settings.effects_at_once_per_tenant, settings.effect_attempts
     return Service(
         GROUP,
         [
             Subscription(ToolRequested, on.requested, on.unheard),
             Subscription(ToolCancelRequested, on.cancelled, urgent=True),
         ],
-        [Kind(TOOL, on.run, on.ended, on.failed, settings.calls_at_once, settings.calls_at_once_per_tenant)],
+        [
+            Kind(TOOL, on.run, on.ended, on.failed, settings.calls_at_once, settings.calls_at_once_per_tenant),
+            Kind(EFFECT, effects.run, effects.ended, effects.failed, room, each, tries),
+            Kind(SETTLE, effects.settle, effects.settled, effects.unsettled, room, each, tries),
+        ],
         schema=SCHEMA,
         api=Api(api.build(platform, workspaces), PORT),
     )

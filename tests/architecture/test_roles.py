@@ -11,12 +11,13 @@ from tests.architecture.schemas import NAMES
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
-MAY_EXECUTE = {"now", "tenants", "closed_door", "guard", "settle", "commit"}
+MAY_EXECUTE = {"now", "tenants", "closed_door", "guard", "settle", "decide", "commit"}
 """Of the bus's functions, those that a service may call (bus.md 11)."""
 
 CROSS_TENANTS = {
     "bus.now": "the clock has no tenant",
     "bus.guard": "suma_app has no grant on the inbox; refuses tenants outside the set",
+    "bus.decide": "suma_app has no grant on what is parked and dead; refuses tenants outside the set",
     "bus.settle": "suma_app has no grant on the log; refuses tenants outside the set",
     "gateway.key_by_id": "an API key is looked up before anyone knows its tenant",
     "audit.unsealed": "checkpoints sign every tenant's head",
@@ -77,11 +78,12 @@ async def test_no_role_of_ours_passes_row_level_security(eye: Connection) -> Non
 
 
 @pytest.mark.requirement("P8")
-@pytest.mark.parametrize("function", ["guard", "settle", "commit"])
+@pytest.mark.parametrize("function", ["guard", "decide", "settle", "commit"])
 async def test_a_batch_that_names_a_tenant_outside_the_set_is_refused(app: Connection, function: str) -> None:
     item = '{"n":0,"grp":"g","id":"x","tenant":"b","key":"k","state":"done","urgent":false}'
     calls = {
         "guard": f"select bus.guard('[{item}]')",
+        "decide": """select bus.decide('[{"n": 0, "verb": "replay", "tenant": "b"}]', '{0}')""",
         "settle": """select bus.settle('{"starts": [{"n": 0, "id": "x", "tenant": "b"}]}', '{0}')""",
         "commit": f"""select bus.commit('{{"tenants": "{{a}}", "items": [{item}]}}')""",
     }

@@ -83,13 +83,19 @@ async def turn_cast(
     """The three services; `world` is the folder of their root and data, `patience` how long they wait for people."""
     settings = {"conversation_worker": {"approval_seconds": patience, "clarification_seconds": patience}}
     ports: dict[str, Any] = {"policy": await law(), "model": Steady(), "member": member, "point": point}
-    async with at_home(where, Path(world), settings=settings, **ports) as stage:
-        person = asyncio.ensure_future(_approve(stage[0]))
-        try:
-            yield stage
-        finally:
-            person.cancel()
-            await asyncio.gather(person, return_exceptions=True)
+    async with at_home(where, Path(world), settings=settings, **ports) as stage, approving(stage[0]):
+        yield stage
+
+
+@asynccontextmanager
+async def approving(platform: Platform) -> AsyncIterator[None]:
+    """With a person who says yes to whatever is asked."""
+    person = asyncio.ensure_future(_approve(platform))
+    try:
+        yield
+    finally:
+        person.cancel()
+        await asyncio.gather(person, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -104,6 +104,9 @@ class AllowAll:
     async def decide(self, action: str, facts: Mapping[str, Any]) -> Decision:
         return Decision(action, True, "test", "", (), self.revision)
 
+    async def reload(self) -> bool:
+        return False
+
 
 @asynccontextmanager
 async def platform(where: Dsns, member: str | None = None, **ports: Any) -> AsyncIterator[Platform]:

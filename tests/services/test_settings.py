@@ -93,3 +93,33 @@ def test_a_variable_that_is_no_setting_is_named_with_the_one_that_may_be_meant()
 def test_roots_are_several_folders_in_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUMA_ROOTS", "/srv/a:~/b")
     assert settings.process().roots == (Path("/srv/a"), Path("~/b").expanduser())
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("SUMA_POLICY_ENGINE", "opa", "SUMA_OPA_URL says where it is"),
+        ("SUMA_OPA_URL", "localhost:8181", "SUMA_OPA_URL: an address that begins with http://"),
+        ("SUMA_OPA_URL", "http://localhost:port", "SUMA_OPA_URL: Port could not be cast"),
+        ("SUMA_OBJECTS", "s3", "SUMA_S3__BUCKET names the bucket"),
+        ("SUMA_S3__ACCESS_KEY", "key", "go together"),
+        ("SUMA_S3__BUCKETS", "suma", "SUMA_S3__BUCKETS"),
+        ("SUMA_BUS", "kafka", "SUMA_KAFKA__BOOTSTRAP says where it is"),
+        ("SUMA_BUS", "rabbit", "SUMA_BUS"),
+        ("SUMA_KAFKA__SECURITY_PROTOCOL", "SASL_SSL", "needs sasl_username and sasl_password"),
+        ("SUMA_KAFKA__CERT_FILE", "c.pem", "cert_file and key_file go together"),
+        ("SUMA_KAFKA__PREFIX", "with space", "SUMA_KAFKA__PREFIX"),
+    ],
+)
+def test_a_server_that_is_chosen_must_be_somewhere(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, says: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(settings.BadSettings, match=says):
+        settings.everything()
+
+
+def test_the_secrets_of_servers_are_hidden_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("SUMA_OPA_TOKEN", "SUMA_S3__ACCESS_KEY", "SUMA_S3__SECRET_KEY", "SUMA_KAFKA__SASL_PASSWORD"):
+        monkeypatch.setenv(variable, "hush")
+    assert "hush" not in str(sources())

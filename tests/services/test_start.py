@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
-from services.start import Lives
+import pytest
+
+from libs.database import Dsns
+from services.start import Lives, ServerEnded, unless_a_server_ends
+from services.wiring import Ended, Grounds
 
 
 def test_a_first_start_has_nobody_before_it(tmp_path: Path) -> None:
@@ -19,3 +24,31 @@ def test_the_dead_are_remembered_until_what_they_held_is_free(tmp_path: Path) ->
     assert Lives(tmp_path / "lives").past() == ["first", "second"]
     lives.record(["third"])
     assert lives.past() == ["third"]
+
+
+@pytest.mark.requirement("A17")
+async def test_a_start_whose_server_goes_away_ends_instead_of_waiting_for_it() -> None:
+    gone = asyncio.Event()
+    grounds = Grounds(Dsns("", "", ""), "", {"PostgreSQL": _when(gone), "Redis": _when(asyncio.Event())})
+    starting = asyncio.Event()
+
+    async def start() -> None:
+        gone.set()
+        await starting.wait()
+
+    with pytest.raises(ServerEnded, match="PostgreSQL ended"):
+        await unless_a_server_ends(start(), grounds)
+
+
+async def test_what_a_part_that_fails_says_is_what_ends_the_process() -> None:
+    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    failed.set_exception(ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        await unless_a_server_ends(asyncio.shield(failed), Grounds(Dsns("", "", ""), ""))
+
+
+def _when(event: asyncio.Event) -> Ended:
+    async def ended() -> None:
+        await event.wait()
+
+    return ended

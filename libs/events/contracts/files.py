@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
+from typing_extensions import override
 
 from libs.events import registry
+from libs.events.contracts.asyncapi import HEADERS, asyncapi
 from libs.events.contracts.compatibility import breaks
 from libs.events.contracts.schemas import schema, sentence
 from libs.events.topics import TOPICS, Topic
@@ -17,14 +19,14 @@ from libs.events.topics import TOPICS, Topic
 Files: TypeAlias = Mapping[str, str]
 """Texts by their path in `proto/`."""
 
-EVENTS, GOLDEN, CATALOGUE = "events", "golden", "topics.yaml"
+EVENTS, GOLDEN, CATALOGUE, BUS = "events", "golden", "topics.yaml", "asyncapi.yaml"
 HEAD = "# Written from libs/events by `make contracts`: change the classes, not this file.\n"
 
 
 def written() -> Files:
     """Every file that the classes lead to."""
     schemas = {f"{EVENTS}/{name}.json": _json(schema(event)) for name, event in sorted(registry.items())}
-    return {**schemas, CATALOGUE: HEAD + yaml.safe_dump(catalogue(), sort_keys=False, allow_unicode=True, width=120)}
+    return {**schemas, CATALOGUE: _yaml(catalogue()), BUS: _yaml(asyncapi())}
 
 
 def catalogue() -> dict[str, Any]:
@@ -48,7 +50,7 @@ def incompatibilities(folder: Path, files: Files) -> list[str]:
             new = json.loads(files[f"{EVENTS}/{name}.json"])
             reasons = breaks(json.loads(path.read_text("utf-8")), new)
             found += [f"{name}: {reason}. Declare {_next(name)} beside it" for reason in reasons]
-    return found + _moved(folder, files)
+    return found + _moved(folder, files) + _reworded(folder, files)
 
 
 def without_example(folder: Path) -> list[str]:
@@ -81,6 +83,15 @@ def _moved(folder: Path, files: Files) -> list[str]:
     ]
 
 
+def _reworded(folder: Path, files: Files) -> list[str]:
+    """Whoever reads the headers of a message on Kafka must still find them."""
+    old, new = (yaml.safe_load(text or "{}") for text in (_text(folder / BUS), files[BUS]))
+    if not old:
+        return []
+    had, has = (document["components"]["schemas"][HEADERS] for document in (old, new))
+    return [f"the headers on Kafka: {reason}" for reason in breaks(had, has)]
+
+
 def _next(name: str) -> str:
     """The type of the next version."""
     stem, version = name.rsplit(".v", 1)
@@ -89,6 +100,18 @@ def _next(name: str) -> str:
 
 def _text(path: Path) -> str | None:
     return path.read_text("utf-8") if path.exists() else None
+
+
+class _Whole(yaml.SafeDumper):
+    """Writes a part that is used twice twice: many readers of YAML follow no aliases."""
+
+    @override
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _yaml(value: Any) -> str:
+    return HEAD + yaml.dump(value, Dumper=_Whole, sort_keys=False, allow_unicode=True, width=120)
 
 
 def _json(value: Any) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Any
 
 from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, models_json_schema
 from typing_extensions import override
 
 from libs.events.base import Event
@@ -56,6 +56,15 @@ def schema(event: type[Event]) -> dict[str, Any]:
         "required": list(REQUIRED),
         "$defs": {event.__name__: data, **parts},
     }
+
+
+def components(
+    events: Collection[type[Event]], ref_template: str
+) -> tuple[dict[type[Event], JsonSchemaValue], dict[str, JsonSchemaValue]]:
+    """For each event the reference to its data, and the schemas that these lead to, by name, each of them once."""
+    asked: list[tuple[type[Event], JsonSchemaMode]] = [(event, "validation") for event in events]
+    references, written = models_json_schema(asked, schema_generator=_Documented, ref_template=ref_template)
+    return {event: references[event, "validation"] for event in events}, written["$defs"]
 
 
 def sentence(cls: type) -> str:

@@ -48,6 +48,8 @@ def _objections(
         tool = tools.get(step.tool)
         if tool is None:
             yield step.ordinal, f"Step {step.ordinal} uses {step.tool}, which is no tool of the catalogue."
+        elif tool.effect is Effect.ACT:
+            yield step.ordinal, f"Step {step.ordinal} acts outside the workspace; words cannot judge that."
         elif tool.mutates:
             yield from _misfits(step, tool, reading)
     yield from _touched(plan, tools, reading, ground, categories)

@@ -63,7 +63,8 @@ class _Planning:
 
     def __init__(self, planner: Planner, task: Task, tools: Sequence[ToolDefinition]) -> None:
         self._planner, self._task = planner, task
-        self._tools = {tool.name: tool for tool in tools}
+        # What a tool from outside is good for takes a model to tell; words alone would call it by accident.
+        self._tools = {tool.name: tool for tool in tools if tool.in_workspace}
         self._ground = Ground.of(task.root, task.workspace)
         self._answer = folded(task.clarification or "")
         self._reading = read(self._text(), self._ground.names or ())

@@ -12,9 +12,10 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 
 from libs.errors import NotFound, Rejected
 
@@ -86,9 +87,9 @@ class DataDirectory:
             raise NoKey(f"{self.key_file} does not exist yet: start the platform with `suma up`") from None
 
     def key_or_new(self, mint: Callable[[], str]) -> str:
-        """The local API key, minted by the first start. For the holder of the lock alone."""
+        """The local API key, minted by the first start; of several at once, all use the first one's."""
         if not self.key_file.exists():
-            _place(self.key_file, mint() + "\n")
+            _place_first(self.key_file, mint() + "\n")
         return self.key()
 
     def owner(self) -> Owner | None:
@@ -167,10 +168,12 @@ def existing(path: Path) -> DataDirectory:
 def _check_or_mark(path: Path) -> None:
     marker = path / "format"
     if not marker.exists():
-        # A start killed while it wrote the marker leaves only the marker's draft.
-        if {entry.name for entry in path.iterdir()} - {_draft(marker).name}:
+        strangers = [entry for entry in path.iterdir() if not _is_draft_of(marker, entry)]
+        if not strangers:
+            _place_first(marker, f"{FORMAT}\n")
+        # Whoever starts beside us may have marked the folder, and begun to fill it, while we looked.
+        elif not marker.exists():
             raise ForeignDirectory(f"{path} holds something that is not Suma's: set SUMA_DATA_DIR to an empty folder")
-        _place(marker, f"{FORMAT}\n")
     found = marker.read_text().strip()
     if not found.isdigit():
         raise ForeignDirectory(f"{marker} is not Suma's: set SUMA_DATA_DIR to an empty folder")
@@ -179,17 +182,20 @@ def _check_or_mark(path: Path) -> None:
         raise NewerFormat(f"{path} has {newer}: use the newer Suma, or set SUMA_DATA_DIR to another folder")
 
 
-def _place(file: Path, text: str) -> None:
-    """Write a file whole or not at all, for our eyes only."""
-    draft = _draft(file)
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+def _place_first(file: Path, text: str) -> None:
+    """Write a file whole or not at all, for our eyes only, unless someone was first: then theirs stays."""
+    draft = file.with_name(f"{file.name}.{token_hex(8)}.new")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         os.write(handle, text.encode())
         os.fsync(handle)
+        with suppress(FileExistsError):
+            os.link(draft, file)
     finally:
         os.close(handle)
-    draft.replace(file)
+        draft.unlink()
 
 
-def _draft(file: Path) -> Path:
-    return file.with_name(f"{file.name}.new")
+def _is_draft_of(file: Path, entry: Path) -> bool:
+    """A start killed while it wrote the file leaves its draft."""
+    return entry.name.startswith(f"{file.name}.") and entry.suffix == ".new"

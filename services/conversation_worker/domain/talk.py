@@ -11,6 +11,8 @@ from libs.events.base import Value
 from libs.events.committee import Exchange
 from libs.events.values import Args, Body, Diff, Hitl, Json, Plan, Step, StepState, Usage
 
+EFFECT = "effect"
+"""The kind of a question whether an effect happened."""
 HISTORY_MOST = 20
 """Exchanges that a session remembers (S2, linked)."""
 ENDED_MOST = 32
@@ -141,6 +143,11 @@ class Approval(Value):
     step_id: str | None = None
     items: tuple[Json, ...] = ()
 
+    @property
+    def outlives(self) -> bool:
+        """Is it still to be answered when its turn is over? Whether something happened is."""
+        return self.kind == EFFECT
+
 
 class Session(Value):
     """What outlives a turn."""
@@ -170,6 +177,13 @@ class Talk:
     turn: Turn | None = None
     steps: tuple[Doing, ...] = ()
     approvals: tuple[Approval, ...] = field(default=())
+
+    @property
+    def at_work(self) -> bool:
+        """Is a turn under way that waits for no person?"""
+        asking = (TurnState.AWAITING_CLARIFICATION, TurnState.AWAITING_COMMIT)
+        asked = any(approval.open for approval in self.approvals)
+        return self.turn is not None and self.turn.state not in asking and not asked
 
     def doing(self, step_id: str) -> Doing | None:
         return next((doing for doing in self.steps if doing.step_id == step_id), None)

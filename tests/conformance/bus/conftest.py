@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,11 +18,13 @@ from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
 from libs.database import Dsns
 from libs.events import FeedbackGiven, RememberRequested
-from libs.runtime.host import Running, host
+from libs.events.topics import MEMORY_EVENTS
+from libs.runtime.host import Running, host, prepare
 from libs.runtime.platform import Platform
 from tests import infrastructure
-from tests.conformance.bus.adapters import ADAPTERS
+from tests.conformance.bus.adapters import ADAPTERS, KafkaPlace, Place
 from tests.conformance.bus.listener import GROUP, Listener, member
+from tests.infrastructure import buses
 from tests.processes import Child
 
 WITHIN = 30.0
@@ -31,16 +33,17 @@ LOOK_EVERY = 0.02
 
 @dataclass
 class Cluster:
-    adapter: str
-    where: Dsns
+    place: Place
     publisher: Platform
     eye: asyncpg.Connection[asyncpg.Record]
     children: list[Child] = field(default_factory=list)
 
-    @asynccontextmanager
-    async def platform(self, **ports: Any) -> AsyncIterator[Platform]:
-        async with ADAPTERS[self.adapter](self.where, **ports) as platform:
-            yield platform
+    @property
+    def where(self) -> Dsns:
+        return self.place.where
+
+    def platform(self, **ports: Any) -> AbstractAsyncContextManager[Platform]:
+        return self.place.platform(**ports)
 
     @asynccontextmanager
     async def listening(self, **ports: Any) -> AsyncIterator[Running]:
@@ -53,7 +56,7 @@ class Cluster:
 
     def child(self, name: str, fatal: str = "") -> Child:
         """A member in a process of its own."""
-        child = Child(member, self.adapter, self.where, name, fatal)
+        child = Child(member, self.place, name, fatal)
         self.children.append(child)
         return child
 
@@ -89,6 +92,15 @@ class Cluster:
             while not await self.eye.fetchval(question, *args):
                 await asyncio.sleep(LOOK_EVERY)
 
+    async def shared_by(self, members: int) -> Mapping[str, int]:
+        """Wait until so many members share all partitions; how many each has."""
+        async with asyncio.timeout(WITHIN):
+            while True:
+                shares = await self.place.shares(GROUP)
+                if len(shares) == members and sum(shares.values()) == MEMORY_EVENTS.partitions:
+                    return shares
+                await asyncio.sleep(LOOK_EVERY)
+
     async def later(self, seconds: float) -> None:
         """Let database time pass."""
         await infrastructure.shift(self.publisher.database, seconds=seconds)
@@ -120,19 +132,23 @@ class Cluster:
 
 
 @pytest.fixture(params=list(ADAPTERS))
-def adapter(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+def place(request: pytest.FixtureRequest, echo_where: Dsns) -> Place:
+    bootstrap = request.getfixturevalue("broker").bootstrap if request.param == "kafka" else ""
+    return ADAPTERS[request.param](echo_where, bootstrap)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def cluster(adapter: str, echo_where: Dsns) -> AsyncIterator[Cluster]:
-    async with ADAPTERS[adapter](echo_where) as publisher:
+async def cluster(place: Place) -> AsyncIterator[Cluster]:
+    async with place.platform() as publisher:
+        await prepare(publisher, [Listener(publisher).service()])
         writing = asyncio.ensure_future(publisher.writer.run())
-        eye = await asyncpg.connect(echo_where.owner.replace("suma_owner", "postgres"))
-        cluster = Cluster(adapter, echo_where, publisher, eye)
+        eye = await asyncpg.connect(place.where.owner.replace("suma_owner", "postgres"))
+        cluster = Cluster(place, publisher, eye)
         yield cluster
         for child in cluster.children:
             child.kill()
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
         await eye.close()
+    if isinstance(place, KafkaPlace):
+        await buses.forget(place.address)

@@ -8,7 +8,7 @@ import signal
 
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
-from libs.database import Dsns, Schema
+from libs.database import Schema
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import FeedbackGiven, RememberRequested, TurnEnded
 from libs.events.envelope import Envelope
@@ -16,7 +16,7 @@ from libs.runtime.host import host
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
 from libs.telemetry import logs
-from tests.conformance.bus.adapters import ADAPTERS
+from tests.conformance.bus.adapters import Place
 from tests.echo import FOLDER
 from tests.infrastructure import PACE
 
@@ -24,7 +24,8 @@ GROUP = "memory_service"
 
 
 class Listener:
-    """`bad` is refused, `crash` raises, `needs:NAME` waits until that tally exists; anything else is noted."""
+    """`bad` is refused, `crash` raises, `needs:NAME` is parked until that tally exists and `awaits:NAME` takes until
+    then; anything else is noted."""
 
     def __init__(self, platform: Platform) -> None:
         self._database = platform.database
@@ -37,6 +38,9 @@ class Listener:
                 raise RuntimeError("it says so itself")
             case ["needs", name] if not await self._exists(cause.tenant, name):
                 raise Unavailable(f"{name} is missing")
+            case ["awaits", name]:
+                while not await self._exists(cause.tenant, name):
+                    await asyncio.sleep(0.02)
         return self._noted(cause, event, event.data.memory_id)
 
     async def urged(self, cause: Cause, event: Envelope[FeedbackGiven]) -> Changeset:
@@ -67,19 +71,19 @@ class Listener:
             return bool(await connection.fetchval("select exists (select from echo.tallies where name = $1)", name))
 
 
-def member(adapter: str, where: Dsns, name: str, fatal: str = "") -> None:
+def member(place: Place, name: str, fatal: str = "") -> None:
     """A process of its own that listens until it is killed, by itself when it comes to the point `fatal`."""
     logs.configure(json=False, level="CRITICAL")
-    asyncio.run(_listen(adapter, where, name, fatal))
+    asyncio.run(_listen(place, name, fatal))
 
 
-async def _listen(adapter: str, where: Dsns, name: str, fatal: str) -> None:
+async def _listen(place: Place, name: str, fatal: str) -> None:
     def point(here: str) -> None:
         if here == fatal:
             os.kill(os.getpid(), signal.SIGKILL)
 
     async with (
-        ADAPTERS[adapter](where, name, point=point) as platform,
+        place.platform(name, point=point) as platform,
         host(platform, [Listener(platform).service()], pace=PACE) as running,
     ):
         await running.failed

@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 
 import pytest
 
-from libs.bus.ports import OWNED_SECONDS, Bus, Partition, Record
+from libs.bus.ports import OWNED_SECONDS
 from libs.changes.lanes import Lanes
 from libs.events.topics import MEMORY_EVENTS
 from libs.runtime.consumer import Consumer
+from libs.runtime.notices import Notices
 from libs.runtime.platform import nowhere
 from tests.conformance.bus.conftest import Cluster
 from tests.conformance.bus.listener import GROUP, Listener
 
 KEYS = [f"k{n}" for n in range(12)]
 ROUNDS = 8
-
-
-class Greedy:
-    """A member that believes it owns every partition from its start, whatever others think."""
-
-    def __init__(self, bus: Bus) -> None:
-        self._bus = bus
-
-    async def assignments(self, groups: Sequence[str]) -> Mapping[str, Mapping[Partition, int]]:
-        every = {Partition(MEMORY_EVENTS.name, part): 0 for part in range(MEMORY_EVENTS.partitions)}
-        return dict.fromkeys(groups, every)
-
-    async def read(self, after: Mapping[Partition, int], *, limit: int) -> Sequence[Record]:
-        return await self._bus.read(after, limit=limit)
-
-    async def advance(self, done: Mapping[str, Mapping[Partition, int]]) -> None:
-        await self._bus.advance(done)
-
-    async def wake(self, topics: Sequence[str]) -> None:
-        await self._bus.wake(topics)
-
-    async def waiting(self) -> None:
-        await self._bus.waiting()
-
-    async def leave(self, groups: Sequence[str]) -> None:
-        await self._bus.leave(groups)
-
-    async def lag(self, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
-        return await self._bus.lag(groups)
 
 
 async def say_a_round(cluster: Cluster, number: int) -> None:
@@ -62,7 +33,7 @@ async def all_is_heard_once_and_in_order(cluster: Cluster, rounds: int) -> None:
 @pytest.mark.requirement("A10", "A15")
 async def test_one_joins_one_stalls_and_one_is_killed_in_the_middle(cluster: Cluster) -> None:
     first, second, third = (cluster.child(name) for name in ("first", "second", "third"))
-    await cluster.until("select count(distinct member) = 3 from bus.partitions where grp = $1", GROUP)
+    await cluster.shared_by(3)
     await say_a_round(cluster, 0)
     second.stop()
     await say_a_round(cluster, 1)
@@ -84,10 +55,25 @@ async def test_two_owners_of_every_partition_handle_each_event_once(cluster: Clu
     async with AsyncExitStack() as stack:
         for _ in range(2):
             platform = await stack.enter_async_context(cluster.platform())
-            await stack.enter_async_context(cluster.listening(bus=Greedy(platform.bus)))
+            await stack.enter_async_context(cluster.listening(bus=cluster.place.greedy(platform.bus)))
         for number in range(ROUNDS):
             await say_a_round(cluster, number)
         await all_is_heard_once_and_in_order(cluster, ROUNDS)
+
+
+@pytest.mark.requirement("A15")
+async def test_a_handler_that_outlasts_its_membership_has_one_effect_and_is_not_overtaken(cluster: Cluster) -> None:
+    async with cluster.listening(), AsyncExitStack() as others:
+        await cluster.say("slow", text="awaits:gate")
+        await cluster.say("next")
+        await cluster.later(OWNED_SECONDS + 1)
+        for _ in range(2):
+            await others.enter_async_context(cluster.listening())
+        await cluster.shared_by(3)
+        await cluster.say("last")
+        await cluster.mend("gate")
+        await cluster.until_heard(3)
+    assert await cluster.heard() == ["slow", "next", "last"]
 
 
 @pytest.mark.requirement("A12")
@@ -101,7 +87,14 @@ async def test_an_event_delivered_often_at_once_has_one_effect(cluster: Cluster,
         done: list[int] = []
         lanes = [Lanes() for _ in members]
         consumers = [
-            Consumer(Listener(member).service(), writer=member.writer, lanes=own, parked=member.parked, point=nowhere)
+            Consumer(
+                Listener(member).service(),
+                writer=member.writer,
+                lanes=own,
+                parked=member.parked,
+                notices=Notices(member.objects, member.board),
+                point=nowhere,
+            )
             for member, own in zip(members, lanes, strict=True)
         ]
         for number in range(times):
@@ -120,7 +113,7 @@ async def test_an_event_delivered_often_at_once_has_one_effect(cluster: Cluster,
 )
 async def test_what_a_killed_member_had_in_hand_arrives_in_order(cluster: Cluster, fatal: str) -> None:
     child = cluster.child("doomed", fatal)
-    await cluster.until("select count(*) = 6 from bus.partitions where grp = $1 and member = 'doomed'", GROUP)
+    await cluster.shared_by(1)
     for number in range(3):
         await cluster.say(str(number))
     assert await child.ended() == -9
@@ -135,10 +128,7 @@ async def test_a_member_that_leaves_gives_its_partitions_back_at_once(cluster: C
     async with cluster.listening():
         await cluster.say("before")
         await cluster.until_heard(1)
-    assert (
-        await cluster.eye.fetchval("select count(*) from bus.partitions where grp = $1 and member is not null", GROUP)
-        == 0
-    )
+    assert not await cluster.place.shares(GROUP)
     async with cluster.listening():
         await cluster.say("after")
         await cluster.until_heard(2)
@@ -153,8 +143,4 @@ async def test_what_is_done_is_not_behind(cluster: Cluster) -> None:
 
 async def test_partitions_are_shared_fairly(cluster: Cluster) -> None:
     async with cluster.listening(), cluster.listening(), cluster.listening():
-        await cluster.until(
-            "select count(*) = 3 and max(held) = 2 from (select count(*) as held from bus.partitions"
-            " where grp = $1 and member is not null group by member) as shares",
-            GROUP,
-        )
+        assert sorted((await cluster.shared_by(3)).values()) == [2, 2, 2]

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
+from libs.bus import reader
 from libs.bus.ports import Partition, Record
-from libs.bus.reader import IN_HAND_MOST, Reader
+from libs.bus.reader import EACH_MOST, IN_HAND_MOST, Reader
 
 PART = Partition("topic", 0)
 
 
-def records(*positions: int) -> list[Record]:
-    return [Record("topic", 0, n, str(n), "t", "t:k", "type", {}, b"{}") for n in positions]
+def records(*positions: int, tenant: str = "t") -> list[Record]:
+    return [Record("topic", 0, n, str(n), tenant, f"{tenant}:k", "type", {}, b"{}") for n in positions]
 
 
 class Log:
     """A bus over a list, whose reads wait when the test says so. What it promises is what the port promises."""
 
-    def __init__(self) -> None:
+    problem = None
+
+    def __init__(self, *, dense: bool = True) -> None:
+        self.dense = dense
         self.records: list[Record] = []
         self.owned: dict[Partition, int] = {PART: 0}
         self.may_answer = asyncio.Event()
@@ -28,11 +33,17 @@ class Log:
         self.asked = asyncio.Event()
         self.advanced: list[int] = []
 
-    async def assignments(self, groups: Sequence[str]) -> Mapping[str, Mapping[Partition, int]]:
+    async def assignments(self, groups: Mapping[str, Collection[str]]) -> Mapping[str, Mapping[Partition, int]]:
         return {group: dict(self.owned) for group in groups}
 
-    async def read(self, after: Mapping[Partition, int], *, limit: int) -> Sequence[Record]:
-        found = [record for record in self.records if record.position > after[PART]][:limit]
+    async def moved(self, within: float) -> None:
+        await asyncio.sleep(within)
+
+    async def read(self, after: Mapping[str, Mapping[Partition, int]], *, limit: int) -> Mapping[str, Sequence[Record]]:
+        found = {
+            group: [record for record in self.records if record.position > marks[PART]][:limit]
+            for group, marks in after.items()
+        }
         self.asked.set()
         await self.may_answer.wait()
         return found
@@ -56,11 +67,14 @@ class Desk:
 
     def __init__(self) -> None:
         self.taken: list[int] = []
+        self.deaf = False
         self.dones: list[Callable[[], None]] = []
 
     def take(self, record: Record, done: Callable[[], None]) -> None:
         self.taken.append(record.position)
         self.dones.append(done)
+        if self.deaf:
+            done()
 
     async def until(self, count: int) -> None:
         async with asyncio.timeout(5):
@@ -74,6 +88,7 @@ class Running:
         self.reader = Reader(
             self.log, {"g": self.desk.take}, {"g": frozenset({"topic"})}, own_every=0.01, flush_every=0.01
         )
+        self.finished = 0
         self._tasks: list[asyncio.Future[None]] = []
 
     async def __aenter__(self) -> Running:
@@ -137,14 +152,57 @@ async def test_a_partition_lost_and_regained_during_a_read_skips_nothing() -> No
 
 async def test_no_more_is_in_hand_than_allowed_and_the_rest_follows() -> None:
     async with Running() as running:
-        running.log.records = records(*range(1, IN_HAND_MOST + 11))
+        running.log.records = records(*range(1, EACH_MOST + 11))
+        await running.desk.until(EACH_MOST)
+        await asyncio.sleep(0.05)
+        assert len(running.desk.taken) == EACH_MOST
+        for done in list(running.desk.dones):
+            done()
+        await running.desk.until(EACH_MOST + 10)
+        assert running.desk.taken == list(range(1, EACH_MOST + 11))
+
+
+async def test_another_tenant_s_record_behind_a_thousand_is_met_before_any_of_them_is_done() -> None:
+    async with Running() as running:
+        running.log.records = [*records(*range(1, 1001)), *records(1001, tenant="other")]
+        await running.desk.until(EACH_MOST + 1)
+        assert running.desk.taken[-1] == 1001
+        running.desk.dones[-1]()
+        await running.reader.flush()
+    assert running.log.advanced == [], "what is read ahead is not done"
+
+
+async def test_many_tenants_share_what_is_in_hand() -> None:
+    async with Running() as running:
+        running.log.records = [record for n in range(1, 601) for record in records(n, tenant=f"t{n % 3}")]
         await running.desk.until(IN_HAND_MOST)
         await asyncio.sleep(0.05)
         assert len(running.desk.taken) == IN_HAND_MOST
-        for done in list(running.desk.dones):
-            done()
-        await running.desk.until(IN_HAND_MOST + 10)
-        assert running.desk.taken == list(range(1, IN_HAND_MOST + 11))
+
+
+async def test_what_is_read_ahead_is_bounded_and_the_rest_is_read_as_it_is_done() -> None:
+    large = reader.AHEAD_MOST_BYTES // 300
+    async with Running() as running:
+        every = [replace(record, data=b"x" * large) for record in records(*range(1, 1001))]
+        running.log.records = every
+        await running.desk.until(EACH_MOST)
+        await asyncio.sleep(0.05)
+        assert running.reader.ahead_bytes <= reader.AHEAD_MOST_BYTES + large + reader.RECORD_BYTES
+        while len(running.desk.dones) < len(every):
+            for done in running.desk.dones[running.finished :]:
+                done()
+                running.finished += 1
+            await asyncio.sleep(0)
+        assert running.desk.taken == list(range(1, 1001))
+
+
+async def test_records_that_nobody_listens_to_are_done_by_the_thousand() -> None:
+    async with Running() as running:
+        running.desk.deaf = True
+        running.log.records = records(*range(1, 5001))
+        await running.desk.until(5000)
+        await running.reader.flush()
+    assert running.log.advanced[-1] == 5000
 
 
 async def test_the_mark_waits_for_the_slowest_of_what_came_before() -> None:

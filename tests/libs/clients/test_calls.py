@@ -15,6 +15,7 @@ from libs.errors import Conflict, Denied, NotFound, Rejected, SumaError, Unavail
 from libs.identity import BadToken, internal
 from libs.keys import Keys
 from libs.keys.file import FileKeys
+from libs.outbound import Doors
 
 Answer = Callable[[httpx.Request], httpx.Response]
 
@@ -24,6 +25,7 @@ class Caller:
     keys: Keys
     clients: Mapping[str, Callable[[], httpx.AsyncClient]]
     clock: Clock = field(default_factory=SystemClock)
+    doors: Doors = field(default_factory=Doors)
 
 
 def calling(place: Path, answer: Answer) -> Caller:

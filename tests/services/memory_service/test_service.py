@@ -96,7 +96,7 @@ async def test_feedback_on_the_bus_of_someone_who_may_is_kept(at: House) -> None
 
 @pytest.mark.requirement("S3-12")
 async def test_feedback_that_policy_allows_is_kept_once(at: House) -> None:
-    on = Handlers(Writing(AllowAll(), HashedEmbedder()))  # type: ignore[arg-type]
+    on = Handlers(Writing(AllowAll(), HashedEmbedder()))
     cause = Cause.request(GROUP, id="f-1", tenant="acme", key="acme:s-1", session="s-1")
     given = FeedbackGiven(subject="turn-1", score=-0.5, user="ada", comment="no")
     event = Envelope("f-1", "t", at.platform.clock.now(), "acme", cause.key, given)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,15 @@ class TestKey:
     def test_before_the_first_start_there_is_none(self, data: Path) -> None:
         with pytest.raises(NoKey, match="suma up"):
             prepare(data).key()
+
+    def test_services_that_start_at_once_make_one_directory_and_one_key(self, tmp_path: Path) -> None:
+        def start(n: int) -> str:
+            return prepare(tmp_path / "shared").key_or_new(lambda: f"sk-{n}")
+
+        with ThreadPoolExecutor(16) as starts:
+            keys = set(starts.map(start, range(64)))
+        assert len(keys) == 1
+        assert sorted(path.name for path in (tmp_path / "shared").iterdir()) == ["format", "key"]
 
     def test_a_key_half_written_by_a_killed_start_is_not_used(self, data: Path) -> None:
         ours = prepare(data)

@@ -1,0 +1,11 @@
+"""The bus on Apache Kafka: what the relay has carried there is read by Kafka's own consumer groups.
+
+The log, the inbox, parked events, dead letters and leases stay in Postgres; Kafka carries events in CloudEvents' binary
+mode, in the partitions that the log gave them.
+"""
+
+from libs.bus.kafka.broker import Address, BadTopic, KafkaDown, reach
+from libs.bus.kafka.bus import KafkaBus
+from libs.bus.kafka.outlet import KafkaOutlet
+
+__all__ = ["Address", "BadTopic", "KafkaBus", "KafkaDown", "KafkaOutlet", "reach"]

@@ -1,0 +1,203 @@
+"""Where Kafka is and how we come in, what its silence is to us, and the topics that we make there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from ssl import SSLContext
+from typing import Any
+
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
+from aiokafka.helpers import create_ssl_context
+from typing_extensions import override
+
+from libs.errors import Rejected, Unavailable
+from libs.events.topics import Topic
+
+REQUEST_SECONDS = 15.0
+"""For one request. Joining a group takes as long as the slowest member, at most a session's time."""
+ASK_SECONDS = 3.0
+"""For what is answered at once by a broker that is well."""
+DECLARE_SECONDS = 30.0
+SEEN_SECONDS = 0.1
+SELDOM_SECONDS = 30.0
+CHATTY = ("client", "conn", "cluster", "consumer.fetcher", "consumer.group_coordinator", "producer.sender")
+
+
+class KafkaDown(Unavailable):
+    """Kafka does not answer."""
+
+    code = "KAFKA_UNAVAILABLE"
+
+
+class BadKafka(Rejected):
+    """Kafka's settings do not fit together, or name files that cannot be read."""
+
+    code = "BAD_KAFKA"
+
+
+class BadTopic(Rejected):
+    """A topic is there, and is not as we declare it."""
+
+    code = "BAD_TOPIC"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A cluster, and who we are there.
+
+    `prefix` stands before the names of our topics and groups, so that several installations may share a cluster.
+    `instance` makes membership of groups static: a restart within the session's time moves no partition.
+    """
+
+    bootstrap: str
+    prefix: str = ""
+    replication: int = 1
+    instance: str | None = None
+    protocol: str = "PLAINTEXT"
+    mechanism: str = "PLAIN"
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    ca_file: Path | None = None
+    cert_file: Path | None = None
+    key_file: Path | None = None
+
+    def client(self, name: str) -> dict[str, Any]:
+        """What every client of ours is made with. Raises `BadKafka`."""
+        _quieten()
+        return {
+            "bootstrap_servers": self.bootstrap,
+            "client_id": name,
+            "request_timeout_ms": int(REQUEST_SECONDS * 1000),
+            "security_protocol": self.protocol,
+            "sasl_mechanism": self.mechanism,
+            "sasl_plain_username": self.username,
+            "sasl_plain_password": self.password,
+            "ssl_context": self._tls() if self.protocol.endswith("SSL") else None,
+        }
+
+    def _tls(self) -> SSLContext:
+        try:
+            context: SSLContext = create_ssl_context(
+                cafile=self.ca_file, certfile=self.cert_file, keyfile=self.key_file
+            )
+        except OSError as error:
+            raise BadKafka(f"Kafka's certificates cannot be used: {error}") from error
+        return context
+
+
+class Seldom(logging.Filter):
+    """While a broker is away, the client says so several times a second: once in a while is enough."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[str, float] = {}
+
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        now, last = time.monotonic(), self._said.get(str(record.msg))
+        if last is not None and now - last < SELDOM_SECONDS:
+            return False
+        self._said[str(record.msg)] = now
+        return True
+
+
+def _quieten() -> None:
+    for name in CHATTY:
+        chatty = logging.getLogger(f"aiokafka.{name}")
+        if not chatty.filters:
+            chatty.addFilter(Seldom())
+
+
+@asynccontextmanager
+async def answering(seconds: float = REQUEST_SECONDS) -> AsyncIterator[None]:
+    """Bound what is asked, and name what a silent Kafka is to us.
+
+    Raises:
+        KafkaDown: it refuses, breaks off, or does not answer in time.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        raise KafkaDown(f"Kafka did not answer within {seconds:g} s") from error
+    except (KafkaError, OSError) as error:
+        raise KafkaDown(f"{type(error).__name__}: {error}") from error
+
+
+async def reach(address: Address) -> None:
+    """Ask Kafka whether it is there for us.
+
+    Raises:
+        KafkaDown: it is not, or our TLS or SASL settings are not what it asks for.
+    """
+    async with _administrator(address):
+        pass
+
+
+async def declare(address: Address, topics: Sequence[Topic]) -> None:
+    """Make the topics that are missing, with their partitions and retention; safe to repeat.
+
+    Raises:
+        BadTopic: one has another number of partitions. Its keys would change their places, so it is left alone.
+        KafkaDown: Kafka does not answer, or does not let us.
+    """
+    async with answering(DECLARE_SECONDS), _administrator(address) as administrator:
+        there = await _partitions(administrator, address, topics)
+        missing = [topic for topic in topics if topic.name not in there]
+        if missing:
+            await _create(administrator, address, missing)
+        while missing and len(there) < len(topics):
+            there = await _partitions(administrator, address, topics)
+            await asyncio.sleep(SEEN_SECONDS)
+    for topic in topics:
+        if there[topic.name] != topic.partitions:
+            raise BadTopic(
+                f"Kafka's topic {address.prefix}{topic.name} has {there[topic.name]} partitions instead of"
+                f" {topic.partitions}: remove it, or set another SUMA_KAFKA__PREFIX"
+            )
+
+
+@asynccontextmanager
+async def _administrator(address: Address) -> AsyncIterator[AIOKafkaAdminClient]:
+    administrator = AIOKafkaAdminClient(**address.client("suma-admin"))
+    try:
+        async with answering(ASK_SECONDS):
+            await administrator.start()
+        yield administrator
+    finally:
+        await administrator.close()
+
+
+async def _partitions(administrator: AIOKafkaAdminClient, address: Address, topics: Sequence[Topic]) -> dict[str, int]:
+    """How many partitions each topic has, of those that are there."""
+    described = await administrator.describe_topics([address.prefix + topic.name for topic in topics])
+    return {
+        entry["topic"].removeprefix(address.prefix): len(entry["partitions"])
+        for entry in described
+        if entry["error_code"] == 0 and entry["partitions"]
+    }
+
+
+async def _create(administrator: AIOKafkaAdminClient, address: Address, topics: Sequence[Topic]) -> None:
+    settings = {"cleanup.policy": "delete", "min.insync.replicas": str(max(1, address.replication - 1))}
+    wanted = [
+        NewTopic(
+            address.prefix + topic.name,
+            topic.partitions,
+            address.replication,
+            topic_configs={**settings, "retention.ms": str(int(topic.retention.total_seconds() * 1000))},
+        )
+        for topic in topics
+    ]
+    answer = await administrator.create_topics(wanted)
+    for name, code, *rest in answer.topic_errors:
+        # Another process of ours may have been first.
+        if code and (error := for_code(code)) is not TopicAlreadyExistsError:
+            raise KafkaDown(f"Kafka's topic {name} cannot be made: {error.__name__} {rest[0] if rest else ''}".strip())

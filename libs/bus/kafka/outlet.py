@@ -1,0 +1,102 @@
+"""Kafka as the relay's outlet: one idempotent producer, which waits for every replica's acknowledgement.
+
+The producer itself tries again while a broker is away, without a repeat or a change of order. Only when it gives up,
+or takes too long, a new one takes its place; then what was on its way may come twice, which the inbox makes harmless.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError, ProducerClosed
+
+from libs.bus.kafka import broker
+from libs.bus.kafka.broker import Address, answering
+from libs.bus.kafka.messages import written
+from libs.bus.ports import Record
+from libs.events.topics import Topic
+
+SEND_SECONDS = 30.0
+START_SECONDS = 5.0
+CLOSE_SECONDS = 3.0
+BATCH_BYTES = 768 * 1024
+"""More than the largest event with its attributes, and less than a topic's usual limit of 1 MiB."""
+
+
+class KafkaOutlet:
+    """Partitions go side by side through one producer; of each, the relay sends one batch at a time."""
+
+    def __init__(self, address: Address, member: str) -> None:
+        self._address, self._member = address, member
+        self._producer: AIOKafkaProducer | None = None
+        self._starting = asyncio.Lock()
+
+    async def declare(self, topics: Sequence[Topic]) -> None:
+        await broker.declare(self._address, topics)
+
+    async def send(self, records: Sequence[Record]) -> None:
+        producer = await self._started()
+        try:
+            async with answering(SEND_SECONDS):
+                await self._send(producer, records)
+        except BaseException:
+            # It may hold a batch that it would try again for ever.
+            await self._drop(producer)
+            raise
+
+    async def close(self) -> None:
+        if self._producer is not None:
+            await self._drop(self._producer)
+
+    async def _send(self, producer: AIOKafkaProducer, records: Sequence[Record]) -> None:
+        topic, part = self._address.prefix + records[0].topic, records[0].part
+        batch = producer.create_batch()
+        for record in records:
+            key, value, headers = written(record)
+            if batch.append(timestamp=None, key=key, value=value, headers=headers) is None:
+                await (await producer.send_batch(batch, topic, partition=part))
+                batch = producer.create_batch()
+                batch.append(timestamp=None, key=key, value=value, headers=headers)
+        await (await producer.send_batch(batch, topic, partition=part))
+
+    async def _started(self) -> AIOKafkaProducer:
+        async with self._starting:
+            if self._producer is None:
+                producer = AIOKafkaProducer(
+                    **self._address.client(f"{self._member}-relay"),
+                    acks="all",
+                    enable_idempotence=True,
+                    max_batch_size=BATCH_BYTES,
+                )
+                try:
+                    async with answering(START_SECONDS):
+                        await producer.start()
+                except BaseException:
+                    await _ended(producer)
+                    raise
+                self._producer = producer
+            return self._producer
+
+    async def _drop(self, producer: AIOKafkaProducer) -> None:
+        if self._producer is producer:
+            self._producer = None
+            await _ended(producer)
+
+
+async def _ended(producer: AIOKafkaProducer) -> None:
+    """End a producer without waiting for what it has on its way.
+
+    An idempotent one would wait for that for ever, and has no word for giving up: so its parts are ended by name.
+    """
+    sender = producer._sender
+    with suppress(TimeoutError, KafkaError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await producer.client.close()
+            await sender.close()
+    producer._message_accumulator.fail_all(ProducerClosed())
+    with suppress(TimeoutError, KafkaError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await producer.stop()

@@ -1,0 +1,193 @@
+"""The relay: where another transport carries the events, it takes them there from the log, right after they were
+committed.
+
+It is a consumer group of the log like any other: partitions are owned and taken over, records come by handoff or by a
+wake-up, and the offset moves once the transport has them for good. So a crash, or a relay that wakes as a zombie, only
+repeats, and whoever sends a record has seen every earlier one of its key sent. Partitions go side by side; in one,
+nothing is sent before what came before it is safe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Protocol
+
+from libs.bus.ports import Bus, Partition, Record
+from libs.bus.reader import FLUSH_EVERY_SECONDS, OWN_EVERY_SECONDS, Reader
+from libs.errors import Unavailable
+from libs.events.topics import TOPICS, Topic
+from libs.telemetry import metrics
+from libs.telemetry.logs import logger
+
+RELAY = "relay"
+"""Its name as a consumer group of the log."""
+TOGETHER_MOST = 128
+"""Records of one partition that are sent at once."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+PATIENCE_SECONDS = 3.0
+"""How long a batch may be on its way before `/readyz` says so."""
+
+log = logger("relay")
+Taken = tuple[Record, Callable[[], None]]
+
+
+def readers(topic: Topic) -> Collection[str]:
+    """Who reads the log itself where there is a relay: it alone."""
+    return (RELAY,)
+
+
+class Outlet(Protocol):
+    """Where the relay carries events to."""
+
+    async def declare(self, topics: Sequence[Topic]) -> None:
+        """Make the topics that are missing; safe to repeat.
+
+        Raises:
+            Rejected: one is there and is not as declared.
+            Unavailable: the transport does not answer.
+        """
+        ...
+
+    async def send(self, records: Sequence[Record]) -> None:
+        """Carry records of one partition there, in this order; returns once they are safe.
+
+        Raises:
+            Unavailable: some or all may not be there; they are to be sent again.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Nothing more will be sent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """From where to where the relay carries."""
+
+    log: Bus
+    outlet: Outlet
+
+
+@dataclass(slots=True)
+class Line:
+    """What waits to be sent to one partition, in order; a task sends it while there is something."""
+
+    waiting: deque[Taken] = field(default_factory=deque)
+    since: float | None = None
+    """When what is first has been tried first."""
+    task: asyncio.Task[None] | None = None
+
+
+class Relay:
+    """One member of the group, in each process."""
+
+    def __init__(
+        self,
+        route: Route,
+        point: Callable[[str], None],
+        *,
+        own_every: float = OWN_EVERY_SECONDS,
+        flush_every: float = FLUSH_EVERY_SECONDS,
+    ) -> None:
+        self._outlet, self._point = route.outlet, point
+        self._lines: dict[Partition, Line] = {}
+        self._error: str | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._crashed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.reader = Reader(
+            route.log,
+            {RELAY: self._take},
+            {RELAY: frozenset(TOPICS)},
+            own_every=own_every,
+            flush_every=flush_every,
+        )
+
+    def parts(self) -> dict[str, Callable[[], Awaitable[None]]]:
+        """What runs until the relay is to end."""
+        reader, point = self.reader, self._point
+        return {
+            "relay:send": self._sending,
+            "relay:own": reader.own,
+            "relay:follow": reader.follow,
+            "relay:listen": reader.listen,
+            "relay:flush": lambda: reader.flush_often(point),
+            "relay:wake": lambda: reader.wake_others(point),
+        }
+
+    @property
+    def problem(self) -> str | None:
+        """Why events stay in the log."""
+        now = asyncio.get_running_loop().time()
+        late = [now - line.since for line in self._lines.values() if line.since is not None]
+        if late and max(late) > PATIENCE_SECONDS:
+            return f"events have not been carried on for {max(late):.0f} s: {self._error or 'no acknowledgement'}"
+        return None
+
+    async def finish(self) -> None:
+        """Send what is committed and ours, and give the partitions back. To be bounded by who calls."""
+        await self.reader.catch_up()
+        await self._idle.wait()
+        self.reader.rest()
+        await self.reader.leave()
+
+    async def close(self) -> None:
+        """Stop at once; what is not sent will be, by whoever takes over."""
+        tasks = [line.task for line in self._lines.values() if line.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._outlet.close()
+
+    def _take(self, record: Record, done: Callable[[], None]) -> None:
+        partition = Partition(record.topic, record.part)
+        line = self._lines.setdefault(partition, Line())
+        line.waiting.append((record, done))
+        if line.task is None:
+            self._idle.clear()
+            line.task = asyncio.get_running_loop().create_task(self._drain(partition, line))
+            line.task.add_done_callback(self._ended)
+
+    async def _drain(self, partition: Partition, line: Line) -> None:
+        """Send until nothing waits. What could not be sent stays first."""
+        pause = FIRST_PAUSE
+        while line.waiting and self.reader.holds(RELAY, partition):
+            batch = list(islice(line.waiting, TOGETHER_MOST))
+            line.since = line.since or asyncio.get_running_loop().time()
+            try:
+                self._point("relay:send:before")
+                await self._outlet.send([record for record, _ in batch])
+                self._point("relay:send:after")
+            except Unavailable as error:
+                self._error = str(error)
+                log.warning("events could not be carried on", topic=partition.topic, error=str(error))
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                pause = FIRST_PAUSE
+                self._sent(line, len(batch))
+        # Another member's now: it begins where our offset stands, and what we still have would only be repeated.
+        line.waiting.clear()
+        line.since, line.task = None, None
+        if all(other.task is None for other in self._lines.values()):
+            self._idle.set()
+
+    async def _sending(self) -> None:
+        """Sending goes on in tasks of its own; this tells of the crash of one."""
+        await self._crashed
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None and not self._crashed.done():
+            self._crashed.set_exception(error)
+
+    def _sent(self, line: Line, count: int) -> None:
+        self._error, line.since = None, None
+        for _ in range(count):
+            record, done = line.waiting.popleft()
+            metrics.relayed.labels(record.topic).inc()
+            done()

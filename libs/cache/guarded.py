@@ -1,0 +1,44 @@
+"""The cache behind a door (`libs.outbound`): while it is away nobody waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from libs.cache.ports import Board, Delta, Deltas, Entry, Notice, Stream
+from libs.cache.windows import Limit, Reached, Windows
+from libs.outbound import Door
+
+SECONDS = 2.0
+"""Beyond what the adapter itself waits."""
+
+
+class GuardedDeltas:
+    """`behind` is the port itself: readiness asks it, open circuit or not."""
+
+    def __init__(self, behind: Deltas, door: Door) -> None:
+        self.behind, self._door = behind, door
+
+    async def append(self, stream: Stream, delta: Delta) -> None:
+        await self._door.call(lambda: self.behind.append(stream, delta), seconds=SECONDS)
+
+    async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[Entry]]:
+        return await self._door.call(lambda: self.behind.read(after, block=block), seconds=SECONDS + block)
+
+
+class GuardedBoard:
+    def __init__(self, behind: Board, door: Door) -> None:
+        self.behind, self._door = behind, door
+
+    async def put(self, notice: Notice) -> None:
+        await self._door.call(lambda: self.behind.put(notice), seconds=SECONDS)
+
+    async def drop(self, id: str) -> None:
+        await self._door.call(lambda: self.behind.drop(id), seconds=SECONDS)
+
+
+class GuardedWindows:
+    def __init__(self, behind: Windows, door: Door) -> None:
+        self.behind, self._door = behind, door
+
+    async def admit(self, limits: Sequence[Limit]) -> Reached | None:
+        return await self._door.call(lambda: self.behind.admit(limits), seconds=SECONDS)

@@ -1,0 +1,19 @@
+"""What makes two effects the same: who, where, which step, which tool, and exactly which args (DESIGN §10)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from libs.keys.canonical import canonical
+
+
+def identify(*, tenant: str, session: str, step: str, tool: str, args: Mapping[str, Any]) -> str:
+    """The id of an intent: SHA-256, in hex, over its canonical JSON, so that spelling and order make no difference.
+
+    Raises:
+        Uncanonical: the args hold what JSON cannot say.
+    """
+    content = {"tenant": tenant, "session": session, "step": step, "tool": tool, "args": args}
+    return hashlib.sha256(canonical(content)).hexdigest()

@@ -1,0 +1,70 @@
+"""A call as rows, records and events: what the executor writes down of every request, whatever it asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from libs.changes import Cause, Changeset
+from libs.events import ActionRecorded, ToolFailed, ToolRequested
+from libs.leases.ports import Held
+from libs.policy.ports import Decision
+
+TEXT_MOST = 2000
+
+
+def request_of(held: Held) -> ToolRequested:
+    return ToolRequested.model_validate(held.input["request"])
+
+
+def opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any] | None = None) -> Changeset:
+    """The call's row, before anything happens."""
+    return Changeset(cause).change(
+        "executor",
+        "call.open",
+        call_id=request.call_id,
+        session_id=cause.session or "",
+        turn_id=request.turn_id,
+        step_id=request.step_id,
+        tool=request.tool,
+        state=state,
+        args=request.args,
+        outcome=outcome,
+    )
+
+
+def closed(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any]) -> Changeset:
+    """What became of a call that was running."""
+    row = {"call_id": request.call_id, "state": state, "outcome": outcome}
+    return Changeset(cause).change("executor", "call.close", **row)
+
+
+def recorded(request: ToolRequested, phase: str, verdict: str, *, rule: str = "", revision: str = "") -> ActionRecorded:
+    """A call's decision, intent or outcome, as the audit log keeps it."""
+    return ActionRecorded(
+        action="tool.execute",
+        phase=phase,
+        verdict=verdict,
+        principal=request.principal,
+        resource=request.tool,
+        rule=rule,
+        revision=revision,
+        turn_id=request.turn_id,
+        step_id=request.step_id,
+        call_id=request.call_id,
+    )
+
+
+def allowed(request: ToolRequested, decision: Decision) -> ActionRecorded:
+    """Policy's yes, with its rule and revision."""
+    return recorded(request, "decision", "allow", rule=decision.rule, revision=decision.revision)
+
+
+def failure(request: ToolRequested, code: str, error: str, *, conflicts: tuple[str, ...] = ()) -> ToolFailed:
+    return ToolFailed(
+        call_id=request.call_id,
+        turn_id=request.turn_id,
+        step_id=request.step_id,
+        code=code,
+        error=error[:TEXT_MOST],
+        conflicts=conflicts,
+    )

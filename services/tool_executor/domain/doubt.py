@@ -1,0 +1,47 @@
+"""What a tool's class says is to be done about an effect, now that it is in doubt or is not (DESIGN §10)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from libs.tools import Effect
+
+
+class Move(StrEnum):
+    """What comes next."""
+
+    RUN = "run"
+    PROBE = "probe"
+    """Ask whether it happened; run if it did not."""
+    UNDO = "undo"
+    """Take it back, then run."""
+    ASK = "ask"
+    """A person must find out."""
+
+
+IN_DOUBT = {
+    Effect.PURE: Move.RUN,
+    Effect.IDEMPOTENT: Move.RUN,
+    Effect.RECONCILABLE: Move.PROBE,
+    Effect.COMPENSABLE: Move.UNDO,
+    Effect.AT_MOST_ONCE: Move.ASK,
+}
+
+
+def next_move(effect: Effect, *, doubtful: bool) -> Move:
+    return IN_DOUBT[effect] if doubtful else Move.RUN
+
+
+def can_be_settled(effect: Effect) -> bool:
+    """Can doubt be ended without making the effect? Then a cancel need not wait for it."""
+    return effect in (Effect.RECONCILABLE, Effect.COMPENSABLE)
+
+
+def waits(effect: Effect) -> bool:
+    """Does a cancel wait for it, because nobody could be asked afterwards?"""
+    return effect in (Effect.IDEMPOTENT, Effect.AT_MOST_ONCE)
+
+
+def forgives(effect: Effect, *, doubtful: bool) -> bool:
+    """Does "this attempt did nothing" end a doubt? Not where an earlier one was left open, nor where there is none."""
+    return effect is not Effect.PURE and not (doubtful and IN_DOUBT[effect] is Move.RUN)

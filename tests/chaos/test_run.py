@@ -1,0 +1,46 @@
+"""A short run of chaos on each profile: whatever is killed, stopped, cut and delivered again, nothing is lost, nothing
+happens twice, and everything stays in order. `make chaos` is the long one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.profiles import EMBEDDED, PRODUCTION, SPLIT, Profile
+from tests.chaos.run import Plan, run
+from tests.infrastructure import kafka, opa, s3
+from tests.infrastructure.cache import Unprovided
+
+SECONDS = 20.0
+OFTENER = 2.5
+"""Faults follow each other so much sooner than in a long run, where something is to happen in between."""
+SEEDS = {"embedded": 43, "split": 583, "production": 1138}
+"""Each has a process killed, one stopped beyond its leases, a server lost, and, where records can be delivered again,
+that."""
+BUILT: dict[str, tuple[Callable[[], Path], ...]] = {"production": (kafka.jars, opa.program, s3.program)}
+
+
+def provided(profile: Profile) -> None:
+    """Skip where what the profile stands on cannot be had."""
+    try:
+        for build in BUILT.get(profile.name, ()):
+            build()
+    except Unprovided as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.mark.requirement("A10", "A11", "A12", "A17", "A18", "A20")
+@pytest.mark.parametrize("profile", [EMBEDDED, SPLIT, PRODUCTION], ids=lambda profile: profile.name)
+async def test_under_load_whatever_breaks_nothing_is_lost_and_nothing_happens_twice(
+    profile: Profile, tmp_path: Path
+) -> None:
+    provided(profile)
+    sooner = replace(profile, gap=(profile.gap[0] / OFTENER, profile.gap[1] / OFTENER))
+    plan = Plan(sooner, SEEDS[profile.name], SECONDS, people=4)
+    ended = await run(plan, tmp_path, tell=print)
+    assert ended.problems == {}
+    assert ended.looked_at["turns"] > 0
+    assert len(ended.faults.happened) == len(plan.faults()) > 0

@@ -1,0 +1,78 @@
+"""Kafka goes and comes: nothing is lost, nothing is handled twice, no key is reordered, and readiness says so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import pytest_asyncio
+
+from libs.database import Dsns
+from libs.runtime.host import Running
+from tests.conformance.bus.adapters import ADAPTERS, Place
+from tests.conformance.bus.conftest import WITHIN, Cluster
+from tests.conformance.bus.test_members import KEYS, all_is_heard_once_and_in_order, say_a_round
+from tests.infrastructure.cache import Unprovided
+from tests.infrastructure.kafka import Kafka, kafka
+
+ROUNDS = 4
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def fragile() -> AsyncIterator[Kafka]:
+    """A broker of this module's own, since it is stopped."""
+    try:
+        async with kafka() as running:
+            yield running
+    except Unprovided as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def place(fragile: Kafka, echo_where: Dsns) -> Place:
+    return ADAPTERS["kafka"](echo_where, fragile.bootstrap)
+
+
+async def until(said: Callable[[], bool]) -> None:
+    async with asyncio.timeout(WITHIN):
+        while not said():
+            await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def away(running: Running, go: Awaitable[None], back: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """The broker is away inside of the block, which is entered once readiness says so."""
+    await go
+    await until(lambda: any("Kafka" in problem for problem in running.problems()))
+    try:
+        yield
+    finally:
+        await back()
+
+
+@pytest.mark.requirement("A17")
+@pytest.mark.parametrize("how", ["stop", "kill", "pause"])
+async def test_what_is_said_while_kafka_is_away_is_heard_once_and_in_order_when_it_is_back(
+    cluster: Cluster, fragile: Kafka, how: str
+) -> None:
+    async with cluster.listening() as running, cluster.listening():
+        await say_a_round(cluster, 0)
+        async with away(running, getattr(fragile, how)(), fragile.resume if how == "pause" else fragile.start):
+            for number in range(1, ROUNDS - 1):
+                await say_a_round(cluster, number)
+        await say_a_round(cluster, ROUNDS - 1)
+        await all_is_heard_once_and_in_order(cluster, ROUNDS)
+        await until(lambda: not running.problems())
+    assert await cluster.eye.fetchval("select count(*) from echo.noted") == len(KEYS) * ROUNDS
+
+
+@pytest.mark.requirement("A11", "A17")
+async def test_what_was_committed_while_kafka_was_away_goes_out_by_another_process(
+    cluster: Cluster, fragile: Kafka
+) -> None:
+    async with cluster.listening() as running, away(running, fragile.stop(), fragile.start):
+        await say_a_round(cluster, 0)
+    async with cluster.listening():
+        await all_is_heard_once_and_in_order(cluster, 1)

@@ -1,0 +1,98 @@
+"""`proto/asyncapi.yaml` says what travels on the bus, in words that AsyncAPI's own parser takes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from libs.bus.kafka.messages import written
+from libs.bus.ports import Record
+from libs.events import registry
+from libs.events.contracts import read
+from libs.events.contracts.__main__ import PROTO, main
+from libs.events.topics import TOPICS
+from tests.infrastructure.asyncapi import parsed
+from tests.infrastructure.cache import Unprovided
+
+GOLDENS = sorted((PROTO / "golden").glob("*.json"))
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return dict(yaml.safe_load((PROTO / "asyncapi.yaml").read_text("utf-8")))
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, list[str]]:
+    """What the parser says."""
+    try:
+        return parsed((PROTO / "asyncapi.yaml").read_text("utf-8"))
+    except Unprovided as reason:
+        pytest.skip(f"no AsyncAPI parser: {reason}")
+
+
+def test_asyncapis_own_parser_finds_nothing_wrong(told: dict[str, list[str]]) -> None:
+    assert (told["error"], told["warning"]) == ([], [])
+
+
+def test_the_parser_reads_every_event_and_everyone_who_sends_or_receives(told: dict[str, list[str]]) -> None:
+    sends = {f"{service}.sends.{topic.name}" for topic in TOPICS.values() for service in topic.producers}
+    receives = {f"{service}.receives.{topic.name}" for topic in TOPICS.values() for service in topic.consumers}
+    assert set(told["messages"]) == set(registry)
+    assert set(told["operations"]) == sends | receives
+
+
+def test_a_document_that_is_wrong_is_noticed(document: dict[str, Any]) -> None:
+    try:
+        told = parsed(json.dumps({**document, "channels": {"a": {"address": 5}}}))
+    except Unprovided as reason:
+        pytest.skip(f"no AsyncAPI parser: {reason}")
+    assert told["error"]
+
+
+@pytest.mark.parametrize("topic", TOPICS.values(), ids=lambda topic: topic.name)
+def test_a_channel_is_its_topic_as_it_is_declared(document: dict[str, Any], topic: Any) -> None:
+    channel = document["channels"][topic.name]
+    kafka = channel["bindings"]["kafka"]
+    assert channel["address"] == kafka["topic"] == topic.name
+    assert kafka["partitions"] == topic.partitions
+    assert kafka["topicConfiguration"]["retention.ms"] == topic.retention.total_seconds() * 1000
+    assert set(channel["messages"]) == {name for name, event in registry.items() if event.topic is topic}
+
+
+@pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
+def test_a_message_on_kafka_is_what_the_document_says(document: dict[str, Any], golden: Path) -> None:
+    event = read(json.loads(golden.read_text("utf-8")))
+    data = event.data.model_dump_json(by_alias=True).encode()
+    record = Record(event.topic.name, 0, 1, event.id, event.tenant, event.key, event.type, event.headers(), data)
+    key, value, headers = written(record)
+    message = document["components"]["messages"][event.type]
+    said = {"headers": {name: text.decode() for name, text in headers}, "payload": json.loads(value or b"")}
+    for part, content in said.items():
+        schema = {**message[part], "components": document["components"]}
+        assert [wrong.message for wrong in Draft202012Validator(schema).iter_errors(content)] == []
+    known = document["components"]["schemas"]["CloudEventHeaders"]["properties"]
+    assert set(said["headers"]) - {"ce_type"} <= set(known)
+    assert key.decode() == event.key
+
+
+def test_a_header_that_someone_reads_may_not_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proto = shutil.copytree(PROTO, tmp_path / "proto")
+    older = yaml.safe_load((proto / "asyncapi.yaml").read_text("utf-8"))
+    older["components"]["schemas"]["CloudEventHeaders"]["properties"]["ce_channel"] = {"type": "string"}
+    (proto / "asyncapi.yaml").write_text(yaml.safe_dump(older), "utf-8")
+    assert main([str(proto)]) == 1
+    assert "the headers on Kafka: field `ce_channel` was removed" in capsys.readouterr().err
+
+
+def test_a_stale_document_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proto = shutil.copytree(PROTO, tmp_path / "proto")
+    (proto / "asyncapi.yaml").unlink()
+    assert main(["--check", str(proto)]) == 1
+    assert "asyncapi.yaml" in capsys.readouterr().err

@@ -1,0 +1,172 @@
+"""The alert rules: each fires when it should, is silent when it should be, and names a runbook that exists."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.deploy.metric_names import unknown_names
+from tests.infrastructure.cache import Unprovided
+from tests.infrastructure.prometheus import program
+
+HOUSE = Path(__file__).parents[2]
+RULES = HOUSE / "deploy" / "prometheus" / "alerts.yml"
+ALERTS: list[dict[str, Any]] = yaml.safe_load(RULES.read_text())["groups"][0]["rules"]
+NAMES = [alert["alert"] for alert in ALERTS]
+
+STORY = "## What it means", "## What to look at", "## What to do"
+"""What a runbook tells, in this order."""
+
+WHEN: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    # Series and their values minute by minute (promtool's notation): those that call a person, those that do not.
+    "SumaProcessDown": ({'up{job="suma",service="gateway"}': "0x60"}, {'up{job="suma"}': "1x60"}),
+    "SumaNotReady": ({'suma_problems{service="gateway"}': "1x60"}, {'suma_problems{service="gateway"}': "0x60"}),
+    "SumaAuditStopped": (
+        {'suma_problems{service="audit_worker"}': "1x60"},
+        {'suma_problems{service="memory_service"}': "1x60"},
+    ),
+    "SumaLag": (
+        {'suma_bus_lag_records{group="gateway",topic="t"}': "2000x60"},
+        {'suma_bus_lag_records{group="gateway",topic="t"}': "0 2000 0 2000x2 0x55"},
+    ),
+    "SumaRelayBehind": (
+        {'suma_bus_lag_records{group="relay",topic="t"}': "2000x60"},
+        {'suma_bus_lag_records{group="gateway",topic="t"}': "2000x60"},
+    ),
+    "SumaParked": (
+        {'suma_bus_parked_oldest_seconds{group="g",topic="t"}': "0+60x60"},
+        {'suma_bus_parked_oldest_seconds{group="g",topic="t"}': "200x60"},
+    ),
+    "SumaDeadLetters": (
+        {'suma_bus_dead_letters_total{group="g"}': "0x50 1x10"},
+        {'suma_bus_dead_letters_total{group="g"}': "0x20 1x40"},
+    ),
+    "SumaForeignMessages": (
+        {'suma_bus_foreign_messages_total{topic="t"}': "0x50 1x10"},
+        {'suma_bus_foreign_messages_total{topic="t"}': "3x60"},
+    ),
+    "SumaLeasesLost": (
+        {'suma_leases_lost_total{group="g",kind="k"}': "0x50 9x10"},
+        {'suma_leases_lost_total{group="g",kind="k"}': "0x50 1x10"},
+    ),
+    "SumaBreakerOpen": (
+        {'suma_breaker_state{dependency="d",service="s"}': "2x60"},
+        {'suma_breaker_state{dependency="d",service="s"}': "1x60"},
+    ),
+    "SumaDependencyDown": (
+        {'suma_dependency_up{dependency="redis",service="s"}': "0x60"},
+        {'suma_dependency_up{dependency="redis",service="s"}': "1x60"},
+    ),
+    "SumaPolicyUnavailable": (
+        {'suma_dependency_up{dependency="policy",service="s"}': "0x60"},
+        {'suma_dependency_up{dependency="redis",service="s"}': "0x60"},
+    ),
+    "SumaDegraded": (
+        {'suma_degradation_level{dependency="d",service="s"}': "3x60"},
+        {'suma_degradation_level{dependency="d",service="s"}': "1x60"},
+    ),
+    "SumaTurnsFailing": (
+        {'suma_turns_total{state="failed"}': "0+5x60", 'suma_turns_total{state="completed"}': "0+20x60"},
+        {'suma_turns_total{state="failed"}': "0+1x60", 'suma_turns_total{state="completed"}': "0+20x60"},
+    ),
+    "SumaHttpErrors": (
+        {
+            'gateway_http_responses_total{status="503"}': "0+9x60",
+            'gateway_http_responses_total{status="200"}': "0+9x60",
+        },
+        {
+            'gateway_http_responses_total{status="404"}': "0+9x60",
+            'gateway_http_responses_total{status="200"}': "0+9x60",
+        },
+    ),
+    "SumaRefusing": (
+        {'suma_gateway_refused_total{limit="crowd"}': "0+600x60"},
+        {'suma_gateway_refused_total{limit="crowd"}': "0+1x60"},
+    ),
+    "SumaCommitsSlow": (
+        {
+            'suma_writer_commit_seconds_bucket{le="0.5"}': "0x60",
+            'suma_writer_commit_seconds_bucket{le="5"}': "0+60x60",
+            'suma_writer_commit_seconds_bucket{le="+Inf"}': "0+60x60",
+        },
+        {
+            'suma_writer_commit_seconds_bucket{le="0.01"}': "0+60x60",
+            'suma_writer_commit_seconds_bucket{le="+Inf"}': "0+60x60",
+        },
+    ),
+    "SumaLoopLag": ({'suma_loop_lag_seconds{service="s"}': "1x60"}, {'suma_loop_lag_seconds{service="s"}': "0.01x60"}),
+    "SumaLogGrows": (
+        {'suma_bus_oldest_record_seconds{topic="t"}': "5000000x90"},
+        {'suma_bus_oldest_record_seconds{topic="t"}': "2000000x90"},
+    ),
+    "SumaDiskFilling": (
+        {'suma_disk_free_ratio{place="data",service="s"}': "0.05x60"},
+        {'suma_disk_free_ratio{place="data",service="s"}': "0.5x60"},
+    ),
+    "SumaSpansDropped": (
+        {'suma_spans_dropped_total{service="s"}': "0+9x90"},
+        {'suma_spans_dropped_total{service="s"}': "9x90"},
+    ),
+}
+AT = {"SumaLogGrows": "80m"}
+
+
+def promtool(*arguments: str | Path) -> str:
+    try:
+        tool = program("promtool")
+    except Unprovided as reason:
+        pytest.skip(str(reason))
+    said = subprocess.run([tool, *arguments], capture_output=True, text=True)
+    assert said.returncode == 0, said.stdout + said.stderr
+    return said.stdout
+
+
+def scene(alert: str, series: dict[str, str], *, fires: bool) -> dict[str, Any]:
+    firing = f'count(ALERTS{{alertname="{alert}",alertstate="firing"}})'
+    expected = [{"value": 1, "labels": "{}"}] if fires else []
+    return {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": values} for name, values in series.items()],
+        "promql_expr_test": [{"expr": firing, "eval_time": AT.get(alert, "58m"), "exp_samples": expected}],
+    }
+
+
+def test_the_rules_are_rules() -> None:
+    assert f"{len(ALERTS)} rules found" in promtool("check", "rules", RULES)
+    promtool("check", "config", RULES.with_name("prometheus.yml"))
+
+
+@pytest.mark.parametrize("alert", NAMES)
+def test_it_calls_when_it_should_and_only_then(alert: str, tmp_path: Path) -> None:
+    fire, rest = WHEN[alert]
+    scenes = [scene(alert, fire, fires=True), scene(alert, rest, fires=False)]
+    file = tmp_path / "scenes.yml"
+    file.write_text(yaml.safe_dump({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": scenes}))
+    promtool("test", "rules", file)
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=NAMES)
+def test_it_says_how_bad_it_is_and_what_to_do(alert: dict[str, Any]) -> None:
+    assert alert["labels"]["severity"] in ("critical", "warning")
+    runbook = (HOUSE / alert["annotations"]["runbook_url"]).read_text()
+    assert alert["alert"] in runbook.splitlines()[0]
+    assert [line for line in runbook.splitlines() if line.startswith("## ")] == list(STORY)
+
+
+def test_every_runbook_has_an_alert() -> None:
+    named = {alert["annotations"]["runbook_url"] for alert in ALERTS}
+    assert {str(path.relative_to(HOUSE)) for path in (HOUSE / "deploy" / "runbooks").glob("suma-*.md")} == named
+
+
+def test_every_metric_that_is_asked_for_is_one_of_ours() -> None:
+    assert unknown_names(alert["expr"] for alert in ALERTS) == set()
+
+
+def test_operations_lists_every_alert() -> None:
+    listed = re.findall(r"^\| `(Suma\w+)`", (HOUSE / "docs" / "operations.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(NAMES)

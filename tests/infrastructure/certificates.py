@@ -1,0 +1,76 @@
+"""Certificates for a run of tests: an authority, a server at 127.0.0.1 and a client, as PEM files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+VALID = timedelta(days=2)
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """Files. `server` holds the server's key and chain together, as Kafka wants it."""
+
+    authority: Path
+    server: Path
+    client: Path
+    client_key: Path
+
+
+def certificates(folder: Path) -> Certificates:
+    """Made anew into the folder."""
+    authority_key = ec.generate_private_key(ec.SECP256R1())
+    authority = _signed("suma tests", authority_key, authority_key, "suma tests", is_authority=True)
+    made = Certificates(*(folder / name for name in ("ca.pem", "server.pem", "client.pem", "client.key")))
+    made.authority.write_bytes(_pem(authority))
+    for name, where, key_where in (
+        ("localhost", made.server, made.server),
+        ("suma client", made.client, made.client_key),
+    ):
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = _pem(_signed(name, key, authority_key, "suma tests")) + _pem(authority)
+        secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        key_where.write_bytes(secret)
+        where.write_bytes(certificate + secret if where == key_where else certificate)
+    return made
+
+
+def _signed(
+    name: str,
+    key: ec.EllipticCurvePrivateKey,
+    by: ec.EllipticCurvePrivateKey,
+    issuer: str,
+    *,
+    is_authority: bool = False,
+) -> x509.Certificate:
+    now = datetime.now(UTC)
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))])
+    unsigned = (
+        x509.CertificateBuilder()
+        .subject_name(_called(name))
+        .issuer_name(_called(issuer))
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + VALID)
+        .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        .add_extension(names, critical=False)
+    )
+    return unsigned.sign(by, hashes.SHA256())
+
+
+def _called(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+
+
+def _pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(Encoding.PEM)

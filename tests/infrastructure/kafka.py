@@ -1,0 +1,386 @@
+"""Apache Kafka 4.1 in KRaft mode, one node, from its Maven packages: started on ports that were free, stopped at the
+end.
+
+It can be stopped, killed, frozen and started again on the same ports and data, because tests of what survives need
+that. `secured=True` adds doors with TLS and with SASL; their keys are made for the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import uuid
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from tests.infrastructure.cache import Unprovided, built, home
+from tests.infrastructure.certificates import Certificates, certificates
+
+VERSION = "4.1.0"
+POM = Path(__file__).with_name("kafka.pom.xml")
+BUILD_SECONDS = 900
+READY_SECONDS = 60.0
+STOP_SECONDS = 20.0
+DUMP_SECONDS = 180.0
+CLASSES = "classes.jsa"
+LOGS_KEPT = 20
+TOOL_SECONDS = 60.0
+HEAP = ("-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError")
+BRISK = "-XX:TieredStopAtLevel=1"
+"""Compile once and quickly: a start takes half of the time, and tests start often."""
+USER, PASSWORD = "suma", "kafka-password-of-a-test"
+
+SETTINGS = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@{host}:{controller}
+controller.listener.names=CONTROLLER
+listeners={listeners},CONTROLLER://{host}:{controller}
+advertised.listeners={listeners}
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAIN:PLAINTEXT,TLS:SSL,SASL:SASL_SSL
+inter.broker.listener.name=PLAIN
+log.dirs={data}
+num.network.threads=2
+num.io.threads=4
+auto.create.topics.enable=false
+offsets.topic.num.partitions=4
+offsets.topic.replication.factor=1
+transaction.state.log.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+log.index.size.max.bytes=1048576
+log.cleaner.dedupe.buffer.size=4194304
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=500
+broker.heartbeat.interval.ms=300
+broker.session.timeout.ms=1500
+controlled.shutdown.enable=false
+"""
+SECURITY = """\
+ssl.keystore.type=PEM
+ssl.keystore.location={server}
+ssl.truststore.type=PEM
+ssl.truststore.location={authority}
+listener.name.tls.ssl.client.auth=required
+listener.name.sasl.sasl.enabled.mechanisms=SCRAM-SHA-256,PLAIN
+listener.name.sasl.scram-sha-256.sasl.jaas.config=\
+org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.sasl.plain.sasl.jaas.config=\
+org.apache.kafka.common.security.plain.PlainLoginModule required user_{user}="{password}";
+"""
+LOGGING = """\
+rootLogger.level=INFO
+rootLogger.appenderRef.out.ref=OUT
+appender.out.type=Console
+appender.out.name=OUT
+appender.out.layout.type=PatternLayout
+appender.out.layout.pattern=[%d] %p %m (%c)%n
+"""
+TOOL_LOGGING = LOGGING.replace("INFO", "ERROR").replace(
+    "appender.out.name", "appender.out.target=SYSTEM_ERR\nappender.out.name"
+)
+
+
+class KafkaFailed(Exception):
+    """The broker or one of its tools did not do what it was asked for."""
+
+
+@dataclass
+class Kafka:
+    """A broker that is running, unless it was told otherwise."""
+
+    folder: Path
+    log: Path
+    """All that the broker has said since `kafka()`; it stays when the broker is gone."""
+    port: int
+    tls_port: int = 0
+    sasl_port: int = 0
+    certificates: Certificates | None = None
+    host: str = "127.0.0.1"
+    options: Sequence[str] = (*HEAP, BRISK)
+    """Java's own."""
+    _child: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def bootstrap(self) -> str:
+        """Where anybody may come in."""
+        return f"{self.host}:{self.port}"
+
+    @property
+    def tls(self) -> str:
+        """Where a certificate of `certificates` is asked for."""
+        return f"{self.host}:{self.tls_port}"
+
+    @property
+    def sasl(self) -> str:
+        """Where `USER` and `PASSWORD` are asked for, by SCRAM-SHA-256 or PLAIN, over TLS."""
+        return f"{self.host}:{self.sasl_port}"
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, while there is one."""
+        return self._child.pid if self._child is not None and self._child.poll() is None else None
+
+    async def start(self) -> None:
+        """Start it on the data that is there; returns when it answers.
+
+        Raises:
+            KafkaFailed: it ended instead, or did not answer in time.
+        """
+        if self.pid is not None:
+            return
+        with self.log.open("ab") as output:
+            self._child = subprocess.Popen(
+                [*_java(), *self.options, *_logging(self.folder / "log4j2.properties"), "kafka.Kafka", self.settings],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        await self.answering()
+
+    async def answering(self) -> None:
+        """Returns when the broker answers a question.
+
+        Raises:
+            KafkaFailed: it has ended, or does not answer in time.
+        """
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                while not await self._answers():
+                    if self.pid is None:
+                        raise KafkaFailed(f"Kafka ended at its start: see {self.log}")
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise KafkaFailed(f"Kafka does not answer: see {self.log}") from None
+
+    async def stop(self) -> None:
+        """An orderly end, as in a restart for an upgrade."""
+        await self._end(signal.SIGTERM, STOP_SECONDS)
+
+    async def kill(self) -> None:
+        """SIGKILL."""
+        await self._end(signal.SIGKILL, STOP_SECONDS)
+
+    async def pause(self) -> None:
+        """SIGSTOP: connections stay open and nobody answers."""
+        self._tell(signal.SIGSTOP)
+
+    async def resume(self) -> None:
+        """SIGCONT."""
+        self._tell(signal.SIGCONT)
+
+    async def restart(self) -> None:
+        await self.stop()
+        await self.start()
+
+    async def tools(self, main: str, *arguments: str) -> str:
+        """Run one of Kafka's own command line tools and return what it printed: `tools("kafka.admin.ConfigCommand",
+        "--bootstrap-server", broker.bootstrap, …)`.
+
+        Raises:
+            KafkaFailed: it ended with an error, whose text this is, or not at all within a minute.
+        """
+        return await tool(main, *arguments)
+
+    @property
+    def settings(self) -> str:
+        return str(self.folder / "server.properties")
+
+    async def _answers(self) -> bool:
+        """Whether it answers a request for its API versions; a broker answers only once it may serve."""
+        with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
+            async with asyncio.timeout(1.0):
+                reader, writer = await asyncio.open_connection(self.host, self.port)
+                try:
+                    # Size, then API key 18, version 0, correlation id 1, no client id.
+                    writer.write(bytes.fromhex("0000000a 0012 0000 00000001 ffff"))
+                    return len(await reader.readexactly(8)) == 8
+                finally:
+                    writer.close()
+        return False
+
+    async def _end(self, how: signal.Signals, patience: float) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        for request in (how, signal.SIGKILL):
+            if child.poll() is None:
+                child.send_signal(signal.SIGCONT)
+                child.send_signal(request)
+                with suppress(subprocess.TimeoutExpired):
+                    await asyncio.to_thread(child.wait, patience)
+                    return
+
+    def _tell(self, what: signal.Signals) -> None:
+        if self._child is not None:
+            self._child.send_signal(what)
+
+
+@asynccontextmanager
+async def kafka(folder: Path | None = None, *, secured: bool = False) -> AsyncIterator[Kafka]:
+    """A broker of one's own. In a folder that is given its data stays, and is found again by the next one there.
+
+    Raises:
+        Unprovided: there is no Java or Maven here, or the packages can't be had.
+    """
+    await asyncio.to_thread(classes)
+    with tempfile.TemporaryDirectory(prefix="suma-kafka-") as temporary:
+        place = folder or Path(temporary)
+        broker = await _prepared(place, secured=secured)
+        broker.options = (*broker.options, f"-XX:SharedArchiveFile={classes()}", "-Xlog:cds=off")
+        try:
+            await broker.start()
+            yield broker
+        finally:
+            await broker.stop()
+
+
+async def tool(main: str, *arguments: str) -> str:
+    """One of Kafka's command line tools, run to its end: what it printed."""
+    with tempfile.NamedTemporaryFile("w", suffix=".properties") as logging:
+        logging.write(TOOL_LOGGING)
+        logging.flush()
+        child = await asyncio.create_subprocess_exec(
+            *_java(),
+            *("-Xmx256m", BRISK, *_logging(Path(logging.name)), main, *arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            async with asyncio.timeout(TOOL_SECONDS):
+                output, errors = await child.communicate()
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                child.kill()
+            if isinstance(error, TimeoutError):
+                raise KafkaFailed(f"{main} did not end in {TOOL_SECONDS:.0f} s") from None
+            raise
+    if child.returncode != 0:
+        raise KafkaFailed(f"{main}: {errors.decode(errors='replace')}{output.decode(errors='replace')}")
+    return output.decode()
+
+
+@cache
+def jars() -> Path:
+    """The folder of Kafka's packages.
+
+    Raises:
+        Unprovided: as `kafka`.
+    """
+    if shutil.which("java") is None:
+        raise Unprovided("Kafka needs Java 17: no `java` here")
+    return built(f"kafka-{VERSION}", _build)
+
+
+def _build(draft: Path) -> None:
+    if shutil.which("mvn") is None:
+        raise Unprovided("Kafka is built from its Maven packages: no `mvn` here")
+    command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", "-DincludeScope=runtime"]
+    try:
+        subprocess.run(
+            [*command, f"-DoutputDirectory={draft}"], check=True, capture_output=True, text=True, timeout=BUILD_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise Unprovided(f"Maven did not bring Kafka's packages in {BUILD_SECONDS} s") from None
+    except subprocess.CalledProcessError as error:
+        raise Unprovided(f"Maven could not bring Kafka's packages: {error.stdout.strip()[-500:]}") from None
+
+
+@cache
+def classes() -> Path:
+    """Kafka's classes as this Java has them in memory once they are loaded: a start from them takes a third of the
+    time.
+
+    Raises:
+        Unprovided: as `kafka`.
+    """
+    packages = jars()
+    java = Path(shutil.which("java") or "").resolve()
+    mark = sha256(f"{java} {java.stat().st_mtime_ns} {packages} {packages.stat().st_mtime_ns}".encode()).hexdigest()
+    return built(f"kafka-{VERSION}-classes-{mark[:12]}", lambda draft: asyncio.run(_dump(draft))) / CLASSES
+
+
+async def _dump(draft: Path) -> None:
+    """A broker that writes its classes down when it ends. Without them a start only takes longer."""
+    with tempfile.TemporaryDirectory(prefix="suma-kafka-") as temporary:
+        broker = await _prepared(Path(temporary), secured=False)
+        broker.options = (*broker.options, f"-XX:ArchiveClassesAtExit={draft / CLASSES}", "-Xlog:cds=off")
+        try:
+            await broker.start()
+        finally:
+            await broker._end(signal.SIGTERM, DUMP_SECONDS)
+
+
+async def _prepared(place: Path, *, secured: bool) -> Kafka:
+    """Settings written and storage formatted, where they are not yet."""
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "log4j2.properties").write_text(LOGGING)
+    plain, controller, tls, sasl = _free_ports(4)
+    listeners, security = [f"PLAIN://127.0.0.1:{plain}"], ""
+    broker = Kafka(place, _log(plain), plain)
+    if secured:
+        broker.tls_port, broker.sasl_port = tls, sasl
+        broker.certificates = made = certificates(place)
+        listeners += [f"TLS://127.0.0.1:{tls}", f"SASL://127.0.0.1:{sasl}"]
+        security = SECURITY.format(server=made.server, authority=made.authority, user=USER, password=PASSWORD)
+    settings = SETTINGS.format(
+        host=broker.host, controller=controller, listeners=",".join(listeners), data=place / "data"
+    )
+    Path(broker.settings).write_text(settings + security)
+    if not (place / "data" / "meta.properties").exists():
+        await _format(broker, scram=secured)
+    return broker
+
+
+def _log(port: int) -> Path:
+    """A file for what a broker says; those of the last ones are kept."""
+    folder = home() / "logs"
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in sorted(folder.glob("kafka-*.log"), key=lambda log: log.stat().st_mtime)[:-LOGS_KEPT]:
+        old.unlink(missing_ok=True)
+    log = folder / f"kafka-{port}.log"
+    log.write_bytes(b"")
+    return log
+
+
+async def _format(broker: Kafka, *, scram: bool) -> None:
+    identity = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    # A leading dash would be read as an option.
+    cluster = f"A{identity[1:]}"
+    user = ("--add-scram", f"SCRAM-SHA-256=[name={USER},password={PASSWORD}]") if scram else ()
+    await tool("kafka.tools.StorageTool", "format", "-t", cluster, "-c", broker.settings, *user)
+
+
+def _java() -> list[str]:
+    """Java on Kafka's packages, ending with us however we end."""
+    bound = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+    return [*bound, "java", "-cp", f"{jars()}/*"]
+
+
+def _logging(settings: Path) -> list[str]:
+    return [f"-Dlog4j2.configurationFile={settings}", "-Dlog4j2.disableJmx=true"]
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports that are free now; held together while they are asked for, so that they differ."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()

@@ -1,0 +1,106 @@
+"""SIGTERM as a person, a load balancer and a viewer see it: told first, nobody new, everything in hand ends, exit 0."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from tests.journeys.house import House, house
+
+LONG = "600"
+
+
+@pytest_asyncio.fixture
+async def own(tmp_path: Path) -> AsyncIterator[House]:
+    async with house(tmp_path) as made:
+        yield made
+
+
+async def a_session(api: httpx.AsyncClient) -> str:
+    return str((await api.post("/v1/sessions", json={})).json()["session_id"])
+
+
+async def until(api: httpx.AsyncClient, status: int) -> httpx.Response:
+    """What readiness says once it says so."""
+    async with asyncio.timeout(30):
+        while (said := await api.get("/readyz")).status_code != status:
+            await asyncio.sleep(0.05)
+    return said
+
+
+@pytest.mark.requirement("A15", "A19")
+async def test_an_open_stream_is_told_to_come_back_and_keeps_nobody_waiting(own: House) -> None:
+    await own.start()
+    async with own.api() as api:
+        events = f"/v1/sessions/{await a_session(api)}/events"
+        async with api.stream("GET", events) as stream:
+            ending = asyncio.ensure_future(own.end(signal.SIGINT))
+            told = b"".join([chunk async for chunk in stream.aiter_bytes()])
+            assert await ending == 0
+    assert b"retry: " in told
+    assert own.servers() == []
+
+
+@pytest.mark.requirement("A15", "A17")
+async def test_who_balances_load_is_told_before_anyone_is_sent_away(own: House) -> None:
+    own.extra = {"SUMA_GATEWAY__DRAIN_NOTICE": LONG}
+    await own.start()
+    async with own.api() as api:
+        await a_session(api)
+        assert own.process is not None
+        own.process.send_signal(signal.SIGTERM)
+        assert "this process is leaving" in (await until(api, 503)).json()["problems"]
+        await a_session(api)
+        assert (await api.get("/healthz")).status_code == 200
+    # In a hurry after all: the notice is cut short.
+    assert await own.end(signal.SIGTERM) == 0
+    assert own.servers() == []
+
+
+@pytest.mark.requirement("A15")
+async def test_what_is_in_hand_is_answered_and_what_comes_then_is_sent_away(own: House) -> None:
+    own.extra = {"SUMA_GATEWAY__DRAIN_SECONDS": LONG}
+    await own.start()
+    async with own.api() as waits, own.api() as comes:
+        session = await a_session(comes)
+        stuck = Upload(session)
+        in_hand = asyncio.ensure_future(waits.post("/v1/sessions/message", content=stuck.body(), headers=JSON))
+        await stuck.begun.wait()
+        assert own.process is not None
+        own.process.send_signal(signal.SIGTERM)
+        late = await refused(comes)
+        stuck.go_on.set()
+        assert (await in_hand).status_code == 202
+    assert (late.json()["code"], late.headers["connection"]) == ("DRAINING", "close")
+    assert int(late.headers["Retry-After"]) >= 1
+    assert await own.end(signal.SIGTERM) == 0
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+class Upload:
+    """A message whose last byte comes when the test says so."""
+
+    def __init__(self, session: str) -> None:
+        self._session = session
+        self.begun, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def body(self) -> AsyncIterator[bytes]:
+        yield f'{{"session_id": "{self._session}", "text": "hel'.encode()
+        self.begun.set()
+        await self.go_on.wait()
+        yield b'lo"}'
+
+
+async def refused(api: httpx.AsyncClient) -> httpx.Response:
+    async with asyncio.timeout(30):
+        while (answer := await api.post("/v1/sessions", json={})).status_code != 503:
+            await asyncio.sleep(0.05)
+    return answer

@@ -1,0 +1,54 @@
+"""A whole job with Kafka as the bus, by command, as in production."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.infrastructure.kafka import Kafka
+from tests.journeys.house import House, house
+from tests.journeys.test_command import GOAL, mess, names
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def carried(broker: Kafka, tmp_path: Path) -> AsyncIterator[House]:
+    """A platform whose events go through the broker."""
+    async with house(tmp_path, SUMA_BUS="kafka", SUMA_KAFKA__BOOTSTRAP=broker.bootstrap) as made:
+        await made.start()
+        yield made
+
+
+async def behind(broker: Kafka) -> list[int]:
+    """What Kafka itself says that our groups have not done yet, by partition."""
+    main = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+    told = await broker.tools(main, "--bootstrap-server", broker.bootstrap, "--describe", "--all-groups", "--offsets")
+    rows = [line.split() for line in told.splitlines() if line.startswith("conversation_worker ")]
+    return [int(row[5]) for row in rows if row[5] != "-"]
+
+
+@pytest.mark.requirement("A24")
+async def test_a_job_is_done_and_undone_and_nothing_stays_behind_when_the_process_ends(
+    carried: House, broker: Kafka
+) -> None:
+    folder = mess(carried.folder / "job")
+    before = names(folder)
+    done = await carried.suma("run", GOAL, "--in", str(folder), "--yes", "--json")
+    assert done.code == 0, done.err
+    assert len(names(folder)) == len(before) - 1
+    (newest, *_) = json.loads((await carried.suma("sessions", "--json")).out)
+    undone = await carried.suma("rollback", newest["session_id"])
+    assert undone.code == 0, undone.err
+    assert names(folder) == before
+    async with carried.api() as api:
+        ready = await api.get("/readyz")
+        assert ready.status_code == 200, ready.text
+        assert "suma_relay_records_total" in (await api.get("/metrics")).text
+    assert await carried.end(signal.SIGTERM) == 0
+    left = await behind(broker)
+    assert left
+    assert sum(left) == 0

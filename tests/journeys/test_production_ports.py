@@ -1,0 +1,118 @@
+"""The platform with an OPA server and an S3 bucket: a whole turn, and the truth about each while it is away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import boto3
+import httpx
+import pytest
+import pytest_asyncio
+
+from libs.policy import Bundle
+from tests.infrastructure.cache import Unprovided
+from tests.infrastructure.opa import opa
+from tests.infrastructure.s3 import S3, s3
+from tests.infrastructure.served import Served
+from tests.journeys.house import HOUSE, House, house
+
+RULES = HOUSE / "deploy" / "opa"
+
+
+@dataclass
+class Production:
+    """A running platform and the servers that it stands on."""
+
+    house: House
+    opa: Served
+    s3: S3
+
+    def stored(self) -> list[str]:
+        client = boto3.client(
+            "s3",
+            endpoint_url=self.s3.url,
+            region_name=self.s3.region,
+            aws_access_key_id=self.s3.access_key,
+            aws_secret_access_key=self.s3.secret_key,
+        )
+        return [each["Key"] for each in client.list_objects_v2(Bucket="suma").get("Contents", [])]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def production(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Production]:
+    async with AsyncExitStack() as stack:
+        try:
+            law, store = await stack.enter_async_context(opa(RULES)), await stack.enter_async_context(s3())
+        except Unprovided as reason:
+            pytest.skip(f"no production servers: {reason}")
+        chosen = {
+            "SUMA_POLICY_ENGINE": "opa",
+            "SUMA_OPA_URL": law.url,
+            "SUMA_OBJECTS": "s3",
+            "SUMA_S3__ENDPOINT": store.url,
+            "SUMA_S3__BUCKET": "suma",
+            "SUMA_S3__ACCESS_KEY": store.access_key,
+            "SUMA_S3__SECRET_KEY": store.secret_key,
+        }
+        made = await stack.enter_async_context(house(tmp_path_factory.mktemp("house"), **chosen))
+        await made.start()
+        yield Production(made, law, store)
+
+
+async def until_ready(api: httpx.AsyncClient, ready: bool) -> dict[str, object]:
+    """What readiness says once it has come to this."""
+    async with asyncio.timeout(60):
+        while (said := await api.get("/readyz")).is_success is not ready:
+            await asyncio.sleep(0.1)
+    return dict(said.json())
+
+
+def clean_up(made: House) -> tuple[str, ...]:
+    return ("run", "remove duplicates", "--in", str(made.folder), "--yes", "--json")
+
+
+@pytest.mark.requirement("A9", "S3-52")
+async def test_a_turn_runs_under_a_real_opa_and_its_decisions_name_the_bundle(production: Production) -> None:
+    for name in ("a.txt", "b.txt"):
+        (production.house.folder / name).write_text("same")
+    said = await production.house.suma(*clean_up(production.house))
+    assert said.code == 0, said.err
+    ended = [json.loads(line) for line in said.out.splitlines() if "turn.ended" in line]
+    assert [event["type"] for event in ended] == ["turn.ended"]
+    assert len(list(production.house.folder.glob("[!.]*"))) == 1
+    async with production.house.api() as api:
+        checks = (await api.get("/readyz")).json()["checks"]
+    assert checks["policy"]["detail"] == Bundle.read(RULES).revision
+    assert checks["objects"]["ok"]
+
+
+@pytest.mark.requirement("A8", "A17")
+async def test_while_opa_is_away_nothing_runs_and_readiness_says_so_and_then_the_turn_goes_on(
+    production: Production,
+) -> None:
+    for name in ("c.txt", "d.txt"):
+        (production.house.folder / name).write_text("other")
+    async with production.house.api() as api:
+        await production.opa.pause()
+        said = await until_ready(api, False)
+        assert any("policy" in str(problem) for problem in said["problems"])  # type: ignore[attr-defined]
+        refused = await api.post("/v1/sessions", json={"root": str(production.house.folder)})
+        assert refused.status_code == 503
+        assert len(list(production.house.folder.glob("[cd].txt"))) == 2
+        await production.opa.resume()
+        await until_ready(api, True)
+    assert (await production.house.suma(*clean_up(production.house))).code == 0
+
+
+@pytest.mark.requirement("A17")
+async def test_while_s3_is_away_readiness_says_so_and_then_it_is_ready_again(production: Production) -> None:
+    async with production.house.api() as api:
+        await production.s3.stop()
+        said = await until_ready(api, False)
+        assert any(str(problem).startswith("objects: the object store") for problem in said["problems"])  # type: ignore[attr-defined]
+        await production.s3.start()
+        await until_ready(api, True)

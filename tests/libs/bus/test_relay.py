@@ -1,0 +1,220 @@
+"""The relay: what was committed is carried on in order, whatever the outlet does; a partition that is stuck stands
+alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+import pytest
+import pytest_asyncio
+
+from libs import ids
+from libs.bus import relay as relaying
+from libs.bus.log import declare
+from libs.bus.ports import Record
+from libs.bus.postgres import PostgresBus
+from libs.bus.relay import RELAY, Relay, Route
+from libs.changes import Cause, Changeset
+from libs.database import Dsns
+from libs.errors import Unavailable
+from libs.events import RememberRequested
+from libs.events.topics import MEMORY_EVENTS, TOPICS, Topic
+from libs.runtime.host import host
+from libs.runtime.platform import Platform, nowhere
+from tests import infrastructure
+from tests.conformance.bus.adapters import Greedy
+
+TOPIC = MEMORY_EVENTS.name
+WITHIN = 10.0
+
+
+class Broken(Exception):
+    """An outlet that breaks in a way that nobody foresaw."""
+
+
+@dataclass
+class Shelf:
+    """An outlet that keeps what it gets, refuses it, or holds it back, by partition."""
+
+    kept: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    refusing: set[int] = field(default_factory=set)
+    holding: dict[int, asyncio.Event] = field(default_factory=dict)
+    broken: bool = False
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def declare(self, topics: Sequence[Topic]) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def send(self, records: Sequence[Record]) -> None:
+        self.asked.set()
+        if self.broken:
+            raise Broken
+        part = records[0].part
+        if part in self.holding:
+            await self.holding[part].wait()
+        if part in self.refusing:
+            raise Unavailable
+        self.kept[part].extend(record.event_id for record in records)
+
+    async def until_asked(self) -> None:
+        async with asyncio.timeout(WITHIN):
+            await self.asked.wait()
+
+    async def until(self, count: int) -> None:
+        """So many have been kept."""
+        async with asyncio.timeout(WITHIN):
+            while sum(map(len, self.kept.values())) < count:
+                await asyncio.sleep(0.01)
+
+
+@dataclass
+class Yard:
+    """A log, and relays that carry it to one shelf."""
+
+    platform: Platform
+    shelf: Shelf = field(default_factory=Shelf)
+
+    @asynccontextmanager
+    async def relay(self, shelf: Shelf | None = None) -> AsyncIterator[Relay]:
+        """One that owns every partition, whatever others think, without a service beside it."""
+        log = Greedy(PostgresBus(self.platform.database, ids.new(), scan=infrastructure.SCAN_SECONDS))
+        relay = Relay(Route(log, shelf or self.shelf), nowhere, own_every=0.05, flush_every=0.02)
+        tasks = [asyncio.ensure_future(part()) for part in relay.parts().values()]
+        await relay.reader.ready.wait()
+        try:
+            yield relay
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await relay.close()
+
+    async def say(self, *names: str, key: str = "k") -> list[str]:
+        """Publish these; their ids."""
+        cause = Cause.request("gateway", id=ids.new(), tenant="t1", key=f"t1:{key}")
+        events = [RememberRequested(memory_id=name, kind="fact", text="", user="u") for name in names]
+        return [record.event_id for record in (await self.platform.writer.apply(Changeset(cause).say(*events))).records]
+
+    async def behind(self) -> Mapping[tuple[str, str], int]:
+        return await self.platform.bus.lag([RELAY])
+
+    async def caught_up(self) -> None:
+        async with asyncio.timeout(WITHIN):
+            while any((await self.behind()).values()):
+                await asyncio.sleep(0.02)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def yard(where: Dsns) -> AsyncIterator[Yard]:
+    async with infrastructure.platform(where) as platform:
+        await declare(platform.database, list(TOPICS.values()), {RELAY: list(TOPICS)})
+        writing = asyncio.ensure_future(platform.writer.run())
+        yield Yard(platform)
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+
+
+def part_of(key: str) -> int:
+    return MEMORY_EVENTS.partition_of(f"t1:{key}")
+
+
+def elsewhere(key: str) -> str:
+    """A key of another partition."""
+    return next(other for other in map(str, range(100)) if part_of(other) != part_of(key))
+
+
+@pytest.mark.requirement("A11")
+async def test_what_was_committed_without_a_relay_is_carried_on_in_order(yard: Yard) -> None:
+    said = [id for number in range(5) for id in await yard.say(str(number))]
+    async with yard.relay():
+        await yard.shelf.until(5)
+        await yard.caught_up()
+    assert yard.shelf.kept[part_of("k")] == said
+
+
+@pytest.mark.requirement("A11")
+async def test_nothing_overtakes_what_could_not_be_sent(yard: Yard) -> None:
+    yard.shelf.refusing = {part_of("k")}
+    async with yard.relay():
+        said = await yard.say("1")
+        await yard.shelf.until_asked()
+        said += await yard.say("2", "3")
+        assert (await yard.behind())[RELAY, TOPIC] == 3
+        yard.shelf.refusing = set()
+        await yard.shelf.until(3)
+        await yard.caught_up()
+    assert yard.shelf.kept[part_of("k")] == said
+
+
+async def test_a_partition_that_is_stuck_holds_no_other_up(yard: Yard) -> None:
+    yard.shelf.holding = {part_of("k"): asyncio.Event()}
+    async with yard.relay():
+        await yard.say("stuck")
+        said = await yard.say("1", "2", key=elsewhere("k"))
+        await yard.shelf.until(2)
+        assert yard.shelf.kept == {part_of(elsewhere("k")): said}
+
+
+async def test_an_offset_moves_only_once_the_outlet_has_the_event(yard: Yard) -> None:
+    yard.shelf.holding = {part_of("k"): asyncio.Event()}
+    async with yard.relay() as relay:
+        await yard.say("held")
+        await yard.say("1", key=elsewhere("k"))
+        await yard.shelf.until(1)
+        await relay.reader.flush()
+        assert (await yard.behind())[RELAY, TOPIC] == 1
+
+
+@pytest.mark.requirement("A11", "A18")
+async def test_a_relay_that_wakes_after_another_took_over_only_repeats(yard: Yard) -> None:
+    asleep = Shelf(yard.shelf.kept, holding={part_of("k"): asyncio.Event()})
+    async with yard.relay(asleep):
+        said = await yard.say("1", "2")
+        await asleep.until_asked()
+        async with yard.relay():
+            said += await yard.say("3")
+            await yard.shelf.until(3)
+            asleep.holding.pop(part_of("k")).set()
+            await yard.shelf.until(5)
+    kept = yard.shelf.kept[part_of("k")]
+    assert kept[:5] == [*said, *said[:2]]
+    assert set(kept) == set(said)
+
+
+async def test_a_late_outlet_is_a_problem_until_it_answers(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    yard.shelf.holding = {part_of("k"): asyncio.Event()}
+    async with yard.relay() as relay:
+        assert relay.problem is None
+        monkeypatch.setattr(relaying, "PATIENCE_SECONDS", 0.0)
+        await yard.say("1")
+        await yard.shelf.until_asked()
+        assert relay.problem is not None
+        yard.shelf.holding.pop(part_of("k")).set()
+        await yard.caught_up()
+        assert relay.problem is None
+
+
+async def test_the_crash_of_an_outlet_ends_the_process(yard: Yard) -> None:
+    yard.shelf.broken = True
+    platform = replace(yard.platform, route=Route(yard.platform.bus, yard.shelf))
+    async with host(platform, [], pace=infrastructure.PACE) as running:
+        await yard.say("1")
+        with pytest.raises(Broken):
+            await asyncio.shield(running.failed)
+
+
+async def test_what_the_last_changesets_said_still_goes_out(yard: Yard) -> None:
+    async with yard.relay() as relay:
+        yard.shelf.holding = {part_of("k"): asyncio.Event()}
+        said = await yard.say("1", "2")
+        finishing = asyncio.ensure_future(relay.finish())
+        await asyncio.sleep(0)
+        yard.shelf.holding.pop(part_of("k")).set()
+        await finishing
+    assert yard.shelf.kept[part_of("k")] == said
+    assert (await yard.behind())[RELAY, TOPIC] == 0

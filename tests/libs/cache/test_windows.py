@@ -1,0 +1,108 @@
+"""Rate windows: in one process, and shared by all in Redis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from redis.asyncio import Redis
+
+from libs.cache.redis import RedisWindows
+from libs.cache.windows import KEPT_MOST, Counted, Limit, LocalWindows, Windows, wait
+
+MINUTE = 60.0
+
+
+@dataclass
+class Clock:
+    now: float = 1000 * MINUTE
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def limit(most: int, *, tenant: str = "acme", whose: str = "", seconds: float = MINUTE) -> Limit:
+    return Limit("RATE_LIMITED", tenant, most, seconds, whose)
+
+
+async def admitted(windows: Windows, *limits: Limit, tries: int) -> int:
+    return sum([await windows.admit(limits) is None for _ in range(tries)])
+
+
+@dataclass
+class Shop:
+    """Windows whose clock a test moves."""
+
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self.windows = LocalWindows(self.clock)
+
+
+@pytest.mark.requirement("S3-43")
+async def test_a_limit_holds_and_what_was_refused_fits_after_the_time_that_was_told() -> None:
+    shop = Shop()
+    assert await admitted(shop.windows, limit(10), tries=30) == 10
+    reached = await shop.windows.admit([limit(10)])
+    assert reached is not None
+    shop.clock.now += reached.wait - 0.1
+    assert await shop.windows.admit([limit(10)]) is not None
+    shop.clock.now += 0.2
+    assert await shop.windows.admit([limit(10)]) is None
+
+
+async def test_a_burst_at_the_border_of_two_windows_gets_no_second_share() -> None:
+    shop = Shop(Clock(1000 * MINUTE - 1))
+    assert await admitted(shop.windows, limit(100), tries=100) == 100
+    shop.clock.now += 2
+    assert await admitted(shop.windows, limit(100), tries=100) <= 2
+
+
+async def test_of_several_limits_none_counts_when_one_is_reached() -> None:
+    shop = Shop()
+    mine, ours = limit(3, whose="ada"), limit(5)
+    assert await admitted(shop.windows, ours, mine, tries=10) == 3
+    assert await admitted(shop.windows, ours, limit(9, whose="bob"), tries=10) == 2
+
+
+async def test_tenants_have_windows_of_their_own() -> None:
+    shop = Shop()
+    assert await admitted(shop.windows, limit(1), tries=3) == 1
+    assert await admitted(shop.windows, limit(1, tenant="other"), tries=3) == 1
+
+
+async def test_the_windows_that_a_process_keeps_are_bounded() -> None:
+    shop = Shop()
+    for n in range(KEPT_MOST + 1):
+        await shop.windows.admit([limit(1, tenant=str(n))])
+    assert await shop.windows.admit([limit(1, tenant=str(KEPT_MOST))]) is not None
+    assert await shop.windows.admit([limit(1, tenant="0")]) is None, "the oldest was forgotten"
+
+
+@given(st.integers(1, 50), st.integers(0, 60), st.integers(0, 60), st.floats(0, 59.9))
+def test_the_wait_is_the_time_after_which_one_fits_and_not_much_more(
+    most: int, current: int, previous: int, passed: float
+) -> None:
+    seconds = wait(limit(most), Counted(current, previous, passed))
+    if seconds == 0:
+        assert previous * (1 - passed / MINUTE) + current + 1 <= most
+        return
+    later = passed + seconds + 1e-6
+    then = Counted(current, previous, later) if later < MINUTE else Counted(0, current, later - MINUTE)
+    if then.passed < MINUTE:
+        assert wait(limit(most), then) <= 1e-3
+
+
+@pytest.mark.requirement("S3-43")
+async def test_replicas_share_one_window_in_redis(redis: Redis) -> None:
+    one, two = RedisWindows(redis, timeout=5.0), RedisWindows(redis, timeout=5.0)
+    ours, mine = limit(6, seconds=3600.0), limit(4, whose="a:da", seconds=3600.0)
+    assert [await each.admit([ours, mine]) is None for each in (one, two, one, two, one)] == [True] * 4 + [False]
+    reached = await two.admit([ours, mine])
+    assert reached is not None
+    assert reached.limit == mine
+    assert 0 < reached.wait <= 2 * 3600
+    assert sorted(await redis.keys("rate_limit:*")) == ["rate_limit:{acme}", "rate_limit:{acme}:a%3Ada"]
+    assert 0 < await redis.pttl("rate_limit:{acme}") <= 2 * 3600_000

@@ -1,0 +1,138 @@
+"""The door: bounded, counted, shut while nobody answers, and no storm of retries behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from prometheus_client import REGISTRY
+
+from libs import ids
+from libs.errors import Conflict, Rejected, SumaError, Unavailable
+from libs.outbound import CallTimedOut, CircuitOpen, Door, Doors, Rules, State
+from libs.outbound.door import BUDGET_MOST
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def door(clock: Clock | None = None, failures: int = 2) -> Door:
+    return Door(ids.new(), Rules(failures=failures, rest=15.0), seconds=5.0, now=clock or Clock())
+
+
+def raising(error: BaseException) -> Callable[[], Awaitable[str]]:
+    async def ask() -> str:
+        raise error
+
+    return ask
+
+
+async def yes() -> str:
+    return "yes"
+
+
+async def fails(at: Door, times: int) -> None:
+    for _ in range(times):
+        with pytest.raises(Unavailable):
+            await at.call(raising(Unavailable()))
+
+
+def counted(at: Door, result: str) -> float:
+    return REGISTRY.get_sample_value("suma_outbound_calls_total", {"dependency": at.name, "result": result}) or 0.0
+
+
+def shown(at: Door) -> float | None:
+    return REGISTRY.get_sample_value("suma_breaker_state", {"dependency": at.name})
+
+
+@pytest.mark.requirement("S3-58", "S3-03")
+async def test_a_shut_door_answers_at_once_says_when_to_come_again_and_is_seen_in_the_metrics() -> None:
+    clock = Clock()
+    at = door(clock)
+    await fails(at, 2)
+    clock.now = 5.0
+    with pytest.raises(CircuitOpen) as shut:
+        await at.call(yes)
+    assert (shut.value.retry_after, shown(at)) == (10.0, 2)
+    assert (counted(at, "failed"), counted(at, "rejected"), counted(at, "ok")) == (2, 1, 0)
+
+
+async def test_after_its_rest_one_call_opens_it_again() -> None:
+    clock = Clock()
+    at = door(clock)
+    await fails(at, 2)
+    clock.now = 15.0
+    assert await at.call(yes) == "yes"
+    assert (at.state, shown(at)) == (State.CLOSED, 0)
+
+
+async def test_seen_to_answer_it_is_tried_without_rest() -> None:
+    at = door()
+    await fails(at, 2)
+    at.rouse()
+    assert (at.state, shown(at)) == (State.HALF_OPEN, 1)
+    assert await at.call(yes) == "yes"
+
+
+@pytest.mark.parametrize("refusal", [Rejected("no"), Conflict("late")], ids=str)
+async def test_a_refusal_is_an_answer(refusal: SumaError) -> None:
+    at = door()
+    for _ in range(5):
+        with pytest.raises(type(refusal)):
+            await at.call(raising(refusal))
+    assert (at.state, counted(at, "ok")) == (State.CLOSED, 5)
+
+
+async def test_what_takes_too_long_is_cut_and_counts_as_a_failure() -> None:
+    at = door(failures=1)
+    with pytest.raises(CallTimedOut):
+        await at.call(asyncio.Event().wait, seconds=0.01)
+    assert (at.state, counted(at, "timeout")) == (State.OPEN, 1)
+
+
+async def test_a_caller_that_gives_up_says_nothing_about_the_other_side() -> None:
+    at = door(failures=1)
+    giving_up = asyncio.ensure_future(at.call(asyncio.Event().wait))
+    await asyncio.sleep(0)
+    giving_up.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await giving_up
+    assert at.state is State.CLOSED
+
+
+async def test_what_may_be_repeated_is_tried_three_times() -> None:
+    answers: list[Callable[[], Awaitable[str]]] = [raising(Unavailable()), raising(Unavailable()), yes]
+    assert await door(failures=9).repeat(lambda: answers.pop(0)()) == "yes"
+
+
+async def test_a_refusal_is_not_repeated() -> None:
+    at = door()
+    with pytest.raises(Rejected):
+        await at.repeat(raising(Rejected("no")))
+    assert counted(at, "ok") == 1
+
+
+async def test_when_everything_fails_retries_run_out_and_make_no_storm() -> None:
+    at, calls = door(failures=10_000), 100
+    await asyncio.gather(*(at.repeat(raising(Unavailable())) for _ in range(calls)), return_exceptions=True)
+    assert counted(at, "failed") <= calls + BUDGET_MOST + calls * 0.1
+
+
+async def test_an_open_circuit_is_not_retried() -> None:
+    at = door()
+    await fails(at, 2)
+    with pytest.raises(CircuitOpen):
+        await at.repeat(yes)
+    assert counted(at, "rejected") == 1
+
+
+def test_each_dependency_has_one_door_and_memory_s_is_the_sources_own() -> None:
+    doors = Doors()
+    assert doors.to("redis") is doors.to("redis")
+    assert [at.name for at in doors] == ["redis"]
+    assert doors.to("memory_service") is not doors.to("redis")

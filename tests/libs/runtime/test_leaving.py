@@ -1,0 +1,48 @@
+"""Leaving: patient when asked once, in a hurry when asked again."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from libs.runtime.leaving import Leaving
+
+
+async def test_it_waits_for_what_ends_in_time() -> None:
+    ended = asyncio.Event()
+    asyncio.get_running_loop().call_later(0.01, ended.set)
+    await Leaving().within(10, ended.wait())
+    assert ended.is_set()
+
+
+async def test_it_waits_no_longer_than_it_may_and_what_was_waited_for_is_cancelled() -> None:
+    cancelled = asyncio.Event()
+
+    async def endless() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    await Leaving().within(0.01, endless())
+    assert cancelled.is_set()
+
+
+async def test_asked_again_it_waits_for_nothing_more() -> None:
+    leaving = Leaving()
+    leaving.ask()
+    waiting = asyncio.ensure_future(leaving.within(600, asyncio.Event().wait()))
+    await asyncio.sleep(0)
+    assert leaving.problems()
+    leaving.ask()
+    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(leaving.within(600, asyncio.Event().wait()), 5)
+
+
+async def test_what_fails_while_it_is_waited_for_is_told() -> None:
+    async def fails() -> None:
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError):
+        await Leaving().within(5, fails())

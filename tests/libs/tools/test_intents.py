@@ -1,0 +1,46 @@
+"""What makes two effects the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from libs.keys.canonical import Uncanonical
+from libs.tools import identify
+
+ABOUT: dict[str, Any] = {
+    "tenant": "acme",
+    "session": "s1",
+    "step": "p1",
+    "tool": "mail.send",
+    "args": {"to": "ada", "n": 1},
+}
+
+
+def test_the_same_intent_has_the_same_id_however_it_is_spelled() -> None:
+    assert identify(**ABOUT) == identify(**{**ABOUT, "args": {"n": 1.0, "to": "ada"}})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"tenant": "other"},
+        {"session": "s2"},
+        {"step": "p2"},
+        {"tool": "mail.draft"},
+        {"args": {"to": "ada", "n": 2}},
+        {"args": {"to": "ada"}},
+    ],
+)
+def test_whatever_differs_makes_another_intent(other: dict[str, Any]) -> None:
+    assert identify(**ABOUT) != identify(**{**ABOUT, **other})
+
+
+def test_no_part_can_pass_for_another() -> None:
+    assert identify(**{**ABOUT, "session": "s1p", "step": "1"}) != identify(**{**ABOUT, "session": "s1", "step": "p1"})
+
+
+def test_what_is_no_json_has_no_id() -> None:
+    with pytest.raises(Uncanonical):
+        identify(**{**ABOUT, "args": {"n": float("nan")}})

@@ -1,0 +1,55 @@
+"""A worker keeps copies of the conversations that it worked on; one that others have carried on meanwhile misleads
+nobody (bus.md 3)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from libs.database import Dsns
+from libs.errors import Unavailable
+from libs.events import MessageCompleted, TurnEnded, WorkspaceChanged
+from libs.events.committee import Task
+from libs.events.values import Hitl
+from libs.models.ports import Said
+from libs.models.scripted import Scripted
+from libs.runtime.host import host, prepare
+from tests.house import House, Judge, MovedClock, at_home, house, law, mind, plan
+from tests.infrastructure import PACE
+
+TIDY = plan(
+    ("manage-files.list", {"path": "."}),
+    ("organize-by-type.sort", {"source": "$step(1).nodes", "by": "extension_category", "target": "."}),
+)
+
+
+class Mute(Scripted):
+    """A model that cannot be reached when the answer is to be written."""
+
+    @override
+    async def answer(self, task: Task) -> AsyncIterator[Said]:
+        raise Unavailable
+        yield Said("")
+
+
+@pytest.mark.requirement("A10", "A18")
+async def test_a_worker_that_was_away_takes_up_the_answer_of_a_turn_that_others_carried_on(
+    home: Dsns, tmp_path: Path
+) -> None:
+    judge, clock = Judge(await law()), MovedClock()
+    async with at_home(home, tmp_path, model=mind(TIDY), policy=judge, clock=clock) as (platform, services):
+        await prepare(platform, services)
+        one = House(platform, tmp_path / "root", judge, clock)
+        async with host(platform, services, pace=PACE):
+            turn = await one.say("tidy", session="s", root=one.folder("a.txt"), hitl=Hitl.BYPASS)
+            question = await one.asked(session="s")
+        async with house(home, tmp_path, model=Mute()) as other:
+            await other.decide(question, session="s")
+            await other.until(WorkspaceChanged, session="s")
+        async with host(platform, services, pace=PACE):
+            await one.later(60)
+            assert (await one.until(MessageCompleted, session="s")).text == "done"
+            assert (await one.until(TurnEnded, session="s")).turn_id == turn

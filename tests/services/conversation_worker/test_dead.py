@@ -1,0 +1,45 @@
+"""What cannot be handled ends the turn that waits for it, and does nothing when it is replayed afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from libs import ids
+from libs.changes import Aside, Cause, Changeset
+from libs.database import Dsns
+from libs.events import MessageReceived, PlanRequested, TurnEnded
+from tests.house import TENANT, House, house
+
+GROUP = "conversation_worker"
+
+
+async def dies(at: House) -> str:
+    """Time passes until something is dead; its id."""
+    pool = await at.platform.database.bus()
+    async with asyncio.timeout(30):
+        while (dead := await pool.fetchval("select id from bus.inbox where state = 'dead'")) is None:
+            await at.later(61)
+            await asyncio.sleep(0.05)
+    return str(dead)
+
+
+@pytest.mark.requirement("A14")
+async def test_a_dead_message_ends_its_turn_and_is_stale_when_it_is_replayed(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path) as at:
+        at.judge.failing.add("conversation.send")
+        turn = await at.say("hello", session="s")
+        dead = await dies(at)
+        ended = await at.ended(turn, session="s")
+        assert (ended.state, ended.reason) == ("failed", "HANDLER_CRASHED")
+
+        at.judge.failing.clear()
+        cause = Cause.request("gateway", id=ids.new(), tenant=TENANT, key=f"{TENANT}:operator")
+        await at.platform.writer.apply(Changeset(cause).decide(Aside("replay", GROUP, dead)))
+        while [r.verdict for r in await at.audited("s")][-1:] != ["stale"]:
+            await at.platform.bus.waiting()
+        await at.quiet()
+        kinds = [type(event) for event in await at.logged("s")]
+        assert (kinds.count(MessageReceived), kinds.count(TurnEnded), kinds.count(PlanRequested)) == (1, 1, 0)

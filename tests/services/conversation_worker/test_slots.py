@@ -1,0 +1,112 @@
+"""Slots: turns that find none wait as rows, before anything of them has begun, and all of them end."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from libs.database import Dsns
+from libs.events import TurnEnded, TurnQueued, TurnStarted
+from services.conversation_worker.slots import FORGET_SECONDS, Slots
+from tests.house import House, house, mind, plan
+
+READ = plan(("manage-files.list", {"path": "."}))
+MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_tenant_has_its_share_and_another_a_place_even_when_all_is_full() -> None:
+    slots = Slots(2, 2)
+    for session in "xy":
+        slots.work(("a", session))
+    assert not slots.free("a")
+    assert slots.free("b"), "who has none may have one"
+    slots.work(("b", "z"))
+    assert not slots.free("b")
+    slots.rest(("a", "x"))
+    slots.rest(("a", "x"))
+    assert not slots.free("a")
+    slots.rest(("b", "z"))
+    assert slots.free("a")
+
+
+def test_a_turn_that_went_on_elsewhere_is_forgotten() -> None:
+    clock = Clock()
+    slots = Slots(1, 1, now=clock)
+    slots.work(("a", "x"))
+    clock.now = FORGET_SECONDS + 1
+    assert slots.free("a")
+
+
+async def test_who_waits_gets_the_slot_that_becomes_free_and_holds_it() -> None:
+    slots = Slots(1, 1)
+    slots.work(("a", "x"))
+    taking = [asyncio.ensure_future(slots.take(("a", session))) for session in "yz"]
+    await asyncio.sleep(0)
+    assert slots.awaited("a")
+    slots.rest(("a", "x"))
+    done, waiting = await asyncio.wait(taking, timeout=0.05)
+    assert (len(done), len(waiting)) == (1, 1)
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert not slots.awaited("a")
+
+
+ONE_SLOT = {"conversation_worker": {"turns_at_once_per_tenant": 1}}
+
+
+async def ended(at: House, sessions: int) -> None:
+    for n in range(sessions):
+        await at.until(TurnEnded, session=f"s{n}")
+
+
+@pytest.mark.requirement("P1")
+async def test_turns_of_many_sessions_take_turns_in_one_slot_and_all_end(home: Dsns, tmp_path: Path) -> None:
+    sessions = 6
+    async with house(home, tmp_path, model=mind(*[READ] * sessions, answers=sessions), settings=ONE_SLOT) as at:
+        for n in range(sessions):
+            await at.say("look", session=f"s{n}", root=at.folder("a"))
+        await ended(at, sessions)
+        await at.quiet()
+        told = [await at.logged(f"s{n}") for n in range(sessions)]
+    assert any(isinstance(event, TurnQueued) for each in told for event in each)
+
+
+async def test_a_turn_that_waits_for_a_person_leaves_its_slot_to_another(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(MAKE, READ), settings=ONE_SLOT) as at:
+        asking = await at.say("make", session="s0", root=at.folder())
+        question = await at.asked(session="s0")
+        await at.ended(await at.say("look", session="s1", root=at.folder()), session="s1")
+        await at.decide(question, session="s0")
+        await at.finish(asking, session="s0")
+        await at.quiet()
+
+
+async def test_a_queued_turn_that_is_cancelled_never_begins_and_blocks_nothing(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(READ, READ, READ), settings=ONE_SLOT) as at:
+        turns = [await at.say("look", session=f"s{n}", root=at.folder("a")) for n in range(3)]
+        await at.cancel(turns[1], session="s1")
+        ends = {n: await at.ended(turn, session=f"s{n}") for n, turn in enumerate(turns)}
+        await at.quiet()
+        begun = any(isinstance(event, TurnStarted) for event in await at.logged("s1"))
+    assert {ends[0].state, ends[2].state} == {"completed"}
+    assert (ends[1].state == "cancelled") or begun
+
+
+async def test_a_process_that_stops_with_turns_in_its_queue_loses_none(home: Dsns, tmp_path: Path) -> None:
+    model = mind(*[READ] * 8, answers=8)
+    async with house(home, tmp_path, model=model, settings=ONE_SLOT) as at:
+        for n in range(4):
+            await at.say("look", session=f"s{n}", root=at.folder("a"))
+    async with house(home, tmp_path, model=model, settings=ONE_SLOT) as at:
+        await ended(at, 4)
+        await at.quiet()

@@ -1,0 +1,226 @@
+"""An effect of which nobody knows whether it happened: the turn waits, the question outlives it, one answer counts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+import pytest_asyncio
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.database import Dsns
+from libs.events import ApprovalClosed, ApprovalRequested, MessageCompleted, StepChanged, TurnQueued
+from libs.events.values import Plan, StepState
+from libs.leases.ports import Start
+from services.conversation_worker.handlers import LOST
+from tests import house, outside
+from tests.house import TENANT, WHO, House
+from tests.outside import Breaking, Gate, Near, Put, Send, World
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "tool_executor": {"settle_seconds": 0, "effect_attempts": 2},
+    "conversation_worker": {"unknown_seconds": 600.0},
+}
+LATER = 601.0
+Open: TypeAlias = Callable[..., AbstractAsyncContextManager[House]]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def there(world: str) -> World:
+    """The other database; the answer to the first effect is lost."""
+    made = World(world, Breaking("run:after", [ConnectionResetError("the line went dead")]))
+    await made.prepare()
+    return made
+
+
+@pytest.fixture
+def opened(home: Dsns, tmp_path: Path, there: World) -> Open:
+    @asynccontextmanager
+    async def opened(*plans: Plan) -> AsyncIterator[House]:
+        model = house.mind(*(plans or (outside.plan(Send.name),)))
+        async with house.house(home, tmp_path, model=model, tools=outside.tools(there), settings=SETTINGS) as running:
+            yield running
+
+    return opened
+
+
+async def doubted(house: House, session: str) -> tuple[str, ApprovalRequested]:
+    """A turn whose effect is unknown, and the question about it."""
+    turn = await house.say("go", session=session)
+    await house.decide(await house.asked(session=session), session=session)
+    return turn, await house.asked(session=session)
+
+
+async def last(house: House, session: str) -> StepChanged:
+    return [event for event in await house.logged(session) if isinstance(event, StepChanged)][-1]
+
+
+async def closed(house: House, session: str) -> ApprovalClosed:
+    return await house.until(ApprovalClosed, session=session, where=lambda event: event.outcome != "approved")
+
+
+async def test_the_question_says_what_is_not_known_and_under_which_key(opened: Open, there: World) -> None:
+    async with opened() as house:
+        _, question = await doubted(house, "key")
+        assert (await last(house, "key")).state is StepState.UNKNOWN
+    (row,) = await there.made("key")
+    assert (question.kind, question.tool, question.intent) == ("effect", Send.name, row["intent"])
+    assert "nobody to ask" in question.detail
+
+
+async def test_it_happened_and_the_turn_goes_on_with_what_came_of_it(opened: Open) -> None:
+    first, second = outside.plan(Send.name, Near.name).steps
+    linked = second.model_copy(update={"args": {"text": "x", "row": "$step(1).row"}, "depends_on": (1,)})
+    async with opened(outside.plan().model_copy(update={"steps": (first, linked)})) as house:
+        turn, question = await doubted(house, "yes")
+        await house.find_out(question, session="yes", data={"row": 7}, reason="seen in the books")
+        assert (await house.ended(turn, session="yes")).state == "completed"
+        assert (await house.steps("yes")) == {1: StepState.SUCCEEDED, 2: StepState.SUCCEEDED}
+
+
+async def test_it_did_not_happen_and_the_turn_goes_on_as_with_a_failed_step(opened: Open, there: World) -> None:
+    async with opened(outside.plan(Send.name, Near.name)) as house:
+        turn, question = await doubted(house, "no")
+        await house.find_out(question, "did_not_happen", session="no")
+        assert (await house.ended(turn, session="no")).state == "completed"
+        assert (await house.steps("no")) == {1: StepState.FAILED, 2: StepState.SUCCEEDED}
+    assert [verb for verb, _ in there.asked if verb == "run"] == ["run", "run"]  # the send, and the step behind it
+
+
+async def test_nothing_else_of_the_turn_starts_while_it_is_not_known(opened: Open) -> None:
+    async with opened(outside.plan(Send.name, Near.name)) as house:
+        await doubted(house, "held")
+        await house.say("and now?", session="held")
+        await house.until(TurnQueued, session="held")
+        assert (await house.steps("held")) == {1: StepState.UNKNOWN}
+
+
+async def test_the_turn_waits_until_its_deadline_and_the_question_longer(opened: Open) -> None:
+    async with opened() as house:
+        turn, question = await doubted(house, "late")
+        await house.later(LATER)
+        ended = await house.ended(turn, session="late")
+        assert (ended.state, ended.reason) == ("failed", "EFFECT_UNKNOWN")
+        assert [e.outcome for e in await house.logged("late") if isinstance(e, ApprovalClosed)] == ["approved"]
+        await house.find_out(question, session="late", reason="it is in the books")
+        answer = await closed(house, "late")
+        assert (answer.outcome, answer.turn_id, (await last(house, "late")).state) == (
+            "happened",
+            turn,
+            StepState.SUCCEEDED,
+        )
+
+
+async def test_an_answer_after_the_deadline_changes_the_step_and_not_the_turn_under_way(opened: Open) -> None:
+    async with opened(outside.plan(Send.name), outside.plan(Send.name)) as house:
+        turn, question = await doubted(house, "next")
+        await house.later(LATER)
+        await house.ended(turn, session="next")
+        following = await house.say("again", session="next")
+        asked = await house.asked(session="next")
+        await house.find_out(question, "did_not_happen", session="next")
+        assert (await closed(house, "next")).outcome == "did_not_happen"
+        await house.decide(asked, session="next")
+        assert (await house.ended(following, session="next")).state == "completed"
+
+
+@pytest.mark.requirement("A22a")
+@pytest.mark.parametrize("after", [0.0, LATER])
+async def test_a_second_answer_changes_nothing(opened: Open, after: float) -> None:
+    session = f"twice-{after}"
+    async with opened() as house:
+        turn, question = await doubted(house, session)
+        if after:
+            await house.later(after)
+            await house.ended(turn, session=session)
+        await house.find_out(question, session=session)
+        await closed(house, session)
+        await house.find_out(question, "did_not_happen", session=session)
+        assert (await closed(house, session)).outcome == "stale"
+        assert (await last(house, session)).state is StepState.SUCCEEDED
+
+
+@pytest.mark.requirement("A22a")
+@pytest.mark.parametrize("wrong", [{"digest": "other"}, {"verdict": "perhaps"}, {"scopes": ("chat",)}])
+async def test_an_answer_that_may_not_count_changes_nothing(opened: Open, wrong: dict[str, Any]) -> None:
+    session = f"wrong-{'-'.join(wrong)}"
+    async with opened() as house:
+        _, question = await doubted(house, session)
+        await house.find_out(question, session=session, **wrong)
+        assert (await closed(house, session)).outcome == "stale"
+        assert (await last(house, session)).state is StepState.UNKNOWN
+
+
+async def test_an_approval_is_no_answer_to_it(opened: Open) -> None:
+    async with opened() as house:
+        _, question = await doubted(house, "approve")
+        await house.decide(question, session="approve")
+        assert (await closed(house, "approve")).outcome == "stale"
+
+
+async def test_another_session_cannot_answer(opened: Open) -> None:
+    async with opened() as house:
+        _, question = await doubted(house, "mine")
+        await house.find_out(question, session="theirs")
+        assert (await closed(house, "theirs")).outcome == "stale"
+        assert (await last(house, "mine")).state is StepState.UNKNOWN
+
+
+async def test_a_cancel_ends_the_turn_and_leaves_the_question(opened: Open) -> None:
+    async with opened() as house:
+        turn, question = await doubted(house, "gone")
+        await house.cancel(turn, session="gone")
+        ended = await house.ended(turn, session="gone")
+        assert (ended.state, "not known" in ended.detail) == ("cancelled", True)
+        await house.find_out(question, session="gone")
+        assert (await closed(house, "gone")).outcome == "happened"
+        await house.quiet()
+
+
+@pytest.mark.requirement("P6")
+async def test_intents_outcomes_and_who_found_out_are_on_record(opened: Open) -> None:
+    async with opened() as house:
+        turn, question = await doubted(house, "record")
+        await house.find_out(question, session="record", reason="I asked them")
+        await house.until(MessageCompleted, session="record")
+        told = await house.audited("record")
+    calls = [(one.phase, one.verdict) for one in told if one.action == "tool.execute" and one.call_id]
+    assert calls == [("decision", "allow"), ("intent", "begin"), ("outcome", "unknown")]
+    decision, outcome = [one for one in told if one.action == "effect.resolve"]
+    assert (decision.verdict, outcome.verdict, outcome.principal) == ("allow", "happened", WHO)
+    assert (outcome.turn_id, "I asked them" not in str(told), list(outcome.digests)) == (turn, True, ["reason"])
+
+
+async def abandoned(house: House, session: str, gate: Gate) -> str:
+    """A turn that ended because something about it could not be handled, while its call goes on."""
+    turn = await house.say("go", session=session)
+    await house.decide(await house.asked(session=session), session=session)
+    await gate.reached.wait()
+    key = f"{TENANT}:{session}"
+    cause = Cause.request("conversation_worker", id=ids.new(), tenant=TENANT, key=key, session=session, turn=turn)
+    # What a dead letter of the turn leaves behind.
+    lost = Start(ids.new(), LOST, {"turn_id": turn, "code": "GARBLED", "detail": "it could not be handled"})
+    await house.platform.writer.apply(Changeset(cause).start(lost))
+    assert (await house.ended(turn, session=session)).state == "failed"
+    return turn
+
+
+@pytest.mark.parametrize(("tool", "state"), [(Put.name, StepState.SUCCEEDED), (Send.name, StepState.UNKNOWN)])
+async def test_what_became_of_a_call_is_recorded_though_its_turn_is_over(
+    opened: Open, there: World, tool: str, state: StepState
+) -> None:
+    session = f"over-{tool}"
+    there.trouble = gate = Gate("run:after", [ConnectionResetError("dead")] if tool == Send.name else [])
+    async with opened(outside.plan(tool)) as house:
+        await abandoned(house, session, gate)
+        gate.opened.set()
+        if state is StepState.UNKNOWN:
+            await house.find_out(await house.asked(session=session), session=session)
+            assert (await closed(house, session)).outcome == "happened"
+        else:
+            await house.until(StepChanged, session=session, where=lambda event: event.state is state)
+        assert (await last(house, session)).state is StepState.SUCCEEDED
