@@ -34,9 +34,9 @@ TEXT: Mapping[str, Any] = {
 }
 ROW: Mapping[str, Any] = {"row": {"type": "integer"}}
 Trouble = Callable[[str, Intent], Awaitable[None]]
-"""Asked at `<verb>:before`, `run:after`, between leave and effect (`run:acting`, `undo:acting`), between effect and commit
-(`run:open`), behind that (`run:wrote`), and where the world refuses a late attempt (`late`). It may raise, wait or end
-the process."""
+"""Asked at `<verb>:before` and `run:after`, between leave and effect (`run:acting`, `undo:acting`), between effect and
+commit (`run:open`), behind that (`run:wrote`), and where the world refuses a late attempt (`late`). It may raise, wait
+or end the process."""
 
 
 async def none(point: str, intent: Intent) -> None:

@@ -123,7 +123,7 @@ class ApprovalClosed(Event):
     turn_id: str
     approval_id: str
     outcome: str
-    """approved | denied | overridden | expired | superseded | cancelled | stale; of an effect happened | did_not_happen"""
+    """approved | denied | overridden | expired | superseded | cancelled | stale | happened | did_not_happen"""
     principal: str | None = None
     reason: str = ""
 

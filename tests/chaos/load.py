@@ -94,8 +94,8 @@ class Load:
 
 
 Story: TypeAlias = "Callable[[Person], Awaitable[None]]"
-Verdict: TypeAlias = "Callable[[Mapping[str, Json]], Mapping[str, Json] | None]"
-"""What a person answers to a question; None: not now."""
+Verdict: TypeAlias = "Callable[[Mapping[str, Json]], Mapping[str, Json]]"
+"""What a person answers to a question."""
 
 
 class Person:
@@ -154,8 +154,8 @@ class Person:
         """Until these turns have ended; questions are answered meanwhile."""
         while not self._ended.issuperset(turns):
             for event in await self._news():
-                if event["type"] == "approval.requested" and (answer := verdict(event["data"])) is not None:
-                    await self.answer(event["data"], answer)
+                if event["type"] == "approval.requested":
+                    await self.answer(event["data"], verdict(event["data"]))
                 elif event["type"] == "workspace.changed":
                     self.committed = event["data"]["change"] == "committed"
                 elif event["type"] == "turn.ended":

@@ -33,7 +33,7 @@ SCAN_SECONDS = 1.0
 JOIN_SECONDS = 5.0
 LEAVE_SECONDS = 3.0
 LAG_SECONDS = 5.0
-FETCH_SECONDS = 0.25
+FETCH_SECONDS = 0.5
 """How long the broker keeps a fetch waiting while there is nothing new: what was paused meanwhile waits as long."""
 TOGETHER_MOST = 64
 """Messages that are parsed in one go: the loop is not held for longer."""
@@ -98,6 +98,9 @@ class KafkaBus:
 
     async def lag(self, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
         found = await _all(self._lag(group) for group in groups)
+        # What was counted a moment ago does not say whether the broker is still there.
+        for member in islice((self._members[group] for group in groups if group in self._members), 1):
+            await member.ask()
         return {key: behind for each in found for key, behind in each.items()}
 
     async def _lag(self, group: str) -> dict[tuple[str, str], int]:
@@ -223,6 +226,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
             async with asyncio.timeout(JOIN_SECONDS):
                 await self._joined.wait()
         try:
+            await self.ask()
             async with answering(ASK_SECONDS):
                 marks = await self._marks()
         except KafkaDown as error:
@@ -256,24 +260,25 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         if not moved:
             return
         async with answering(ASK_SECONDS):
-            if self._consumer is None or any(ahead.base is None for _, _, ahead in moved):
+            if any(ahead.base is None for _, _, ahead in moved):
                 raise KafkaDown("partitions are being shared out")
-            await self._consumer.commit({named: mark + 1 for named, mark, _ in moved})
+            await self._taking_part().commit({named: mark + 1 for named, mark, _ in moved})
         for _, mark, ahead in moved:
             ahead.done = max(ahead.done, mark)
 
     async def lag(self) -> dict[tuple[str, str], int]:
         """As it was a moment ago: to count all partitions is more than a health check should cost."""
         now = asyncio.get_running_loop().time()
+        if self._counted is None or now - self._counted_at > LAG_SECONDS:
+            async with answering(ASK_SECONDS):
+                self._counted = await self._bus.behind(self._taking_part(), self._group, self.topics)
+            self._counted_at = now
+        return self._counted
+
+    async def ask(self) -> None:
+        """Something small, that only a broker which is there can answer."""
         async with answering(ASK_SECONDS):
-            if self._consumer is None:
-                raise KafkaDown
-            if self._counted is not None and now - self._counted_at < LAG_SECONDS:
-                await self._ask(self._consumer)
-            else:
-                self._counted = await self._bus.behind(self._consumer, self._group, self.topics)
-                self._counted_at = now
-            return self._counted
+            await self._taking_part().end_offsets([self._bus.named(self.topics[0], 0)])
 
     async def leave(self) -> None:
         self._task.cancel()
@@ -335,10 +340,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         return record
 
     async def _marks(self) -> dict[Partition, int]:
-        consumer = self._consumer
-        if consumer is None:
-            raise KafkaDown
-        await self._ask(consumer)
+        consumer = self._taking_part()
         for named, ahead in list(self._ahead.items()):
             if ahead.base is None:
                 # One that has gone meanwhile is left out: we shall be asked again.
@@ -348,9 +350,11 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                     ahead.base = ahead.done = (ahead.records[0].position if ahead.records else position) - 1
         return {self._bus.partition(named): a.done for named, a in self._ahead.items() if a.base is not None}
 
-    async def _ask(self, consumer: AIOKafkaConsumer) -> None:
-        """Something small, that only a broker which is there can answer."""
-        await consumer.end_offsets([self._bus.named(self.topics[0], 0)])
+    def _taking_part(self) -> AIOKafkaConsumer:
+        """The consumer that there is. Raises `KafkaDown`."""
+        if self._consumer is None:
+            raise KafkaDown("its consumer is being made anew")
+        return self._consumer
 
     def _went_back(self, named: TopicPartition, ahead: Ahead, position: int) -> bool:
         """Someone wants to read again what was read for good; False when it is not ours to fetch just now."""
