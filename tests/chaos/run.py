@@ -29,15 +29,15 @@ LOOK_SECONDS = 0.5
 CHECK_SECONDS = 300.0
 CHECKER = Path(__file__).with_name("checker.py")
 
-QUIET = """
-select not exists (select from bus.leases) and not exists (select from bus.parked where state = 'parked')
-    and not exists (
-        select from bus.partitions p join bus.heads h using (topic, part)
-        left join bus.offsets o on (o.grp, o.topic, o.part) = (p.grp, p.topic, p.part)
-        where h.next - 1 > coalesce(o.position, 0)
-    )
+WAITING = """
+select count(*) || ' leases of ' || grp from bus.leases group by grp
+union all select count(*) || ' parked events of ' || grp from bus.parked where state = 'parked' group by grp
+union all select p.grp || ' is behind by ' || sum(h.next - 1 - coalesce(o.position, 0))
+from bus.partitions p join bus.heads h using (topic, part)
+left join bus.offsets o on (o.grp, o.topic, o.part) = (p.grp, p.topic, p.part)
+where h.next - 1 > coalesce(o.position, 0) group by p.grp
 """
-"""Nothing is leased, nothing waits, and every group has come to the end of every topic of its own."""
+"""What there is still to do."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ class Ended:
     faults: Faults
     starts: Mapping[str, int] = field(default_factory=dict)
     drained: float | None = None
-    """Seconds until all was quiet; None: it never was."""
+    """Seconds until nothing was left to do; None: the time was over before."""
+    waiting: Sequence[str] = ()
+    """What there is still to do, once everyone has finished."""
     looked_at: Mapping[str, Any] = field(default_factory=dict)
     problems: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -112,7 +114,8 @@ async def run(plan: Plan, place: Path, *, tell: Callable[[str], None]) -> Ended:
         said = await judged(place / "case.json")
     ended.looked_at, problems = said["looked at"], dict(said["problems"])
     if ended.drained is None:
-        problems["everything_comes_to_rest"] = ["the bus was not quiet when the time was over"]
+        left = ", ".join(ended.waiting) or "people wait for their turns"
+        problems["everything_comes_to_rest"] = [f"the load has not drained in {DRAIN_SECONDS:.0f} s: {left}"]
     if ended.faults.untrue:
         problems["readiness_tells_the_truth"] = ended.faults.untrue
     ended.problems = problems
@@ -154,7 +157,7 @@ async def _performed(plan: Plan, stage: Stage, tell: Callable[[str], None]) -> E
         await ended.faults.carry_out(plan.faults())
         tell("no more faults; the load drains")
         load.closing.set()
-        ended.drained = await _drained(stage, people)
+        ended.drained = await _drained(ended, stage, people)
         for name in await stage.unready():
             ended.faults.untrue.append(f"{name} does not say that it is ready, though everything runs")
     finally:
@@ -166,36 +169,37 @@ async def _performed(plan: Plan, stage: Stage, tell: Callable[[str], None]) -> E
     return ended
 
 
-async def _drained(stage: Stage, people: asyncio.Future[None]) -> float | None:
-    """Until everyone has finished and the bus is quiet, or the time is over."""
+async def _drained(ended: Ended, stage: Stage, people: asyncio.Future[None]) -> float | None:
+    """Until everyone has finished and nothing is left to do, or the time is over."""
     began = time.monotonic()
     with suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_SECONDS):
             await asyncio.shield(people)
-            while not await _quiet(stage):
+            while waiting := await _waiting(stage):
+                ended.waiting = waiting
                 await asyncio.sleep(LOOK_SECONDS)
+            ended.waiting = ()
             return time.monotonic() - began
     return None
 
 
-async def _quiet(stage: Stage) -> bool:
-    with suppress(*SILENCE):
+async def _waiting(stage: Stage) -> Sequence[str]:
+    """What there is still to do, in a few words each."""
+    try:
         database = await asyncpg.connect(stage.database, timeout=5, command_timeout=20)
         try:
-            return bool(await database.fetchval(QUIET)) and await _consumed(stage)
+            found: Sequence[str] = [row[0] for row in await database.fetch(WAITING)]
         finally:
             await database.close()
-    return False
+        return found or await asyncio.to_thread(_behind, stage)
+    except (*SILENCE, subprocess.SubprocessError) as error:
+        return [f"nobody knows: {error}"]
 
 
-async def _consumed(stage: Stage) -> bool:
-    """Have Kafka's groups come to the end of what the relay has brought?"""
-    if stage.kafka is None:
-        return True
-    with suppress(subprocess.SubprocessError):
-        groups = await asyncio.to_thread(checker.groups, stage.kafka)
-        return not any(group["lag"] for group in groups)
-    return False
+def _behind(stage: Stage) -> Sequence[str]:
+    """Which of Kafka's groups have not come to the end of what the relay has brought."""
+    groups = checker.groups(stage.kafka) if stage.kafka is not None else ()
+    return [f"{group['group']} is behind by {group['lag']} in {group['topic']}" for group in groups if group["lag"]]
 
 
 async def _progress(ended: Ended, stage: Stage, tell: Callable[[str], None]) -> None:
@@ -204,5 +208,5 @@ async def _progress(ended: Ended, stage: Stage, tell: Callable[[str], None]) -> 
         counts, starts = ended.load.counts, sum(program.starts for program in stage.programs.values())
         tell(
             f"{counts.accepted} turns accepted, {counts.ended} ended; {len(ended.faults.happened)} faults, "
-            f"{starts} starts, {counts.repeated} requests repeated"
+            f"{starts} starts, {counts.repeated} requests repeated" + "".join(f"; {left}" for left in ended.waiting)
         )

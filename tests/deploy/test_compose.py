@@ -121,3 +121,26 @@ def test_prometheus_asks_every_service_at_its_port(compose: dict[str, Any]) -> N
     assert asked == {(entry.name, str(entry.port)) for entry in catalog.SERVICES}
     labelled = {(each["replacement"], each["regex"].split(":")[1]) for each in scrape["relabel_configs"]}
     assert labelled == asked
+
+
+def test_grafana_finds_its_dashboards_and_prometheus(compose: dict[str, Any]) -> None:
+    provisioning = HOUSE / "deploy" / "grafana" / "provisioning"
+    (source,) = yaml.safe_load((provisioning / "datasources" / "prometheus.yaml").read_text())["datasources"]
+    assert (source["uid"], source["url"]) == ("suma", "http://prometheus:9090")
+    (provider,) = yaml.safe_load((provisioning / "dashboards" / "suma.yaml").read_text())["providers"]
+    mounted = {mount["target"]: mount["source"] for mount in compose["services"]["grafana"]["volumes"]}
+    assert mounted[provider["options"]["path"]] == "./deploy/grafana/dashboards"
+
+
+def test_the_collector_takes_what_our_processes_send_and_only_names_parts_that_it_has(compose: dict[str, Any]) -> None:
+    collector = yaml.safe_load((HOUSE / "deploy" / "otel" / "collector.yaml").read_text())
+    port = collector["receivers"]["otlp"]["protocols"]["http"]["endpoint"].split(":")[1]
+    assert compose["services"]["gateway"]["environment"]["SUMA_OTLP_URL"] == f"http://otel:{port}"
+    for pipeline in collector["service"]["pipelines"].values():
+        for part, names in pipeline.items():
+            assert set(names) <= set(collector[part])
+
+
+def test_opa_looks_where_the_law_is_put(compose: dict[str, Any]) -> None:
+    bundle = yaml.safe_load((HOUSE / "deploy" / "opa.yaml").read_text())["bundles"]["suma"]
+    assert bundle["resource"] == f"file://{compose['services']['law']['command'][-1]}"

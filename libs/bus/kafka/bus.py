@@ -210,7 +210,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
     def __init__(self, bus: KafkaBus, group: str, topics: Collection[str]) -> None:
         self._bus, self._group, self.topics = bus, group, sorted(topics)
         self._consumer: AIOKafkaConsumer | None = None
-        self._ahead: dict[TopicPartition, Ahead] = {}
+        self._ahead: dict[Partition, Ahead] = {}
         self._joined = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._take_part())
         self._counted: dict[tuple[str, str], int] | None = None
@@ -239,31 +239,32 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         """What has been fetched after these positions. It is kept until a later position is asked for."""
         found: list[Record] = []
         for partition, position in after.items():
-            named = self._bus.named(*partition)
-            ahead = self._ahead.get(named)
+            ahead = self._ahead.get(partition)
             if ahead is None or ahead.base is None:
                 continue
-            if position < ahead.base and not self._went_back(named, ahead, position):
+            if position < ahead.base and not self._went_back(partition, ahead, position):
                 continue
             ahead.drop(position)
             found.extend(islice(ahead.records, limit))
             if ahead.paused and ahead.half:
-                self._resume(named, ahead)
+                self._resume(partition, ahead)
         return found
 
     async def advance(self, marks: Mapping[Partition, int]) -> None:
         """Commit the offsets, which name the next record; never back. Those of partitions that have gone are
         another's."""
-        held = [(self._bus.named(*partition), mark) for partition, mark in marks.items()]
-        ours = [(named, mark, ahead) for named, mark in held if (ahead := self._ahead.get(named)) is not None]
-        moved = [(named, mark, ahead) for named, mark, ahead in ours if mark > ahead.done]
+        moved = {
+            self._bus.named(*partition): (ahead, mark)
+            for partition, mark in marks.items()
+            if (ahead := self._ahead.get(partition)) is not None and mark > ahead.done
+        }
         if not moved:
             return
         async with answering(ASK_SECONDS):
-            if any(ahead.base is None for _, _, ahead in moved):
+            if any(ahead.base is None for ahead, _ in moved.values()):
                 raise KafkaDown("partitions are being shared out")
-            await self._taking_part().commit({named: mark + 1 for named, mark, _ in moved})
-        for _, mark, ahead in moved:
+            await self._taking_part().commit({named: mark + 1 for named, (_, mark) in moved.items()})
+        for ahead, mark in moved.values():
             ahead.done = max(ahead.done, mark)
 
     async def lag(self) -> dict[tuple[str, str], int]:
@@ -290,7 +291,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
 
     @override
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
-        self._ahead = {named: Ahead() for named in assigned}
+        self._ahead = {self._bus.partition(named): Ahead() for named in assigned}
         self._joined.set()
         self._bus.has_moved()
 
@@ -319,9 +320,10 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         while True:
             fetched = await consumer.getmany(timeout_ms=1000, max_records=TOGETHER_MOST)
             for named, found in fetched.items():
-                if (ahead := self._ahead.get(named)) is not None:
+                partition = self._bus.partition(named)
+                if (ahead := self._ahead.get(partition)) is not None:
                     for message in found:
-                        ahead.keep(self._record(named, message))
+                        ahead.keep(_record(partition, message))
                     if ahead.full and not ahead.paused and named in consumer.assignment():
                         consumer.pause(named)
                         ahead.paused = True
@@ -330,25 +332,16 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                 # The client does not let others run while it has something.
                 await asyncio.sleep(0)
 
-    def _record(self, named: TopicPartition, message: Any) -> Record:
-        topic, part = self._bus.partition(named)
-        record = messages.read(message, topic, part)
-        if record.flaw is not None:
-            log.warning("a message is no event of ours", topic=topic, offset=record.position, flaw=record.flaw)
-            if not record.event_id:
-                metrics.foreign.labels(topic).inc()
-        return record
-
     async def _marks(self) -> dict[Partition, int]:
         consumer = self._taking_part()
-        for named, ahead in list(self._ahead.items()):
+        for partition, ahead in list(self._ahead.items()):
             if ahead.base is None:
                 # One that has gone meanwhile is left out: we shall be asked again.
                 with suppress(IllegalStateError):
-                    position = await consumer.position(named)
+                    position = await consumer.position(self._bus.named(*partition))
                     # What has been fetched meanwhile has moved the position on.
                     ahead.base = ahead.done = (ahead.records[0].position if ahead.records else position) - 1
-        return {self._bus.partition(named): a.done for named, a in self._ahead.items() if a.base is not None}
+        return {partition: ahead.done for partition, ahead in self._ahead.items() if ahead.base is not None}
 
     def _taking_part(self) -> AIOKafkaConsumer:
         """The consumer that there is. Raises `KafkaDown`."""
@@ -356,18 +349,29 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
             raise KafkaDown("its consumer is being made anew")
         return self._consumer
 
-    def _went_back(self, named: TopicPartition, ahead: Ahead, position: int) -> bool:
+    def _went_back(self, partition: Partition, ahead: Ahead, position: int) -> bool:
         """Someone wants to read again what was read for good; False when it is not ours to fetch just now."""
+        named = self._bus.named(*partition)
         if self._consumer is None or named not in self._consumer.assignment():
             return False
         self._consumer.seek(named, position + 1)
         ahead.clear(position)
         return True
 
-    def _resume(self, named: TopicPartition, ahead: Ahead) -> None:
+    def _resume(self, partition: Partition, ahead: Ahead) -> None:
+        named = self._bus.named(*partition)
         if self._consumer is not None and named in self._consumer.assignment():
             self._consumer.resume(named)
             ahead.paused = False
+
+
+def _record(partition: Partition, message: Any) -> Record:
+    record = messages.read(message, *partition)
+    if record.flaw is not None:
+        log.warning("a message is no event of ours", topic=record.topic, offset=record.position, flaw=record.flaw)
+        if not record.event_id:
+            metrics.foreign.labels(record.topic).inc()
+    return record
 
 
 async def _all(parts: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

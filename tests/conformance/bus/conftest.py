@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import math
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,13 +93,14 @@ class Cluster:
             while not await self.eye.fetchval(question, *args):
                 await asyncio.sleep(LOOK_EVERY)
 
-    async def shared_by(self, members: int) -> Mapping[str, int]:
-        """Wait until so many members share all partitions; how many each has."""
+    async def shared_by(self, members: int) -> None:
+        """Wait until so many members share all partitions fairly."""
+        most = math.ceil(MEMORY_EVENTS.partitions / members)
         async with asyncio.timeout(WITHIN):
             while True:
-                shares = await self.place.shares(GROUP)
-                if len(shares) == members and sum(shares.values()) == MEMORY_EVENTS.partitions:
-                    return shares
+                held = (await self.place.shares(GROUP)).values()
+                if len(held) == members and sum(held) == MEMORY_EVENTS.partitions and max(held) <= most:
+                    return
                 await asyncio.sleep(LOOK_EVERY)
 
     async def later(self, seconds: float) -> None:

@@ -23,6 +23,7 @@ from libs.changes.writer import Applied
 from libs.database import Dsns
 from libs.events import Event
 from libs.identity.keys import ApiKey, mint
+from libs.leases.ports import Start
 from libs.runtime.host import Running, host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
@@ -71,6 +72,11 @@ class House:
         cause = Cause.request("conversation_worker", id=ids.new(), tenant=self.tenant, key=key, session=session)
         cause = replace(cause, correlation=correlation or cause.correlation)
         return await self.platform.writer.apply(Changeset(cause).say(*events))
+
+    async def worker_waits(self) -> None:
+        """Something is due that nobody has room for."""
+        cause = Cause.request("conversation_worker", id=ids.new(), tenant=self.tenant, key=f"{self.tenant}:s")
+        await self.platform.writer.apply(Changeset(cause).start(Start(ids.new(), "elsewhere", {}, delay=0)))
 
     async def seen(self, session: str, found: Callable[[Numbered], bool]) -> Numbered:
         """The first event of the projection that is the one waited for."""
