@@ -21,6 +21,9 @@ from tests.chaos.load import Journal
 from tests.chaos.schedule import Fault
 from tests.chaos.stage import Stage
 
+OF_PROCESSES = ("kill", "kill_two", "freeze", "restart", "bereave")
+UP_SECONDS = 60.0
+LOOK_SECONDS = 0.2
 OWNED_SECONDS = 15.0
 OWN_EVERY_SECONDS = 1.0
 JOIN_SECONDS = 20.0
@@ -47,15 +50,37 @@ class Faults:
     counts: Counter[str] = field(default_factory=Counter)
     untrue: list[str] = field(default_factory=list)
     """What was said of readiness and was not so."""
-    _began: float = 0.0
+    _frozen: set[str] = field(default_factory=set)
 
-    async def carry_out(self, faults: Sequence[Fault]) -> None:
-        """Until the last is over; then everything runs again."""
-        self._began = time.monotonic()
+    async def carry_out(self, faults: Sequence[Fault], *, until: float) -> None:
+        """Each at its time, until the last is over; then everything runs again.
+
+        Where a process has to be up for a fault, all later ones come so much later, and those that would begin after
+        `until` seconds do not come at all: a slow machine is hit less often, not always in its sleep."""
+        began, slip = time.monotonic(), 0.0
         try:
-            await asyncio.gather(*(self._one(fault) for fault in faults))
+            async with asyncio.TaskGroup() as tasks:
+                for fault in faults:
+                    await asyncio.sleep(max(0.0, began + fault.at + slip - time.monotonic()))
+                    slip += await self._until_up(fault)
+                    if fault.at + slip > until:
+                        break
+                    tasks.create_task(self._one(fault))
         finally:
             await self.mend()
+
+    async def _until_up(self, fault: Fault) -> float:
+        """The seconds that were waited for a process to be up, within a bound; some are hit while they start."""
+        began = time.monotonic()
+        if fault.kind in OF_PROCESSES and not fault.amount:
+            awake = {name: program for name, program in self.stage.programs.items() if name not in self._frozen}
+            names = fault.target.split("+") if fault.kind != "bereave" else list(awake)
+            waiting = [program for name, program in awake.items() if name in names]
+            with suppress(TimeoutError):
+                async with asyncio.timeout(UP_SECONDS):
+                    while waiting := [program for program in waiting if not await program.up()]:
+                        await asyncio.sleep(LOOK_SECONDS)
+        return time.monotonic() - began
 
     async def mend(self) -> None:
         """Everything runs, and every way is open."""
@@ -66,7 +91,6 @@ class Faults:
             link.closed, link.delay = False, 0.0
 
     async def _one(self, fault: Fault) -> None:
-        await asyncio.sleep(max(0.0, self._began + fault.at - time.monotonic()))
         kinds: Mapping[str, Callable[[Fault], Awaitable[str]]] = {
             "kill": self._kill,
             "kill_two": self._kill,
@@ -99,7 +123,9 @@ class Faults:
         program = self.stage.programs[fault.target]
         frozen = program.child
         program.signal(signal.SIGSTOP)
+        self._frozen.add(program.name)
         await asyncio.sleep(fault.seconds)
+        self._frozen.discard(program.name)
         if frozen is None or frozen is not program.child:
             return "it was killed meanwhile"
         program.signal(signal.SIGCONT)

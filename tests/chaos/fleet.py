@@ -89,9 +89,16 @@ class Program:
 
     async def ready(self) -> bool:
         """What it says of itself."""
+        return await self._answers("/readyz")
+
+    async def up(self) -> bool:
+        """Has it started? Ready or not."""
+        return await self._answers("/healthz")
+
+    async def _answers(self, path: str) -> bool:
         with suppress(httpx.HTTPError):
             async with httpx.AsyncClient(timeout=LOOK_SECONDS, trust_env=False) as client:
-                return (await client.get(f"http://127.0.0.1:{self.port}/readyz")).is_success
+                return (await client.get(f"http://127.0.0.1:{self.port}{path}")).is_success
         return False
 
     async def _watch(self) -> None:

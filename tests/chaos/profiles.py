@@ -103,6 +103,6 @@ PRODUCTION = Profile(
     "production",
     SPLIT.replicas,
     servers=("postgres", "redis", "kafka", "opa", "s3"),
-    weights={**SPLIT.weights, "join": 1},
+    weights={**SPLIT.weights, "outage": 2, "crash": 2, "stall": 2, "join": 2},
 )
 PROFILES = {profile.name: profile for profile in (EMBEDDED, SPLIT, PRODUCTION)}

@@ -50,6 +50,8 @@ class Plan:
     people: int = 5
     warm: float = 3.0
     """Seconds of load before the first fault."""
+    late: float = 0.0
+    """Seconds by which faults may be late in all, before the last ones are left out."""
 
     def faults(self) -> Sequence[Fault]:
         return schedule(self.profile, seed=self.seed, seconds=self.seconds)
@@ -154,7 +156,7 @@ async def _performed(plan: Plan, stage: Stage, tell: Callable[[str], None]) -> E
     telling = asyncio.ensure_future(_progress(ended, stage, tell))
     try:
         await asyncio.sleep(plan.warm)
-        await ended.faults.carry_out(plan.faults())
+        await ended.faults.carry_out(plan.faults(), until=plan.seconds + plan.late)
         tell("no more faults; the load drains")
         load.closing.set()
         ended.drained = await _drained(ended, stage, people)

@@ -46,17 +46,24 @@ class Fault:
 
 
 def schedule(profile: Profile, *, seed: int, seconds: float) -> Sequence[Fault]:
-    """Every fault of a run, all of which begin within `seconds`."""
+    """Every fault of a run, all of which are to begin within `seconds`."""
     rng = Random(f"{profile.name}:{seed}")
     dealt, made = _dealt(profile, rng), list[Fault]()
+    put_off: list[tuple[str, str]] = []
     at = rng.uniform(*profile.gap)
     while at < seconds:
-        kind, target = next(dealt)
-        fault = Fault(round(at, 2), kind, target, round(rng.uniform(*SECONDS.get(kind, (0, 0))), 2), _amount(kind, rng))
-        if _fits(fault, made):
-            made.append(fault)
+        cards = [*put_off, next(dealt)]
+        drawn = [_drawn(round(at, 2), kind, target, rng) for kind, target in cards]
+        chosen = next((n for n, fault in enumerate(drawn) if _fits(fault, made)), None)
+        if chosen is not None:
+            made.append(drawn[chosen])
             at += rng.uniform(*profile.gap)
+        put_off = [card for n, card in enumerate(cards) if n != chosen]
     return made
+
+
+def _drawn(at: float, kind: str, target: str, rng: Random) -> Fault:
+    return Fault(at, kind, target, round(rng.uniform(*SECONDS.get(kind, (0, 0))), 2), _amount(kind, rng))
 
 
 def _dealt(profile: Profile, rng: Random) -> Iterator[tuple[str, str]]:
@@ -81,6 +88,8 @@ def _amount(kind: str, rng: Random) -> float:
             return round(rng.uniform(0.02, 0.3), 3)  # seconds, each way
         case "redeliver":
             return rng.choice((20, 100, 100_000))  # records back; the last is all of them
+        case "kill" | "kill_two" | "restart" | "bereave":
+            return rng.choice((0, 0, 0, 1))  # also while it starts
         case "outage" | "rebalance":
             return rng.choice((0, 1))  # in order, or not
         case _:

@@ -213,8 +213,7 @@ async def _said_of(fault: Planted, case: dict[str, str], tmp_path: Path) -> list
     if fault.hand is not None:
         fault.hand(copy)
     async with _database(case["database"], fault.sql) as database:
-        (copy / "case.json").write_text(json.dumps({"database": database, "journal": str(copy / "journal.jsonl")}))
-        problems = (await judged(copy / "case.json"))["problems"]
+        problems = checker.judge(await checker.read({"database": database, "journal": str(copy / "journal.jsonl")}))
     return [sentence for sentences in problems.values() for sentence in sentences]
 
 

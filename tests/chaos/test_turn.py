@@ -25,8 +25,9 @@ WORK = (
 WAITS = {"expiry": "ignored", "clarification": "unclear", "lost": "garbled"}
 """Leases that only these turns come to."""
 SIDES = ("run:before", "run:after", "finish:before", "finish:after")
-ELSEWHERE = {"tool_executor:effect", "tool_executor:settle"}
-"""Killed in test_effects, with tools that act outside."""
+ELSEWHERE = {"tool_executor:effect", "tool_executor:settle", "conversation_worker:turn"}
+"""The first two are killed in test_effects, with tools that act outside. Turns that wait for a slot are counted by what
+has committed, so no story comes to that wait for certain; without kills it is in test_fairness."""
 REMOVE, COMMIT = 2, 5
 """The executor's calls of a tidy turn: scan, remove, list, sort, commit."""
 POINTS: list[Hit] = [

@@ -132,6 +132,17 @@ def test_a_message_without_an_id_or_a_tenant_is_a_record_to_which_nobody_listens
     assert (record.event_id, record.tenant, record.type, record.position) == ("", "", "", 7)
 
 
+def test_what_cloudevents_own_library_reads_is_the_same() -> None:
+    """A header that is none of ours sends the message the long way."""
+    assert put(other=b"y").read() == put().read()
+
+
+def test_text_that_only_speaks_of_a_null_character_is_text() -> None:
+    spoken = EVENT.model_copy(update={"text": "\\u0000 and \\\\u0000"})
+    record = put(value=spoken.model_dump_json().encode()).read()
+    assert record.envelope().data == spoken
+
+
 def test_a_message_without_a_time_has_that_of_its_reading() -> None:
     assert put(ce_time=None).read().envelope().time > ENVELOPE.time
 
