@@ -99,15 +99,15 @@ class KafkaBus:
     async def lag(self, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
         found = await _all(self._lag(group) for group in groups)
         # What was counted a moment ago does not say whether the broker is still there.
-        for member in islice((self._members[group] for group in groups if group in self._members), 1):
+        if (member := next((m for m in self._members.values() if m.takes_part), None)) is not None:
             await member.ask()
         return {key: behind for each in found for key, behind in each.items()}
 
     async def _lag(self, group: str) -> dict[tuple[str, str], int]:
         member = self._members.get(group)
-        if member is not None:
+        if member is not None and member.takes_part:
             return await member.lag()
-        # Not a group of this process: asked from outside of it.
+        # Not a group of this process, or not yet: asked from outside of it.
         asker = self.consumer(group)
         try:
             async with answering(ASK_SECONDS):
@@ -216,6 +216,11 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         self._counted: dict[tuple[str, str], int] | None = None
         self._counted_at = 0.0
         self.problem: str | None = None
+
+    @property
+    def takes_part(self) -> bool:
+        """Has it a consumer just now?"""
+        return self._consumer is not None
 
     async def owned(self) -> Mapping[Partition, int]:
         """The partitions that are ours, with the last position that the group has done; asks the broker whether it is

@@ -66,7 +66,7 @@ def test_attributes_are_headers_and_the_data_is_json() -> None:
         "ce_id": b"e1",
         "ce_type": EVENT.type.encode(),
         "ce_source": b"suma/gateway",
-        "ce_time": b"2026-01-02T03:04:05.678901Z",
+        "ce_time": b"2026-01-02T03:04:05.678901+00:00",
         "ce_tenantid": b"t1",
         "ce_sessionid": b"s1",
         "ce_turnid": b"u1",
