@@ -21,7 +21,7 @@ import asyncpg
 from libs import ids
 from libs.bus.ports import OWNED_SECONDS
 from libs.database import Dsns
-from libs.runtime.host import host
+from libs.runtime.host import Running, host
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
 from libs.telemetry import logs
@@ -99,8 +99,15 @@ async def survive(cast: Cast, where: Dsns, world: str, *, dead: Sequence[str] = 
                 over.cancel()
                 await running.failed
             await over
-            assert running.problems() == []
+            await _ready(running)
     return faults
+
+
+async def _ready(running: Running) -> None:
+    """Readiness is asked in the background: what was slow a moment ago may still be told."""
+    async with asyncio.timeout(WITHIN):
+        while running.problems():
+            await asyncio.sleep(TICK)
 
 
 @asynccontextmanager

@@ -50,6 +50,8 @@ async def test_every_turn_ends_exactly_once(home: Dsns, tmp_path: Path, seed: in
             await trouble(at, dice, turns, asked)
         for turn in turns:
             await at.cancel(turn, session="s")
+        for turn in turns:
+            await at.ended(turn, session="s")
         await at.quiet()
         ended = [e.turn_id for e in await at.logged("s") if isinstance(e, TurnEnded)]
         assert sorted(ended) == sorted(set(ended))
