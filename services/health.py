@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
@@ -25,21 +25,11 @@ def healthy(app: ASGIApp | None, problems: Callable[[], Sequence[str]], health: 
 
     async def ready(request: Request) -> Response:
         found = list(problems())
-        return JSONResponse({"ready": not found, "problems": found, **_known(health)}, 503 if found else 200)
+        known = health.known() if health is not None else {}
+        return JSONResponse({"ready": not found, "problems": found, **known}, 503 if found else 200)
 
     async def counted(request: Request) -> Response:
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
     own = [Mount("/", app)] if app is not None else []
     return Starlette(routes=[Route("/healthz", alive), Route("/readyz", ready), Route("/metrics", counted), *own])
-
-
-def _known(health: Health | None) -> dict[str, Any]:
-    """What the process last knew of each dependency, as the gateway tells it."""
-    if health is None:
-        return {}
-    checks = {
-        name: {"ok": check.ok, "detail": check.detail, "level": check.level.name.lower(), "circuit": check.circuit}
-        for name, check in health.checks.items()
-    }
-    return {"level": health.level.name.lower(), "checks": checks}

@@ -6,6 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import asyncpg
+import orjson
+
+from libs.bus.ports import Record
 from libs.database import Database, Schema, answering
 from libs.events.topics import Topic
 
@@ -19,6 +23,21 @@ class Kept:
     topic: str
     records: int
     age: float | None
+
+
+def recorded(row: asyncpg.Record, part: int, position: int) -> Record:
+    """A row of the log, or of what is parked, as what stands at a position; what is parked stands nowhere: -1."""
+    return Record(
+        row["topic"],
+        part,
+        position,
+        row["event_id"],
+        row["tenant"],
+        row["key"],
+        row["type"],
+        orjson.loads(row["headers"]),
+        row["data"].encode(),
+    )
 
 
 async def kept(database: Database, topics: Iterable[Topic]) -> list[Kept]:

@@ -9,6 +9,7 @@ from datetime import datetime
 
 import orjson
 
+from libs.bus.log import recorded
 from libs.bus.ports import Record
 from libs.database import Database, answering
 
@@ -76,38 +77,13 @@ class ParkedEvents:
         pool = await self._database.bus()
         async with answering():
             rows = await pool.fetch("select * from bus.retries($1, $2)", group, most)
-        return [
-            Due(
-                Record(
-                    row["topic"],
-                    -1,
-                    -1,
-                    row["event_id"],
-                    row["tenant"],
-                    row["key"],
-                    row["type"],
-                    orjson.loads(row["headers"]),
-                    row["data"].encode(),
-                ),
-                row["seq"],
-                row["attempts"],
-                row["age"],
-            )
-            for row in rows
-        ]
+        return [Due(recorded(row, part=-1, position=-1), row["seq"], row["attempts"], row["age"]) for row in rows]
 
     async def postpone(self, group: str, seq: int, *, delay: float, error: str) -> None:
         """It failed again."""
         pool = await self._database.bus()
         async with answering():
             await pool.execute("select bus.postpone($1, $2, $3, $4)", group, seq, delay, error[:2000])
-
-    async def replay(self, group: str, *, tenant: str, event_id: str) -> bool:
-        """Send a dead letter to its group again, at the tail of its key; False when it is not dead (any more), or not
-        yours."""
-        pool = await self._database.bus()
-        async with answering():
-            return bool(await pool.fetchval("select bus.replay($1, $2, $3)", group, tenant, event_id))
 
     async def waiting(self, tenant: str, code: str, *, event_id: str | None = None, most: int) -> Sequence[Waiting]:
         """A tenant's events that wait because of an error with this code, the longest waiting first; or one of them."""

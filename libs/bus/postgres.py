@@ -8,8 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
 import asyncpg
-import orjson
 
+from libs.bus.log import recorded
 from libs.bus.ports import OWNED_SECONDS, Partition, Record
 from libs.database import Database, answering
 
@@ -97,20 +97,7 @@ class PostgresBus:
             rows = await pool.fetch(
                 "select * from bus.read($1, $2, $3, $4)", topics, parts, list(after.values()), limit
             )
-        return [
-            Record(
-                row["topic"],
-                row["part"],
-                row["position"],
-                row["event_id"],
-                row["tenant"],
-                row["key"],
-                row["type"],
-                orjson.loads(row["headers"]),
-                row["data"].encode(),
-            )
-            for row in rows
-        ]
+        return [recorded(row, row["part"], row["position"]) for row in rows]
 
     async def _listen(self) -> None:
         """Listen on a connection of our own; a lost one is replaced, and the scan covers what was said meanwhile."""

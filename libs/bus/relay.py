@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
@@ -38,6 +38,12 @@ Taken = tuple[Record, Callable[[], None]]
 def readers(topic: Topic) -> Collection[str]:
     """Who reads the log itself where there is a relay: it alone."""
     return (RELAY,)
+
+
+async def lag(bus: Bus, route: Route | None, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
+    """How many records each of these groups, and the relay where there is one, has yet to do of each topic."""
+    behind = dict(await bus.lag(groups))
+    return behind if route is None else behind | dict(await route.log.lag([RELAY]))
 
 
 class Outlet(Protocol):

@@ -80,6 +80,16 @@ class Health:
         """That of the dependency which has lost most."""
         return max((check.level for check in self._checks.values()), default=Level.NONE)
 
+    def known(self) -> dict[str, Any]:
+        """What was last known of each dependency, and the level, as `/readyz` tells it."""
+        return {
+            "level": self.level.name.lower(),
+            "checks": {
+                name: {"ok": c.ok, "detail": c.detail, "level": c.level.name.lower(), "circuit": c.circuit.value}
+                for name, c in self._checks.items()
+            },
+        }
+
     def problems(self) -> Sequence[str]:
         """Why the process is not ready: what it cannot be without."""
         essential = self._platform.essential

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from libs.bus.log import SCHEMA, declare, kept
 from libs.bus.ports import Record
 from libs.bus.reader import FLUSH_EVERY_SECONDS, OWN_EVERY_SECONDS, Reader
-from libs.bus.relay import RELAY, Relay
+from libs.bus.relay import RELAY, Relay, lag
 from libs.bus.trimming import Trimming
 from libs.changes.lanes import Lanes
 from libs.database import migrate
@@ -249,10 +249,7 @@ async def _measure(platform: Platform, groups: Sequence[str]) -> None:
     while True:
         await asyncio.sleep(10)
         with suppress(Unavailable):
-            behind = dict(await platform.bus.lag(groups))
-            if platform.route is not None:
-                behind |= await platform.route.log.lag([RELAY])
-            for (group, topic), records in behind.items():
+            for (group, topic), records in (await lag(platform.bus, platform.route, groups)).items():
                 metrics.lag.labels(group, topic).set(records)
             await _measure_parked(platform, groups)
             for held in await kept(platform.database, TOPICS.values()):

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from services.cli import words
-from services.cli.client import Client
 from services.cli.errors import NOT_DONE, Usage
+from services.cli.terminal import Json, connected, console, print_json
 
 app = typer.Typer(
     help="Effects of which nobody knows whether they happened: look, find out, and say so.", no_args_is_help=True
 )
-console = Console(highlight=False, soft_wrap=True)
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Which = Annotated[str, typer.Argument(metavar="EFFECT", help="Its id, as `suma effects list` shows it.")]
 
 
@@ -30,10 +26,10 @@ def list_(
     session: Annotated[str | None, typer.Option(help="Of this session only.")] = None, as_json: Json = False
 ) -> None:
     """List what is not known, oldest first."""
-    with _client() as client:
+    with connected() as client:
         found = client.get("/v1/effects", **({"session": session} if session else {}))["effects"]
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     if not found:
         console.print(Text("Nothing is in doubt.", style="dim"))
@@ -50,10 +46,10 @@ def list_(
 @app.command()
 def show(effect: Which, as_json: Json = False) -> None:
     """Show one: what was meant to happen, why nobody knows, and the key under which the other side may have seen it."""
-    with _client() as client:
+    with connected() as client:
         found = client.get(f"/v1/effects/{effect}")
     if as_json:
-        _print_json(found)
+        print_json(found)
     else:
         for name, value in _told(found):
             console.print(Text(f"{name:10}", style="dim"), Text(words.plain(value)))
@@ -74,12 +70,12 @@ def resolve(
     """Say whether it happened. A turn that still waits for this goes on; the first answer counts."""
     if happened is None:
         raise Usage("say --happened or --did-not-happen")
-    with _client() as client:
+    with connected() as client:
         seen = client.get(f"/v1/effects/{effect}")
         finding = {"verdict": "happened" if happened else "did_not_happen", "reason": reason, "digest": seen["digest"]}
         done = client.resolve(effect, {**finding, **({"data": _object(data)} if data is not None else {})})
     if as_json:
-        _print_json(done)
+        print_json(done)
         return
     closed = (done["outcome"] or {}).get("data")
     if closed is None:
@@ -119,14 +115,3 @@ def _object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Usage("--data is a JSON object, whose fields later steps may refer to")
     return value
-
-
-def _client() -> Client:
-    from services.cli.address import find
-
-    return Client(find())
-
-
-def _print_json(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
-    sys.stdout.flush()

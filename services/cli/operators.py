@@ -100,12 +100,7 @@ def replay(
 ) -> None:
     """Hand dead letters to the group that failed, once their cause is mended. Repeating it does no harm."""
     wanted = _wanted(group, topic, type, code=code, session=session, since=since, until=until)
-    _which(letters, every, wanted)
-    with connected() as client:
-        if every:
-            _all(client, "replay", wanted, {"reason": reason}, yes=yes, as_json=as_json)
-        else:
-            _each(client, "replay", letters or (), {"reason": reason}, as_json=as_json)
+    _close("replay", letters or (), wanted, {"reason": reason}, every=every, yes=yes, as_json=as_json)
 
 
 @dlq.command()
@@ -127,12 +122,7 @@ def discard(
     if not reason.strip():
         raise Usage("--reason says why they are given up: it may not be empty")
     wanted = _wanted(group, topic, type, code=code, session=session, since=since, until=until)
-    _which(letters, every, wanted)
-    with connected() as client:
-        if every:
-            _all(client, "discard", wanted, {"reason": reason}, yes=yes, as_json=as_json)
-        else:
-            _each(client, "discard", letters or (), {"reason": reason}, as_json=as_json)
+    _close("discard", letters or (), wanted, {"reason": reason}, every=every, yes=yes, as_json=as_json)
 
 
 @admin.command()
@@ -200,11 +190,25 @@ def _wanted(group: str | None, topic: str | None, type: str | None, **more: str 
     return {name: moment(value, now) if name in ("since", "until") else value for name, value in wanted.items()}
 
 
-def _which(letters: Sequence[str] | None, every: bool, wanted: Mapping[str, str]) -> None:
+def _close(
+    verb: str,
+    letters: Sequence[str],
+    wanted: Mapping[str, str],
+    body: Mapping[str, str],
+    *,
+    every: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
     if bool(letters) == every:
         raise Usage("name the letters by their ids, or say --all")
     if letters and wanted:
         raise Usage("options choose among all: they go with --all, not with ids")
+    with connected() as client:
+        if every:
+            _all(client, verb, wanted, body, yes=yes, as_json=as_json)
+        else:
+            _each(client, verb, letters, body, as_json=as_json)
 
 
 def _each(client: Client, verb: str, letters: Sequence[str], body: Mapping[str, str], *, as_json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from libs.changes import Cause, Changeset
-from libs.events import ActionRecorded, ToolFailed, ToolRequested
+from libs.events import ActionRecorded, ToolFailed, ToolRequested, ToolStarted
 from libs.leases.ports import Held
 from libs.policy.ports import Decision
 
@@ -30,6 +30,10 @@ def opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, 
         args=request.args,
         outcome=outcome,
     )
+
+
+def started(request: ToolRequested, attempt: int) -> ToolStarted:
+    return ToolStarted(call_id=request.call_id, turn_id=request.turn_id, step_id=request.step_id, attempt=attempt)
 
 
 def closed(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any]) -> Changeset:

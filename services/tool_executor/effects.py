@@ -14,7 +14,7 @@ from typing import Any
 from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected, SumaError, Unavailable
-from libs.events import ToolRequested, ToolStarted, ToolSucceeded, ToolUnknown
+from libs.events import ToolRequested, ToolSucceeded, ToolUnknown
 from libs.events.values import Body
 from libs.leases.ports import Cancelled, Held, Start
 from libs.objects import bodies
@@ -64,7 +64,7 @@ class Effects:
         return opened.start(Start(request.call_id, EFFECT, about)).say(
             allowed,
             calls.recorded(request, "intent", "begin", rule=effect, revision=passed.decision.revision),
-            ToolStarted(call_id=request.call_id, turn_id=request.turn_id, step_id=request.step_id, attempt=1),
+            calls.started(request, attempt=1),
         )
 
     async def ended(self, held: Held, outcome: Outcome) -> Changeset:

@@ -17,7 +17,6 @@ from libs.events import (
     ToolDenied,
     ToolFailed,
     ToolRequested,
-    ToolStarted,
     ToolSucceeded,
 )
 from libs.events.envelope import Envelope
@@ -162,9 +161,7 @@ class Handlers:
             .say(
                 calls.allowed(request, passed.decision),
                 calls.recorded(request, "intent", "begin", revision=passed.decision.revision),
-                ToolStarted(
-                    call_id=request.call_id, turn_id=request.turn_id, step_id=request.step_id, attempt=request.attempt
-                ),
+                calls.started(request, request.attempt),
             )
         )
 

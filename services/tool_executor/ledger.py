@@ -17,7 +17,7 @@ from libs.changes import Cause, Changeset
 from libs.changes.writer import Writer
 from libs.database import Database
 from libs.errors import Conflict
-from libs.events import ToolRequested, ToolStarted
+from libs.events import ToolRequested
 from libs.leases.ports import Held
 from libs.telemetry import metrics
 from libs.tools import Effect
@@ -76,7 +76,7 @@ class Ledger:
             "executor", "effect.begin", intent_id=standing.intent, call_id=request.call_id, attempt=attempt
         )
         if attempt > 1:
-            changeset = changeset.say(calls.recorded(request, "intent", move.value), _started(request, attempt))
+            changeset = changeset.say(calls.recorded(request, "intent", move.value), calls.started(request, attempt))
         try:
             await self._writer.apply(changeset)
         except Conflict:
@@ -118,7 +118,3 @@ def ended(cause: Cause, intent: str, *, effect: Effect, state: str, outcome: Map
 def _aside(held: Held, what: str) -> Cause:
     """A commit in the middle of leased work: it does not end the lease."""
     return replace(Cause.held(held), id=f"{held.id}:{held.token}:{what}", lease=None)
-
-
-def _started(request: ToolRequested, attempt: int) -> ToolStarted:
-    return ToolStarted(call_id=request.call_id, turn_id=request.turn_id, step_id=request.step_id, attempt=attempt)

@@ -161,7 +161,7 @@ class Postgres:
         found = self._orphan()
         if found is None:
             return None
-        if await self._becomes_ready(found) and self._listens(sockets):
+        if await self._becomes_ready(found) and self._listens(sockets) and await self._answers():
             return found
         await _stop(found)
         return None
@@ -207,6 +207,14 @@ class Postgres:
 
     def _listens(self, sockets: Path) -> bool:
         return str(sockets) in self._lock_file() and (sockets / ".s.PGSQL.5432").exists()
+
+    async def _answers(self) -> bool:
+        """One that was killed a moment ago may still look alive, but takes up no more connections."""
+        try:
+            await self._psql("select;")
+        except ServerFailed:
+            return False
+        return True
 
     def _lock_file(self) -> list[str]:
         try:

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
-from libs import ids
 from libs.audit import digests
 from libs.changes import Aside, Cause, Changeset
 from libs.errors import NotFound, Unavailable
@@ -40,7 +39,6 @@ from services.gateway.api.security import Caller
 from services.gateway.api.writes import Decided, IdempotencyKey, Once
 from services.gateway.domain.letters import Letter, Outcome, Verb, outcome
 from services.gateway.domain.projection import SCHEMA
-from services.gateway.store import GROUP
 
 router = APIRouter(route_class=StrictRoute, tags=["admin"])
 
@@ -56,7 +54,7 @@ class NoSuchLetter(NotFound):
 @router.get("/v1/admin/dlq")
 async def list_letters(here: Here, who: Caller, look: Annotated[Look, Query()]) -> LetterList:
     """The tenant's dead letters, newest first; the open ones unless another state is asked for (`state=`)."""
-    await looked(here, who, READ)
+    await writes.looked(here, who, READ)
     found = await here.letters.search(who.tenant, look.search(look.state), most=look.limit)
     return LetterList(
         letters=[LetterShown.model_validate(letter) for letter in found],
@@ -84,7 +82,7 @@ async def discard_many(
 @router.get("/v1/admin/dlq/{letter_id}")
 async def read_letter(here: Here, who: Caller, letter_id: LetterId) -> LetterRead:
     """One letter, with the event as it came."""
-    await looked(here, who, READ, f"dead_letter:{letter_id}")
+    await writes.looked(here, who, READ, f"dead_letter:{letter_id}")
     letter = await _letter(here, who, letter_id)
     kept = await here.letters.original(who.tenant, letter_id)
     original, problem = None, None
@@ -120,20 +118,6 @@ async def discard(
     return await _one(here, who, Once.of(request, key, body), letter_id, "discard", body.reason)
 
 
-async def looked(here: Gateway, who: Principal, action: str, resource: str = "") -> None:
-    """Record that someone looked, and was allowed to: what is shown is what users said.
-
-    Raises what `writes.permitted` raises."""
-    cause = cause_of(who)
-    record = await writes.permitted(here, cause, who, action)
-    await here.platform.writer.apply(Changeset(cause).say(record.model_copy(update={"resource": resource})))
-
-
-def cause_of(who: Principal) -> Cause:
-    """A request that is about no session of its own."""
-    return Cause.request(GROUP, id=ids.new(), tenant=who.tenant, key=f"{who.tenant}:{who.id}")
-
-
 async def _one(here: Gateway, who: Principal, once: Once, id: str, verb: Verb, reason: str) -> LetterClosed:
     async def choose() -> Sequence[Letter]:
         return [await _letter(here, who, id)]
@@ -162,7 +146,7 @@ async def _close(
     """Replay or discard what is chosen, all in one transaction; what came of each letter."""
 
     async def decide() -> Decided:
-        cause = cause_of(who)
+        cause = writes.cause_of(who)
         record = await writes.permitted(here, cause, who, WRITE)
         letters = await choose()
         came = {letter.letter_id: outcome(letter, verb) for letter in letters}

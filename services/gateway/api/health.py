@@ -7,10 +7,9 @@ import asyncio
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from libs.runtime.health import Check as Known
 from services.gateway.api.errors import Problem
 from services.gateway.api.gateway import Gateway, Here
-from services.gateway.api.models import Check, Readiness
+from services.gateway.api.models import Readiness
 from services.gateway.api.security import Caller
 
 router = APIRouter(tags=["health"])
@@ -47,13 +46,4 @@ async def readiness(here: Gateway) -> Readiness:
         await known.look()
     # The process's own problems tell of its dependencies too.
     problems = list(dict.fromkeys([*here.problems(), *known.problems()]))
-    return Readiness(
-        ready=not problems,
-        level=known.level.name.lower(),
-        checks={name: _shown(check) for name, check in known.checks.items()},
-        problems=problems,
-    )
-
-
-def _shown(check: Known) -> Check:
-    return Check(ok=check.ok, detail=check.detail, level=check.level.name.lower(), circuit=check.circuit.value)
+    return Readiness.model_validate({"ready": not problems, "problems": problems, **known.known()})

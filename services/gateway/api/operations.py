@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query, Request
 
 from libs.bus.log import kept
 from libs.bus.parked import Standing, Waiting
-from libs.bus.relay import RELAY
+from libs.bus.relay import lag
 from libs.changes import Aside, Changeset
 from libs.errors import NotFound
 from libs.events import ActionRecorded
@@ -17,7 +17,6 @@ from libs.events.topics import EVERYONE, TOPICS
 from libs.policy.ports import PolicyUnanswered
 from services.gateway.api import writes
 from services.gateway.api.bodies import StrictRoute
-from services.gateway.api.dlq import cause_of, looked
 from services.gateway.api.gateway import Here
 from services.gateway.api.models import Id
 from services.gateway.api.operating import BusState, GroupState, Requeued, RequeueList, Retried, TopicState
@@ -36,7 +35,7 @@ class NotWaiting(NotFound):
 @router.get("/v1/admin/requeue")
 async def waiting(here: Here, who: Caller, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> RequeueList:
     """Events that wait because policy did not answer, the longest waiting first. Each is tried again by itself."""
-    await looked(here, who, REQUEUE_READ)
+    await writes.looked(here, who, REQUEUE_READ)
     found = await here.platform.parked.waiting(who.tenant, PolicyUnanswered.code, most=limit)
     return RequeueList(waiting=[_requeued(event) for event in found], as_of=here.platform.clock.now())
 
@@ -48,7 +47,7 @@ async def retry(
     """Ask policy again now rather than at the next try."""
 
     async def decide() -> Decided:
-        cause = cause_of(who)
+        cause = writes.cause_of(who)
         record = await writes.permitted(here, cause, who, REQUEUE_WRITE)
         code = PolicyUnanswered.code
         found = await here.platform.parked.waiting(who.tenant, code, event_id=event_id, most=len(EVERYONE))
@@ -67,15 +66,13 @@ async def retry(
 @router.get("/v1/admin/bus")
 async def bus(here: Here, who: Caller) -> BusState:
     """How far each group is behind, what is parked and dead, and what the log keeps."""
-    await looked(here, who, BUS_READ)
-    lag = dict(await here.platform.bus.lag(EVERYONE))
-    if (route := here.platform.route) is not None:
-        lag |= await route.log.lag([RELAY])
+    await writes.looked(here, who, BUS_READ)
+    behind = await lag(here.platform.bus, here.platform.route, EVERYONE)
     standing = await here.platform.parked.standing(who.tenant)
     held = await kept(here.platform.database, TOPICS.values())
-    places = sorted({*lag, *((s.group, s.topic) for s in standing)})
+    places = sorted({*behind, *((s.group, s.topic) for s in standing)})
     return BusState(
-        groups=[_state(place, lag.get(place), standing) for place in places],
+        groups=[_state(place, behind.get(place), standing) for place in places],
         topics=[
             TopicState(
                 topic=of.topic,

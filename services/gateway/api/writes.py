@@ -129,9 +129,9 @@ def _seconds(here: Gateway) -> float:
     return here.settings.idempotency_hours * 3600
 
 
-def cause_of(caller: Principal, session: str, turn: str | None = None) -> Cause:
-    """A request about a session. Each try has an id of its own: the key, not the id, makes it happen once."""
-    key = f"{caller.tenant}:{session}"
+def cause_of(caller: Principal, session: str | None = None, turn: str | None = None) -> Cause:
+    """A request, about a session or none. Each try has an id of its own: the key, not the id, makes it happen once."""
+    key = f"{caller.tenant}:{session or caller.id}"
     return Cause.request(GROUP, id=ids.new(), tenant=caller.tenant, key=key, session=session, turn=turn)
 
 
@@ -150,6 +150,13 @@ async def permitted(here: Gateway, cause: Cause, caller: Principal, action: str,
         await here.platform.writer.apply(Changeset(replace(cause, id=ids.new())).say(record))
         raise PolicyDenied(f"{action}: {decision.reason or 'policy does not allow this'}")
     return record
+
+
+async def looked(here: Gateway, caller: Principal, action: str, resource: str = "") -> None:
+    """Record that someone looked at what others said, and was allowed to. Raises what `permitted` raises."""
+    cause = cause_of(caller)
+    record = await permitted(here, cause, caller, action)
+    await here.platform.writer.apply(Changeset(cause).say(record.model_copy(update={"resource": resource})))
 
 
 def _record(decision: Decision, caller: Principal, cause: Cause) -> ActionRecorded:

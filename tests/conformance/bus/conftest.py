@@ -16,8 +16,9 @@ import pytest_asyncio
 
 from libs import ids
 from libs.bus.ports import Record
-from libs.changes import Cause, Changeset
+from libs.changes import Aside, Cause, Changeset
 from libs.database import Dsns
+from libs.errors import Conflict
 from libs.events import FeedbackGiven, RememberRequested
 from libs.events.topics import MEMORY_EVENTS
 from libs.runtime.host import Running, host, prepare
@@ -78,6 +79,15 @@ class Cluster:
         """What `needs:NAME` waits for is there."""
         cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{name}")
         await self.publisher.writer.apply(Changeset(cause).change("echo", "tally.spend", name=name, amount=0))
+
+    async def replay(self, event_id: str, *, tenant: str = "t1") -> bool:
+        """Send a dead letter to its group again; False where it is not dead (any more), or not this tenant's."""
+        cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{event_id}")
+        try:
+            await self.publisher.writer.apply(Changeset(cause).decide(Aside("replay", GROUP, event_id)))
+        except Conflict:
+            return False
+        return True
 
     async def heard(self, key: str = "k", tenant: str = "t1") -> list[str]:
         """What was handled of a key, in the order of handling."""

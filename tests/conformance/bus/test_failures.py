@@ -150,9 +150,9 @@ async def test_a_dead_letter_is_handled_when_it_is_replayed_after_mending(cluste
         await cluster.say("2")
         await cluster.until_heard(1)
         await cluster.mend("bread")
-        assert await cluster.publisher.parked.replay(GROUP, tenant="t1", event_id=event)
+        assert await cluster.replay(event)
         await cluster.until_heard(2)
-        assert not await cluster.publisher.parked.replay(GROUP, tenant="t1", event_id=event)
+        assert not await cluster.replay(event)
     assert await cluster.heard() == ["2", "1"]
     assert await cluster.state(event) == "done"
 
@@ -162,8 +162,7 @@ async def test_a_replay_asked_for_twice_at_once_happens_once(cluster: Cluster) -
     async with cluster.listening():
         event = await cluster.say("1", text="bad")
         await cluster.until("select count(*) = 1 from bus.inbox where state = 'dead'")
-    parked = cluster.publisher.parked
-    asked = await asyncio.gather(*(parked.replay(GROUP, tenant="t1", event_id=event) for _ in range(5)))
+    asked = await asyncio.gather(*(cluster.replay(event) for _ in range(5)))
     assert sorted(asked) == [False] * 4 + [True]
 
 
@@ -172,7 +171,7 @@ async def test_another_tenant_cannot_replay_a_dead_letter(cluster: Cluster) -> N
     async with cluster.listening():
         event = await cluster.say("1", text="bad")
         await cluster.until("select count(*) = 1 from bus.inbox where state = 'dead'")
-    assert not await cluster.publisher.parked.replay(GROUP, tenant="t2", event_id=event)
+    assert not await cluster.replay(event, tenant="t2")
     assert await cluster.state(event) == "dead"
 
 
@@ -181,7 +180,7 @@ async def test_a_replayed_event_that_still_fails_is_dead_again(cluster: Cluster)
     async with cluster.listening():
         event = await cluster.say("1", text="bad")
         await cluster.until("select count(*) = 1 from bus.inbox where state = 'dead'")
-        assert await cluster.publisher.parked.replay(GROUP, tenant="t1", event_id=event)
+        assert await cluster.replay(event)
         await cluster.until("select count(*) = 2 from bus.log where topic = 'dlq.events'")
     assert await cluster.state(event) == "dead"
     assert await cluster.eye.fetchval("select count(*) from bus.parked where state = 'dead'") == 1

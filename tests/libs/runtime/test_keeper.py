@@ -59,6 +59,21 @@ async def test_a_worker_that_wakes_after_its_lease_moved_cannot_write(workshop: 
     assert (late.verdict, mine.verdict) == ("lost", "fresh")
 
 
+async def test_freeing_the_dead_waits_for_nobody_who_has_a_lease_in_hand(workshop: Workshop) -> None:
+    async with infrastructure.platform(workshop.where) as other:
+        writing = asyncio.ensure_future(other.writer.run())
+        for name in ("a", "b"):
+            await other.writer.apply(workshop.request().start(Start(name, "elsewhere", {}, 0)))
+        leases = PostgresLeases(other.database, "dead")
+        await leases.due(GROUP, "elsewhere", room=2, per_tenant=2)
+        writing.cancel()
+        async with workshop.eye.transaction():
+            await workshop.eye.execute("select from bus.leases where id = 'a' for update")
+            async with asyncio.timeout(10):
+                assert await leases.free(["dead"]) == 1
+        assert await leases.free(["dead"]) == 1
+
+
 @pytest.mark.requirement("A18")
 async def test_work_whose_lease_is_lost_is_cancelled_and_sends_no_end(workshop: Workshop) -> None:
     stopped = asyncio.Event()
