@@ -16,7 +16,7 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from libs.telemetry import logs
-from tests.benchmarks import fairness, hop, kafka, policy, start, turns, workspace
+from tests.benchmarks import fairness, growth, hop, kafka, policy, start, turns, workspace
 from tests.benchmarks.rows import Row, table
 
 WIDE = 150
@@ -40,6 +40,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "start": start.measure,
     "fairness": fairness.measure,
     "kafka": kafka.measure,
+    "growth": growth.measure,
 }
 
 
