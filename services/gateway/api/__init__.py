@@ -29,8 +29,10 @@ DESCRIPTION = (
     "Say what you want done; see the plan, its review and each step as numbered events; approve, commit, roll back. "
     "Every route under /v1 takes an API key as a bearer token. Errors are problem documents (RFC 9457)."
 )
+PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+"""Not as `model`, of which FastAPI would make a validator for each status of each route, at every start."""
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": errors.Problem, "description": about}
+    status: {"description": about, "content": PROBLEM}
     for status, about in {
         400: "Not JSON",
         401: "No key, or not a valid one",
