@@ -59,6 +59,19 @@ async def test_a_worker_that_wakes_after_its_lease_moved_cannot_write(workshop: 
     assert (late.verdict, mine.verdict) == ("lost", "fresh")
 
 
+async def test_a_beat_behind_a_release_does_not_take_the_lease_back(workshop: Workshop) -> None:
+    async with infrastructure.platform(workshop.where) as other:
+        writing = asyncio.ensure_future(other.writer.run())
+        await other.writer.apply(workshop.request().start(Start("x", "elsewhere", {}, 0)))
+        writing.cancel()
+        leases = PostgresLeases(other.database, "worker")
+        held = await leases.due(GROUP, "elsewhere", room=1, per_tenant=1)
+        await leases.release(held, delay=0.5 * TTL_SECONDS)
+        assert await leases.beat(held) == {}
+        await workshop.later(0.6 * TTL_SECONDS)
+        assert [again.id for again in await leases.due(GROUP, "elsewhere", room=1, per_tenant=1)] == ["x"]
+
+
 async def test_freeing_the_dead_waits_for_nobody_who_has_a_lease_in_hand(workshop: Workshop) -> None:
     async with infrastructure.platform(workshop.where) as other:
         writing = asyncio.ensure_future(other.writer.run())

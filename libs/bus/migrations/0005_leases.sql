@@ -1,4 +1,5 @@
--- Rows that are taken together are taken in the order of their keys, as everywhere else in the bus: random order deadlocks.
+-- Leases and shares: rows that are taken together are taken in the order of their keys, as everywhere else in the bus, since random
+-- order deadlocks; and a beat renews only what is held.
 
 -- Give a lease back, to be taken again after some seconds.
 create or replace function bus.release(ids text[], tokens bigint[], delay float8) returns void
@@ -37,4 +38,15 @@ create or replace function bus.leave(grps text[], member text) returns void lang
         order by p.grp, p.topic, p.part for update
     )
     update bus.partitions p set member = null from mine m where p.grp = m.grp and p.topic = m.topic and p.part = m.part
+$$;
+
+-- Renew what is still ours; an id that does not come back is lost. What was just given back is nobody's, and due when it says.
+create or replace function bus.beat(ids text[], tokens bigint[], ttl float8) returns table (id text, cancelled boolean)
+language sql set search_path = pg_catalog, pg_temp as $$
+    with mine as (
+        select l.id from bus.leases l join unnest(ids, tokens) as h(id, token) on l.id = h.id and l.token = h.token
+        where l.owner is not null and l.due_at > (select bus.now()) order by l.id for update of l
+    )
+    update bus.leases l set due_at = bus.now() + make_interval(secs => ttl) from mine where l.id = mine.id
+    returning l.id, l.cancelled
 $$;
