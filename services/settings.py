@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -36,9 +36,11 @@ from typing_extensions import override
 from yaml import YAMLError
 
 from libs.errors import Rejected
+from libs.models import choice
 from libs.runtime.embedded import datadir
 from services import catalog
 
+T = TypeVar("T")
 PREFIX = "SUMA_"
 CLIENT = frozenset({"SUMA_URL", "SUMA_API_KEY", "SUMA_CONFIG"})
 """Variables of ours that are no settings of a process: the first two are the command line's."""
@@ -131,7 +133,24 @@ class Process(BaseSettings):
     roots: Annotated[tuple[Path, ...], NoDecode] = Field(
         default=(), description=f"Folders that may be workspaces, with {os.pathsep!r} between them"
     )
-    model: str = Field(default="offline", description="provider:name; `offline` needs no network")
+    model: str = Field(default=choice.OFFLINE, description="provider:name; `offline` needs no network")
+    model_url: str | None = Field(default=None, description="Where the model is, when it is not at its vendor's own")
+    model_key: SecretStr | None = Field(default=None, description="The vendor's key; not in the file of settings")
+    model_key_file: Path | None = Field(default=None, description="A file that holds the vendor's key")
+    model_output: Literal["auto", "tool", "schema", "text"] = Field(
+        default="auto", description="How a model is asked for JSON; `auto` is what its provider does best"
+    )
+    model_output_tokens: int = Field(default=16_000, ge=256, description="What one answer of a model may be long")
+    model_input_letters: int = Field(default=200_000, ge=10_000, description="What a model is sent at most")
+    model_first_seconds: float = Field(default=60.0, gt=0, description="How long a model may think before it speaks")
+    model_pause_seconds: float = Field(default=30.0, gt=0, description="How long it may be silent between two words")
+    model_seconds: float = Field(default=300.0, gt=0, description="How long one call of a model may take in all")
+    model_input_price: float | None = Field(
+        default=None,
+        ge=0,
+        description="US dollars for a million tokens that a model reads, instead of the list's price",
+    )
+    model_output_price: float | None = Field(default=None, ge=0, description="The same for tokens that it writes")
     log: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "text"] = Field(
         default="auto", description="`auto` is text at a terminal, else JSON"
@@ -188,9 +207,14 @@ class Process(BaseSettings):
     @field_validator("model")
     @classmethod
     def _known_model(cls, name: str) -> str:
-        if name != "offline":
-            raise ValueError("only `offline` is known so far")
+        if name != choice.OFFLINE:
+            _as_value_error(choice.named, name)
         return name
+
+    @field_validator("model_url")
+    @classmethod
+    def _somewhere(cls, url: str | None) -> str | None:
+        return _as_value_error(choice.located, url) if url is not None else None
 
     @field_validator("otlp_url", "opa_url")
     @classmethod
@@ -207,11 +231,19 @@ class Process(BaseSettings):
         return self
 
     @model_validator(mode="after")
+    def _both_prices_or_none(self) -> Process:
+        if (self.model_input_price is None) != (self.model_output_price is None):
+            raise ValueError("model_input_price and model_output_price go together")
+        return self
+
+    @model_validator(mode="after")
     def _what_is_chosen_is_somewhere(self) -> Process:
         if self.policy_engine == "opa" and not self.opa_url:
             raise ValueError(f"OPA answers by the rules: {variable(('opa_url',))} says where it is")
         if self.objects == "s3" and not self.s3.bucket:
             raise ValueError(f"blobs are kept in S3: {variable(('s3', 'bucket'))} names the bucket")
+        if self.model.startswith("openai-compatible:") and not self.model_url:
+            raise ValueError(f"the model is a server of one's own: {variable(('model_url',))} says where it is")
         if self.bus == "kafka" and not self.kafka.bootstrap:
             raise ValueError(f"the bus is Kafka: {variable(('kafka', 'bootstrap'))} says where it is")
         return self
@@ -234,6 +266,8 @@ class Process(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         file = YamlConfigSettingsSource(settings_cls, config_file(os.environ))
+        if "model_key" in file():
+            raise SettingsError(f"{config_file(os.environ)}: model_key is no setting of a file; use model_key_file")
         return init_settings, env_settings, file
 
     def port_alone(self, service: str) -> int:
@@ -274,6 +308,14 @@ def _read(kind: type[Process]) -> Process:
         raise BadSettings(" ".join(str(unreadable).split())) from None
     except ValueError:
         raise BadSettings(f"{config_file(os.environ)} is not a mapping of names to settings") from None
+
+
+def _as_value_error(check: Callable[[str], T], text: str) -> T:
+    try:
+        checked = check(text)
+    except Rejected as wrong:
+        raise ValueError(str(wrong)) from None
+    return checked
 
 
 def _complaint(where: Sequence[int | str], message: str) -> str:

@@ -24,7 +24,7 @@ from libs.runtime.embedded.postgres import Postgres, Role
 from libs.runtime.embedded.redis import Redis
 from libs.runtime.leaving import Leaving
 from libs.runtime.platform import Platform
-from services import catalog
+from services import catalog, minds
 from services.settings import HOUSE, Process
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from libs.objects import Objects
     from libs.policy import Policy
     from libs.retrieval import Embedder
-    from libs.skills import Skills
+    from libs.skills import Catalogue
     from libs.tools import Tool
 
 ROLES: tuple[Role, ...] = ("suma_owner", "suma_bus", "suma_app")
@@ -61,9 +61,10 @@ class Ports:
     """The ports that need no server."""
 
     policy: Policy
-    skills: Skills
+    skills: Catalogue
     embedder: Embedder
-    model: Model
+    model: Callable[[Doors], Model]
+    """The model behind the door that the process has for it."""
     keys: Keys
     objects: Objects
     tools: Mapping[str, Tool] = field(default_factory=dict)
@@ -184,9 +185,10 @@ async def ports(settings: Process, names: Sequence[str]) -> Ports:
         policy = asyncio.ensure_future(_policy(settings, stack, imported))
         stack.callback(policy.cancel)
         await imported
-        skills, (embedder, model) = await asyncio.gather(_skills(settings), asyncio.to_thread(_minds))
         tools = await asyncio.to_thread(_tools, settings) if PLANNING.intersection(names) else ()
-        skills, known = skills.plus(tools), {tool.name: tool for tool in tools}
+        skills, (embedder, offline) = await asyncio.gather(_skills(settings, tools), asyncio.to_thread(_minds))
+        model = await stack.enter_async_context(_thinker(settings, names, offline))
+        known = {tool.name: tool for tool in tools}
         objects = await stack.enter_async_context(_objects(settings))
         return Ports(await policy, skills, embedder, model, _keys(settings), objects, known, stack.pop_all())
 
@@ -225,10 +227,11 @@ def _opa(settings: Process) -> AbstractAsyncContextManager[Policy]:
     return connected(settings.opa_url, token=_told(settings.opa_token))
 
 
-async def _skills(settings: Process) -> Skills:
-    from libs.skills import Skills
+async def _skills(settings: Process, tools: Sequence[Tool]) -> Catalogue:
+    from libs.skills import Catalogue, Place, Source
 
-    return await asyncio.to_thread(Skills.load, (settings.data_dir / "skills", HOUSE / "skills"))
+    places = (Place(settings.data_dir / "skills", Source.USER), Place(HOUSE / "skills", Source.BUNDLED))
+    return await asyncio.to_thread(Catalogue, places, tools)
 
 
 PLANNING = frozenset(("conversation_worker", "committee_worker", "tool_executor"))
@@ -250,6 +253,21 @@ def _minds() -> tuple[Embedder, Model]:
     categories = Categories.load(HOUSE / "skills" / "organize-by-type" / "references" / "categories.yaml")
     embedder = HashedEmbedder()
     return embedder, OfflineModel(embedder, categories)
+
+
+THINKING = frozenset(("conversation_worker", "committee_worker"))
+"""Who asks the model: these alone need its key."""
+
+
+@asynccontextmanager
+async def _thinker(settings: Process, names: Sequence[str], offline: Model) -> AsyncIterator[Callable[[Doors], Model]]:
+    """The model that is configured, where anyone thinks. Raises `BadSettings`."""
+    which = minds.chosen(settings) if THINKING.intersection(names) else None
+    if which is None:
+        yield lambda doors: offline
+        return
+    async with minds.vendor(settings, which) as model:
+        yield lambda doors: model(doors.to(minds.DOOR))
 
 
 def _keys(settings: Process) -> Keys:
@@ -344,8 +362,8 @@ async def platform(
             leaving=leaving,
             keys=given.keys,
             embedder=given.embedder,
-            model=given.model,
-            skills=given.skills,
+            model=given.model(doors),
+            catalogue=given.skills,
             tools=given.tools,
             data_dir=settings.data_dir,
             settings=sections,

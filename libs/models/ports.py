@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from libs.errors import Rejected
 from libs.events.committee import Task
 from libs.events.values import Candidate, Plan, Usage
 from libs.skills import ToolDefinition
@@ -70,11 +71,22 @@ class Said:
     usage: Usage = FREE
 
 
+class Nonsense(Rejected):
+    """The model cannot be made to speak sense."""
+
+    code = "MODEL_NONSENSE"
+
+    def __init__(self, message: str = "", *, usage: Usage = FREE) -> None:
+        super().__init__(message)
+        self.usage = usage
+        """What the attempts cost."""
+
+
 class Model(Protocol):
     """Four verbs. Each may be called again with the same arguments and has no effect of its own.
 
-    Raises `Unavailable` when the model cannot be reached and `Rejected` when it cannot be made to speak sense; never
-    answers with half an outcome.
+    Raises `Unavailable` when the model cannot be reached and `Rejected` (`Nonsense`) when it cannot be made to speak
+    sense; never answers with half an outcome.
     """
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -78,30 +79,31 @@ class Door:
 
     @asynccontextmanager
     async def passing(self, seconds: float | None = None) -> AsyncIterator[None]:
-        """The block is one call, of at most `seconds`.
+        """The block is one call, of at most `seconds`; `inf` for a stream, which bounds each of its waits itself.
 
         Raises:
             CircuitOpen: at once; the block does not run.
             CallTimedOut: it took too long.
         """
         era, began = self._enter(), self._now()
-        bound = asyncio.timeout(self._seconds if seconds is None else seconds)
+        most = self._seconds if seconds is None else seconds
+        bound = asyncio.timeout(None if most == math.inf else most)
         try:
             async with bound:
                 yield
         except (Rejected, Conflict):
-            self._answered(era, began)
+            self._answered(era, began, most)
             raise
         except TimeoutError as late:
-            self._failed(era, began, "timeout" if bound.expired() else "failed")
+            self._failed(era, began, most, how="timeout" if bound.expired() else "failed")
             raise CallTimedOut(f"{self.name} did not answer in time") from late
         except Exception:
-            self._failed(era, began, "failed")
+            self._failed(era, began, most, how="failed")
             raise
         except BaseException:
             self._become(self._breaker.withdrawn(era))
             raise
-        self._answered(era, began)
+        self._answered(era, began, most)
 
     async def call(self, ask: Callable[[], Awaitable[T]], *, seconds: float | None = None) -> T:
         """One try. Raises what `ask` raises, and what `passing` does."""
@@ -120,13 +122,14 @@ class Door:
                 return await self.call(ask, seconds=seconds)
         raise AssertionError("the last try answers or raises")
 
-    def _worth_another(self, error: Exception) -> bool:
-        # What lasts is no better a moment later.
+    def _worth_another(self, error: Exception) -> bool | float:
+        """Whether, or after how many seconds where the other side has said so. What lasts is no better then."""
         if not isinstance(error, Unavailable) or getattr(error, "lasting", False) or self._budget < 1.0:
             return False
         self._budget -= 1.0
         metrics.outbound_retries.labels(self.name).inc()
-        return True
+        asked: float | None = getattr(error, "retry_after", None)
+        return True if asked is None else max(asked, WAIT_FIRST)
 
     def _enter(self) -> int:
         admitted = self._breaker.admitted(self._now())
@@ -136,17 +139,18 @@ class Door:
         self._become(admitted)
         return admitted.era
 
-    def _answered(self, era: int, began: float) -> None:
-        self._note(began, "ok")
+    def _answered(self, era: int, began: float, most: float) -> None:
+        self._note(began, most, "ok")
         self._become(self._breaker.answered(era))
 
-    def _failed(self, era: int, began: float, how: str) -> None:
-        self._note(began, how)
+    def _failed(self, era: int, began: float, most: float, *, how: str) -> None:
+        self._note(began, most, how)
         self._become(self._breaker.failed(era, self._now()))
 
-    def _note(self, began: float, result: str) -> None:
+    def _note(self, began: float, most: float, result: str) -> None:
         took = self._now() - began
-        self._recent.note(self._now(), took, ok=result == "ok")
+        # A stream is as long as what it says: that it lasted is no sign of illness.
+        self._recent.note(self._now(), 0.0 if most == math.inf else took, ok=result == "ok")
         metrics.outbound_calls.labels(self.name, result).inc()
         metrics.outbound_seconds.labels(self.name).observe(took)
 

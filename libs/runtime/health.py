@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from libs.cache.ports import START, Stream
 from libs.errors import SumaError, Unavailable
@@ -32,6 +32,15 @@ RARELY_SECONDS = 3.0
 log = logger("health")
 Ask = Callable[[], Awaitable[str]]
 """Returns what there is to say of it, or raises."""
+
+
+@runtime_checkable
+class Asked(Protocol):
+    """A part that lies outside and says itself whether it is there."""
+
+    async def alive(self) -> str:
+        """What there is to say of it. Raises `Unavailable`."""
+        ...
 
 
 class Ailing(Unavailable):
@@ -134,6 +143,8 @@ def _asks(platform: Platform, groups: Sequence[str]) -> dict[str, Ask]:
         asks["redis"] = partial(_redis, platform)
     if platform.objects is not None:
         asks["objects"] = _often_enough(platform.objects, partial(_objects, platform))
+    if isinstance(platform.model, Asked):
+        asks["model"] = platform.model.alive
     return asks
 
 

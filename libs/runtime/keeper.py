@@ -29,6 +29,7 @@ from libs.leases.ports import (
     Leases,
     Start,
 )
+from libs.outbound import CircuitOpen
 from libs.runtime.consumer import DECIDE_MOST, Consumer, Crashed, backoff, being_cancelled, deciding
 from libs.runtime.service import Service
 from libs.telemetry import metrics
@@ -39,6 +40,8 @@ SWEEP_SECONDS = 1.0
 BEAT_ANSWER_SECONDS = 2.0
 MARGIN_SECONDS = 3.0
 """How long before it runs out a lease is no longer acted under: what was allowed last must have happened by then."""
+WAIT_MOST = 60.0
+"""Nobody is left alone for longer before work is tried again."""
 CANCEL_SECONDS = 2.0
 """How long cancelled work may take to let go, when the process stops."""
 
@@ -331,7 +334,7 @@ class Keeper:
     async def _later(self, kind: Kind[Any], held: Held, error: SumaError) -> End | None:
         if held.attempts >= kind.attempts:
             return _failing(kind, held, Exhausted(f"{held.attempts} attempts; the last: {error}", code=error.code))
-        await _quietly(self._leases.release([held], delay=backoff(held.attempts)))
+        await _quietly(self._leases.release([held], delay=max(backoff(held.attempts), _asked_for(error))))
         return None
 
     async def _settle(self, work: Work, kind: Kind[Any], end: End) -> None:
@@ -410,6 +413,13 @@ async def _quietly(ask: Awaitable[object]) -> None:
         await ask
     except Unavailable:
         log.warning("leases cannot be reached")
+
+
+def _asked_for(error: SumaError) -> float:
+    """How long whoever was asked in vain wants to be left alone, as a vendor's Retry-After says. A circuit does not
+    count: it closes as soon as someone sees that the other side answers."""
+    asked: float | None = getattr(error, "retry_after", None)
+    return 0.0 if asked is None or isinstance(error, CircuitOpen) else min(asked, WAIT_MOST)
 
 
 def _cancel(work: Work) -> None:

@@ -52,6 +52,19 @@ refused = Counter("suma_gateway_refused_total", "Requests that were sent away be
 requests_in_hand = Gauge("suma_gateway_requests_in_hand", "Requests that are being answered, streams left out.")
 loop_lag = Gauge("suma_loop_lag_seconds", "By how much the event loop was late when it was last looked at.")
 effects = Counter("suma_effects_total", "Effects outside, by what became of them.", ["effect_class", "state"])
+model_calls = Counter(
+    "suma_model_calls_total",
+    "Calls of a model, by how they ended: ok, cut, closed by us, or the code of the error.",
+    ["model", "verb", "result"],
+)
+model_seconds = Histogram(
+    "suma_model_seconds", "Time of one call of a model, to its last word.", ["model", "verb"], buckets=WORK
+)
+model_repairs = Counter(
+    "suma_model_repairs_total", "Times that a model was asked again for what could not be used.", ["model", "verb"]
+)
+model_tokens = Counter("suma_model_tokens_total", "Tokens of models, as their vendors count them.", ["model", "kind"])
+model_cost = Counter("suma_model_cost_dollars_total", "What models have cost, in US dollars.", ["model"])
 policy_decisions = Counter("suma_policy_decisions_total", "Policy decisions.", ["action", "allowed"])
 messages = Counter("conversation_worker_messages_total", "Messages that became turns.", ["result"])
 processing_seconds = Histogram(

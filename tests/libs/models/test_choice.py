@@ -1,0 +1,100 @@
+"""Which model is meant, where it is, and where its key may come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from libs.models.choice import BadModel, Key, chosen
+
+NOTHING = Key(None, None, {})
+SECRET = "sk-1234567890"
+
+
+def told(text: str = "openai:gpt-5", url: str | None = None, **key: object) -> str | None:
+    given = Key(
+        SecretStr(str(key["given"])) if "given" in key else None,
+        key.get("file"),  # type: ignore[arg-type]
+        key.get("environment", {}),  # type: ignore[arg-type]
+    )
+    found = chosen(text, url=url, key=given).key
+    return found.get_secret_value() if found is not None else None
+
+
+def test_a_key_comes_from_the_environment_or_a_file_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_text(f"{SECRET}\n")
+    assert told(environment={"OPENAI_API_KEY": SECRET}) == SECRET
+    assert told("anthropic:claude", environment={"ANTHROPIC_API_KEY": SECRET, "OPENAI_API_KEY": "x"}) == SECRET
+    assert told(given=SECRET, environment={"OPENAI_API_KEY": "x"}) == SECRET
+    assert told(file=file, environment={"OPENAI_API_KEY": "x"}) == SECRET
+
+
+def test_another_vendors_key_is_not_sent_to_a_server_of_ones_own() -> None:
+    assert told("openai-compatible:x", "http://localhost:8000/v1", environment={"OPENAI_API_KEY": SECRET}) is None
+
+
+@pytest.mark.parametrize("text", ["", "openai", "openai:", "openai: ", "gemini:pro", "offline:x", "openai:a\nb"])
+def test_what_is_no_model_is_refused(text: str) -> None:
+    with pytest.raises(BadModel):
+        chosen(text, url=None, key=Key(SecretStr(SECRET), None, {}))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:8000",
+        "ftp://x",
+        "http://",
+        "http://u:sk-1234567890@x/v1",
+        "http://x/v1?key=sk-1234567890",
+        "http://x:0",
+    ],
+)
+def test_an_address_that_hides_a_key_or_is_none_is_refused_without_being_shown(url: str) -> None:
+    with pytest.raises(BadModel) as refused:
+        chosen("openai-compatible:x", url=url, key=NOTHING)
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_vendor_is_not_asked_without_a_key(provider: str) -> None:
+    with pytest.raises(BadModel, match=f"set {provider.upper()}_API_KEY, SUMA_MODEL_KEY or SUMA_MODEL_KEY_FILE"):
+        chosen(f"{provider}:x", url=None, key=NOTHING)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"two words", b"\xff\xfe", b"sk-\x00"])
+def test_a_file_that_holds_no_key_is_named_and_not_shown(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "key").write_bytes(content)
+    with pytest.raises(BadModel, match="holds no key") as refused:
+        told(file=tmp_path / "key")
+    assert "words" not in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadModel, match="cannot be read: No such file"):
+        told(file=tmp_path / "key")
+
+
+def test_two_places_for_one_key_are_one_too_many(tmp_path: Path) -> None:
+    with pytest.raises(BadModel, match="two places"):
+        told(given=SECRET, file=tmp_path / "key")
+
+
+@pytest.mark.parametrize(
+    ("url", "where"),
+    [
+        (None, "http://localhost:11434/v1"),
+        ("http://box:11434", "http://box:11434/v1"),
+        ("http://box/ollama/v1/", "http://box/ollama/v1"),
+    ],
+)
+def test_ollama_is_known_by_its_host(url: str | None, where: str) -> None:
+    found = chosen("ollama:qwen3:8b", url=url, key=NOTHING)
+    assert (found.url, found.model, found.output) == (where, "qwen3:8b", "schema")
+
+
+def test_a_choice_does_not_show_its_key() -> None:
+    assert SECRET not in repr(chosen("openai:x", url=None, key=Key(SecretStr(SECRET), None, {})))

@@ -1,0 +1,124 @@
+"""`suma models`: what it says of a model that works, and of each way in which one does not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from typer.testing import CliRunner, Result
+
+from libs.errors import Rejected
+from services.cli.commands import app
+from tests.infrastructure.vendor import APPROVED, KEY, Turn, Vendor, planned, refused, said, vendor
+
+LIST = planned(("manage-files.list", {"path": "."}))
+GOOD = (LIST, APPROVED, said("Two files: ", "invoice.pdf and photo.jpg."))
+
+
+@pytest_asyncio.fixture
+async def there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Vendor]:
+    monkeypatch.setenv("SUMA_CONFIG", str(tmp_path / "config.yaml"))
+    monkeypatch.setenv("SUMA_MODEL", "openai-compatible:toy")
+    monkeypatch.setenv("SUMA_MODEL_KEY", KEY)
+    async with vendor() as running:
+        monkeypatch.setenv("SUMA_MODEL_URL", running.url)
+        yield running
+
+
+async def suma(*arguments: str) -> Result:
+    return await asyncio.to_thread(lambda: CliRunner().invoke(app, ["models", *arguments]))
+
+
+async def test_a_model_that_can_all_is_said_to(there: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_MODEL_INPUT_PRICE", "1")
+    monkeypatch.setenv("SUMA_MODEL_OUTPUT_PRICE", "2")
+    there.play(*GOOD)
+    result = await suma("check")
+    assert result.exit_code == 0, result.output
+    for words in ("takes the key", "plans: manage-files.list", "approves", "streams: first words", "2 pieces"):
+        assert words in result.output
+    assert "300 tokens in, 60 out, $0.0004" in result.output
+    assert KEY not in result.output
+
+
+async def test_it_is_told_as_json_too_and_an_unknown_price_is_no_price(there: Vendor) -> None:
+    there.play(*GOOD)
+    told = json.loads((await suma("check", "--json")).output)
+    assert (told["model"], told["ok"], told["input_tokens"]) == ("openai-compatible:toy", True, 300)
+    assert told["cost_micros"] is None
+    assert [one["what"] for one in told["tried"]] == ["reach", "plan", "judge", "answer"]
+
+
+async def test_the_way_that_works_is_named_where_the_configured_one_does_not(there: Vendor) -> None:
+    def script(asked: object) -> Turn:
+        body = getattr(asked, "body", {})
+        if body.get("tools"):
+            return refused(400, "tools are not supported")
+        return said(json.dumps(APPROVED.call if "judge" in str(body) else LIST.call)) if _wants(body) else said("Two.")
+
+    there.script = script
+    result = await suma("check")
+    assert result.exit_code == 1
+    assert "It plans with SUMA_MODEL_OUTPUT=schema" in result.output
+
+
+def _wants(body: dict[str, object]) -> bool:
+    return "response_format" in body
+
+
+@pytest.mark.parametrize(
+    ("turns", "says"),
+    [
+        ([refused(401)], "the key was not accepted"),
+        ([refused(404)], "there is no such model"),
+        ([refused(402)], "quota is used up"),
+        ([Turn(raw=b"<html>", kind="text/html")] * 3, "text/html, which no model speaks"),
+        ([LIST, said("fine!"), said("Two.")], "its verdict cannot be read"),
+        ([LIST, APPROVED, said()], "said nothing"),
+    ],
+)
+async def test_what_does_not_work_is_said_by_name(there: Vendor, turns: list[Turn], says: str) -> None:
+    there.play(*turns)
+    result = await suma("check")
+    assert (result.exit_code, says in result.output) == (1, True), result.output
+    assert KEY not in result.output
+
+
+async def test_nobody_there(there: Vendor) -> None:
+    await there.stop()
+    result = await suma("check")
+    assert (result.exit_code, "cannot be reached" in result.output) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--model", "toy"], "say `offline`, or provider:name"),
+        (["--model", "openai:"], "is no model"),
+        (["--output", "xml"], "one of tool, schema, text"),
+        (["--url", "ftp://x"], "begins with http"),
+    ],
+)
+async def test_what_cannot_be_meant_is_refused_before_anything_is_asked(
+    there: Vendor, arguments: list[str], says: str
+) -> None:
+    result = await suma("check", *arguments)
+    assert isinstance(result.exception, Rejected)
+    assert says in str(result.exception)
+    assert there.asked == []
+
+
+async def test_the_offline_model_needs_nothing(there: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_MODEL", "offline")
+    result = await suma()
+    assert (result.exit_code, "without network" in result.output, there.asked) == (0, True, [])
+
+
+async def test_the_providers_are_listed_with_their_variables(there: Vendor) -> None:
+    output = (await suma("list")).output
+    for words in ("openai:", "anthropic:", "ollama:", "openai-compatible:", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        assert words in output
