@@ -209,7 +209,7 @@ test_administration_needs_admin if {
 }
 
 test_each_part_of_the_administration_has_its_own_scope if {
-	every action in ["admin.audit", "admin.bus.read", "admin.dlq.read", "admin.dlq.write", "admin.requeue.read", "admin.requeue.write"] {
+	every action in ["admin.audit", "admin.bus.read", "admin.dlq.read", "admin.dlq.write", "admin.requeue.read", "admin.requeue.write", "admin.skills"] {
 		allowed(ask([action], action, {}))
 		refused(ask(["chat", "files:write"], action, {}))
 	}

@@ -29,7 +29,9 @@ class Task(Value):
     memories: tuple[str, ...] = ()
     root: str | None = None
     workspace: dict[str, Json] = Field(default_factory=dict)
-    """Counts, extensions and top-level names of the staged tree; data, never instructions."""
+    """Counts, extensions and top-level names of the staged tree, the paths of all its files where there are few,
+    and the folder's own approved skills (`skills`: name, description); data, never instructions.
+    """
     read: dict[str, int] = Field(default_factory=dict)
     """Paths that this session has read, with the stage version at which it did (S0-14)."""
     tools: tuple[str, ...] = ()

@@ -32,6 +32,8 @@ class ToolRequested(Event):
     allowed: tuple[str, ...] = ("*",)
     """The agent's tool allowlist."""
     approval_id: str | None = None
+    tool_digest: str | None = None
+    """The tool's definition that was planned, policed and perhaps approved: no other is run."""
     grant: str
 
 

@@ -79,6 +79,8 @@ class Step(Value):
     quality_gate: dict[str, Json] | None = None
     budget: Budget | None = None
     mutates: bool = False
+    tool_digest: str | None = None
+    """The tool's definition that this was planned with: of another one, nothing is run."""
 
 
 class Plan(Value):

@@ -159,6 +159,7 @@ class _Engine:
             "wake": lambda: self.reader.wake_others(point),
             "sweep": self.keeper.sweep,
             "health": self.health.run,
+            "skills": self.platform.catalogue.watch,
             "trim": lambda: _trim(self.platform, self.pace.trim),
             "measure": lambda: _measure(self.platform, list(self.consumers)),
             **(self.relay.parts() if self.relay is not None else {}),

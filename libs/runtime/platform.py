@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from libs.objects.ports import Objects
     from libs.policy.ports import Policy
     from libs.retrieval import Embedder
-    from libs.skills import Skills
+    from libs.skills import Catalogue, Skills
     from libs.tools import Tool
 
 
@@ -58,7 +58,8 @@ class Platform:
     objects: Objects
     deltas: Deltas
     model: Model
-    skills: Skills
+    catalogue: Catalogue
+    """The skills and tools, which follow what changes on disk; `skills` is how they are now."""
     embedder: Embedder
     data_dir: Path
     board: Board = field(default_factory=NoBoard)
@@ -81,3 +82,8 @@ class Platform:
     """How to reach another service's HTTP API, by service name."""
     point: Callable[[str], None] = nowhere
     """Told of every point of the catalogue of kills (bus.md, Proving it)."""
+
+    @property
+    def skills(self) -> Skills:
+        """The view as of now. Whoever decides by it twice takes it once."""
+        return self.catalogue.skills

@@ -1,33 +1,52 @@
 """Skills: folders of instructions and tool declarations in the Agent Skills format, read and checked, never run here.
 
-`Skills.load` takes the folders in order of precedence; the executor runs what the tools declare.
+`Skills` is a fixed view of them; a `Catalogue` has the view as of now. The executor runs what the tools declare.
 """
 
-from libs.skills.catalogue import Skills
+from libs.skills.catalogue import NeedsSandbox, Skills, UnknownTool
 from libs.skills.categories import Categories, free_name
 from libs.skills.definitions import (
     REFERENCE,
     Effect,
+    Kind,
     Need,
     Primitive,
     SkillDefinition,
+    Source,
     ToolDefinition,
     ValidationResult,
     is_reference,
 )
+from libs.skills.files import BadSkill
+from libs.skills.folder import read_skill
 from libs.skills.patterns import selected
+from libs.skills.reloading import Catalogue, Place
+from libs.skills.using import USE, NoSandbox, NoSuchReference, UnknownSkill, use
 
 __all__ = [
     "REFERENCE",
+    "USE",
+    "BadSkill",
+    "Catalogue",
     "Categories",
     "Effect",
+    "Kind",
     "Need",
+    "NeedsSandbox",
+    "NoSandbox",
+    "NoSuchReference",
+    "Place",
     "Primitive",
     "SkillDefinition",
     "Skills",
+    "Source",
     "ToolDefinition",
+    "UnknownSkill",
+    "UnknownTool",
     "ValidationResult",
     "free_name",
     "is_reference",
+    "read_skill",
     "selected",
+    "use",
 ]

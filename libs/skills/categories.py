@@ -12,8 +12,16 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
+from libs.errors import Rejected
+
 OTHER = "Other"
 DOUBLE = (".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst")
+
+
+class BadCategories(Rejected):
+    """The categories must be a mapping of each category to a list of extensions."""
+
+    code = "BAD_CATEGORIES"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +32,19 @@ class Categories:
 
     @classmethod
     def load(cls, path: Path) -> Categories:
-        """Read a YAML mapping of category to extensions."""
-        listed: dict[str, list[str]] = yaml.safe_load(path.read_text("utf-8"))
-        return cls({category: frozenset(map(str, found)) for category, found in listed.items()})
+        """Read a file of them. Raises `BadCategories`."""
+        return cls.read(path.read_bytes())
+
+    @classmethod
+    def read(cls, content: bytes) -> Categories:
+        """A YAML mapping of category to extensions. Raises `BadCategories`."""
+        try:
+            listed = yaml.safe_load(content)
+        except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as wrong:
+            raise BadCategories(f"the categories cannot be read: {wrong}") from wrong
+        if not isinstance(listed, dict) or not all(isinstance(found, list) for found in listed.values()):
+            raise BadCategories
+        return cls({str(category): frozenset(map(str, found)) for category, found in listed.items()})
 
     def category_of(self, name: str) -> str:
         """`Images` for `a/B.JPG`; `Other` for what no category lists."""

@@ -16,13 +16,35 @@ from libs.tools import Effect as EffectClass
 Schema = Mapping[str, Any]
 REFERENCE = re.compile(r"^\$step\((\d+)\)\.(\w+)$")
 """`$step(n).field`, n from 1 (S4-35)."""
+PAGE, TOOLS = "SKILL.md", "tools.yaml"
+
+
+class Kind(StrEnum):
+    """What a skill is made of (S2-23)."""
+
+    PRIMITIVE = "primitive"
+    """Tools (tools.yaml), each one primitive of the executor's own."""
+    PROMPT = "prompt"
+    """Instructions alone, for a model that asks for them with `skills.use`."""
+    CODE = "code"
+    """Programs (skill.py or scripts/): they run only in a sandbox."""
+
+
+class Source(StrEnum):
+    """Where a skill was found, the nearest first (S2-24)."""
+
+    WORKSPACE = "workspace"
+    USER = "user"
+    BUNDLED = "bundled"
 
 
 class Primitive(StrEnum):
-    """The two kinds of things that a tool can call (S4-38)."""
+    """The kinds of things that a tool can call: the first two are those of skills (S4-38)."""
 
     GRAPH = "graph"
     RETRIEVAL = "retrieval"
+    SKILL = "skill"
+    """A look into a skill itself (`skills.use`), which needs no folder."""
 
 
 class Effect(StrEnum):
@@ -88,6 +110,8 @@ class ToolDefinition:
     declared: EffectClass | None = None
     """The class that a tool from outside declares."""
     leaves_machine: bool = False
+    deletes_with: str = ""
+    """The parameter, if there is one, that makes a delete of it as well."""
     _rules: Draft202012Validator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -100,10 +124,20 @@ class ToolDefinition:
         """What a crash in its middle means. A skill's tools change the stage or read it; nothing else (S4-13)."""
         return self.declared or (EffectClass.STAGED if self.mutates else EffectClass.PURE)
 
+    def deletes(self, args: Mapping[str, Any]) -> bool:
+        """Would a call with these args take something away? A flag that is anything but a plain no counts as yes."""
+        flagged = bool(self.deletes_with) and args.get(self.deletes_with, False) is not False
+        return self.effect is Effect.DELETE or flagged
+
     @property
     def in_workspace(self) -> bool:
         """Does it work on the session's folder?"""
-        return self.primitive is not None
+        return self.primitive in (Primitive.GRAPH, Primitive.RETRIEVAL)
+
+    @property
+    def from_outside(self) -> bool:
+        """Is it run as it comes (libs.tools)?"""
+        return self.primitive is None
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -146,6 +180,15 @@ class SkillDefinition:
     kb_chunk_size: int = 512
     digest: str = ""
     """SHA-256 over every file of the folder."""
+    kind: Kind = Kind.PRIMITIVE
+    source: Source = Source.BUNDLED
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False, compare=False)
+    """The very bytes that the digest is of, by path in the folder: what is used later is what was read and checked."""
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The files that its instructions may point at, by path in its folder."""
+        return tuple(path for path in self.files if path not in (PAGE, TOOLS))
 
     @property
     def uses_retrieval(self) -> bool:

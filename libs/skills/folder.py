@@ -1,9 +1,12 @@
-"""Reading one skill folder: SKILL.md by the format's own parser and rules, tools.yaml by ours (S4-11, S4-13)."""
+"""Reading one skill: SKILL.md by the format's own parser and rules, tools.yaml by ours (S4-11, S4-13).
+
+Everything is told from the bytes that were read once (`files`), so that what was checked is what is used.
+"""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,24 +14,24 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from skills_ref import validate
-from skills_ref.parser import find_skill_md, parse_frontmatter
+from skills_ref.errors import ParseError
+from skills_ref.parser import parse_frontmatter
+from skills_ref.validator import validate_metadata
 
-from libs.errors import Rejected
-from libs.skills.definitions import Effect, Need, Primitive, SkillDefinition, ToolDefinition
+from libs.skills.definitions import PAGE, TOOLS, Effect, Kind, Need, Primitive, SkillDefinition, Source, ToolDefinition
+from libs.skills.files import BadSkill, digest_of, read_files
 
-LARGEST = 1_000_000
-"""Bytes of one file of a skill. What is larger is not instructions."""
-
-
-class BadSkill(Rejected):
-    """The folder is no valid skill; `problems` says what to mend."""
-
-    code = "BAD_SKILL"
-
-    def __init__(self, folder: Path, problems: tuple[str, ...]) -> None:
-        super().__init__(f"{folder.name}: {'; '.join(problems)}")
-        self.problems = problems
+PAGE_MOST = 100_000
+"""Characters of SKILL.md: what a model can read at once. The rest belongs into references."""
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Ten times as quick, where PyYAML was built with it."""
+DEPTH_MOST, NODES_MOST = 50, 20_000
+REFERRING = ("$ref", "$dynamicRef", "$recursiveRef", "$id")
+RESERVED = ("skills", "workspace")
+"""Families of tools of the platform itself."""
+UNFIT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What YAML may not hold (YAML 1.2, 5.1); the format's parser falls over it."""
+PROGRAM, PROGRAMS = "skill.py", "scripts/"
 
 
 class _Strict(BaseModel):
@@ -46,7 +49,7 @@ class _Tool(_Strict):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     description: str = Field(min_length=1)
-    primitive: Primitive
+    primitive: Literal[Primitive.GRAPH, Primitive.RETRIEVAL]
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     mutates: bool
     effect: Effect
@@ -55,13 +58,15 @@ class _Tool(_Strict):
     roles: dict[str, str] = Field(default_factory=dict)
     phrases: tuple[str, ...] = ()
     needs: tuple[_Need, ...] = ()
+    deletes_with: str = ""
 
 
 class _Metadata(BaseModel):
-    """Our keys in SKILL.md's `metadata`; the format keeps every value as a string."""
+    """Our keys in SKILL.md's `metadata`; the format keeps every value as a string. A skill that was written for other
+    platforms has none of them."""
 
-    id: str
-    version: str
+    id: str = ""
+    version: str = "0.1.0"
     tags: str = ""
     kb_chunk_strategy: Literal["fixed", "sentence", "paragraph"] = "fixed"
     kb_chunk_size: int = Field(default=512, ge=16, le=100_000)
@@ -71,42 +76,115 @@ class _Tools(_Strict):
     tools: tuple[_Tool, ...]
 
 
-def read_skill(folder: Path) -> SkillDefinition:
-    """The skill of this folder. Raises `BadSkill` with every problem of the first check that found one."""
-    _refuse(folder, _unfit(folder))
-    _refuse(folder, tuple(validate(folder)))
-    page = find_skill_md(folder)
-    header, body = parse_frontmatter(page.read_text("utf-8"))
-    try:
-        about = _Metadata.model_validate(header.get("metadata", {}))
-        declared = _Tools.model_validate(_tools_file(folder))
-    except (ValidationError, yaml.YAMLError, UnicodeDecodeError) as wrong:
-        raise BadSkill(folder, _told(wrong)) from wrong
-    _refuse(folder, tuple(problem for tool in declared.tools for problem in _problems(tool)))
-    _refuse(folder, _repeated([tool.name for tool in declared.tools]))
-    digest = digest_of(folder)
+def read_skill(folder: Path, source: Source = Source.BUNDLED) -> SkillDefinition:
+    """The skill of this folder. Raises `BadSkill` with every problem of its files, or else of what they say."""
+    files = read_files(folder)
+    problems: list[str] = []
+    header, body = _page(folder, files, problems)
+    about = _about(header, problems)
+    # A folder of unknown origin can bring no tools, so nothing is made of what it declares.
+    declared = _declared(files, problems) if source is not Source.WORKSPACE else ()
+    kind, digest = _kind(files), digest_of(files)
+    if kind is Kind.PROMPT and not body and not problems:
+        problems.append(f"{PAGE} holds no instructions, and there are no tools")
+    if problems:
+        raise BadSkill(folder, tuple(problems))
+    name = header["name"]
     return SkillDefinition(
-        name=header["name"],
-        id=about.id,
+        name=name,
+        id=about.id or f"skill-{name}",
         version=about.version,
         description=" ".join(header["description"].split()),
         folder=folder,
         tags=tuple(tag.strip() for tag in about.tags.split(",") if tag.strip()),
-        tools=tuple(_definition(header["name"], tool, digest) for tool in declared.tools),
+        tools=tuple(_definition(name, tool, digest) for tool in declared),
         instructions=body,
         kb_chunk_strategy=about.kb_chunk_strategy,
         kb_chunk_size=about.kb_chunk_size,
         digest=digest,
+        kind=kind,
+        source=source,
+        files=files,
     )
 
 
-def digest_of(folder: Path) -> str:
-    """SHA-256 over the names and contents of all files of the folder, so that approval by hash covers every byte."""
-    whole = hashlib.sha256()
-    for path in _files(folder):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        whole.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
-    return whole.hexdigest()
+def _page(folder: Path, files: Mapping[str, bytes], problems: list[str]) -> tuple[dict[str, Any], str]:
+    """SKILL.md's header and body, as the format has them (`agentskills validate`)."""
+    if PAGE not in files:
+        problems.append(f"Missing required file: {PAGE}")
+        return {}, ""
+    try:
+        text = files[PAGE].decode()
+        if control := UNFIT.search(text):
+            problems.append(f"{PAGE} holds the control character {control[0]!r}")
+            return {}, ""
+        header, body = parse_frontmatter(text)
+    except (UnicodeDecodeError, ParseError, RecursionError) as wrong:
+        problems.append(f"{PAGE}: {wrong}")
+        return {}, ""
+    problems.extend(validate_metadata(header, folder))
+    if len(text) > PAGE_MOST:
+        problems.append(f"{PAGE} is longer than {PAGE_MOST} characters: move the rest into references/")
+    if header.get("name") in RESERVED:
+        problems.append(f"the name {header['name']} is the platform's own")
+    return header, body
+
+
+def _about(header: Mapping[str, Any], problems: list[str]) -> _Metadata:
+    try:
+        return _Metadata.model_validate(header.get("metadata", {}))
+    except ValidationError as wrong:
+        problems.extend(_faults("metadata", wrong))
+        return _Metadata()
+
+
+def _declared(files: Mapping[str, bytes], problems: list[str]) -> tuple[_Tool, ...]:
+    """The tools of tools.yaml; a skill without that file has none."""
+    if TOOLS not in files:
+        return ()
+    try:
+        tools = _Tools.model_validate(_yaml(files[TOOLS].decode())).tools
+    except ValidationError as wrong:
+        problems.extend(_faults(TOOLS, wrong))
+        return ()
+    except (yaml.YAMLError, UnicodeDecodeError) as wrong:
+        problems.append(f"{TOOLS}: {wrong}")
+        return ()
+    problems.extend(problem for tool in tools for problem in _problems(tool))
+    problems.extend(_repeated([tool.name for tool in tools]))
+    return tools
+
+
+def _yaml(text: str) -> Any:
+    """What the text says. It is looked through before: too deep a nest would exhaust the stack of the quick loader and
+    end the process; an alias within itself has no end, and aliases of aliases grow without bound."""
+    nest: list[tuple[str | None, int]] = [(None, 0)]
+    sizes: dict[str | None, int] = {}
+    for event in yaml.parse(text, Loader=LOADER):
+        size = 0
+        match event:
+            case yaml.CollectionStartEvent():
+                nest.append((event.anchor, 1))
+            case yaml.CollectionEndEvent():
+                anchor, size = nest.pop()
+                sizes[anchor] = size
+            case yaml.AliasEvent():
+                if any(anchor == event.anchor for anchor, _ in nest):
+                    raise yaml.YAMLError(f"the alias {event.anchor} stands within itself")
+                size = sizes.get(event.anchor, 1)
+            case yaml.ScalarEvent():
+                size = 1
+        nest[-1] = nest[-1][0], nest[-1][1] + size
+        if len(nest) > DEPTH_MOST or nest[-1][1] > NODES_MOST:
+            raise yaml.YAMLError(f"it nests deeper than {DEPTH_MOST}, or holds more than {NODES_MOST} values")
+    return yaml.load(text, Loader=LOADER)  # noqa: S506 - both loaders are safe ones
+
+
+def _kind(files: Mapping[str, bytes]) -> Kind:
+    """Programs make it code whatever else it declares: its tools and instructions were written to go with them."""
+    if PROGRAM in files or any(path.startswith(PROGRAMS) for path in files):
+        return Kind.CODE
+    return Kind.PRIMITIVE if TOOLS in files else Kind.PROMPT
 
 
 def _definition(skill: str, tool: _Tool, digest: str) -> ToolDefinition:
@@ -123,6 +201,7 @@ def _definition(skill: str, tool: _Tool, digest: str) -> ToolDefinition:
         roles=tool.roles,
         phrases=tool.phrases,
         needs=tuple(Need(need.tool, need.field, need.param) for need in tool.needs),
+        deletes_with=tool.deletes_with,
         digest=digest,
     )
 
@@ -144,39 +223,42 @@ def _problems(tool: _Tool) -> list[str]:
         Draft202012Validator.check_schema(tool.params)
     except SchemaError as wrong:
         told.append(f"{tool.name}: params are no JSON Schema: {wrong.message}")
-    return told
+    return [*told, *(f"{tool.name}: params {hazard}" for hazard in _hazards(tool.params))]
+
+
+def _hazards(schema: Any) -> Iterator[str]:
+    """What a schema may say and a validator then falls over, or fetches from elsewhere."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _hazards(part)
+    if not isinstance(schema, dict):
+        return
+    for name, value in schema.items():
+        if name in REFERRING and isinstance(value, str):
+            yield f"may not refer to other schemas ({name})"
+        if name == "pattern" and isinstance(value, str) and not _compiles(value):
+            yield f"hold a pattern that is no regular expression: {value}"
+        if name == "patternProperties" and isinstance(value, dict):
+            yield f"may not hold {name}"
+        yield from _hazards(value)
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError):
+        return False
+    return True
 
 
 def _strangers(tool: _Tool) -> list[str]:
-    return [*tool.roles, *(need.param for need in tool.needs), *tool.params.get("required", ())]
+    flag = (tool.deletes_with,) if tool.deletes_with else ()
+    return [*tool.roles, *(need.param for need in tool.needs), *tool.params.get("required", ()), *flag]
 
 
-def _repeated(names: list[str]) -> tuple[str, ...]:
-    return tuple(f"{name} is declared twice" for name in sorted({name for name in names if names.count(name) > 1}))
+def _repeated(names: list[str]) -> list[str]:
+    return [f"{name} is declared twice" for name in sorted({name for name in names if names.count(name) > 1})]
 
 
-def _refuse(folder: Path, problems: tuple[str, ...]) -> None:
-    if problems:
-        raise BadSkill(folder, problems)
-
-
-def _unfit(folder: Path) -> tuple[str, ...]:
-    """A link could bring in what approval by hash never saw, and what is huge is no instruction."""
-    links = [f"{path.relative_to(folder)} is a link" for path in sorted(folder.rglob("*")) if path.is_symlink()]
-    large = [path for path in _files(folder) if path.stat().st_size > LARGEST]
-    return (*links, *(f"{path.relative_to(folder)} is larger than {LARGEST} bytes" for path in large))
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-
-
-def _tools_file(folder: Path) -> Any:
-    path = folder / "tools.yaml"
-    return yaml.safe_load(path.read_text("utf-8")) if path.is_file() else {"tools": ()}
-
-
-def _told(wrong: Exception) -> tuple[str, ...]:
-    if not isinstance(wrong, ValidationError):
-        return (f"tools.yaml: {wrong}",)
-    return tuple(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in wrong.errors())
+def _faults(file: str, wrong: ValidationError) -> list[str]:
+    return [f"{file}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in wrong.errors()]

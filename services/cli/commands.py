@@ -16,10 +16,11 @@ from rich.text import Text
 
 from libs.errors import SumaError
 from libs.events.values import Hitl
-from services.cli import effects, errors, words
+from services.cli import effects, errors, models, skills, words
 from services.cli.asking import Nobody, Person, Terminal, Yes
 from services.cli.client import Client
 from services.cli.errors import NOT_DONE, NobodyToAsk, Usage
+from services.cli.evaluating.command import evaluate
 from services.cli.following import Ended, follow
 from services.cli.operators import admin, dlq
 from services.cli.show import JsonLines, Screen, Watcher, diff_of
@@ -39,6 +40,9 @@ app.add_typer(audit, name="audit")
 app.add_typer(dlq, name="dlq")
 app.add_typer(admin, name="admin")
 app.add_typer(effects.app, name="effects")
+app.add_typer(skills.app, name="skills")
+app.add_typer(models.app, name="models")
+app.command(name="eval")(evaluate)
 
 AsYes = Annotated[bool, typer.Option("--yes", "-y", help="Answer every approval with yes.")]
 Mode = Annotated[
@@ -190,18 +194,6 @@ def rollback(
         done = client.rollback(session, target=target, exclude=exclude or ())
         watcher = _watcher(as_json)
         _finish(follow(client, session, done["turn_id"], after=done["after"], watcher=watcher, person=_person(False)))
-
-
-@app.command()
-def skills(as_json: Json = False) -> None:
-    """List the skills and their tools."""
-    with connected() as client:
-        found = client.get("/v1/skills")
-    if as_json:
-        print_json(found)
-        return
-    for skill in found["skills"]:
-        console.print(Text(words.line(skill["name"]), style="bold"), Text(words.line(skill["description"], 300)))
 
 
 @app.command()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from libs import ids
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
@@ -18,11 +21,11 @@ from libs.events import (
 from libs.events.envelope import Envelope
 from libs.events.values import Plan, Review
 from libs.leases.ports import Held, Start
-from libs.models.ports import Answered, Drafted, PlannerOutcome, Said, Unclear
+from libs.models.ports import Answered, Drafted, Nonsense, PlannerOutcome, Said, Unclear
 from libs.policy.patience import Patience
 from libs.policy.ports import Decision, committee_required
 from libs.runtime.platform import Platform
-from libs.skills import Skills
+from libs.skills import ToolDefinition
 from services.committee_worker.deliberation import Deliberation, of, opened
 from services.committee_worker.domain import checks, verdict
 from services.committee_worker.settings import Settings
@@ -36,16 +39,16 @@ ANSWER_MOST = 40_000
 class Handlers:
     """How each stays right when it runs twice: every decision is a changeset with its input's id."""
 
-    def __init__(self, platform: Platform, skills: Skills, settings: Settings) -> None:
+    def __init__(self, platform: Platform, settings: Settings) -> None:
         self._model, self._policy = platform.model, platform.policy
-        self._skills, self._settings = skills, settings
+        self._catalogue, self._settings = platform.catalogue, settings
         self._patience = Patience(platform.clock, settings.policy_seconds)
 
     async def asked(self, cause: Cause, event: Envelope[PlanRequested]) -> Changeset:
         return Changeset(cause).start(_call(PLAN, cause, opened(event.data)))
 
     async def shown(self, cause: Cause, event: Envelope[ReviewRequested]) -> Changeset:
-        return await self._weigh(cause, opened(event.data), event.data.plan)
+        return await self._weigh(cause, opened(event.data), bound(event.data.plan, self._tools))
 
     async def unwanted(self, cause: Cause, event: Envelope[PlanCancelRequested]) -> Changeset:
         """Close whatever model call the deliberation is at: of all that it may come to there is at most one."""
@@ -54,7 +57,9 @@ class Handlers:
         return Changeset(cause).cancel(_call_id(cause, request, PLAN, 0), *later)
 
     async def plan(self, held: Held) -> PlannerOutcome:
-        return await self._model.plan(of(held).task, self._skills.tools)
+        tools = self._tools
+        outcome = await self._model.plan(of(held).task, tools)
+        return replace(outcome, plan=bound(outcome.plan, tools)) if isinstance(outcome, Drafted) else outcome
 
     async def planned(self, held: Held, outcome: PlannerOutcome) -> Changeset:
         cause, case = Cause.held(held), of(held).spent(outcome.usage)
@@ -69,7 +74,7 @@ class Handlers:
 
     async def review(self, held: Held) -> Said:
         case = of(held)
-        return await self._model.review(case.task, _plan(case), self._skills.tools)
+        return await self._model.review(case.task, _plan(case), self._tools)
 
     async def reviewed(self, held: Held, said: Said) -> Changeset:
         cause, case = Cause.held(held), of(held).spent(said.usage)
@@ -82,7 +87,9 @@ class Handlers:
 
     async def resolve(self, held: Held) -> Drafted:
         case = of(held)
-        return await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, self._skills.tools)
+        tools = self._tools
+        drafted = await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, tools)
+        return replace(drafted, plan=bound(drafted.plan, tools))
 
     async def resolved(self, held: Held, drafted: Drafted) -> Changeset:
         """A mended plan goes back to the critic, also when it is the rejected one again (S0-19)."""
@@ -90,8 +97,8 @@ class Handlers:
         return await self._weigh(cause, of(held).spent(drafted.usage), _named(drafted.plan, cause))
 
     async def failed(self, held: Held, error: SumaError) -> Changeset:
-        """A model that cannot answer is no approval."""
-        case = of(held)
+        """A model that cannot answer is no approval, and what it said in vain has been paid for."""
+        case = of(held).spent(error.usage) if isinstance(error, Nonsense) else of(held)
         return Changeset(Cause.held(held)).say(_rejected(case, error.code, str(error)))
 
     def never_heard(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
@@ -107,10 +114,15 @@ class Handlers:
             )
         )
 
+    @property
+    def _tools(self) -> Sequence[ToolDefinition]:
+        """As they are now: another look may show others."""
+        return self._catalogue.skills.tools
+
     async def _weigh(self, cause: Cause, case: Deliberation, plan: Plan) -> Changeset:
         """The static checks, then, where policy wants it, the critic."""
         case = case.drafted(plan)
-        tools = {tool.name: tool for tool in self._skills.tools}
+        tools = {tool.name: tool for tool in self._tools}
         review = checks.examine(checks.Case(case.task, plan, tools))
         case = case.reviewed(review) if not review.approved else case
         recorded = Changeset(cause).say(_record(case, review))
@@ -137,7 +149,7 @@ class Handlers:
                 "session": cause.session,
                 "turn": case.turn_id,
                 "mutates": any(step.mutates for step in plan.steps),
-                "leaves_machine": any(tool.leaves_machine for tool in self._skills.tools if tool.name in named),
+                "leaves_machine": any(tool.leaves_machine for tool in self._tools if tool.name in named),
                 "costs_money": False,
             },
         )
@@ -147,6 +159,13 @@ class Handlers:
         if case.rejections >= self._settings.rejections_most:
             return Changeset(cause).say(_rejected(case, "COMMITTEE_REJECTED", review.reason))
         return Changeset(cause).start(_call(RESOLVE, cause, case))
+
+
+def bound(plan: Plan, tools: Sequence[ToolDefinition]) -> Plan:
+    """The plan, each step with the definition that its author saw: should the tool change, it is not run as another."""
+    digests = {tool.name: tool.digest for tool in tools}
+    steps = (step.model_copy(update={"tool_digest": digests.get(step.tool)}) for step in plan.steps)
+    return plan.model_copy(update={"steps": tuple(steps)})
 
 
 def _call(kind: str, cause: Cause, case: Deliberation) -> Start:

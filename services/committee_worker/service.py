@@ -12,7 +12,7 @@ from services.committee_worker.settings import Settings
 
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
-    on = Handlers(platform, platform.skills, settings)
+    on = Handlers(platform, settings)
     room, each = settings.calls_at_once, settings.calls_at_once_per_tenant
     return Service(
         GROUP,

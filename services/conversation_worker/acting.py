@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from libs import ids
-from libs.errors import NotFound
+from libs.errors import NotFound, Rejected
 from libs.events import ActionRecorded, ApprovalRequested, PlanApproved, PlanProposed
 from libs.events.values import Args, Plan, StepState
 from libs.policy.ports import Decision
@@ -19,6 +19,12 @@ from services.conversation_worker.domain import binding, bounds, limits, referen
 from services.conversation_worker.domain.talk import Approval, Doing, Ending, TurnState
 from services.conversation_worker.office import Office, recorded, undo_of
 from services.conversation_worker.scene import ENDED, Scene
+
+
+class ToolChanged(Rejected):
+    """The tool is not the one that this was planned with."""
+
+    code = "TOOL_CHANGED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +142,13 @@ async def prepare(office: Office, scene: Scene, doing: Doing) -> Ready | None:
     try:
         tool = office.tool(doing.step.tool)
         edited = doing.args if doing.edited else None
+        if doing.step.tool_digest not in (None, tool.digest):
+            raise ToolChanged(f"{tool.name} has changed since this was planned; ask again to have it planned anew")
         args = edited if edited is not None else await calling.resolved(office, scene, doing)
     except references.DependencyUnavailable as error:
         scene.set_step(doing, state=StepState.SKIPPED, error=error.code)
         return None
-    except NotFound as error:
+    except (NotFound, ToolChanged) as error:
         _failed(scene, doing, StepState.FAILED, str(error))
         return None
     if calling.too_large(args):
@@ -175,7 +183,7 @@ async def ask(office: Office, scene: Scene, doing: Doing, ready: Ready, decision
             args=ready.args,
             items=approval.items,
             diff=bounds.diff(scene.turn.diff),
-            undo=undo_of(ready.tool),
+            undo=undo_of(ready.tool, ready.args),
             rule=decision.rule,
         )
     )
@@ -201,6 +209,7 @@ def run(
     request = calling.request(
         office, scene, call_id=call_id, step_id=doing.step_id, tool=tool, args=args, approval_id=approval_id
     ).model_copy(update={"ordinal": doing.step.ordinal, "skill": doing.step.skill, "plan_id": doing.plan_id})
+    request = request.model_copy(update={"tool_digest": ready.tool.digest})
     scene.set_turn(calls=scene.turn.calls + 1, last_call=binding.of_call(tool, args), revision=decision.revision)
     scene.set_step(doing, state=StepState.RUNNING, call_id=call_id, args=args, started=office.now().timestamp())
     scene.say(calling.granted(office, scene, request, revision=decision.revision))

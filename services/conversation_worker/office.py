@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from libs.events import ActionRecorded
-from libs.events.values import EffectClass
+from libs.events.values import Args, EffectClass
 from libs.policy.ports import Decision
 from libs.runtime.platform import Platform
-from libs.skills import Effect, ToolDefinition
+from libs.skills import ToolDefinition
 from services.conversation_worker.domain.talk import Letter
 from services.conversation_worker.scene import Scene
 from services.conversation_worker.settings import Settings
@@ -78,9 +78,9 @@ UNDO: Mapping[EffectClass, str] = {
 }
 
 
-def undo_of(tool: ToolDefinition) -> str:
+def undo_of(tool: ToolDefinition, args: Args) -> str:
     """What a person is told about undoing this, before approving it (P5)."""
-    if tool.in_workspace and tool.effect is Effect.DELETE:
+    if tool.in_workspace and tool.deletes(args):
         return "Only staged: no file is touched until you commit, and a commit can be rolled back."
     said = UNDO[tool.effect_class]
     return said if tool.in_workspace else f"{said} (Effect class: {tool.effect_class}.)"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from libs.cache.ports import Delta, Stream
@@ -15,6 +16,7 @@ from libs.errors import SumaError, Unavailable
 from libs.events import TurnDegraded
 from libs.events.values import StepState, Usage
 from libs.leases.ports import Cancelled, Held
+from libs.models.ports import Nonsense, Said
 from libs.telemetry.logs import logger
 from services.conversation_worker import deciding, ending, turns
 from services.conversation_worker.domain import bounds
@@ -65,12 +67,15 @@ class Waits:
         if talk.turn is None:
             return "", Usage()
         stream, text, usage = Stream(held.tenant, talk.turn.turn_id), "", Usage()
-        async for said in self._platform.model.answer(turns.task_of(talk, tools=self._office.settings.tools)):
-            text += said.text
-            usage = usage.plus(said.usage)
-            await self._show(stream, Delta(held.id, held.attempts, said.text))
-            if len(text) > bounds.ANSWER_MOST:
-                break
+        task = turns.task_of(talk, tools=self._office.settings.tools)
+        async with _closing(self._platform.model.answer(task)) as answer:
+            async for said in answer:
+                text += said.text
+                usage = usage.plus(said.usage)
+                if said.text:
+                    await self._show(stream, Delta(held.id, held.attempts, said.text))
+                if len(text) > bounds.ANSWER_MOST:
+                    break
         return text, usage
 
     async def written(self, held: Held, answer: Written) -> Changeset:
@@ -84,6 +89,8 @@ class Waits:
         """The context could not be had, or the answer not be written."""
         scene = await self._scene(Cause.held(held))
         if scene.active(held.input["turn_id"]) and scene.turn.working == held.id:
+            if isinstance(error, Nonsense):
+                scene.set_turn(usage=scene.turn.usage.plus(error.usage))
             self._give_up(scene, error)
         return scene.close(self._store)
 
@@ -143,7 +150,7 @@ class Waits:
 
     def _give_up(self, scene: Scene, error: SumaError) -> None:
         state = TurnState.CANCELLED if isinstance(error, Cancelled) else TurnState.FAILED
-        over = scene.turn.ending or Ending(state=state, reason=error.code, detail=str(error))
+        over = scene.turn.ending or Ending(state=state, reason=error.code, detail=f"{error}{_kept(scene)}")
         scene.set_turn(working=None, state=TurnState.ACTING, ending=over)
         ending.wind_down(self._office, scene)
 
@@ -172,6 +179,24 @@ class Waits:
             await self._platform.deltas.append(stream, delta)
         except Unavailable:
             log.warning("nobody sees the deltas", turn=stream.turn)
+
+
+@asynccontextmanager
+async def _closing(answer: AsyncIterator[Said]) -> AsyncIterator[AsyncIterator[Said]]:
+    """Whoever stops listening closes the model's call at once, not when the garbage is collected."""
+    try:
+        yield answer
+    finally:
+        if isinstance(answer, AsyncGenerator):
+            await answer.aclose()
+
+
+def _kept(scene: Scene) -> str:
+    """What stands although the answer does not: by then all that was to be done has been done or dropped."""
+    done = sum(doing.state is StepState.SUCCEEDED for doing in scene.talk.steps)
+    if scene.turn.state is not TurnState.ANSWERING or not done:
+        return ""
+    return f" (only the answer is missing: {done} of {len(scene.talk.steps)} steps are done and stay so)"
 
 
 def _abandon(office: Office, scene: Scene, over: Ending) -> None:

@@ -1,4 +1,6 @@
-"""The executor's internal HTTP API: what a session's workspace looks like, and which tools there are. Queries only."""
+"""The executor's internal HTTP API: what a session's workspace looks like, which tools and skills there are, and a
+person's word on the skills of a folder's own.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,23 @@ from typing import Any
 from fastapi import FastAPI, Header, Request
 from fastapi.responses import JSONResponse
 
-from libs.errors import NotFound, Rejected, SumaError, Unavailable
+from libs.errors import Denied, NotFound, Rejected, SumaError, Unavailable
 from libs.identity import internal
 from libs.runtime.platform import Platform
 from libs.workspace.stage import Stage
+from services.tool_executor.local_skills import LocalSkills
+from services.tool_executor.skill_desk import Approval, Desk, Word
 from services.tool_executor.work import diff_of
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
 
 NAMES_MOST = 500
 NODES_MOST = 20_000
+PATHS_MOST = 300
+"""Files of a tree that is small enough to tell them all to who plans."""
+STATUSES = ((Unavailable, 503), (NotFound, 404), (Denied, 403))
 
 
-def build(platform: Platform, workspaces: Workspaces) -> FastAPI:
+def build(platform: Platform, workspaces: Workspaces, local: LocalSkills) -> FastAPI:
     """The API; every route asks for a token that names the tenant and the session."""
     app = FastAPI(title="tool executor", docs_url=None, redoc_url=None, openapi_url=None)
     app.add_exception_handler(SumaError, _problem)
@@ -44,9 +51,12 @@ def build(platform: Platform, workspaces: Workspaces) -> FastAPI:
     async def facts(
         session: str, root: str | None = None, turn: str | None = None, token: str = Header("", alias=internal.HEADER)
     ) -> dict[str, Any]:
-        """Counts, extensions and top-level names of the tree as a turn has staged it, read anew from the disk."""
-        _, workspace = await looked_at(token, session, root, turn=turn, fresh=True)
-        return await asyncio.to_thread(_facts, workspace.stage)
+        """Counts, extensions and top-level names of the tree as a turn has staged it, read anew from the disk; and the
+        folder's own skills that are on, by name and description."""
+        tenant, workspace = await looked_at(token, session, root, turn=turn, fresh=True)
+        told = await asyncio.to_thread(_facts, workspace.stage)
+        own = await local.told(tenant, str(workspace.root))
+        return {**told, **({"skills": own} if own else {})}
 
     @app.get("/internal/v1/sessions/{session}/graph")
     async def graph(
@@ -92,25 +102,34 @@ def build(platform: Platform, workspaces: Workspaces) -> FastAPI:
             ]
         }
 
+    desk = Desk(platform, local)
+
     @app.get("/internal/v1/skills")
-    async def skills(token: str = Header("", alias=internal.HEADER)) -> dict[str, Any]:
-        tenant_of(token, None)
-        found = platform.skills
-        return {
-            "skills": [
-                {
-                    "name": skill.name,
-                    "id": skill.id,
-                    "version": skill.version,
-                    "description": skill.description,
-                    "tags": skill.tags,
-                    "tools": [tool.name for tool in skill.tools],
-                    "digest": skill.digest,
-                }
-                for skill in found.skills.values()
-            ],
-            "problems": {folder.name: list(problems) for folder, problems in found.problems.items()},
-        }
+    async def skills(root: str | None = None, token: str = Header("", alias=internal.HEADER)) -> dict[str, Any]:
+        """Every skill: whether it is in use, and why not. With a folder's own where one is named."""
+        return await desk.listed(tenant_of(token, None), root)
+
+    @app.get("/internal/v1/skills/{name}")
+    async def skill(
+        name: str, root: str | None = None, token: str = Header("", alias=internal.HEADER)
+    ) -> dict[str, Any]:
+        """One of them, with its tools, files and instructions."""
+        return await desk.told(tenant_of(token, None), name, root)
+
+    # A person's word on files of this machine, which only its executor can compare with them. Saying it twice is
+    # saying it once.
+    @app.put("/internal/v1/skills/{name}/approval")
+    async def approve(name: str, word: Approval, token: str = Header("", alias=internal.HEADER)) -> dict[str, Any]:
+        """Turn exactly this version of a folder's skill on."""
+        tenant = tenant_of(token, None)
+        await desk.approve(tenant, word.model_copy(update={"name": name}))
+        return await desk.told(tenant, name, word.root)
+
+    @app.put("/internal/v1/skills/{name}/revocation")
+    async def revoke(name: str, word: Word, token: str = Header("", alias=internal.HEADER)) -> dict[str, Any]:
+        """Turn it off."""
+        await desk.revoke(tenant_of(token, None), word.model_copy(update={"name": name}))
+        return {"name": name, "state": "off"}
 
     return app
 
@@ -126,8 +145,11 @@ def _facts(stage: Stage) -> dict[str, Any]:
     found = stage.statistics(".")
     # All of them or none: who plans takes a name that is not among them as absent.
     names = [f"{node.path}/" if node.kind == "directory" else node.path for node in top]
+    few = found.files <= PATHS_MOST
+    paths = [node.path for node in stage.walk(".") if node.kind == "file"] if few else []
     return {
         **({"names": names} if len(names) <= NAMES_MOST else {}),
+        **({"paths": paths} if few else {}),
         "files": found.files,
         "directories": found.directories,
         "bytes": found.size,
@@ -137,6 +159,6 @@ def _facts(stage: Stage) -> dict[str, Any]:
 
 async def _problem(request: Request, error: Exception) -> JSONResponse:
     code = error.code if isinstance(error, SumaError) else "ERROR"
-    status = 503 if isinstance(error, Unavailable) else 404 if isinstance(error, NotFound) else 400
+    status = next((status for kind, status in STATUSES if isinstance(error, kind)), 400)
     body = {"type": "about:blank", "title": code, "status": status, "code": code, "detail": str(error)}
     return JSONResponse(body, status, media_type="application/problem+json")

@@ -194,6 +194,28 @@ begin
         select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'journal.put') as c;
         done := done || part;
     end if;
+
+    -- skill.approve: one version of a skill in a folder; an approval of another version before it ends.
+    if changes ? 'skill.approve' then
+        insert into executor.skill_approvals as a (tenant_id, root, name, digest, principal)
+        select distinct on (c.tenant_id, c.root, c.name) c.tenant_id, c.root, c.name, c.digest, c.principal
+        from jsonb_to_recordset(changes -> 'skill.approve')
+            as c(i int, tenant_id text, root text, name text, digest text, principal text)
+        order by c.tenant_id, c.root, c.name, c.i desc
+        on conflict (tenant_id, root, name) do update
+            set digest = excluded.digest, principal = excluded.principal, approved_at = now();
+        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'skill.approve') as c;
+        done := done || part;
+    end if;
+
+    -- skill.revoke: the folder's skill is off, whether it was on or not.
+    if changes ? 'skill.revoke' then
+        delete from executor.skill_approvals a
+        using jsonb_to_recordset(changes -> 'skill.revoke') as c(tenant_id text, root text, name text)
+        where a.tenant_id = c.tenant_id and a.root = c.root and a.name = c.name;
+        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'skill.revoke') as c;
+        done := done || part;
+    end if;
     return done;
 end
 $$;

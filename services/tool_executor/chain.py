@@ -23,9 +23,12 @@ from libs.identity import grants
 from libs.objects import Objects
 from libs.policy.ports import Decision
 from libs.runtime.platform import Platform
-from libs.skills import ToolDefinition
+from libs.skills import Primitive, ToolDefinition
+from services.tool_executor.domain.primitives import PRIMITIVES
 from services.tool_executor.domain.workspace_tools import WORKSPACE_TOOLS
 from services.tool_executor.workspaces import Workspaces
+
+CONTENT_SEARCH = "content_search"
 
 
 class LinkRefused(Denied):
@@ -36,6 +39,12 @@ class LinkRefused(Denied):
     def __init__(self, link: str, reason: str) -> None:
         super().__init__(reason)
         self.link, self.reason = link, reason
+
+
+class NotAsPlanned(LinkRefused):
+    """The tool is not, or not here, the one that was planned and granted."""
+
+    code = "TOOL_CHANGED"
 
 
 @dataclass(frozen=True)
@@ -87,8 +96,11 @@ class Chain:
         try:
             tool = self._platform.skills.tool(request.tool)
         except Rejected as error:
-            raise LinkRefused("schema", str(error)) from error
-        if not tool.in_workspace and tool.name not in self._platform.tools:
+            raise (LinkRefused if request.tool_digest is None else NotAsPlanned)("schema", str(error)) from error
+        as_planned(tool, request)
+        if not runnable(tool):
+            raise LinkRefused("schema", f"{tool.name} calls {tool.method}, and there is no such primitive")
+        if tool.from_outside and tool.name not in self._platform.tools:
             raise LinkRefused("schema", f"{tool.name} is not plugged in here")
         result = tool.validate(args)
         if not result.valid:
@@ -151,6 +163,27 @@ class Chain:
             "payload_seen": request.approval_id is not None,
             "hitl": request.hitl.value,
         }
+
+
+def runnable(tool: ToolDefinition) -> bool:
+    """Is what it calls there? A skill may be written for another version of the platform, or by mistake."""
+    match tool.primitive:
+        case Primitive.GRAPH:
+            return tool.method in PRIMITIVES
+        case Primitive.RETRIEVAL:
+            return tool.method == CONTENT_SEARCH
+    return True
+
+
+def as_planned(tool: ToolDefinition, request: ToolRequested) -> ToolDefinition:
+    """The tool, where it is the one that was planned; another one of its name might do something else.
+
+    Raises:
+        NotAsPlanned: it is not.
+    """
+    if request.tool_digest not in (None, tool.digest):
+        raise NotAsPlanned("schema", f"{tool.name} has changed since this was planned")
+    return tool
 
 
 async def expanded(objects: Objects, tenant: str, args: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,3 +34,7 @@ where t.tenant_id = :tenant and t.turn_id = :turn and t.state = 'running';
 -- How an intent stands.
 select f.intent_id, f.call_id, f.effect_class, f.state, f.begun, f.settled, f.outcome::text as outcome
 from executor.effects f where f.tenant_id = :tenant and f.intent_id = :intent;
+
+-- name: skill_approvals(tenant, root)
+-- Which skills of a folder's own are approved, each in which version.
+select a.name, a.digest from executor.skill_approvals a where a.tenant_id = :tenant and a.root = :root;

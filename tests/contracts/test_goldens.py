@@ -74,6 +74,9 @@ def lost(said: Any, kept: Any, at: str = "") -> Iterator[str]:
     if isinstance(said, Mapping) and isinstance(kept, Mapping):
         for name, value in said.items():
             yield from lost(value, kept.get(name), f"{at}.{name}")
+    elif isinstance(said, list) and isinstance(kept, list) and len(said) == len(kept):
+        for place, (value, held) in enumerate(zip(said, kept, strict=True)):
+            yield from lost(value, held, f"{at}.{place}")
     elif said != kept:
         yield at
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.journeys.house import House
 from tests.journeys.terminal import Terminal
+from tests.libs.skills.folders import skill
 
 GOAL = "remove duplicates and sort by type"
 
@@ -97,6 +99,29 @@ async def test_what_it_cannot_do_it_says_and_the_exit_code_too(live: House) -> N
 async def test_skills_are_listed(live: House) -> None:
     found = json.loads((await live.suma("skills", "--json")).out)
     assert {"remove-duplicates", "organize-by-type", "analyze-directory"} <= {s["name"] for s in found["skills"]}
+
+
+@pytest.mark.requirement("S2-24")
+async def test_a_folders_own_skill_is_looked_at_approved_and_revoked_by_command(live: House) -> None:
+    folder = mess(live.folder / "own")
+    skill(folder / ".suma" / "skills", "letters")
+    where = ("letters", "--in", str(folder), "--json")
+    assert json.loads((await live.suma("skills", "info", *where)).out)["state"] == "off"
+    assert json.loads((await live.suma("skills", "approve", "--yes", *where)).out)["state"] == "on"
+    done = await live.suma("run", "sort by type", "--in", str(folder), "--yes")
+    assert done.code == 0, done.out + done.err
+    assert json.loads((await live.suma("skills", "info", *where)).out)["state"] == "on"
+    assert json.loads((await live.suma("skills", "revoke", *where)).out)["state"] == "off"
+
+
+@pytest.mark.requirement("S2-24")
+async def test_a_skill_that_is_put_into_the_data_directory_is_there_without_a_restart(live: House) -> None:
+    folder = skill(live.data / "skills", "postcards")
+    async with live.api() as api, asyncio.timeout(30):
+        while (found := await api.get("/v1/skills/postcards")).status_code == 404:
+            pass
+    shutil.rmtree(folder)
+    assert (found.json()["source"], found.json()["kind"], found.json()["state"]) == ("user", "prompt", "on")
 
 
 async def test_settings_are_told_with_where_they_came_from(live: House) -> None:

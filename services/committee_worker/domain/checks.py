@@ -87,6 +87,8 @@ def tools(case: Case) -> Fault | None:
             return Fault(f"Step {step.ordinal} uses {step.tool!r}, which does not exist.", step.ordinal)
         if not allows(case.task.tools, step.tool):
             return Fault(f"Step {step.ordinal} uses {step.tool!r}, which this agent may not use.", step.ordinal)
+        if step.tool_digest not in (None, tool.digest):
+            return Fault(f"Step {step.ordinal} uses {step.tool!r}, which has changed since then.", step.ordinal)
         if step.mutates is not tool.mutates:
             return Fault(f"Step {step.ordinal} misstates whether {step.tool!r} changes something.", step.ordinal)
         result = tool.validate(step.args)
@@ -147,17 +149,19 @@ def destructive(case: Case) -> Fault | None:
     """What deletes or overwrites has read it first: in this plan, or in this session at the current version (S0-14)."""
     for step in case.plan.steps:
         tool = case.tools[step.tool]
-        if tool.effect is Effect.DELETE and not all(_has_read(case, step, path) for path in _targets(tool, step)):
+        if tool.deletes(step.args) and not all(_has_read(case, step, path) for path in _targets(tool, step)):
             return Fault(f"Step {step.ordinal} deletes without a prior read.", step.ordinal)
     return None
 
 
 def _targets(tool: ToolDefinition, step: Step) -> Sequence[str]:
     """Whatever the step may delete: its paths, what its references bring, and every text inside a list or object, for
-    a plan may have made up groups of files of its own."""
-    nested = (value for value in step.args.values() if not isinstance(value, str))
-    references = [text for text in strings(step.args) if text.startswith("$step(")]
-    return [*references, *paths.path_args(tool.params, step.args), *strings(list(nested))] or [""]
+    a plan may have made up groups of files of its own. Of a tool that deletes besides, it is what a read brings it."""
+    taken = {need.param for need in tool.needs} if tool.effect is not Effect.DELETE else step.args.keys()
+    args = {name: value for name, value in step.args.items() if name in taken}
+    nested = (value for value in args.values() if not isinstance(value, str))
+    references = [text for text in strings(args) if text.startswith("$step(")]
+    return [*references, *paths.path_args(tool.params, args), *strings(list(nested))] or [""]
 
 
 def _has_read(case: Case, step: Step, target: str) -> bool:

@@ -19,6 +19,8 @@ ANSWER_MOST = 40_000
 """Characters of an answer."""
 HISTORY_BYTES, OBSERVED_BYTES, MEMORY_BYTES = 16 * 1024, 40 * 1024, 12 * 1024
 READ_BYTES, NAMES_BYTES = 12 * 1024, 16 * 1024
+WHOLE = ("names", "paths")
+"""Facts of the workspace that are told whole or not at all."""
 ITEMS_MOST, ITEMS_BYTES, DIFF_BYTES = 200, 40 * 1024, 40 * 1024
 LIST_MOST, STRING_MOST = 20, 500
 
@@ -69,8 +71,7 @@ def read(paths: Mapping[str, int]) -> dict[str, int]:
 
 def facts(found: Mapping[str, Json]) -> dict[str, Json]:
     """Facts of the workspace. Names are all of them or none: who plans takes a name that is not there as absent."""
-    fits = "names" not in found or size(found["names"]) <= NAMES_BYTES
-    return {name: value for name, value in found.items() if name != "names" or fits}
+    return {name: value for name, value in found.items() if name not in WHOLE or size(value) <= NAMES_BYTES}
 
 
 def items(found: Iterable[Json]) -> tuple[Json, ...]:

@@ -166,6 +166,8 @@ MATRIX = [
     Case("who may look hurries nothing", "admin.requeue.write", ("admin.requeue.read",), False),
     Case("who may look at the bus looks", "admin.bus.read", ("admin.bus.read",), True),
     Case("a reader of files is none of the bus", "admin.bus.read", ("files:read",), False),
+    Case("who may approve skills does", "admin.skills", ("admin.skills",), True),
+    Case("a writer approves no skill", "admin.skills", ("chat", "files:write"), False),
     Case("an auditor exports", "admin.audit", ("admin.audit",), True),
     Case("a chatter does not export", "admin.audit", ("chat",), False),
     Case("a name that only looks like admin", "administer.dlq", ("admin",), False),

@@ -1,0 +1,187 @@
+"""`suma skills`: what the platform can do, one skill in full, a check of a folder, and one's word on a folder's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from services.cli import words
+from services.cli.errors import NOT_DONE, NobodyToAsk, Usage
+from services.cli.terminal import Json, connected, console, interactive, print_json
+
+if TYPE_CHECKING:
+    from libs.skills import SkillDefinition
+
+app = typer.Typer(help="Skills: folders of instructions and tools that say what can be done here.")
+
+Which = Annotated[str, typer.Argument(metavar="NAME", help="The skill's name.")]
+In = Annotated[
+    Path | None, typer.Option("--in", metavar="DIR", help="With the skills of this folder's own.", file_okay=False)
+]
+Of = Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder that the skill is of.", file_okay=False)]
+HERE = Path()
+
+
+@app.callback(invoke_without_command=True)
+def skills(context: typer.Context, as_json: Json = False) -> None:
+    """List the skills where no command is named."""
+    if context.invoked_subcommand is None:
+        list_(as_json=as_json)
+
+
+@app.command(name="list")
+def list_(folder: In = None, as_json: Json = False) -> None:
+    """List the skills: their kind, where they are from, their tools, and whether they are in use."""
+    with connected() as client:
+        found = client.get("/v1/skills", **_root(folder))
+    if as_json:
+        print_json(found)
+        return
+    table = Table("skill", "kind", "from", "version", "state", "tools", box=None, pad_edge=False)
+    for one in found["skills"]:
+        state = f"{one['state']}: {one['reason']}" if one["reason"] else one["state"]
+        tools = ", ".join(tool.partition(".")[2] for tool in one["tools"])
+        cells = (one["name"], one["kind"] or "?", one["source"] or "?", one["version"] or "?", state, tools)
+        table.add_row(*(Text(words.line(cell, 90)) for cell in cells), style="" if one["state"] == "on" else "dim")
+    console.print(table)
+    for one in found["skills"]:
+        _tell(one["name"], one["problems"])
+
+
+@app.command()
+def info(name: Which, folder: In = None, as_json: Json = False) -> None:
+    """Show one in full: its tools with their parameters and phrases, its digest, where it is from, what is wrong."""
+    with connected() as client:
+        found = client.get(f"/v1/skills/{name}", **_root(folder))
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+@app.command()
+def check(
+    folder: Annotated[
+        Path, typer.Argument(metavar="[FOLDER]", help="A skill, or a folder of skills.", exists=True, file_okay=False)
+    ] = HERE,
+    as_json: Json = False,
+) -> None:
+    """Check a skill's folder, or all in a folder, without a platform; exit with 1 where something is wrong."""
+    told = [_checked(one) for one in _meant(folder.resolve())]
+    if as_json:
+        print_json(told)
+    for one in told if not as_json else ():
+        mark, style = ("✘", "red") if one["problems"] else ("✔", "green")
+        console.print(Text(f"{mark} {words.line(one['name'])}", style=style), Text(one["about"], style="dim"))
+        for problem in one["problems"]:
+            console.print(Text(f"  {words.line(problem, 500)}"))
+    if any(one["problems"] for one in told):
+        raise typer.Exit(NOT_DONE)
+
+
+@app.command()
+def approve(
+    name: Which,
+    folder: Of = HERE,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without showing it first.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Turn on a skill of a folder's own, in exactly this version: any changed byte turns it off again."""
+    root = folder.expanduser().resolve()
+    with connected() as client:
+        found = client.get(f"/v1/skills/{name}", root=str(root))
+        if found["source"] != "workspace" or found["digest"] is None:
+            raise Usage(f"{root} has no skill {name} of its own that could be approved: {found['reason']}")
+        if not yes:
+            _look(found)
+        done = client.post(f"/v1/skills/{name}/approve", {"root": str(root), "digest": found["digest"]})
+    if as_json:
+        print_json(done)
+    else:
+        console.print(Text(f"✔ {name} is on in {words.line(str(root))}", style="green"))
+
+
+@app.command()
+def revoke(name: Which, folder: Of = HERE, as_json: Json = False) -> None:
+    """Turn off a skill of a folder's own."""
+    root = folder.expanduser().resolve()
+    with connected() as client:
+        done = client.post(f"/v1/skills/{name}/revoke", {"root": str(root)})
+    if as_json:
+        print_json(done)
+    else:
+        console.print(Text(f"✔ {name} is off in {words.line(str(root))}", style="green"))
+
+
+def _root(folder: Path | None) -> dict[str, str]:
+    return {"root": str(folder.expanduser().resolve())} if folder is not None else {}
+
+
+def _look(found: Mapping[str, Any]) -> None:
+    """Show what would be approved, and ask."""
+    if not interactive():
+        raise NobodyToAsk(f"look at it with `suma skills info {found['name']} --in DIR`, then approve it with --yes")
+    _show(found)
+    typer.confirm("\nA model may then work by these instructions in this folder. Approve exactly this?", abort=True)
+
+
+def _show(found: Mapping[str, Any]) -> None:
+    for label in ("name", "kind", "source", "state", "reason", "version", "description", "folder", "digest"):
+        if found[label]:
+            console.print(Text(f"{label:12}", style="dim"), Text(words.plain(str(found[label]))))
+    for path, size in found.get("files", {}).items():
+        console.print(Text(f"{'file':12}", style="dim"), Text(f"{words.line(path)} ({size} bytes)"))
+    for tool in found.get("declared", ()):
+        _show_tool(tool)
+    if found["kind"] == "prompt":
+        console.print(Text(f"\n{words.plain(found['instructions'])}"))
+    _tell(found["name"], found["problems"])
+
+
+def _show_tool(tool: Mapping[str, Any]) -> None:
+    changes = "changes files" if tool["mutates"] else "reads"
+    console.print(Text(f"\n{tool['name']}", style="bold"), Text(f"{changes} · {words.line(tool['description'], 300)}"))
+    required = tool["params"].get("required", ())
+    for name, schema in tool["params"].get("properties", {}).items():
+        kind = words.line(str(schema.get("type", "any")), 60)
+        console.print(Text(f"  {name}{'' if name in required else '?'}: {kind}"))
+    for phrase in tool["phrases"]:
+        console.print(Text(f"  “{words.line(phrase, 200)}”", style="dim"))
+
+
+def _tell(name: str, problems: Iterable[str]) -> None:
+    for problem in problems:
+        console.print(Text(f"✘ {words.line(name)}: {words.line(problem, 500)}", style="red"))
+
+
+def _meant(folder: Path) -> list[Path]:
+    """The folder itself, where it is a skill; else each one in it."""
+    if (folder / "SKILL.md").exists():
+        return [folder]
+    from libs.skills.catalogue import folders
+
+    found = folders(folder)
+    if not found:
+        raise Usage(f"{folder} is no skill (it has no SKILL.md), and there is none in it")
+    return found
+
+
+def _checked(folder: Path) -> dict[str, Any]:
+    # Imported here: the other commands need none of it, and are quicker without.
+    from libs.skills import BadSkill, read_skill
+
+    try:
+        skill = read_skill(folder)
+    except BadSkill as bad:
+        return {"name": folder.name, "folder": str(folder), "problems": list(bad.problems), "about": ""}
+    return {"name": skill.name, "folder": str(folder), "digest": skill.digest, "problems": [], "about": _about(skill)}
+
+
+def _about(skill: SkillDefinition) -> str:
+    tools = words.count(len(skill.tools), "tool")
+    return f"{skill.kind.value}, version {skill.version}" + (f", {tools}" if skill.tools else "")

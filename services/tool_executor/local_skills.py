@@ -1,0 +1,139 @@
+"""Skills of a workspace's own: `.suma/skills` of a session's folder. They are off until a person approves them by hash.
+
+Whoever can put a file into a folder could otherwise tell a model what to do there: a downloaded archive, a cloned
+project. So each version is approved alone, for one tenant and one folder, and any changed byte makes it off again. What
+is approved goes before the user's and the bundled ones of its name (S2-24). Only instructions can be approved: tools
+are the same for every folder, and code needs a sandbox.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from libs.errors import NotFound, Rejected
+from libs.runtime.platform import Platform
+from libs.skills import BadSkill, Kind, SkillDefinition, Skills, Source, UnknownSkill, read_skill
+from libs.skills.catalogue import folders
+from services.tool_executor.workspaces import GROUP, Workspaces, queries
+
+FOLDER = Path(".suma", "skills")
+FOUND_MOST = 50
+"""Skills of one folder that are looked at."""
+TOLD_MOST = 20
+"""Skills that planners are told of, and how much of each."""
+TOLD_CHARACTERS = 400
+
+NOT_APPROVED = "not approved: it is of this folder alone, and nobody has looked at it"
+CHANGED = "changed since it was approved"
+WITH_TOOLS = "it declares tools, and a folder's own skills may only be instructions"
+WITH_CODE = "it is code, which runs only in a sandbox, and there is none here"
+TAKEN = "a skill with tools has this name already"
+
+
+class CannotApprove(Rejected):
+    """This skill cannot be used from a folder, whoever approves it."""
+
+    code = "SKILL_CANNOT_BE_APPROVED"
+
+
+class SkillChanged(Rejected):
+    """It is not the version that was looked at."""
+
+    code = "SKILL_CHANGED"
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A skill of a folder's own: on, or off for a reason. `skill` is None where it is broken."""
+
+    folder: Path
+    skill: SkillDefinition | None
+    off: str = ""
+    problems: tuple[str, ...] = ()
+    final: bool = False
+    """No approval would help."""
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+
+class LocalSkills:
+    def __init__(self, platform: Platform, workspaces: Workspaces) -> None:
+        self._platform, self._workspaces = platform, workspaces
+
+    async def found(self, tenant: str, root: str) -> tuple[Local, ...]:
+        """Every skill of the folder, read anew. Raises `BadRoot` for a folder that may not be worked in."""
+        folder = self.folder(root)
+        async with self._platform.database.read(GROUP, tenant) as connection:
+            rows = queries.skill_approvals(connection, tenant=tenant, root=str(folder))
+            approved = {row["name"]: row["digest"] async for row in rows}
+        return await asyncio.to_thread(_found, folder, self._platform.skills, approved)
+
+    def folder(self, root: str) -> Path:
+        """The folder as approvals name it. Raises `BadRoot`."""
+        return self._workspaces.allowed(root)
+
+    async def told(self, tenant: str, root: str) -> list[dict[str, str]]:
+        """What a planner is told: those that are on."""
+        on = [local.skill for local in await self.found(tenant, root) if local.skill is not None and not local.off]
+        return [{"name": skill.name, "description": skill.description[:TOLD_CHARACTERS]} for skill in on[:TOLD_MOST]]
+
+    async def to_use(self, tenant: str, root: str | None, name: str) -> SkillDefinition:
+        """The skill of this name as a session in this folder has it. Raises `UnknownSkill`."""
+        found = await self.found(tenant, root) if root is not None else ()
+        local = next((one for one in found if one.name == name), None)
+        if local is not None and local.skill is not None and not local.off:
+            return local.skill
+        known = self._platform.skills.skills.get(name)
+        if known is None:
+            off = f": the folder's own is {local.off or 'broken'}" if local is not None else ""
+            raise UnknownSkill(f"there is no skill {name}{off}")
+        return known
+
+    async def to_approve(self, tenant: str, root: str, *, name: str, digest: str) -> Path:
+        """The folder for which exactly this version of the skill may be approved.
+
+        Raises:
+            NotFound: there is no such skill. SkillChanged: it is another version by now.
+            CannotApprove: approving it would not make it usable.
+        """
+        local = next((one for one in await self.found(tenant, root) if one.name == name), None)
+        if local is None:
+            raise NotFound(f"{root} has no skill {name} in {FOLDER}")
+        if local.skill is None or local.final:
+            raise CannotApprove("; ".join(local.problems) or local.off)
+        if local.skill.digest != digest:
+            raise SkillChanged(f"{name} has changed since it was looked at: look again")
+        return self.folder(root)
+
+
+def _found(root: Path, skills: Skills, approved: Mapping[str, str]) -> tuple[Local, ...]:
+    top = root / FOLDER
+    try:
+        if top.resolve() != root.resolve() / FOLDER:
+            return (Local(top, None, "a link leads out of the folder", final=True),)
+        return tuple(_judged(folder, skills, approved) for folder in folders(top)[:FOUND_MOST])
+    except OSError as error:
+        return (Local(top, None, f"it cannot be read: {error.strerror}", final=True),)
+
+
+def _judged(folder: Path, skills: Skills, approved: Mapping[str, str]) -> Local:
+    try:
+        skill = read_skill(folder, Source.WORKSPACE)
+    except BadSkill as bad:
+        return Local(folder, None, "broken", bad.problems, final=True)
+    known = skills.skills.get(skill.name)
+    match skill.kind:
+        case Kind.PRIMITIVE:
+            return Local(folder, skill, WITH_TOOLS, final=True)
+        case Kind.CODE:
+            return Local(folder, skill, WITH_CODE, final=True)
+    if known is not None and known.kind is not Kind.PROMPT:
+        return Local(folder, skill, TAKEN, final=True)
+    if skill.name not in approved:
+        return Local(folder, skill, NOT_APPROVED)
+    return Local(folder, skill, "" if approved[skill.name] == skill.digest else CHANGED)
