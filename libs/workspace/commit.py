@@ -28,7 +28,7 @@ from libs.workspace.scope import HIDDEN
 from libs.workspace.stage import Stage
 from libs.workspace.staging import Staging
 from libs.workspace.transaction import Workplace
-from libs.workspace.view import Blobs, Original, no_blobs
+from libs.workspace.view import Blobs, Original
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def commit(
     commit_id: str,
     fence: Fence,
     exclude: Iterable[str] = (),
-    blobs: Blobs = no_blobs,
+    blobs: Blobs | None = None,
     step: Step = no_step,
 ) -> Committed:
     """Carry the stage to the disk, without what touches the excluded paths. The stage's tree is of the past then:
@@ -66,9 +66,8 @@ def commit(
         _refuse_repeated(place, commit_id)
         _refuse_foreign(stage, place.door)
         with place.journal.begin(commit_id) as folder:
-            intent = place.prepared(
-                folder, lambda: _intent(place, folder, stage, Excluded.of(stage.tree.root, exclude), blobs)
-            )
+            excluded, source = Excluded.of(stage.tree.root, exclude), blobs or stage.blobs
+            intent = place.prepared(folder, lambda: _intent(place, folder, stage, excluded, source))
             late = place.run(folder, folder, intent.plan)
     return Committed(commit_id, len(intent.plan), intent.diff, late, intent.warnings)
 

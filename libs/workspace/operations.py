@@ -64,11 +64,15 @@ class Create(_Op):
     directory: bool = False
     content: Content | None = None
     mode: int | None = Field(default=None, ge=0, le=0o777)
+    mtime_ns: int = Field(default=0, ge=0, lt=1 << 63)
+    """When the file was last changed; 0 for the moment of the commit."""
 
     @model_validator(mode="after")
     def _whole(self) -> Create:
         if self.directory and self.content is not None:
             raise ValueError("a folder has no content")
+        if self.directory and self.mtime_ns:
+            raise ValueError("a folder is changed by what is made in it")
         return self
 
 

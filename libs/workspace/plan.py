@@ -117,6 +117,8 @@ class Fresh:
     mode: int
     body: Body | None = None
     like: str | None = None
+    mtime_ns: int = 0
+    """What the file's time of change is to be; 0 for now."""
 
 
 @dataclass(frozen=True)
@@ -233,9 +235,8 @@ def _created(stage: Stage, node: int) -> Item:
 
 def _fresh(stage: Stage, node: int, like: str | None = None) -> Fresh:
     attrs = stage.tree.attrs(node)
-    return Fresh(
-        f"n{node}", stage.tree.path(node), attrs["kind"], attrs["mode"] & 0o7777, stage.contents.get(node), like
-    )
+    path, body, mtime_ns = stage.tree.path(node), stage.contents.get(node), attrs["mtime_ns"]
+    return Fresh(f"n{node}", path, attrs["kind"], attrs["mode"] & 0o7777, body, like, mtime_ns)
 
 
 def _depth(path: str | None) -> int:

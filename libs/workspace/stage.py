@@ -23,6 +23,7 @@ from libs.workspace.names import shown
 from libs.workspace.operations import (
     AnyOperation,
     Batch,
+    Blob,
     Content,
     Copy,
     Create,
@@ -34,9 +35,10 @@ from libs.workspace.operations import (
     Write,
 )
 from libs.workspace.scope import checked_name, resolve
+from libs.workspace.shelf import Shelf
 from libs.workspace.survey import Duplicates, Filters, Statistics
 from libs.workspace.tree import ROOT, Attrs, Tree
-from libs.workspace.view import Blobs, Body, Node, Origin, Original, View, no_blobs
+from libs.workspace.view import Body, Node, Origin, Original, View
 
 REGULAR, DIRECTORY = stat.S_IFREG, stat.S_IFDIR
 
@@ -74,8 +76,9 @@ class _Logged:
 class Stage(View):
     """A tree and the operations upon it. Not for several threads at once."""
 
-    def __init__(self, tree: Tree, blobs: Blobs = no_blobs) -> None:
-        super().__init__(tree, blobs)
+    def __init__(self, tree: Tree, shelf: Shelf | None = None) -> None:
+        self.shelf = shelf or Shelf()
+        super().__init__(tree, self.shelf.path)
         self.fresh: set[int] = set()
         """Nodes that the stage made; some may be gone again."""
         self.outdated: dict[str, str] = {}
@@ -83,10 +86,10 @@ class Stage(View):
         self._log: list[_Logged] = []
 
     @classmethod
-    def replay(cls, tree: Tree, operations: Iterable[Operation | AnyOperation], blobs: Blobs = no_blobs) -> Stage:
+    def replay(cls, tree: Tree, operations: Iterable[Operation | AnyOperation], shelf: Shelf | None = None) -> Stage:
         """The stage that a log describes, upon a newer scan. What no longer fits is in `outdated` and stops a
         commit; versions stay."""
-        stage = cls(tree, blobs)
+        stage = cls(tree, shelf)
         for operation in operations:
             stage._redo(_plain(operation))
         return stage
@@ -120,6 +123,15 @@ class Stage(View):
             logged.edit.undo()
         del self._log[version:]
         return tuple(logged.operation for logged in dropped)
+
+    @property
+    def blobs_needed(self) -> set[Blob]:
+        """Every staged content that is a blob, also what is deleted again."""
+        return {body for body in self.contents.values() if isinstance(body, Blob)}
+
+    def check_whole(self, path: str) -> None:
+        """Raises `Sealed` where a part of this could not be read: what is copied or packed would lack it."""
+        self._refuse_sealed(self.locate(path))
 
     def diff(self) -> Diff:
         return diff(self, {node: entry.operation.reason for entry in self._log for node in entry.edit.nodes})
@@ -170,7 +182,8 @@ class Stage(View):
         content = operation.content or Inline(base64="")
         kind, bits, usual = ("directory", DIRECTORY, 0o755) if operation.directory else ("file", REGULAR, 0o644)
         mode = bits | (usual if operation.mode is None else operation.mode)
-        node = self._insert(edit, parent, _attrs(name, kind, _size(content), mode))
+        attrs = _attrs(name, kind, _size(content), mode) | {"mtime_ns": operation.mtime_ns}
+        node = self._insert(edit, parent, attrs)
         if not operation.directory:
             self._fill(edit, node, content)
         edit.paths.append(self.tree.path(node))

@@ -20,9 +20,9 @@ from libs.workspace.errors import BadContent
 from libs.workspace.journal import Folder
 from libs.workspace.operations import Blob
 from libs.workspace.plan import Draft, Fresh, Item, Plan, Swap
+from libs.workspace.shelf import CHUNK
 from libs.workspace.signature import Signature
 from libs.workspace.stage import Stage
-from libs.workspace.survey import CHUNK
 from libs.workspace.view import Blobs, Original, opened_blob
 
 
@@ -79,6 +79,8 @@ class Staging:
             else:
                 self._resemble(fd, fresh.like)
             os.fchmod(fd, fresh.mode)
+            if fresh.mtime_ns:
+                os.utime(fd, ns=(fresh.mtime_ns, fresh.mtime_ns))
             return Signature.of(os.fstat(fd))
 
     def _fill(self, fresh: Fresh, target: BinaryIO) -> None:

@@ -8,16 +8,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import BinaryIO
 
 from libs.workspace import names
 from libs.workspace.beneath import Beneath
 from libs.workspace.errors import Changed
 from libs.workspace.operations import Blob
+from libs.workspace.shelf import hashed
 from libs.workspace.tree import ROOT
 from libs.workspace.view import Node, Original, View
 
-CHUNK = 1024 * 1024
 CATEGORIES = {
     "documents": "pdf doc docx odt rtf txt md tex epub pages ppt pptx odp key",
     "tables": "csv tsv xls xlsx ods numbers parquet",
@@ -179,13 +178,6 @@ def digest(view: View, door: Beneath, node: int) -> str:
         with view.original(door, body.node) as stream:
             view.hashes[body.node] = hashed(stream)
     return view.hashes[body.node]
-
-
-def hashed(stream: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while piece := stream.read(CHUNK):
-        digest.update(piece)
-    return digest.hexdigest()
 
 
 def _inside(view: View, node: int) -> list[int]:

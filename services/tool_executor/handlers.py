@@ -25,7 +25,7 @@ from libs.objects import bodies
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
 from services.tool_executor import calls
-from services.tool_executor.chain import Chain, LinkRefused, Passed
+from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
 from services.tool_executor.domain import bounds
 from services.tool_executor.domain.workspace_tools import WORKSPACE_TOOLS
 from services.tool_executor.effects import Effects
@@ -34,6 +34,14 @@ from services.tool_executor.work import FilesChanged, Work, Worked
 from services.tool_executor.workspaces import GROUP, Workspaces, queries
 
 TOOL = "tool"
+SETTLED_SECONDS = 3.0
+"""Processes read changed skills each on their own, within a second: for so long a difference may be passing."""
+
+
+class SkillsDiffer(Unavailable):
+    """Whoever planned this has another version of the skill than we have, yet."""
+
+    code = "SKILLS_DIFFER"
 
 
 class StageMoved(Rejected):
@@ -64,12 +72,14 @@ class Handlers:
         try:
             passed = await self._chain.check(cause, request, now)
         except LinkRefused as refused:
+            if isinstance(refused, NotAsPlanned) and now - event.time < timedelta(seconds=SETTLED_SECONDS):
+                raise SkillsDiffer(refused.reason) from refused
             return self._refuse(cause, request, refused)
         except Unavailable as error:
             if now - event.time < timedelta(seconds=self._settings.policy_seconds):
                 raise
             return self._refuse(cause, request, LinkRefused("policy", f"POLICY_UNAVAILABLE: {error}"))
-        if passed.tool is not None and not passed.tool.in_workspace:
+        if passed.tool is not None and passed.tool.from_outside:
             return await self._effects.begin(cause, request, passed.tool, passed)
         return self._begin(cause, request, passed)
 

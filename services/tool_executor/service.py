@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from libs.events import ToolCancelRequested, ToolRequested
 from libs.leases.ports import Kind
 from libs.runtime.platform import Platform
@@ -11,18 +13,21 @@ from services.tool_executor import api
 from services.tool_executor.content import Contents
 from services.tool_executor.effects import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
+from services.tool_executor.local_skills import LocalSkills
 from services.tool_executor.settings import Settings
 from services.tool_executor.work import Work
 from services.tool_executor.workspaces import GROUP, SCHEMA, Workspaces
 
 PORT = 8020
-CATEGORIES = ("organize-by-type", "references", "categories.yaml")
+CATEGORIES = ("organize-by-type", "references/categories.yaml")
 
 
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
-    workspaces = Workspaces(platform.database, settings, platform.data_dir)
-    work = Work(platform, workspaces, _categories(platform), Contents(platform.embedder, settings))
+    workspaces = Workspaces(platform.database, platform.objects, settings, data_dir=platform.data_dir)
+    local, contents = LocalSkills(platform, workspaces), Contents(platform.embedder, settings)
+    categories, limits = _categories(platform), settings.limits
+    work = Work(platform, workspaces, categories=categories, contents=contents, local=local, limits=limits)
     effects = Effects(platform, settings)
     on = Handlers(platform, workspaces, work, effects, settings)
     room, each, tries = settings.effects_at_once, settings.effects_at_once_per_tenant, settings.effect_attempts
@@ -38,12 +43,22 @@ def build(platform: Platform) -> Service:
             Kind(SETTLE, effects.settle, effects.settled, effects.unsettled, room, each, tries),
         ],
         schema=SCHEMA,
-        api=Api(api.build(platform, workspaces), PORT),
+        api=Api(api.build(platform, workspaces, local), PORT),
     )
 
 
-def _categories(platform: Platform) -> Categories:
-    """The categories are data of a skill; without that skill everything is Other."""
-    skill = platform.skills.skills.get(CATEGORIES[0])
-    path = skill.folder.joinpath(*CATEGORIES[1:]) if skill else None
-    return Categories.load(path) if path is not None and path.is_file() else Categories({})
+def _categories(platform: Platform) -> Callable[[], Categories]:
+    """The categories are data of a skill, as it is now; without that skill everything is Other."""
+    kept: dict[str, Categories] = {}
+
+    def now() -> Categories:
+        skill = platform.skills.skills.get(CATEGORIES[0])
+        if skill is None or CATEGORIES[1] not in skill.files:
+            return Categories({})
+        if skill.digest not in kept:
+            fresh = Categories.read(skill.files[CATEGORIES[1]])
+            kept.clear()
+            kept[skill.digest] = fresh
+        return kept[skill.digest]
+
+    return now

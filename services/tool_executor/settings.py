@@ -6,6 +6,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from services.tool_executor.domain.bench import Limits
+
 
 class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -35,3 +37,25 @@ class Settings(BaseModel):
     index_bytes_most: int = Field(default=256 * 1024, ge=1)
     """Of each file, for content search."""
     index_files_most: int = Field(default=20_000, ge=1)
+    read_bytes_most: int = Field(default=4 << 20, ge=1)
+    """Of one file that is parsed, explained or summarised."""
+    summary_files_most: int = Field(default=100, ge=1)
+    archive_bytes_most: int = Field(default=1 << 30, ge=1)
+    """Packed or unpacked by one call, counted as they pass; the archive itself is also a blob (`blob_bytes_most`)."""
+    archive_entries_most: int = Field(default=10_000, ge=1)
+    archive_ratio_most: int = Field(default=200, ge=1)
+    """Bytes that may come out of each byte of an archive, from ten megabytes on."""
+    staged_bytes_most: int = Field(default=4 << 30, ge=1)
+    """Contents that one turn may stage beside its log."""
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds of one call."""
+        return Limits(
+            read_bytes=self.read_bytes_most,
+            texts=self.summary_files_most,
+            archive_bytes=self.archive_bytes_most,
+            archive_entries=self.archive_entries_most,
+            archive_ratio=self.archive_ratio_most,
+            staged_bytes=self.staged_bytes_most,
+        )

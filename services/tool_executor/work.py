@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,18 +16,20 @@ from libs.events import ToolRequested
 from libs.events.values import Diff, DiffEntry
 from libs.leases.ports import Held
 from libs.runtime.platform import Platform
-from libs.skills import Categories, Primitive
+from libs.skills import USE, Categories, Primitive, use
 from libs.workspace.commit import Committed, commit, committed, outcome
 from libs.workspace.diff import Diff as NetDiff
 from libs.workspace.errors import CommitConflict, Unfinished
 from libs.workspace.lock import lock, seize
 from libs.workspace.rollback import RolledBack, rollback
 from libs.workspace.stage import Stage
-from services.tool_executor.chain import expanded
+from services.tool_executor.chain import as_planned, expanded
 from services.tool_executor.content import Contents
 from services.tool_executor.domain import bounds
-from services.tool_executor.domain.primitives import PRIMITIVES, Bench, Done
+from services.tool_executor.domain.bench import Bench, Done, Limits
+from services.tool_executor.domain.primitives import PRIMITIVES
 from services.tool_executor.domain.workspace_tools import COMMIT, DROP, RESTORE, ROLLBACK
+from services.tool_executor.local_skills import LocalSkills
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
 
 ENTRIES_MOST = 200
@@ -62,6 +65,29 @@ class FilesChanged(Rejected):
         self.paths = paths
 
 
+class Unwanted(Rejected):
+    """Nobody waits for this call any more."""
+
+    code = "CANCELLED"
+
+
+class Wanted:
+    """Tells a thread that its call was cancelled or ran out of time: a thread can only stop itself."""
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+
+    def check(self) -> None:
+        if self._over.is_set():
+            raise Unwanted
+
+
 @dataclass(frozen=True)
 class Worked:
     """What a call did, on its way to becoming a changeset."""
@@ -85,9 +111,19 @@ class Worked:
 
 
 class Work:
-    def __init__(self, platform: Platform, workspaces: Workspaces, categories: Categories, contents: Contents) -> None:
+    def __init__(
+        self,
+        platform: Platform,
+        workspaces: Workspaces,
+        *,
+        categories: Callable[[], Categories],
+        contents: Contents,
+        local: LocalSkills,
+        limits: Limits,
+    ) -> None:
         self._platform, self._workspaces = platform, workspaces
-        self._categories, self._contents = categories, contents
+        self._categories, self._contents, self._local = categories, contents, local
+        self._limits = limits
 
     async def do(self, held: Held, request: ToolRequested, session: str) -> Worked:
         """Do the call's work, alone with its session's workspace.
@@ -106,28 +142,45 @@ class Work:
                     return await self._restore(held, request, session)
                 case str() if request.tool == ROLLBACK:
                     return await self._roll_back(held, request, session)
+                case str() if request.tool == USE:
+                    async with _deadline(request.deadline):
+                        return await self._use(held, request)
                 case _:
                     async with _deadline(request.deadline):
                         return await self._primitive(held, request, session)
 
     async def _primitive(self, held: Held, request: ToolRequested, session: str) -> Worked:
-        tool = self._platform.skills.tool(request.tool)
+        tool = as_planned(self._platform.skills.tool(request.tool), request)
         args = {**tool.defaults(), **await expanded(self._platform.objects, held.tenant, request.args)}
         workspace = await self._workspaces.take(held.tenant, session, request.root, turn=request.turn_id)
         if tool.primitive is Primitive.RETRIEVAL:
             return await self._search(held, session, workspace, args)
-        before = workspace.stage.version
-        bench = Bench(workspace.stage, self._categories, tool.mutates, reason=tool.name)
-        done = await asyncio.to_thread(PRIMITIVES[tool.method], bench, args)
+        await self._workspaces.fill(held.tenant, workspace)
+        before, wanted = workspace.stage.version, Wanted()
+        bench = Bench(
+            workspace.stage, self._categories(), tool.mutates, reason=tool.name, limits=self._limits, check=wanted.check
+        )
+        with wanted:
+            done = await asyncio.to_thread(PRIMITIVES[tool.method], bench, args)
         if done.applied is None:
             self._workspaces.keep(held.tenant, session, workspace)
             return Worked(done.data, done.summary, reads=done.reads, warnings=done.warnings)
-        return await self._staged(request, workspace, before, done)
+        return await self._staged(held, request, workspace, before=before, done=done)
 
-    async def _staged(self, request: ToolRequested, workspace: Workspace, before: int, done: Done) -> Worked:
+    async def _use(self, held: Held, request: ToolRequested) -> Worked:
+        """A look into a skill: what it says is data, and names the version that it is from."""
+        args = await expanded(self._platform.objects, held.tenant, request.args)
+        skill = await self._local.to_use(held.tenant, request.root, args["skill"])
+        page = use(skill, args.get("reference"), args.get("offset", 0))
+        return Worked(page, f"Read {args.get('reference') or 'the instructions'} of the skill {skill.name}.")
+
+    async def _staged(
+        self, held: Held, request: ToolRequested, workspace: Workspace, *, before: int, done: Done
+    ) -> Worked:
         applied = done.applied
         if applied is None:
             raise ValueError("nothing was staged")
+        await self._workspaces.save(held.tenant, workspace)
         workspace.revision += 1
         return Worked(
             done.data,
@@ -135,7 +188,7 @@ class Work:
             workspace,
             done.reads,
             done.warnings,
-            operations=(applied.operation.model_dump(mode="json"),),
+            operations=(await asyncio.to_thread(applied.operation.model_dump, mode="json"),),
             base=before,
             length=applied.version,
             snapshot=(ids.derived(request.call_id, "snapshot"), before),
@@ -175,6 +228,7 @@ class Work:
         workspace = await self._workspaces.take(held.tenant, session, root_name, turn=turn, fresh=True)
         if workspace.revision != request.args["version"]:
             raise StaleDiff("the stage has changed since its diff was approved; look at it again")
+        await self._workspaces.fill(held.tenant, workspace)
         commit_id, exclude = str(request.args["commit_id"]), tuple(map(str, request.args.get("exclude", ())))
         fence, stage = _fence(held), workspace.stage
         return await self._whole(

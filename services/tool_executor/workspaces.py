@@ -23,20 +23,23 @@ import orjson
 from libs.database import Database, Schema
 from libs.errors import Rejected
 from libs.guards.paths import within
+from libs.objects import Objects
 from libs.workspace.engine import Fence, no_fence
 from libs.workspace.errors import BadRoot
 from libs.workspace.lock import lock
 from libs.workspace.operations import Operation
 from libs.workspace.recovery import recover
 from libs.workspace.roots import check_root
+from libs.workspace.shelf import Shelf
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from services.tool_executor.settings import Settings
+from services.tool_executor.shelves import Shelves
 
 HERE = Path(__file__).parent
 SCHEMA = Schema("executor", HERE / "migrations", HERE / "apply.sql")
 GROUP = "tool_executor"
-ROOTS = "roots.json"
+ROOTS, SHELVES = "roots.json", "shelves"
 LOOK_SECONDS = 2.0
 """How long a root that was found in order is taken for one."""
 LOOKED_MOST = 1_000
@@ -71,8 +74,9 @@ class Workspace:
 
 
 class Workspaces:
-    def __init__(self, database: Database, settings: Settings, data_dir: Path) -> None:
+    def __init__(self, database: Database, objects: Objects, settings: Settings, *, data_dir: Path) -> None:
         self._database, self._settings, self._data_dir = database, settings, data_dir
+        self._shelves = Shelves(objects, data_dir / SHELVES)
         self._kept: OrderedDict[tuple[str, str], Workspace] = OrderedDict()
         self._locks: dict[tuple[str, str], tuple[asyncio.Lock, int]] = {}
         """By session: the lock, and how many hold it or wait for it."""
@@ -104,13 +108,22 @@ class Workspaces:
         """
         folder = self.allowed(root)
         kept = self._kept.pop((tenant, session), None)
+        shelf = kept.stage.shelf if kept else self._shelves.shelf()
         if kept is None or fresh:
-            return await self._open(tenant, session, folder, turn)
+            return await self._open(tenant, session, folder, turn=turn, shelf=shelf)
         async with self._database.read(GROUP, tenant) as connection:
             head = await queries.stage_head(connection, tenant=tenant, session=session)
         if self._holds(kept, folder, head, turn):
             return kept
-        return await self._open(tenant, session, folder, turn)
+        return await self._open(tenant, session, folder, turn=turn, shelf=shelf)
+
+    async def fill(self, tenant: str, workspace: Workspace) -> None:
+        """Bring the contents that were staged beside the log, for whoever is going to read them."""
+        await self._shelves.fill(tenant, workspace.stage)
+
+    async def save(self, tenant: str, workspace: Workspace) -> None:
+        """Make the contents durable that were staged beside the log, before the log names them."""
+        await self._shelves.save(tenant, workspace.stage.shelf)
 
     def keep(self, tenant: str, session: str, workspace: Workspace) -> None:
         """Put it back: what is in memory is what Postgres has."""
@@ -151,7 +164,7 @@ class Workspaces:
         ours = turn in (None, kept.turn)
         return young and ours and kept.root == folder and kept.revision == (head["revision"] if head else 0)
 
-    async def _open(self, tenant: str, session: str, folder: Path, turn: str | None) -> Workspace:
+    async def _open(self, tenant: str, session: str, folder: Path, *, turn: str | None, shelf: Shelf) -> Workspace:
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.stage(connection, tenant=tenant, session=session)
         whose = turn or (row["turn_id"] if row else None)
@@ -159,12 +172,14 @@ class Workspaces:
         if folder not in self._recovered:
             await self.settle(folder)
             self._recovered.add(folder)
-        stage = await asyncio.to_thread(_replayed, folder, logged)
+        stage = await asyncio.to_thread(_replayed, folder, logged, shelf)
         return Workspace(folder, stage, row["revision"] if row else 0, whose)
 
 
-def _replayed(folder: Path, logged: list[Any]) -> Stage:
-    return Stage.replay(Tree.scan(folder), [Operation.model_validate(operation) for operation in logged])
+def _replayed(folder: Path, logged: list[Any], shelf: Shelf) -> Stage:
+    stage = Stage.replay(Tree.scan(folder), [Operation.model_validate(operation) for operation in logged], shelf)
+    shelf.prune(stage.blobs_needed)
+    return stage
 
 
 def _inside(allowed: Path, folder: Path) -> bool:

@@ -8,49 +8,32 @@ there is an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from posixpath import basename, dirname, join
 from typing import Any
 
-from libs.errors import NotFound, Rejected
-from libs.skills import Categories, free_name, selected
-from libs.workspace.operations import AnyOperation, Batch, Create, Delete, Inline, Move, Rename
-from libs.workspace.stage import Applied, Stage
+from libs.skills import free_name
+from libs.skills.categories import split_suffix
+from libs.workspace.operations import AnyOperation, Create, Delete, Inline, Move, Rename
+from libs.workspace.stage import Stage
 from libs.workspace.survey import Group
 from libs.workspace.view import Node
-
-READS_MOST = 2_000
-Args = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a primitive showed (`data`, by the fields that its tool declares) and what it staged."""
-
-    data: dict[str, Any]
-    summary: str
-    reads: tuple[str, ...] = ()
-    applied: Applied | None = None
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Bench:
-    """What primitives work with."""
-
-    stage: Stage
-    categories: Categories
-    mutates: bool = False
-    reason: str = ""
-    missing: list[str] = field(default_factory=list)
-
+from services.tool_executor.domain.bench import READS_MOST, Args, Bench, Done, human, many, topmost
+from services.tool_executor.domain.explaining import explain_node
+from services.tool_executor.domain.listing import admitted, chosen
+from services.tool_executor.domain.packing import pack_nodes
+from services.tool_executor.domain.parsing import parse_content
+from services.tool_executor.domain.renaming import rename_many
+from services.tool_executor.domain.summarizing import summarize_texts
+from services.tool_executor.domain.unpacking import archive_contents, unpack_archive
 
 Primitive = Callable[[Bench, Args], Done]
 
 
 def get_children(bench: Bench, args: Args) -> Done:
-    """The files and folders in a folder; with `recursive`, the files at every depth."""
-    nodes = [node for node in _listed(bench.stage, args) if _wanted(node, args)]
+    """The files and folders in a folder; with `recursive`, the files at every depth, or the folders if those are
+    asked for.
+    """
+    nodes = chosen(bench.stage, _listed(bench.stage, args), args)
     paths = [node.path for node in nodes]
     files = sum(node.kind == "file" for node in nodes)
     return Done(
@@ -87,8 +70,8 @@ def get_metadata(bench: Bench, args: Args) -> Done:
 def statistics(bench: Bench, args: Args) -> Done:
     """What is there: counts, sizes, kinds, ages, empties, duplicates."""
     everything = list(bench.stage.walk(args["path"]))
-    nodes = [node for node in everything if node.kind != "directory" and _wanted(node, args)]
-    folders = sum(node.kind == "directory" for node in everything)
+    nodes = admitted(bench.stage, (node for node in everything if node.kind != "directory"), args)
+    folders = sum(node.kind == "directory" for node in everything) if args.get("node_kind") != "file" else 0
     dated = sorted((n for n in nodes if n.modified_at is not None), key=lambda n: (n.modified_at, n.path))
     groups = [group for group in _groups(bench.stage, args) if len(group.paths) > 1]
     data = {
@@ -134,7 +117,7 @@ def create_node(bench: Bench, args: Args) -> Done:
         Create(path=join(args["path"], name), directory=directory, content=content, reason=bench.reason)
         for name in names
     ]
-    applied = _stage(bench, made)
+    applied = bench.put(made)
     paths = [operation.path for operation in made]
     return Done({"created": paths}, f"Created {', '.join(paths)}.", applied=applied)
 
@@ -142,24 +125,21 @@ def create_node(bench: Bench, args: Args) -> Done:
 def move_node(bench: Bench, args: Args) -> Done:
     """Things into a folder or to a new name; with `by: extension_category`, each file into its category's folder."""
     sources = args["source"] if isinstance(args["source"], list) else [args["source"]]
-    kept = list(_present(bench, sources, strict=isinstance(args["source"], str)))
+    kept = list(bench.present(sources, strict=isinstance(args["source"], str)))
+    target = bench.within(args["target"])
     if args.get("by") == "extension_category":
-        return _sorted(bench, kept, args["target"])
-    moves = (
-        list(_into(bench, kept, args["target"]))
-        if len(sources) > 1 or _is_folder(bench.stage, args["target"])
-        else None
-    )
-    operations: list[AnyOperation] = list(moves) if moves is not None else []
-    if moves is None:
-        operations = [Move(path=path, target=args["target"], reason=bench.reason) for path in kept]
-    return _moved(bench, operations, [])
+        return _sorted(bench, kept, target)
+    if len(sources) > 1 or _means_folder(bench, sources[0] if sources else "", target):
+        made = bench.making(target) if kept else []
+        moves = list(_into(bench, topmost(kept), target))
+        return _moved(bench, [*made, *moves], [folder.path for folder in made])
+    return _moved(bench, [Move(path=path, target=target, reason=bench.reason) for path in kept], [])
 
 
 def rename_node(bench: Bench, args: Args) -> Done:
     """Another name in the same folder; never over something that is there."""
     path, name = args["path"], args["new_name"]
-    applied = _stage(bench, [Rename(path=path, new_name=name, reason=bench.reason)])
+    applied = bench.put([Rename(path=path, new_name=name, reason=bench.reason)])
     new = join(dirname(path), name)
     return Done({"path": new, "renamed": {"from": path, "to": new}}, f"Renamed {path} to {name}.", applied=applied)
 
@@ -170,10 +150,10 @@ def delete_node(bench: Bench, args: Args) -> Done:
         asked = [path for group in args["groups"] for path in group["remove"]]
     else:
         asked = args["paths"] if "paths" in args else [args["path"]]
-    paths = list(_present(bench, asked, strict="groups" not in args and len(asked) == 1))
+    paths = topmost(list(bench.present(asked, strict="groups" not in args and len(asked) == 1)))
     sizes = [bench.stage.get_metadata(path) for path in paths]
     freed = sum(node.size for node in sizes)
-    applied = _stage(bench, [Delete(path=path, reason=bench.reason) for path in paths])
+    applied = bench.put([Delete(path=path, reason=bench.reason) for path in paths])
     return Done(
         {"deleted": paths, "files": len(paths), "bytes": freed},
         f"Removed {many(len(paths), 'file')}, {human(freed)}.",
@@ -191,40 +171,29 @@ PRIMITIVES: Mapping[str, Primitive] = {
     "move_node": move_node,
     "rename_node": rename_node,
     "delete_node": delete_node,
+    "rename_many": rename_many,
+    "pack_nodes": pack_nodes,
+    "archive_contents": archive_contents,
+    "unpack_archive": unpack_archive,
+    "parse_content": parse_content,
+    "explain_node": explain_node,
+    "summarize_texts": summarize_texts,
 }
 
 
-def many(count: int, word: str) -> str:
-    """1 file, 2 files."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
-def human(size: int) -> str:
-    """A size for people: 12 MB."""
-    amount = float(size)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000 or unit == "GB":
-            return f"{amount:.0f} {unit}" if amount >= 10 or unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.0f} GB"
-
-
 def _listed(stage: Stage, args: Args) -> Sequence[Node]:
-    if args.get("recursive"):
-        return [node for node in stage.walk(args["path"]) if node.kind != "directory"]
-    return stage.get_children(args["path"])
-
-
-def _wanted(node: Node, args: Args) -> bool:
-    return selected(node.path, include=args.get("include", ()), exclude=args.get("exclude", ()))
+    if not args.get("recursive"):
+        return stage.get_children(args["path"])
+    folders = args.get("node_kind") == "directory"
+    return [node for node in stage.walk(args["path"]) if (node.kind == "directory") is folders]
 
 
 def _groups(stage: Stage, args: Args) -> Iterator[Group]:
     """Groups of wanted files; what is empty is alike but no copy of anything."""
     for group in stage.find_duplicates(args["path"]):
-        wanted = tuple(path for path in group.paths if _wanted(stage.get_metadata(path), args))
+        wanted = admitted(stage, map(stage.get_metadata, group.paths), args)
         if group.size > 0 and len(wanted) > 1:
-            yield Group(group.sha256, group.size, wanted)
+            yield Group(group.sha256, group.size, tuple(node.path for node in wanted))
 
 
 def _group(stage: Stage, group: Group, keep: str) -> dict[str, Any]:
@@ -246,21 +215,15 @@ def _group(stage: Stage, group: Group, keep: str) -> dict[str, Any]:
     }
 
 
-def _present(bench: Bench, paths: Sequence[str], *, strict: bool) -> Iterator[str]:
-    """Those that are still there; stale ones are noted (S4-36)."""
-    for path in dict.fromkeys(paths):
-        try:
-            bench.stage.locate(path)
-        except NotFound:
-            if strict:
-                raise
-            bench.missing.append(f"{path} is no longer there and was left out.")
-            continue
-        yield path
+def _means_folder(bench: Bench, source: str, target: str) -> bool:
+    """A folder that is there, or one that is still to be made: a file with an ending does not lose it by a move."""
+    if bench.is_folder(target):
+        return True
+    return bool(split_suffix(basename(source))[1]) and not split_suffix(basename(target))[1]
 
 
 def _into(bench: Bench, paths: Sequence[str], target: str) -> Iterator[Move]:
-    taken = {node.name for node in bench.stage.get_children(target)}
+    taken = bench.names_in(target)
     for path in paths:
         if dirname(path) == ("" if target == "." else target):
             continue
@@ -280,8 +243,8 @@ def _sorted(bench: Bench, paths: Sequence[str], target: str) -> Done:
         category = bench.categories.category_of(basename(path))
         folder = category if target == "." else join(target, category)
         if folder not in folders:
-            folders[folder] = _names_in(stage, folder)
-            if not _exists(stage, folder):
+            folders[folder] = bench.names_in(folder)
+            if not bench.exists(folder):
                 operations.append(Create(path=folder, directory=True, reason=bench.reason))
                 made.append(folder)
         if dirname(path) == folder:
@@ -294,7 +257,7 @@ def _sorted(bench: Bench, paths: Sequence[str], target: str) -> Done:
 
 def _moved(bench: Bench, operations: Sequence[AnyOperation], made: list[str]) -> Done:
     moves = [{"from": op.path, "to": op.target} for op in operations if isinstance(op, Move)]
-    applied = _stage(bench, operations)
+    applied = bench.put(operations)
     folders = sorted({dirname(move["to"]) for move in moves} | set(made))
     where = (
         f" into {len(folders)} folders" if len(folders) > 1 else f" into {folders[0]}" if folders and folders[0] else ""
@@ -305,36 +268,6 @@ def _moved(bench: Bench, operations: Sequence[AnyOperation], made: list[str]) ->
         applied=applied,
         warnings=tuple(bench.missing),
     )
-
-
-def _stage(bench: Bench, operations: Sequence[AnyOperation]) -> Applied | None:
-    """One operation of the stage; nothing at all when there is nothing to do."""
-    if not operations:
-        return None
-    if not bench.mutates:
-        raise Rejected("a tool that only reads tried to change something")
-    single = (
-        operations[0]
-        if len(operations) == 1
-        else Batch.model_validate({"operations": operations, "reason": bench.reason})
-    )
-    return bench.stage.apply(single)
-
-
-def _names_in(stage: Stage, folder: str) -> set[str]:
-    return {node.name for node in stage.get_children(folder)} if _is_folder(stage, folder) else set()
-
-
-def _exists(stage: Stage, path: str) -> bool:
-    try:
-        stage.locate(path)
-    except NotFound:
-        return False
-    return True
-
-
-def _is_folder(stage: Stage, path: str) -> bool:
-    return _exists(stage, path) and stage.get_metadata(path).kind == "directory"
 
 
 def _extents(sized: Iterator[tuple[str, int]]) -> dict[str, dict[str, int]]:

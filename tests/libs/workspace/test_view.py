@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from libs.workspace.errors import Changed, NoSuchPath, OutsideWorkspace, WrongKind
-from libs.workspace.operations import Blob, Create, Delete, Move, Write
+from libs.workspace.operations import Create, Delete, Move, Write
+from libs.workspace.shelf import Shelf
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from tests.libs.workspace.trees import staged, text
@@ -42,10 +43,11 @@ def test_content_is_what_was_staged_last(root: Path) -> None:
     assert stage.read_content("README").data == b"other"
 
 
-def test_a_blob_is_read_from_the_store(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "blob").write_bytes(b"from the store")
-    stage = Stage(Tree.scan(root), lambda sha256: tmp_path / "blob")
-    stage.apply(Create(path="new", content=Blob(sha256="0" * 64, size=14)))
+def test_a_blob_is_read_from_the_shelf(root: Path, tmp_path: Path) -> None:
+    stage = Stage(Tree.scan(root), Shelf(tmp_path / "shelves"))
+    with stage.shelf.drafting() as draft:
+        draft.write(b"from the store")
+        stage.apply(Create(path="new", content=stage.shelf.put(draft)))
     assert stage.read_content("new").data == b"from the store"
 
 

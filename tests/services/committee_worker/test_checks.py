@@ -101,3 +101,18 @@ def test_the_calls_of_earlier_rounds_count_against_the_budget() -> None:
 
 def test_a_plan_too_large_for_an_event_is_refused() -> None:
     assert review(plan(("search-files.find", {"path": ".", "include": ["x" * 60_000], "recursive": True}))).by == "form"
+
+
+ZIP = ("archive-files.pack", {"paths": "$step(1).nodes", "archive": "new.zip", "remove": True})
+
+
+@pytest.mark.requirement("S0-14", "S4-59")
+def test_moving_into_an_archive_is_a_delete_of_what_was_read_and_not_of_the_new_archive() -> None:
+    assert review(plan(LIST, ZIP)).approved
+
+
+@pytest.mark.requirement("S0-14", "S4-59")
+@pytest.mark.parametrize(("remove", "by"), [(True, "destructive"), (False, "static")])
+def test_what_was_not_read_may_be_packed_but_not_packed_away(remove: bool, by: str) -> None:
+    call = ("archive-files.pack", {"paths": ["read.txt", "a.txt"], "archive": "read.txt", "remove": remove})
+    assert review(plan(call), read={"read.txt": 0}).by == by

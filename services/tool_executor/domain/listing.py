@@ -1,0 +1,98 @@
+"""Which of the files and folders that a tool sees it is about: one rule for every listing, like `selected` for names.
+
+A filter by size, time or emptiness means files, unless folders are asked for outright; a folder is as large as what
+it holds. A date is its first instant, in UTC: `modified_before` is without it, `modified_after` with it, so that the
+two cut time without a gap. What is only staged has no time yet and counts as changed now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from libs.errors import Rejected
+from libs.skills import selected
+from libs.workspace.stage import Stage
+from libs.workspace.view import Node
+
+FILTERS = ("larger_than", "smaller_than", "modified_before", "modified_after", "empty")
+NOW = datetime.max.replace(tzinfo=UTC)
+
+
+class BadMoment(Rejected):
+    """This is no date."""
+
+    code = "BAD_MOMENT"
+
+
+def chosen(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> list[Node]:
+    """The nodes that the args select, in their order, and of those the first so many."""
+    kept = admitted(stage, nodes, args)
+    order, most = args.get("order"), args.get("most")
+    if most is not None and order not in (None, "name") and "node_kind" not in args:
+        # The five largest are five files.
+        kept = [node for node in kept if node.kind == "file"]
+    return _ordered(stage, kept, order)[:most]
+
+
+def admitted(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> list[Node]:
+    """The nodes that the args select, as they came."""
+    kind = args.get("node_kind") or ("file" if any(name in args for name in FILTERS) else None)
+    before, after = _moment(args.get("modified_before")), _moment(args.get("modified_after"))
+    return [
+        node
+        for node in nodes
+        if kind in (None, node.kind)
+        and selected(node.path, include=args.get("include", ()), exclude=args.get("exclude", ()))
+        and (before is None or _time(node) < before)
+        and (after is None or _time(node) >= after)
+        and _sized(stage, node, args)
+    ]
+
+
+def _sized(stage: Stage, node: Node, args: Mapping[str, Any]) -> bool:
+    larger, smaller, empty = args.get("larger_than"), args.get("smaller_than"), args.get("empty")
+    if larger is not None and not _size(stage, node) > larger:
+        return False
+    if smaller is not None and not _size(stage, node) < smaller:
+        return False
+    return empty is None or _hollow(stage, node) is empty
+
+
+def _ordered(stage: Stage, nodes: list[Node], order: str | None) -> list[Node]:
+    match order:
+        case "largest":
+            return sorted(nodes, key=lambda node: (-_size(stage, node), node.path))
+        case "smallest":
+            return sorted(nodes, key=lambda node: (_size(stage, node), node.path))
+        case "newest":
+            return sorted(sorted(nodes, key=lambda node: node.path), key=_time, reverse=True)
+        case "oldest":
+            return sorted(nodes, key=lambda node: (_time(node), node.path))
+        case "name":
+            return sorted(nodes, key=lambda node: (node.name.casefold(), node.path))
+        case _:
+            return nodes
+
+
+def _size(stage: Stage, node: Node) -> int:
+    return stage.statistics(node.path).size if node.kind == "directory" else node.size
+
+
+def _hollow(stage: Stage, node: Node) -> bool:
+    return not stage.get_children(node.path) if node.kind == "directory" else node.size == 0
+
+
+def _time(node: Node) -> datetime:
+    return node.modified_at or NOW
+
+
+def _moment(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise BadMoment(f"{text} is no date") from error
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found

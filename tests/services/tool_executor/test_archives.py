@@ -1,0 +1,120 @@
+"""Archives through the whole house: planned, approved, staged beside the log, committed, rolled back."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from libs.database import Dsns
+from libs.events import StepChanged, ToolFailed, ToolSucceeded
+from libs.events.values import Hitl, StepState
+from tests.house import House, house, mind, plan
+
+LIST = ("manage-files.list", {"path": ".", "exclude": ["*.zip"]})
+PACK = ("archive-files.pack", {"paths": "$step(1).nodes", "archive": "all.zip", "remove": True})
+UNPACK = ("archive-files.unpack", {"path": "all.zip"})
+LARGE = Random(1).randbytes(300_000)
+
+
+def grown(at: House) -> Path:
+    folder = at.folder("a.txt", "Sub/ü.txt")
+    (folder / "large.bin").write_bytes(LARGE)
+    return folder
+
+
+def seen(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    files = (path for path in folder.rglob("*") if path.is_file() and ".suma" not in path.parts)
+    return {str(path.relative_to(folder)): _facts(path) for path in files}
+
+
+def _facts(path: Path) -> tuple[int, int, bytes]:
+    found = path.stat()
+    return found.st_mode, found.st_mtime_ns, path.read_bytes()
+
+
+@pytest.mark.requirement("S4-59", "A24")
+async def test_a_folder_is_moved_into_an_archive_and_rolled_back_bit_for_bit(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(LIST, PACK))) as at:
+        folder = grown(at)
+        before = seen(folder)
+        turn = await at.say("zip all", session="s", root=folder)
+        assert (await at.finish(turn, session="s")).state == "completed"
+        assert list(seen(folder)) == ["all.zip"]
+        with zipfile.ZipFile(folder / "all.zip") as packed:
+            assert packed.read("large.bin") == LARGE
+        done = next(e for e in await at.logged("s") if isinstance(e, ToolSucceeded) and e.commit_id)
+        back = await at.roll_back(session="s", commit_id=done.commit_id)
+        await at.finish(back, session="s")
+        assert seen(folder) == before
+
+
+@pytest.mark.requirement("S4-59", "S4-25")
+async def test_a_stage_that_another_executor_opens_has_the_contents_that_were_staged(
+    home: Dsns, tmp_path: Path
+) -> None:
+    every = {"tool_executor": {"rescan_seconds": 0, "workspaces_kept": 1}}
+    contents = ("archive-files.contents", {"path": "all.zip"})
+    async with house(home, tmp_path, model=mind(plan(LIST, PACK, contents, UNPACK)), settings=every) as at:
+        folder = grown(at)
+        turn = await at.say("zip and unzip all", session="s", root=folder, hitl=Hitl.BYPASS)
+        assert (await at.finish(turn, session="s")).state == "completed"
+        assert (folder / "all" / "large.bin").read_bytes() == LARGE
+        assert list(at.platform.data_dir.glob("shelves/*/*")) == []
+
+
+@pytest.mark.requirement("S4-59")
+async def test_what_is_beyond_the_executor_s_bounds_fails_its_step_and_changes_nothing(
+    home: Dsns, tmp_path: Path
+) -> None:
+    bound = {"tool_executor": {"archive_bytes_most": 1000}}
+    async with house(home, tmp_path, model=mind(plan(LIST, PACK)), settings=bound) as at:
+        folder = grown(at)
+        before = seen(folder)
+        turn = await at.say("zip all", session="s", root=folder)
+        await at.finish(turn, session="s")
+        assert (await at.steps("s"))[2] is StepState.FAILED
+        failed = next(e for e in await at.logged("s") if isinstance(e, ToolFailed))
+        assert (failed.code, seen(folder)) == ("TOO_MUCH", before)
+
+
+@pytest.mark.requirement("S4-59", "S0-14")
+async def test_what_is_packed_away_is_told_as_a_delete_before_it_is_approved(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(LIST, PACK))) as at:
+        await at.say("zip all", session="s", root=grown(at))
+        asked = await at.asked(session="s")
+        assert (asked.tool, asked.args["archive"]) == ("archive-files.pack", "all.zip")
+        assert asked.undo.startswith("Only staged: no file is touched until you commit")
+        assert [item["id"] for item in asked.items] == ["Sub", "a.txt", "large.bin"]
+
+
+@pytest.mark.requirement("S4-59")
+async def test_a_batch_of_new_names_is_seen_in_the_diff_before_it_is_committed(home: Dsns, tmp_path: Path) -> None:
+    rename = ("batch-rename.rename", {"paths": "$step(1).nodes", "prefix": "2024 "})
+    async with house(home, tmp_path, model=mind(plan(LIST, rename))) as at:
+        folder = at.folder("a.txt", "b.txt")
+        turn = await at.say("rename all", session="s", root=folder, hitl=Hitl.BYPASS)
+        asked = await at.asked(session="s")
+        assert asked.diff is not None
+        assert {(entry.source, entry.path) for entry in asked.diff.entries} == {
+            ("a.txt", "2024 a.txt"),
+            ("b.txt", "2024 b.txt"),
+        }
+        await at.decide(asked, session="s")
+        await at.ended(turn, session="s")
+        assert sorted(seen(folder)) == ["2024 a.txt", "2024 b.txt"]
+
+
+@pytest.mark.requirement("S4-59")
+async def test_a_report_of_a_hostile_file_is_a_failed_step_and_the_turn_goes_on(home: Dsns, tmp_path: Path) -> None:
+    bomb = ("parse-content.parse", {"path": "a.xml"})
+    async with house(home, tmp_path, model=mind(plan(bomb, LIST))) as at:
+        folder = at.folder()
+        (folder / "a.xml").write_text('<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>')
+        turn = await at.say("read a.xml", session="s", root=folder)
+        assert (await at.finish(turn, session="s")).state == "completed"
+        assert await at.steps("s") == {1: StepState.FAILED, 2: StepState.SUCCEEDED}
+        told = [e for e in await at.logged("s") if isinstance(e, StepChanged) and e.error]
+        assert "DTD" in str(told[0].error)

@@ -1,0 +1,110 @@
+"""A desk: bundled tools on a real folder, staged, committed and rolled back as the executor does it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from libs.skills import Categories
+from libs.workspace.commit import commit
+from libs.workspace.engine import no_fence
+from libs.workspace.rollback import rollback
+from libs.workspace.shelf import Shelf
+from libs.workspace.stage import Stage
+from libs.workspace.tree import Tree
+from services.tool_executor.domain.bench import Bench, Done, Limits, go_on
+from services.tool_executor.domain.primitives import PRIMITIVES
+from tests.house import REPOSITORY, skills
+
+CATEGORIES = REPOSITORY / "skills" / "organize-by-type" / "references" / "categories.yaml"
+
+
+@dataclass
+class Desk:
+    root: Path
+    shelves: Path
+    limits: Limits = field(default_factory=Limits)
+    check: Callable[[], None] = go_on
+    stage: Stage = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.scan()
+
+    def scan(self) -> None:
+        self.stage = Stage(Tree.scan(self.root), Shelf(self.shelves))
+
+    def write(self, name: str, content: str | bytes = b"", *, at: str | None = None, mode: int = 0o644) -> Path:
+        """A file, with a date of change where one is given; the desk sees it after the next `scan`."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        path.chmod(mode)
+        if at is not None:
+            when = datetime.fromisoformat(f"{at}+00:00").timestamp()
+            os.utime(path, (when, when))
+        return path
+
+    def files(self, *names: str) -> Desk:
+        """Files whose content is their name, and the desk that sees them."""
+        for name in names:
+            self.write(name, name)
+        self.scan()
+        return self
+
+    def run(self, name: str, /, **args: Any) -> Done:
+        """What the executor does with a call, from its schema on."""
+        tool = skills().tool(name)
+        given = {**tool.defaults(), **args}
+        found = tool.validate(given)
+        assert found.valid, found
+        bench = Bench(
+            self.stage,
+            Categories.load(CATEGORIES),
+            tool.mutates,
+            reason=name,
+            limits=self.limits,
+            check=self.check,
+        )
+        return PRIMITIVES[tool.method](bench, given)
+
+    def listed(self, name: str = "manage-files.list", /, **args: Any) -> list[str]:
+        nodes: list[str] = self.run(name, **{"path": ".", **args}).data["nodes"]
+        return nodes
+
+    def bounded(self, **limits: int) -> Desk:
+        self.limits = replace(self.limits, **limits)
+        return self
+
+    def commit(self) -> None:
+        commit(self.root, self.stage, commit_id="c", fence=no_fence)
+        self.scan()
+
+    def roll_back(self) -> None:
+        rollback(self.root, "c", fence=no_fence)
+        self.scan()
+
+    def seen(self) -> dict[str, Any]:
+        """Every file and folder with all that a person could notice, but for what the journal keeps."""
+        return {
+            str(path.relative_to(self.root)): _facts(path)
+            for path in sorted(self.root.rglob("*"))
+            if path.relative_to(self.root).parts[0] != ".suma"
+        }
+
+
+def _facts(path: Path) -> tuple[int, int, int, bytes]:
+    found = path.lstat()
+    content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+    return found.st_mode, found.st_mtime_ns, found.st_ino, content
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    (tmp_path / "work").mkdir()
+    return Desk(tmp_path / "work", tmp_path / "shelves")

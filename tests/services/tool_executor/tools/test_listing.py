@@ -1,0 +1,116 @@
+"""Filters of listings: one rule for size, time, emptiness, kind and order, on the four tools that list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from services.tool_executor.domain.listing import BadMoment
+from tests.services.tool_executor.tools.conftest import Desk
+
+pytestmark = pytest.mark.requirement("S4-14", "S4-59")
+
+
+@pytest.fixture
+def shelf(desk: Desk) -> Desk:
+    desk.write("small.txt", b"x" * 10, at="2023-05-01T12:00")
+    desk.write("large.bin", b"x" * 5000, at="2024-12-31T23:59:59")
+    desk.write("new.log", b"x" * 100, at="2025-01-01T00:00")
+    desk.write("none.txt", b"", at="2022-01-01T00:00")
+    desk.write("deep/er/old.txt", b"x" * 200, at="2020-01-01T00:00")
+    (desk.root / "hollow").mkdir()
+    desk.scan()
+    return desk
+
+
+@pytest.mark.parametrize(
+    ("args", "names"),
+    [
+        ({"larger_than": 100}, ["large.bin"]),
+        ({"larger_than": 99, "smaller_than": 5000}, ["new.log"]),
+        ({"modified_before": "2025-01-01"}, ["large.bin", "none.txt", "small.txt"]),
+        ({"modified_after": "2025-01-01T00:00:00Z"}, ["new.log"]),
+        ({"modified_after": "2023-01-01", "modified_before": "2024-01-01"}, ["small.txt"]),
+        ({"empty": True}, ["none.txt"]),
+        ({"empty": False, "include": ["*.txt"]}, ["small.txt"]),
+        ({"node_kind": "directory"}, ["deep", "hollow"]),
+        ({"node_kind": "directory", "empty": True}, ["hollow"]),
+        ({"node_kind": "directory", "larger_than": 100}, ["deep"]),
+        ({"node_kind": "directory", "recursive": True}, ["deep", "deep/er", "hollow"]),
+        ({"node_kind": "file"}, ["large.bin", "new.log", "none.txt", "small.txt"]),
+        ({"order": "largest", "most": 2}, ["large.bin", "new.log"]),
+        ({"order": "smallest", "most": 1, "recursive": True}, ["none.txt"]),
+        ({"order": "newest", "most": 1}, ["new.log"]),
+        ({"order": "oldest", "most": 2, "recursive": True}, ["deep/er/old.txt", "none.txt"]),
+        ({"order": "name", "most": 2}, ["deep", "hollow"]),
+    ],
+)
+def test_a_listing_holds_what_the_filters_select(shelf: Desk, args: dict[str, Any], names: list[str]) -> None:
+    found = shelf.listed(**args)
+    assert (found if "order" in args else sorted(found)) == names
+
+
+def test_an_order_alone_leaves_nothing_out(shelf: Desk) -> None:
+    assert len(shelf.listed(order="newest")) == 6
+
+
+def test_find_filters_at_every_depth_and_without_a_name(shelf: Desk) -> None:
+    assert shelf.listed("search-files.find", larger_than=150, order="largest") == ["large.bin", "deep/er/old.txt"]
+
+
+def test_a_report_counts_only_what_the_filters_select(shelf: Desk) -> None:
+    told = shelf.run("analyze-directory.report", path=".", modified_before="2024-01-01", node_kind="file").data
+    assert (told["files"], told["bytes"], told["directories"]) == (3, 210, 0)
+    assert told["oldest"]["path"] == "deep/er/old.txt"
+
+
+def test_duplicates_are_those_among_the_selected(desk: Desk) -> None:
+    for name, day in (("a.txt", "2020-01-01"), ("b.txt", "2021-01-01"), ("c.txt", "2022-01-01")):
+        desk.write(name, b"same", at=f"{day}T00:00")
+    desk.scan()
+    groups = desk.run("remove-duplicates.scan", path=".", modified_before="2022-01-01").data["groups"]
+    assert [group["paths"] for group in groups] == [["b.txt", "a.txt"]]
+
+
+def test_what_is_only_staged_counts_as_changed_now(shelf: Desk) -> None:
+    shelf.run("manage-files.create", path=".", name="fresh.txt", type="file", content="hello")
+    assert "fresh.txt" in shelf.listed(modified_after="2025-06-01")
+    assert "fresh.txt" not in shelf.listed(modified_before="2099-01-01")
+
+
+def test_what_a_listing_selected_is_what_a_change_after_it_gets(shelf: Desk) -> None:
+    old = shelf.listed(modified_before="2024-01-01", recursive=True)
+    shelf.run("manage-files.delete", paths=old)
+    shelf.commit()
+    assert sorted(path for path in shelf.seen() if not path.endswith("er")) == [
+        "deep",
+        "hollow",
+        "large.bin",
+        "new.log",
+    ]
+
+
+def test_a_folder_that_goes_takes_along_what_is_listed_below_it(desk: Desk) -> None:
+    (desk.root / "a/b/c").mkdir(parents=True)
+    desk.scan()
+    folders = desk.listed(node_kind="directory", recursive=True)
+    assert desk.run("manage-files.delete", paths=folders).data["deleted"] == ["a"]
+
+
+def test_a_day_that_does_not_exist_is_refused(desk: Desk) -> None:
+    with pytest.raises(BadMoment):
+        desk.listed(modified_before="2024-02-31")
+
+
+def test_an_empty_folder_lists_nothing(desk: Desk) -> None:
+    assert desk.listed(larger_than=0, order="largest", most=3) == []
+
+
+@pytest.mark.parametrize("source", [["a.pdf"], ["a.pdf", "b.pdf"]])
+@pytest.mark.parametrize("target", ["Docs/2024", "./Docs/2024/", "{root}/Docs/2024"])
+def test_a_folder_that_is_missing_is_made_by_a_move_of_one_file_or_many(
+    desk: Desk, source: list[str], target: str
+) -> None:
+    desk.files("a.pdf", "b.pdf").run("manage-files.move", source=source, target=target.format(root=desk.root))
+    assert [node.path for node in desk.stage.get_children("Docs/2024")] == [f"Docs/2024/{name}" for name in source]

@@ -1,0 +1,224 @@
+"""Packing: a staged archive of the staged view, the same bytes each time, undone like everything else."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from libs.errors import Rejected
+from libs.workspace.errors import Changed
+from libs.workspace.operations import Blob
+from services.tool_executor.domain.bench import TooMuch
+from services.tool_executor.domain.packing import CannotPack
+from services.tool_executor.work import Unwanted, Wanted
+from tests.services.tool_executor.tools.conftest import Desk
+
+pytestmark = pytest.mark.requirement("S4-59", "A24")
+PACK = "archive-files.pack"
+
+
+@pytest.fixture
+def photos(desk: Desk) -> Desk:
+    desk.write("Photos/Übersicht.txt", "all of them\n" * 1000, at="2024-05-31T10:00:00", mode=0o640)
+    desk.write("Photos/raw/a.jpg", os.urandom(100_000), at="2023-01-02T03:04:06")
+    (desk.root / "Photos/hollow").mkdir()
+    desk.write("notes.txt", "notes")
+    desk.scan()
+    return desk
+
+
+def test_an_archive_is_staged_beside_what_it_holds_and_appears_at_the_commit(photos: Desk) -> None:
+    told = photos.run(PACK, paths=["Photos"]).data
+    assert not (photos.root / "Photos.zip").exists()
+    photos.commit()
+    archive = photos.root / "Photos.zip"
+    assert told == {
+        "archive": "Photos.zip",
+        "files": 2,
+        "bytes": 112_000,
+        "packed_bytes": archive.stat().st_size,
+        "deleted": [],
+    }
+
+
+def test_a_zip_keeps_names_times_and_modes_and_passes_the_test_of_unzip(photos: Desk) -> None:
+    photos.run(PACK, paths=["Photos"], archive="out/p.zip")
+    photos.commit()
+    with zipfile.ZipFile(photos.root / "out/p.zip") as packed:
+        assert packed.testzip() is None
+        found = {info.filename: info for info in packed.infolist()}
+    assert list(found) == ["Photos/", "Photos/hollow/", "Photos/raw/", "Photos/raw/a.jpg", "Photos/Übersicht.txt"]
+    assert found["Photos/Übersicht.txt"].date_time == (2024, 5, 31, 10, 0, 0)
+    assert found["Photos/Übersicht.txt"].external_attr >> 16 & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("ending", [".tar", ".tar.gz", ".tgz"])
+def test_a_tar_is_read_by_the_system_s_own(photos: Desk, ending: str, tmp_path: Path) -> None:
+    photos.run(PACK, paths=["Photos", "notes.txt"], archive=f"all{ending}")
+    photos.commit()
+    (tmp_path / "out").mkdir()
+    subprocess.run(["tar", "-xf", photos.root / f"all{ending}", "-C", tmp_path / "out"], check=True)
+    original, copy = photos.root / "Photos/raw/a.jpg", tmp_path / "out/Photos/raw/a.jpg"
+    assert (copy.read_bytes(), copy.stat().st_mtime) == (original.read_bytes(), original.stat().st_mtime)
+    assert (tmp_path / "out/notes.txt").read_text() == "notes"
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
+def test_the_same_files_make_the_same_archive(photos: Desk, ending: str) -> None:
+    for name in ("one", "two"):
+        photos.run(PACK, paths=["notes.txt", "Photos"], archive=f"{name}{ending}")
+    photos.commit()
+    one, two = ((photos.root / f"{name}{ending}").read_bytes() for name in ("one", "two"))
+    assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest()
+
+
+def test_moving_into_an_archive_is_one_version_and_is_undone_bit_for_bit(photos: Desk) -> None:
+    before = photos.seen()
+    done = photos.run(PACK, paths=["Photos", "notes.txt"], archive="all", remove=True)
+    assert (done.data["deleted"], photos.stage.version) == (["Photos", "notes.txt"], 1)
+    photos.commit()
+    assert list(photos.seen()) == ["all.zip"]
+    photos.roll_back()
+    assert photos.seen() == before
+
+
+def test_what_was_unpacked_and_what_was_packed_are_the_same(photos: Desk) -> None:
+    photos.run(PACK, paths=["Photos"], remove=True)
+    told = photos.run("archive-files.unpack", path="Photos.zip").data
+    photos.run("manage-files.delete", paths=["Photos.zip"])
+    before = {name: (mode, mtime, content) for name, (mode, mtime, _, content) in photos.seen().items()}
+    photos.commit()
+    after = {name: (mode, mtime, content) for name, (mode, mtime, _, content) in photos.seen().items()}
+    assert told["target"] == "Photos"
+    assert {k: v for k, v in after.items() if "." in k} == {k: v for k, v in before.items() if "." in k}
+    assert after.keys() == before.keys()
+
+
+def test_the_staged_view_is_packed_not_the_disk(desk: Desk) -> None:
+    desk.files("a.txt", "b.txt")
+    desk.run("manage-files.delete", paths=["b.txt"])
+    desk.run("manage-files.rename", path="a.txt", new_name="c.txt")
+    desk.run(PACK, paths=desk.listed(), archive="x.zip")
+    found = desk.run("archive-files.contents", path="x.zip").data
+    assert found == {"entries": [{"path": "c.txt", "size": 5}], "files": 1, "bytes": 5}
+
+
+def test_names_in_the_archive_begin_below_what_all_have_in_common(photos: Desk) -> None:
+    photos.run(PACK, paths=["Photos/raw/a.jpg", "Photos/Übersicht.txt"])
+    entries = photos.run("archive-files.contents", path="Photos/Archive.zip").data["entries"]
+    assert [entry["path"] for entry in entries] == ["raw/a.jpg", "Übersicht.txt"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "made"), [("a", "a (2).zip"), ("a.zip", "a (2).zip"), ("b.v2", "b.v2.zip"), ("new/x.TGZ", "new/x.TGZ")]
+)
+def test_an_archive_gets_an_ending_and_a_name_that_is_free(desk: Desk, asked: str, made: str) -> None:
+    desk.files("a.zip", "f.txt")
+    assert desk.run(PACK, paths=["f.txt"], archive=asked).data["archive"] == made
+
+
+@pytest.mark.parametrize(
+    ("paths", "made"), [(["v1.2"], "v1.2.zip"), (["v1.2/a.b.txt"], "v1.2/a.b.zip"), (["."], "Archive.zip")]
+)
+def test_an_archive_without_a_name_is_called_after_what_it_holds(desk: Desk, paths: list[str], made: str) -> None:
+    assert desk.files("v1.2/a.b.txt").run(PACK, paths=paths).data["archive"] == made
+
+
+def test_an_archive_may_be_said_by_its_folder_or_in_full(desk: Desk) -> None:
+    desk.files("a.txt", "out/x")
+    assert desk.run(PACK, paths=["a.txt"], archive="out").data["archive"] == "out/a.zip"
+    with pytest.raises(CannotPack, match="would be deleted"):
+        desk.run(PACK, paths=["out"], archive=f"{desk.root}/out/x.zip", remove=True)
+
+
+@pytest.mark.parametrize("asked", ["a.rar", "a.7z", "a.tar.xz"])
+def test_an_archive_that_cannot_be_made_is_not_called_one(desk: Desk, asked: str) -> None:
+    with pytest.raises(CannotPack):
+        desk.files("f.txt").run(PACK, paths=["f.txt"], archive=asked)
+
+
+def test_nothing_to_pack_is_said_and_makes_nothing(desk: Desk) -> None:
+    with pytest.raises(Rejected, match="nothing to pack"):
+        desk.run(PACK, paths=desk.listed(), archive="x.zip")
+    assert desk.stage.version == 0
+
+
+def test_a_link_is_left_out_and_said_and_keeps_its_folder_from_being_removed(desk: Desk) -> None:
+    desk.files("d/a.txt")
+    (desk.root / "d/link").symlink_to("/etc/passwd")
+    desk.scan()
+    assert desk.run(PACK, paths=["d"]).warnings == ("d/link is a link or a device and was left out.",)
+    with pytest.raises(CannotPack, match="would be lost"):
+        desk.run(PACK, paths=["d"], remove=True)
+
+
+@pytest.mark.parametrize("paths", [["d"], ["."]])
+def test_an_archive_is_not_removed_with_what_it_holds(desk: Desk, paths: list[str]) -> None:
+    with pytest.raises(CannotPack):
+        desk.files("d/a.txt").run(PACK, paths=paths, archive="d/x.zip", remove=True)
+    assert desk.stage.version == 0
+
+
+def test_a_file_that_changed_since_the_scan_is_not_packed(desk: Desk) -> None:
+    desk.files("a.txt")
+    desk.write("a.txt", "longer than before")
+    with pytest.raises(Changed):
+        desk.run(PACK, paths=["a.txt"])
+
+
+def test_a_name_that_is_no_utf8_goes_into_a_tar_and_not_into_a_zip(desk: Desk) -> None:
+    (desk.root / b"\xff.txt".decode("utf-8", "surrogateescape")).touch()
+    desk.scan()
+    with pytest.raises(CannotPack, match="not UTF-8"):
+        desk.run(PACK, paths=["\\xff.txt"], archive="x.zip")
+    desk.run(PACK, paths=["\\xff.txt"], archive="x.tar")
+    entries = desk.run("archive-files.contents", path="x.tar").data["entries"]
+    assert entries == [{"path": "\\xff.txt", "size": 0}]
+
+
+@pytest.mark.parametrize("limits", [{"archive_bytes": 4}, {"archive_entries": 1}, {"staged_bytes": 20}])
+def test_what_is_beyond_the_bounds_is_refused_whole(desk: Desk, limits: dict[str, int]) -> None:
+    with pytest.raises(TooMuch):
+        desk.files("a.txt", "b.txt").bounded(**limits).run(PACK, paths=["a.txt", "b.txt"])
+    assert desk.stage.version == 0
+    assert list(desk.shelves.rglob("*.*")) == []
+
+
+def test_a_call_that_nobody_waits_for_stops_and_stages_nothing(photos: Desk) -> None:
+    wanted = Wanted()
+    with wanted:
+        photos.check = wanted.check
+    with pytest.raises(Unwanted):
+        photos.run(PACK, paths=["Photos"])
+    assert photos.stage.version == 0
+
+
+def test_the_content_of_an_archive_stays_on_the_shelf_and_goes_with_it(photos: Desk) -> None:
+    photos.run(PACK, paths=["Photos"])
+    (blob,) = photos.stage.blobs_needed
+    assert photos.stage.shelf.unsaved == {blob.sha256: blob}
+    assert isinstance(blob, Blob)
+    photos.scan()
+    assert list(photos.shelves.iterdir()) == []
+
+
+def test_rolling_the_stage_back_leaves_the_folder_as_it_was(photos: Desk) -> None:
+    before = photos.seen()
+    photos.run(PACK, paths=["Photos"], remove=True)
+    photos.stage.rollback(0)
+    assert photos.listed() == ["Photos", "notes.txt"]
+    assert photos.seen() == before
+
+
+def test_a_file_from_before_1980_gets_the_oldest_date_that_a_zip_can_tell(desk: Desk) -> None:
+    desk.write("old.txt", "x", at="1971-01-01T00:00")
+    desk.scan()
+    desk.run(PACK, paths=["old.txt"])
+    desk.commit()
+    with zipfile.ZipFile(desk.root / "old.zip") as packed:
+        assert packed.infolist()[0].date_time == (1980, 1, 1, 0, 0, 0)

@@ -1,0 +1,140 @@
+"""Renaming many files by one rule: all of them or none, and never over a name that is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from libs.errors import Rejected
+from services.tool_executor.domain.renaming import NameTaken
+from tests.services.tool_executor.tools.conftest import Desk
+
+pytestmark = pytest.mark.requirement("S4-59")
+RENAME = "batch-rename.rename"
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "new"),
+    [
+        ("IMG_1.JPG", {"find": "IMG_", "replace": "Trip "}, "Trip 1.JPG"),
+        ("a b c.txt", {"find": " "}, "abc.txt"),
+        ("x.jpg.txt", {"find": ".txt", "replace": ".md"}, None),
+        ("report.pdf", {"prefix": "2024 "}, "2024 report.pdf"),
+        ("report.tar.gz", {"suffix": " old"}, "report old.tar.gz"),
+        ("ÄRGER Übung.TXT", {"case": "lower"}, "ärger übung.TXT"),
+        ("don't PANIC.txt", {"case": "title"}, "Don't Panic.txt"),
+        ("My HolidayPhoto-2.jpg", {"case": "snake"}, "my_holiday_photo_2.jpg"),
+        ("beach.jpg", {"base": "Holiday"}, "Holiday 001.jpg"),
+        ("notes.txt", {"dated": True}, "2024-05-31 notes.txt"),
+        ("page.htm", {"extension": "html"}, "page.html"),
+        ("page", {"extension": ".txt"}, "page.txt"),
+        (".env", {"prefix": "my-"}, ".my-env"),
+        (".config.yml", {"case": "upper"}, ".CONFIG.yml"),
+        ("v1.2 final", {"suffix": "!"}, "v1.2 final!"),
+        ("a\\b.txt", {"prefix": "c\\"}, "c\\\\a\\\\b.txt"),
+        ("same.txt", {"case": "lower"}, None),
+    ],
+)
+def test_a_name_by_each_rule(desk: Desk, name: str, rule: dict[str, Any], new: str | None) -> None:
+    desk.write(name, "x", at="2024-05-31T10:00")
+    desk.scan()
+    old = name.replace("\\", "\\\\")
+    told = desk.run(RENAME, paths=[old], **rule).data
+    assert told == ({"renamed": [{"from": old, "to": new}], "files": 1} if new else {"renamed": [], "files": 0})
+
+
+def test_rules_are_applied_together_and_numbers_follow_the_listing(desk: Desk) -> None:
+    desk.files("b.JPG", "a.jpg")
+    told = desk.run(RENAME, paths=["b.JPG", "a.jpg"], base="Trip", prefix="x-", extension="jpeg").data["renamed"]
+    assert [entry["to"] for entry in told] == ["x-Trip 001.jpeg", "x-Trip 002.jpeg"]
+
+
+def test_names_passed_on_in_a_ring_and_a_row_are_one_batch(desk: Desk) -> None:
+    desk.files("p 001.txt", "p 002.txt", "p 003.txt", "last.txt")
+    desk.run(RENAME, paths=["p 002.txt", "p 003.txt", "p 001.txt", "last.txt"], base="p")
+    assert desk.stage.version == 1
+    desk.commit()
+    found = {name: content for name, (_, _, _, content) in desk.seen().items()}
+    assert found == {
+        "p 001.txt": b"p 002.txt",
+        "p 002.txt": b"p 003.txt",
+        "p 003.txt": b"p 001.txt",
+        "p 004.txt": b"last.txt",
+    }
+
+
+def test_a_batch_is_committed_and_rolled_back_bit_for_bit(desk: Desk) -> None:
+    desk.files("A.txt", "b/ü.txt", "b/C.txt")
+    before = desk.seen()
+    desk.run(RENAME, paths=["A.txt", "b/ü.txt", "b/C.txt"], case="upper", suffix="!")
+    desk.commit()
+    assert sorted(path for path in desk.seen() if path.endswith(".txt")) == ["A!.txt", "b/C!.txt", "b/Ü!.txt"]
+    desk.roll_back()
+    assert desk.seen() == before
+
+
+@pytest.mark.parametrize("taken", ["a.md", "A.MD"])
+def test_a_name_that_is_there_refuses_the_whole(desk: Desk, taken: str) -> None:
+    desk.files("a.txt", "b.txt", taken)
+    with pytest.raises(NameTaken, match=r"nothing was renamed: a\.txt would become a\.md"):
+        desk.run(RENAME, paths=["a.txt", "b.txt"], extension="md")
+    assert desk.stage.version == 0
+
+
+def test_two_files_that_would_share_a_name_are_refused(desk: Desk) -> None:
+    desk.files("a 1.txt", "a-1.txt")
+    with pytest.raises(NameTaken, match="would become the same"):
+        desk.run(RENAME, paths=["a 1.txt", "a-1.txt"], case="snake")
+
+
+def test_another_case_of_its_own_name_is_no_clash(desk: Desk) -> None:
+    desk.files("README.TXT").run(RENAME, paths=["README.TXT"], case="lower", extension="txt")
+    desk.commit()
+    assert list(desk.seen()) == ["readme.txt"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"find": "a"},
+        {"base": "x" * 199, "suffix": "y" * 100},
+        {"prefix": "ü" * 130},
+        {"prefix": "x\n"},
+        {"suffix": "\u202e"},
+    ],
+)
+def test_a_name_that_no_file_can_have_is_refused(desk: Desk, rule: dict[str, Any]) -> None:
+    with pytest.raises(Rejected):
+        desk.files("a").run(RENAME, paths=["a"], **rule)
+    assert desk.stage.version == 0
+
+
+def test_folders_among_files_keep_their_names_and_the_answer_says_so(desk: Desk) -> None:
+    done = desk.files("a.txt", "Sub/b.txt").run(RENAME, paths=["a.txt", "Sub"], case="upper")
+    assert [entry["to"] for entry in done.data["renamed"]] == ["A.txt"]
+    assert done.warnings == ("1 folder in the list kept their names.",)
+
+
+def test_folders_alone_are_renamed_also_inside_each_other(desk: Desk) -> None:
+    desk.files("One/Two.x/f.txt")
+    told = desk.run(RENAME, paths=["One", "One/Two.x"], case="lower").data["renamed"]
+    assert told == [{"from": "One", "to": "one"}, {"from": "One/Two.x", "to": "one/two.x"}]
+
+
+def test_a_name_that_is_no_utf8_keeps_its_bytes(desk: Desk) -> None:
+    (desk.root / b"\xff x.txt".decode("utf-8", "surrogateescape")).touch()
+    desk.scan()
+    told = desk.run(RENAME, paths=["\\xff x.txt"], find=" ", replace="_").data["renamed"]
+    assert told == [{"from": "\\xff x.txt", "to": "\\xff_x.txt"}]
+
+
+def test_a_path_named_twice_is_renamed_once_and_what_is_gone_is_left_out(desk: Desk) -> None:
+    done = desk.files("a.txt").run(RENAME, paths=["a.txt", "./a.txt", "gone.txt"], prefix="x")
+    assert done.data["files"] == 1
+    assert done.warnings == ("gone.txt is no longer there and was left out.",)
+
+
+def test_no_rule_is_a_question_not_a_rename(desk: Desk) -> None:
+    with pytest.raises(Rejected, match="say how"):
+        desk.files("a.txt").run(RENAME, paths=["a.txt"], dated=False)

@@ -1,0 +1,275 @@
+"""Archives from anywhere: unpacked whole into a folder of their own, or refused whole."""
+
+from __future__ import annotations
+
+import gzip
+import stat
+import struct
+import tarfile
+import zipfile
+from collections.abc import Callable
+from io import BytesIO
+
+import pytest
+
+from libs.errors import Rejected
+from services.tool_executor.domain.bench import TooMuch
+from services.tool_executor.domain.unpacking import BadArchive
+from services.tool_executor.work import Unwanted, Wanted
+from tests.services.tool_executor.tools.conftest import Desk
+
+pytestmark = pytest.mark.requirement("S4-59", "A5")
+UNPACK, CONTENTS = "archive-files.unpack", "archive-files.contents"
+
+
+def zipped(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
+    made = BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in entries:
+            packed.writestr(name, content)
+    return made.getvalue()
+
+
+def tarred(*entries: tarfile.TarInfo, content: bytes = b"", mode: str = "w") -> bytes:
+    made = BytesIO()
+    with tarfile.open(fileobj=made, mode=mode) as tar:  # type: ignore[call-overload]
+        for info in entries:
+            info.size = len(content) if info.isreg() else 0
+            tar.addfile(info, BytesIO(content) if info.isreg() else None)
+    return made.getvalue()
+
+
+def entry(name: str, kind: bytes = tarfile.REGTYPE, **facts: object) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    for fact, value in facts.items():
+        setattr(info, fact, value)
+    return info
+
+
+def linked(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    return info
+
+
+def windows(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.filename, info.create_system = name, 0
+    return info
+
+
+@pytest.fixture
+def holding(desk: Desk) -> Callable[..., Desk]:
+    def written(content: bytes, name: str = "a.zip") -> Desk:
+        desk.write(name, content)
+        desk.scan()
+        return desk
+
+    return written
+
+
+Holding = Callable[..., Desk]
+
+
+def test_an_archive_becomes_a_folder_beside_it(holding: Holding) -> None:
+    desk = holding(zipped(("x.txt", b"x"), ("s/ü.txt", b"y" * 100_000), ("empty/", b"")), "in/a.zip")
+    told = desk.run(UNPACK, path="in/a.zip").data
+    desk.commit()
+    assert told == {"created": ["in/a/x.txt", "in/a/s/ü.txt"], "files": 2, "bytes": 100_001, "target": "in/a"}
+    assert [path for path in desk.seen() if path.startswith("in/a/")] == [
+        "in/a/empty",
+        "in/a/s",
+        "in/a/s/ü.txt",
+        "in/a/x.txt",
+    ]
+    assert (desk.root / "in/a/s/ü.txt").read_bytes() == b"y" * 100_000
+
+
+def test_an_unpacked_archive_is_rolled_back_bit_for_bit(holding: Holding) -> None:
+    desk = holding(zipped(("x.txt", b"x"), ("s/y.txt", b"y" * 100_000)))
+    before = desk.seen()
+    desk.run(UNPACK, path="a.zip")
+    desk.commit()
+    desk.roll_back()
+    assert desk.seen() == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        tarred(entry("d/x"), content=b"x"),
+        tarred(entry("d/x"), content=b"x", mode="w:gz"),
+        tarred(entry("d/x"), content=b"x", mode="w:bz2"),
+    ],
+    ids=["tar", "gz", "bz2"],
+)
+def test_tars_are_told_by_their_bytes_not_by_their_name(holding: Holding, content: bytes) -> None:
+    desk = holding(content, "odd.dat")
+    assert desk.run(CONTENTS, path="odd.dat").data["entries"] == [{"path": "d/x", "size": 1}]
+    assert desk.run(UNPACK, path="odd.dat").data["created"] == ["odd/d/x"]
+
+
+def test_times_and_modes_come_out_as_they_went_in_and_the_owner_may_always_read(holding: Holding) -> None:
+    desk = holding(tarred(entry("x", mode=0o4711, mtime=1_600_000_000), entry("y", mode=0), content=b"x"), "a.tar")
+    desk.run(UNPACK, path="a.tar")
+    desk.commit()
+    found = (desk.root / "a/x").stat()
+    assert (stat.S_IMODE(found.st_mode), found.st_mtime) == (0o711, 1_600_000_000)
+    assert stat.S_IMODE((desk.root / "a/y").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../evil", "a/../../evil", "/etc/evil", "..", "C:/evil", "a/\x01b", "x" * 300, "a/" + "y" * 256, "a\u202eb"],
+)
+@pytest.mark.parametrize("form", ["zip", "tar"])
+def test_a_name_that_leads_out_or_is_none_here_refuses_the_whole(holding: Holding, name: str, form: str) -> None:
+    content = (
+        zipped(("fine", b"x"), (name, b"x")) if form == "zip" else tarred(entry("fine"), entry(name), content=b"x")
+    )
+    desk = holding(content)
+    for tool in (UNPACK, CONTENTS):
+        with pytest.raises(BadArchive):
+            desk.run(tool, path="a.zip")
+    assert desk.stage.version == 0
+
+
+def test_backslashes_of_windows_part_folders_and_lead_out_no_more_than_others(holding: Holding) -> None:
+    assert holding(zipped((windows("d\\x"), b""))).run(CONTENTS, path="a.zip").data["entries"][0]["path"] == "d/x"
+    with pytest.raises(BadArchive):
+        holding(zipped((windows("d\\..\\..\\x"), b""))).run(UNPACK, path="a.zip")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        zipped((linked("link"), b"/etc/passwd")),
+        tarred(entry("link", tarfile.SYMTYPE, linkname="/etc")),
+        tarred(entry("x"), entry("hard", tarfile.LNKTYPE, linkname="x")),
+        tarred(entry("pipe", tarfile.FIFOTYPE)),
+        tarred(entry("device", tarfile.CHRTYPE, devmajor=1, devminor=3)),
+    ],
+    ids=["zip link", "symlink", "hard link", "pipe", "device"],
+)
+def test_links_and_devices_refuse_the_whole(holding: Holding, content: bytes) -> None:
+    desk = holding(content)
+    with pytest.raises(BadArchive, match="link"):
+        desk.run(UNPACK, path="a.zip")
+    assert desk.stage.version == 0
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    "entries",
+    [
+        (("x", b"1"), ("x", b"2")),
+        (("x", b"1"), ("./x", b"2")),
+        (("x", b"1"), ("x/y", b"2")),
+        (("x/y", b"1"), ("x", b"2")),
+    ],
+)
+def test_a_name_twice_refuses_the_whole(holding: Holding, entries: tuple[tuple[str, bytes], ...]) -> None:
+    with pytest.raises(BadArchive):
+        holding(zipped(*entries)).run(UNPACK, path="a.zip")
+
+
+def test_a_bomb_is_stopped_by_what_comes_out_of_it(holding: Holding) -> None:
+    with pytest.raises(BadArchive, match="bomb"):
+        holding(zipped(("zeros", bytes(30_000_000)))).run(UNPACK, path="a.zip")
+
+
+def test_a_bomb_that_lies_about_its_size_is_stopped_all_the_same(holding: Holding) -> None:
+    raw = bytearray(zipped(("zeros", bytes(3_000_000))))
+    at = raw.rindex(b"PK\x01\x02")
+    raw[at + 24 : at + 28] = struct.pack("<I", 10)
+    with pytest.raises(Rejected):
+        holding(bytes(raw)).bounded(archive_bytes=1_000_000).run(UNPACK, path="a.zip")
+
+
+@pytest.mark.parametrize("tool", [UNPACK, CONTENTS])
+def test_a_tar_of_a_terabyte_is_stopped_also_where_it_is_only_skipped(holding: Holding, tool: str) -> None:
+    info = entry("zeros")
+    info.size = 1 << 40
+    desk = holding(gzip.compress(info.tobuf() + bytes(60_000_000)), "a.tgz")
+    with pytest.raises(BadArchive, match="bomb"):
+        desk.run(tool, path="a.tgz")
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_header_without_end_is_refused_before_it_is_read(holding: Holding, kind: bytes) -> None:
+    info = entry("x", kind)
+    info.size = 1 << 33
+    with pytest.raises(BadArchive, match="header"):
+        holding(info.tobuf() + bytes(4096)).run(CONTENTS, path="a.zip")
+
+
+@pytest.mark.parametrize("limits", [{"archive_bytes": 10}, {"archive_entries": 1}, {"staged_bytes": 10}])
+def test_what_is_beyond_the_bounds_is_refused_whole(holding: Holding, limits: dict[str, int]) -> None:
+    desk = holding(zipped(("a", b"x" * 9000), ("b", b"y" * 9000))).bounded(**limits)
+    with pytest.raises(TooMuch):
+        desk.run(UNPACK, path="a.zip")
+    assert desk.stage.version == 0
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no archive", b"PK\x03\x04 broken", gzip.compress(b"only text"), zipped(("x", b"y" * 999))[:-40]]
+)
+def test_what_is_no_archive_or_is_damaged_is_refused(holding: Holding, content: bytes) -> None:
+    for tool in (UNPACK, CONTENTS):
+        with pytest.raises(BadArchive):
+            holding(content).run(tool, path="a.zip")
+
+
+def test_a_damaged_entry_refuses_the_whole(holding: Holding) -> None:
+    raw = bytearray(zipped(("good", b"good"), ("bad", bytes(range(256)) * 40)))
+    raw[len(raw) // 2] ^= 0xFF
+    desk = holding(bytes(raw))
+    with pytest.raises(BadArchive):
+        desk.run(UNPACK, path="a.zip")
+    assert desk.stage.version == 0
+
+
+def test_a_locked_archive_says_so(holding: Holding) -> None:
+    raw = bytearray(zipped(("x", b"secret")))
+    raw[raw.rindex(b"PK\x01\x02") + 8] |= 1
+    with pytest.raises(BadArchive, match="password"):
+        holding(bytes(raw)).run(UNPACK, path="a.zip")
+
+
+@pytest.mark.parametrize(
+    ("there", "target", "made"),
+    [
+        ("a/old.txt", None, "a (2)"),
+        ("Docs/old.txt", "Docs", "Docs/a"),
+        ("Docs", "Docs", "Docs (2)"),
+        ("x", "new/deep", "new/deep"),
+    ],
+)
+def test_nothing_is_overwritten(holding: Holding, there: str, target: str | None, made: str) -> None:
+    desk = holding(zipped(("old.txt", b"new"))).files(there)
+    told = desk.run(UNPACK, path="a.zip", **({"target": target} if target else {})).data
+    assert told["created"] == [f"{made}/old.txt"]
+    desk.commit()
+    assert (desk.root / there).read_text() == there
+
+
+def test_an_empty_archive_is_an_empty_folder(holding: Holding) -> None:
+    desk = holding(zipped())
+    assert desk.run(CONTENTS, path="a.zip").data == {"entries": [], "files": 0, "bytes": 0}
+    desk.run(UNPACK, path="a.zip")
+    desk.commit()
+    assert list((desk.root / "a").iterdir()) == []
+
+
+def test_a_folder_is_no_archive(desk: Desk) -> None:
+    with pytest.raises(Rejected, match="folder"):
+        desk.files("d/x").run(UNPACK, path="d")
+
+
+def test_a_call_that_nobody_waits_for_stops(holding: Holding) -> None:
+    desk, wanted = holding(zipped(("x", b"y"))), Wanted()
+    with wanted:
+        desk.check = wanted.check
+    with pytest.raises(Unwanted):
+        desk.run(UNPACK, path="a.zip")
