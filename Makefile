@@ -7,7 +7,7 @@ PYTHON = $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN = .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up-real test check lint types imports fresh contracts demo demo-random bench kill-trial chaos
+.PHONY: help setup run up-real test check lint types imports fresh contracts demo demo-random eval bench kill-trial chaos
 
 help: ## Say what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,9 @@ fresh: setup ## proto/ says what the event classes and the gateway's routes say
 contracts: .venv/ready-to-run ## Write proto/ from the event classes and the gateway's routes
 	@$(BIN)/python -m libs.events.contracts
 	@$(BIN)/python -m services.contracts
+
+eval: .venv/ready-to-run ## Measure a model on the held-out cases (MODEL=provider:name; else the offline one)
+	@$(BIN)/python -m services.cli eval $(if $(MODEL),--model $(MODEL)) $(ARGS)
 
 bench: setup ## Measure against other platforms; writes build/bench.json
 	@$(BIN)/python -m tests.benchmarks

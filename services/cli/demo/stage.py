@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,15 +30,16 @@ class NotReady(Unavailable):
 
 
 @contextmanager
-def platform(folder: Path) -> Iterator[Address]:
-    """A live platform that may work in `folder`; gone with all its data at the end."""
+def platform(folder: Path, *, settings: Mapping[str, str] | None = None) -> Iterator[Address]:
+    """A live platform that may work in `folder`, with `settings` as it finds them in its environment; gone with all its
+    data at the end."""
     with tempfile.TemporaryDirectory(prefix="suma-demo-") as place:
         data = Path(place).resolve() / "data"
         log = Path(place) / "platform.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "services"],
-                env=_environment(data, folder),
+                env=_environment(data, folder) | dict(settings or {}),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

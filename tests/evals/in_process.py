@@ -1,0 +1,232 @@
+"""A session in process: the offline model, the executor's primitives and a commit, on a real folder.
+
+The committee is here, as its checks and the model's review; policy and approvals are not.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from libs import ids
+from libs.clock import SystemClock
+from libs.errors import SumaError
+from libs.events.committee import Exchange, Task
+from libs.events.values import Observation, Plan, Step, StepState
+from libs.models.offline import OfflineModel
+from libs.models.ports import Answered, Drafted, Model, Unclear, Why
+from libs.retrieval import Embedder
+from libs.retrieval.offline import HashedEmbedder
+from libs.skills import Categories, Primitive, Skills
+from libs.workspace.commit import commit
+from libs.workspace.stage import Stage
+from libs.workspace.tree import Tree
+from services.cli.evaluating import cases, folders, trees
+from services.cli.evaluating.cases import Cases, Outcome
+from services.cli.evaluating.scoring import Did, Ran, Score, judge
+from services.cli.evaluating.scoring import Stage as Wrong
+from services.committee_worker.domain import verdict
+from services.committee_worker.domain.checks import Case, examine
+from services.conversation_worker.domain import bounds, references
+from services.conversation_worker.domain.analysis import analyse
+from services.conversation_worker.turns import SEEN_MOST
+from services.settings import HOUSE
+from services.tool_executor import api
+from services.tool_executor.content import Contents
+from services.tool_executor.domain.bench import Bench
+from services.tool_executor.domain.primitives import PRIMITIVES
+from services.tool_executor.settings import Settings
+from services.tool_executor.workspaces import Workspace
+
+ROUNDS_MOST, REJECTIONS_MOST = 10, 3
+CATEGORIES = HOUSE / "skills" / "organize-by-type" / "references" / "categories.yaml"
+DECLINED = (Why.DECLINED, Why.DANGEROUS)
+
+
+@dataclass(frozen=True)
+class House:
+    """What all sessions share."""
+
+    skills: Skills
+    categories: Categories
+    embedder: Embedder
+    model: Model
+
+    @staticmethod
+    def offline() -> House:
+        categories, embedder = Categories.load(CATEGORIES), HashedEmbedder()
+        return House(Skills.load((HOUSE / "skills",)), categories, embedder, OfflineModel(embedder, categories))
+
+
+@dataclass
+class Session:
+    """One session in one folder: what was said, and the turn's stage."""
+
+    house: House
+    root: Path
+    history: list[Exchange] = field(default_factory=list)
+
+    async def ask(self, text: str) -> Did:
+        """One turn, to its end."""
+        before = trees.seen(self.root)
+        turn = _Turn(self.house, self.root, self._task(text))
+        outcome, said = await turn.run()
+        self.history.append(Exchange(text=text[:2000], answer=said[:2000]))
+        return Did(outcome, self.root, before, trees.seen(self.root), tuple(turn.ran), said)
+
+    def _task(self, text: str) -> Task:
+        facts = api._facts(Stage(Tree.scan(self.root)))  # the very facts that the worker asks for
+        return Task(
+            text=text,
+            intent=analyse(text).intent,
+            history=bounds.history(self.history),
+            root=str(self.root),
+            workspace=bounds.facts(facts),
+            tools=("*",),
+        )
+
+
+class _Turn:
+    """Think, act, commit, answer."""
+
+    def __init__(self, house: House, root: Path, task: Task) -> None:
+        self._house, self._root, self._task = house, root, task
+        self._stage = Stage(Tree.scan(root))
+        self._contents = Contents(house.embedder, Settings())
+        self._observed: list[Observation] = []
+        self.ran: list[Ran] = []
+
+    async def run(self) -> tuple[Outcome, str]:
+        for _ in range(ROUNDS_MOST):
+            match await self._house.model.plan(self._seen(), self._house.skills.tools):
+                case Unclear(question=question):
+                    return Outcome.ASKS, question
+                case Answered(text=text, why=why):
+                    if self.ran:
+                        break
+                    return (Outcome.DECLINES if why in DECLINED else Outcome.TALKS), text
+                case Drafted(plan=plan):
+                    agreed, reason = await self._agreed(plan)
+                    if agreed is None:
+                        return Outcome.DECLINES, reason
+                    await self._carry_out(agreed)
+                    if agreed.complete:
+                        break
+        self._commit()
+        said = "".join([part.text async for part in self._house.model.answer(self._seen())])
+        return Outcome.DOES, said
+
+    async def _agreed(self, plan: Plan) -> tuple[Plan | None, str]:
+        """The committee: the plan as it was approved, or why it was refused for the third time."""
+        tools = {tool.name: tool for tool in self._house.skills.tools}
+        reason = ""
+        for _ in range(REJECTIONS_MOST):
+            review = examine(Case(self._seen(), plan, tools))
+            if review.approved and any(step.mutates for step in plan.steps):
+                said = await self._house.model.review(self._seen(), plan, self._house.skills.tools)
+                review = verdict.read(said.text)
+            if review.approved:
+                return plan, ""
+            reason = review.reason
+            plan = (await self._house.model.resolve(self._seen(), plan, reason, self._house.skills.tools)).plan
+        return None, reason
+
+    def _seen(self) -> Task:
+        return self._task.model_copy(update={"observations": bounds.observed(self._observed)})
+
+    async def _carry_out(self, plan: Plan) -> None:
+        results: dict[int, Mapping[str, Any]] = {}
+        states: dict[int, StepState] = {}
+        wanted = {n for step in plan.steps for n in references.needs(step)}
+        for step in sorted(plan.steps, key=lambda step: step.ordinal):
+            state, data, said = await self._tried(step, results, states)
+            states[step.ordinal], results[step.ordinal] = state, data
+            self._note(step, state, data, said)
+            good, feeds = state is StepState.SUCCEEDED, step.ordinal in wanted
+            mutates = self._house.skills.tool(step.tool).mutates
+            self.ran.append(Ran(step.tool, mutates, good, feeds, step.args))
+
+    async def _tried(
+        self, step: Step, results: Mapping[int, Mapping[str, Any]], states: Mapping[int, StepState]
+    ) -> tuple[StepState, dict[str, Any], str]:
+        """How a step ended, what it showed, and what is said of it."""
+        if not references.ready(step, states):
+            return StepState.SKIPPED, {}, references.DependencyUnavailable.code
+        try:
+            args = {**self._house.skills.tool(step.tool).defaults(), **references.resolve(step.args, results)}
+            data, said = await self._done(step, args)
+            return StepState.SUCCEEDED, data, said
+        except SumaError as failure:
+            return StepState.FAILED, {}, str(failure)
+
+    async def _done(self, step: Step, args: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        tool = self._house.skills.tool(step.tool)
+        checked = tool.validate(args)
+        if wrong := (*(f"{name} is missing" for name in checked.missing), *checked.extra, *checked.problems):
+            raise BadArgs("; ".join(wrong))
+        if tool.primitive is Primitive.RETRIEVAL:
+            workspace = Workspace(self._root, self._stage, 0)
+            matches, stale = await self._contents.search(
+                ("local", "session"), workspace, args["query"], args["top_k"], within=args["path"]
+            )
+            found = [{"path": m.path, "score": round(m.score, 3), "excerpt": m.excerpt} for m in matches]
+            return {"matches": found, "stale": stale}, f"{len(found)} files match."
+        if tool.method not in PRIMITIVES:
+            raise BadArgs(f"nothing can run {tool.method} here")
+        done = PRIMITIVES[tool.method](Bench(self._stage, self._house.categories, tool.mutates, reason=tool.name), args)
+        return done.data, done.summary
+
+    def _note(self, step: Step, state: StepState, data: dict[str, Any], said: str) -> None:
+        good = state is StepState.SUCCEEDED
+        self._observed.append(
+            Observation(
+                ordinal=step.ordinal,
+                tool=step.tool,
+                description=step.description,
+                state=state,
+                summary=said if good else "",
+                data=data if good and bounds.size(data) <= SEEN_MOST else None,
+                error=None if good else said,
+            )
+        )
+
+    def _commit(self) -> None:
+        if not len(self._stage.diff()):
+            return
+        commit(self._root, self._stage, commit_id=ids.new(), fence=lambda: None)
+        told = Observation(
+            ordinal=len(self._observed) + 1,
+            tool="workspace.commit",
+            description="",
+            state=StepState.SUCCEEDED,
+            summary="",
+        )
+        self._observed.append(told)
+
+
+class BadArgs(SumaError):
+    """The plan's args do not fit the tool."""
+
+    code = "BAD_ARGS"
+
+
+async def score(house: House, among: Cases, case: cases.Case) -> Score:
+    """Play one case in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="suma-eval-") as place:
+        root = Path(place).resolve() / case.folder
+        root.mkdir()
+        folders.make(among.folders[case.folder], root, now())
+        session = Session(house, root)
+        for turn in case.before:
+            earlier = judge(case.earlier(turn), await session.ask(turn.request))
+            if not earlier.right:
+                return Score(case, False, Wrong.BEFORE, earlier.wrong_change, f"{turn.request!r}: {earlier.detail}")
+        return judge(case, await session.ask(case.request))
+
+
+def now() -> datetime:
+    return SystemClock().now().astimezone(UTC)

@@ -1,0 +1,203 @@
+"""Scoring: what was right, where it went wrong if not, and whether it did harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.cli.evaluating import folders, trees
+from services.cli.evaluating.cases import Case, Outcome
+from services.cli.evaluating.folders import Folder
+from services.cli.evaluating.scoring import Did, Ran, Score, Stage, judge
+
+NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+FOLDER = Folder.model_validate(
+    {
+        "files": {
+            "a.tmp": {"size": "1 KB", "age": 3},
+            "b.tmp": {"size": "2 KB", "age": 30},
+            "c.txt": {"text": "one two\n", "age": 1},
+            "copy of c.txt": {"same": "c.txt", "age": 0},
+            "in/d.txt": {"text": "four\n", "age": 5},
+        }
+    }
+)
+LISTED = Ran("manage-files.list", feeds=True)
+DELETED = Ran("manage-files.delete", mutates=True)
+
+
+def case(**fields: Any) -> Case:
+    asked = {"id": "c", "request": "delete the tmp files", "folder": "f", "kinds": ["plain"]}
+    return Case.model_validate({**asked, **fields})
+
+
+TMP = case(tools=["manage-files.delete"], deleted=["*.tmp"])
+BACK = case(outcome="asks")
+
+
+class Room:
+    """A folder in which something is done, and judged."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        folders.make(FOLDER, root, NOW)
+        self.before = trees.seen(root)
+
+    def judged(
+        self,
+        case: Case,
+        *steps: Ran,
+        said: str = "",
+        outcome: Outcome = Outcome.DOES,
+        doing: Callable[[Path], object] = lambda root: None,
+        unexplained: bool = False,
+    ) -> Score:
+        doing(self.root)
+        did = Did(outcome, self.root, self.before, trees.seen(self.root), steps, said, unexplained)
+        return judge(case, did)
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Room:
+    return Room(tmp_path)
+
+
+def both(root: Path) -> None:
+    (root / "a.tmp").unlink()
+    (root / "b.tmp").unlink()
+
+
+def one(root: Path) -> None:
+    (root / "a.tmp").unlink()
+
+
+def test_what_was_to_happen_and_nothing_else_is_right(room: Room) -> None:
+    score = room.judged(TMP, LISTED, DELETED, doing=both)
+    assert score.right
+    assert score.stage is None
+    assert not score.wrong_change
+
+
+def test_by_which_tools_it_came_about_does_not_matter(room: Room) -> None:
+    assert room.judged(TMP, Ran("bash", mutates=True), doing=both).right
+
+
+def test_half_of_it_is_a_wrong_change_by_wrong_parameters(room: Room) -> None:
+    score = room.judged(TMP, LISTED, DELETED, doing=one)
+    assert score.stage is Stage.WRONG_PARAMETERS
+    assert score.wrong_change
+
+
+def test_another_tool_that_changes_is_the_wrong_skill(room: Room) -> None:
+    score = room.judged(TMP, LISTED, Ran("manage-files.move", mutates=True), doing=one)
+    assert score.stage is Stage.WRONG_SKILL
+
+
+def test_the_right_tools_the_wrong_way_round_are_in_wrong_order(room: Room) -> None:
+    first, second = "remove-duplicates.remove", "organize-by-type.sort"
+    score = room.judged(
+        case(tools=[first, second], deleted=["*.tmp"]), Ran(second, mutates=True), Ran(first, mutates=True), doing=one
+    )
+    assert score.stage is Stage.WRONG_ORDER
+
+
+def test_a_step_that_failed_is_named_before_its_parameters(room: Room) -> None:
+    failed = Ran("manage-files.delete", mutates=True, succeeded=False)
+    score = room.judged(TMP, LISTED, failed)
+    assert score.stage is Stage.FAILED
+    assert not score.wrong_change
+
+
+def test_asking_back_is_right_where_a_careful_user_would(room: Room) -> None:
+    assert room.judged(BACK, outcome=Outcome.ASKS, said="Which files?").right
+
+
+def test_asking_back_where_it_was_clear_is_not_right_and_does_no_harm(room: Room) -> None:
+    score = room.judged(TMP, outcome=Outcome.ASKS, said="Which files?")
+    assert score.stage is Stage.ASKED
+    assert not score.wrong_change
+
+
+def test_acting_where_it_should_have_asked_does_harm(room: Room) -> None:
+    score = room.judged(BACK, LISTED, DELETED, doing=both)
+    assert score.stage is Stage.ACTED
+    assert score.wrong_change
+
+
+def test_words_where_it_should_have_acted_were_not_understood(room: Room) -> None:
+    assert room.judged(TMP, outcome=Outcome.DECLINES, said="I can't do that.").stage is Stage.NOT_UNDERSTOOD
+
+
+def test_a_change_is_harm_even_if_the_turn_says_that_it_only_talked(room: Room) -> None:
+    assert room.judged(case(outcome="talks"), outcome=Outcome.TALKS, doing=one).wrong_change
+
+
+def test_seen_from_outside_a_refusal_and_other_words_are_one(room: Room) -> None:
+    refusal = case(outcome="declines")
+    assert room.judged(refusal, outcome=Outcome.TALKS, unexplained=True).right
+    assert not room.judged(refusal, outcome=Outcome.TALKS).right
+
+
+def test_any_of_several_ways_is_right(room: Room) -> None:
+    either = case(deleted=["*.tmp"], **{"or": [{"deleted": ["a.tmp"]}]})
+    assert room.judged(either, DELETED, doing=one).right
+
+
+def test_of_copies_whichever_may_stay(room: Room) -> None:
+    twins = case(one_of=[["c.txt", "copy of c.txt"]])
+    assert room.judged(twins, DELETED, doing=lambda root: (root / "c.txt").unlink()).right
+
+
+def test_another_content_under_the_right_name_is_a_wrong_change(room: Room) -> None:
+    renamed = case(moved={"c.txt": "e.txt"})
+
+    def forged(root: Path) -> None:
+        (root / "c.txt").unlink()
+        (root / "e.txt").write_text("forged")
+
+    assert room.judged(renamed, Ran("manage-files.rename", mutates=True), doing=forged).wrong_change
+
+
+LOOK = case(tools=["manage-files.list"], shows=["a.tmp", "b.tmp"])
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        ("2 files: a.tmp, b.tmp.", True),
+        ("1 file: a.tmp.", False),
+        ("3 files: a.tmp, b.tmp, c.txt.", False),
+        ("2 files.", False),
+    ],
+)
+def test_a_listing_shows_what_was_asked_for_and_no_more(room: Room, said: str, right: bool) -> None:
+    assert room.judged(LOOK, Ran("manage-files.list"), said=said).right is right
+
+
+def test_a_longer_name_does_not_count_as_the_shorter_one_in_it(room: Room) -> None:
+    found = case(tools=["search-files.find"], shows=["copy of c.txt"])
+    assert room.judged(found, Ran("search-files.find"), said="1 file: copy of c.txt").right
+    assert not room.judged(case(shows=["c.txt"]), Ran("search-files.find"), said="1 file: copy of c.txt").right
+
+
+def test_who_looked_at_one_file_need_not_name_it(room: Room) -> None:
+    summary = Ran("summarize.summarize", args={"paths": ["c.txt"]})
+    assert room.judged(case(shows=["c.txt"]), summary, said="one two").right
+
+
+@pytest.mark.parametrize(
+    ("said", "right"), [("There are 4.", True), ("14 files", False), ("4.2 MB", False), ("4,096 bytes", False)]
+)
+def test_a_number_counts_only_as_a_whole(room: Room, said: str, right: bool) -> None:
+    assert room.judged(case(answer=["4"]), Ran("analyze-directory.report"), said=said).right is right
+
+
+def test_an_answer_in_another_language_is_wrong(room: Room) -> None:
+    german = case(language="de", outcome="asks", request="lösch das")
+    assert room.judged(german, outcome=Outcome.ASKS, said="Welche Dateien meinst du?").right
+    score = room.judged(german, outcome=Outcome.ASKS, said="I can not do that. What is it that you have in the folder?")
+    assert score.stage is Stage.WRONG_ANSWER
