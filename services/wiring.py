@@ -187,7 +187,7 @@ async def ports(settings: Process, names: Sequence[str]) -> Ports:
         await imported
         tools = await asyncio.to_thread(_tools, settings) if PLANNING.intersection(names) else ()
         skills, (embedder, offline) = await asyncio.gather(_skills(settings, tools), asyncio.to_thread(_minds))
-        model = await stack.enter_async_context(_thinker(settings, names, offline))
+        model = await stack.enter_async_context(_thinker(settings, names, offline, embedder))
         known = {tool.name: tool for tool in tools}
         objects = await stack.enter_async_context(_objects(settings))
         return Ports(await policy, skills, embedder, model, _keys(settings), objects, known, stack.pop_all())
@@ -260,14 +260,20 @@ THINKING = frozenset(("conversation_worker", "committee_worker"))
 
 
 @asynccontextmanager
-async def _thinker(settings: Process, names: Sequence[str], offline: Model) -> AsyncIterator[Callable[[Doors], Model]]:
+async def _thinker(
+    settings: Process, names: Sequence[str], offline: Model, embedder: Embedder
+) -> AsyncIterator[Callable[[Doors], Model]]:
     """The model that is configured, where anyone thinks. Raises `BadSettings`."""
     which = minds.chosen(settings) if THINKING.intersection(names) else None
     if which is None:
         yield lambda doors: offline
         return
+    from libs.models.offline.agreement import Agreeing
+    from libs.models.offline.matching import Matcher
+
+    matcher = Matcher(embedder)
     async with minds.vendor(settings, which) as model:
-        yield lambda doors: model(doors.to(minds.DOOR))
+        yield lambda doors: Agreeing(model(doors.to(minds.DOOR)), matcher)
 
 
 def _keys(settings: Process) -> Keys:

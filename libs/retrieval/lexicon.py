@@ -11,16 +11,31 @@ from typing import Literal
 
 Language = Literal["en", "de", "es"]
 
+
+def listed(words: str) -> frozenset[str]:
+    """A table of words, written as one text."""
+    return frozenset(words.split())
+
+
 CONCEPTS: dict[str, dict[Language, str]] = {
     # What to do.
     "remove": {
         "en": (
             "remove removes kill removed removing removal delete deletes deleted deleting deletion erase* eliminate"
             " discard* drop trash get_rid_of getting_rid_of throw_away throw_out purge* dedup* de_duplicate"
-            " de_dupe rid"
+            " de_dupe rid bin ditch chuck toss dispose clear_out into_the_trash to_the_trash wipe wipes"
+            " lose nuke zap scrap del rm unlink can_go may_go must_go should_go"
+            " delte deleet"
         ),
-        "de": "losch* loesch* entfern* beseitig* weg wegwerfen raus deduplizier*",
-        "es": "borra* borre* elimina* elimine* quita quitar quite suprim* deduplica* tira",
+        "de": (
+            "losch* loesch* entfern* beseitig* weg wegwerfen wegschmeissen raus rausschmeissen deduplizier* loswerden"
+            " schmeiss* wirf tilge*"
+        ),
+        "es": (
+            "borra* borre* elimina* elimine* quita quitar quite quitame suprim* deduplica* tira tirar"
+            " cargate cargatelos deshazte"
+            " deshacerme elimin* borr*"
+        ),
     },
     "organize": {
         "en": (
@@ -32,54 +47,238 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "report": {
         "en": (
-            "report reports reporting analyz* analys* summary summari* overview statistic* stats inspect* survey"
-            " breakdown what_is_there what_is_here what_is_in what_s_in what_s_there what_s_here whats_in"
-            " whats_there whats_here what_is_inside what_s_inside what_do_i_have what_have_i_got what_i_have"
-            " what_there_is what_is_left what_s_left what_remains how_many how_much count disk_usage space_used"
-            " using_space taking_up takes_up take_up describe"
+            "report reports reporting analyz* analys* overview statistic* stats inspect* survey"
+            " breakdown what_is_there what_is_here what_s_there what_s_here whats_in"
+            " whats_there whats_here  what_do_i_have what_have_i_got what_i_have"
+            " what_there_is what_is_left what_s_left what_remains disk_usage space_used"
+            " using_space taking_up takes_up take_up taking_space takes_space how_much_space inventory"
         ),
         "de": (
-            "bericht* analys* statistik* ubersicht uebersicht uberblick ueberblick zusammenfass* was_ist_da"
+            "bericht* analys* statistik* ubersicht uebersicht uberblick ueberblick was_ist_da"
             " was_ist_hier was_ist_drin was_da_ist was_hier_ist was_drin_ist was_liegt_hier was_hier_liegt"
-            " was_gibt_es was_es_gibt was_da_liegt was_ist_in was_ubrig was_noch_da wie_viele wie_viel wieviele"
-            " wieviel belegt was_habe_ich"
+            " was_gibt_es was_es_gibt was_da_liegt was_ubrig was_noch_da was_liegt"
+            " belegt was_habe_ich was_befindet wie_viel_platz wieviel_platz was_drinsteckt "
         ),
         "es": (
-            "analiza* analice* analisis informe* informa resum* estadistic* que_hay lo_que_hay que_tengo"
-            " que_queda cuantos cuantas cuanto cuanta describe ocupa"
+            "analiza* analice* analisis informe* informa estadistic* que_hay lo_que_hay que_tengo"
+            " que_queda ocupa cuanto_espacio"
         ),
     },
+    "inside": {
+        "en": (
+            "what_is_in what_s_in whats_in what_is_inside what_s_inside whats_inside contents_of inside_of content_of"
+            " what_does_it_contain what_are_in what_is_within what_s_within"
+        ),
+        "de": (
+            "was_in was_im was_sich_in alles_was_in was_ist_in was_enthalt was_steckt_in inhalt_von"
+            " was_steht_in was_ist_im inhalt_der inhalt_des"
+        ),
+        "es": (
+            "lo_que_hay_en lo_que_hay_dentro lo_que_contiene todo_lo_que_hay_en que_hay_en que_hay_dentro"
+            " que_contiene que_tiene contenido_de contenido_del"
+        ),
+    },
+    "howmany": {
+        "en": "how_many count number_of howmany",
+        "de": "wie_viele wieviele wie_viel wieviel zahle anzahl",
+        "es": "cuantos cuantas cuanto cuanta cuenta contar",
+    },
+    "summary": {
+        "en": "summary summari* gist key_points main_points tl_dr tldr sum_up short_version in_a_nutshell boil_down",
+        "de": "zusammenfass* kernaussage* kurzfassung kurz_gesagt zusammengefasst",
+        "es": "resum* sintesis sintetiza*",
+    },
+    "parse": {
+        "en": (
+            "parse parses parsing read reads reading open opens rows row columns column fields headers header records"
+            " lines what_does say says written keys cells entries look_inside look_into peek peek_into crack_open"
+        ),
+        "de": (
+            "lies lese lesen vorlesen auslesen was_steht steht offne offnen spalten spalte zeilen zeile felder"
+            " eintrage parse parsen"
+        ),
+        "es": "lee leer leeme lea abre abrir filas fila columnas columna campos que_dice que_pone dice registros",
+    },
+    "explain": {
+        "en": (
+            "explain explains explaining tell_me_about what_kind_of what_sort_of what_type_of describe"
+            " describes tell_about"
+        ),
+        "de": "erklar* erklaer* erzahl_mir_von was_fur_eine was_fur_ein beschreib* erlauter*",
+        "es": "explica* explique* hablame_de que_tipo_de que_clase_de describe*",
+    },
+    "whatis": {
+        "en": "what_is what_s whats what_are what_the",
+        "de": "was_ist was_sind",
+        "es": "que_es que_son",
+    },
     "list": {
-        "en": "list lists listing show shows display ls dir which_files what_files view print_out",
-        "de": "liste listet zeig* auflist* welche_dateien anzeigen",
-        "es": "lista listar listame muestra* mostrar ensena* que_archivos que_ficheros",
+        "en": (
+            "list lists listing show shows display ls which_files what_files view print_out which see"
+            " what_folders what_images what_pictures what_photos what_documents what_videos enumerate"
+            " name_all grab take pick select"
+        ),
+        "de": "liste listet zeig* auflist* nimm nehme wahle welche welcher welches anzeigen nenne_mir aufzahl*",
+        "es": (
+            "lista listar listame muestra* muestre* mostrar ensena* que_archivos que_ficheros cuales que_carpetas"
+            " que_fotos que_imagenes que_documentos toma coge agarra selecciona* que_videos que_pdf que_pdfs ver dame"
+        ),
     },
     "find": {
         "en": (
             "find finds finding search searches searching look_for looking_for locate where_is where_are where_s hunt"
+            " where_did where_the_hell wheres track_down seek grep"
         ),
-        "de": "such suche suchen sucht durchsuch* finde finden findet wo_ist wo_sind wo_liegt",
-        "es": "busca buscar buscame busque encuentra* encontrar halla localiza* donde_esta donde_estan",
+        "de": "such suche suchen sucht durchsuch* finde finden findet find wo_ist wo_sind wo_liegt wo_liegen"
+        " wo_steckt"
+        " wo_finde in_welcher in_welchen wo_steht raussuch* heraussuch*",
+        "es": "busca buscar buscame busque encuentra* encuentre* encontrar halla localiza* donde_esta donde_estan"
+        " en_que_archivo"
+        " en_que_fichero rastrea*",
     },
     "move": {
-        "en": "move moves moved moving put puts shift transfer relocate",
-        "de": "verschieb* bewege bewegen leg lege legen pack packe",
-        "es": "mueve* mover mueva pon poner ponlos traslada* lleva",
+        "en": (
+            "move moves moved moving put puts shift transfer relocate collect collects gather stick go_into go_to"
+            " goes_into"
+            " goes_to go_in belong belongs stash place_into drop_into throw_into bring should_go_into should_go_to"
+            " should_go_in should_be_in should_be_put should_be_moved shove sling relocated lived live"
+            " lives dump_into dump file_away"
+        ),
+        "de": (
+            "verschieb* bewege beweg bewegen leg lege legen pack packe packen steck stecke stecken schieb"
+            " schiebe"
+            " schieben gehoren gehort kommen kommt sammle sammel sammeln wandern wandert verfracht*"
+            " verschieben verleg* raume_in bring bringe"
+        ),
+        "es": (
+            "manda mandar mandame mueve* mover mueva* muev* guarda guardar guardame pon poner ponlos ponga"
+            " traslada* traslade*"
+            " lleva llevar mete meter reune"
+            " junta coloca*"
+            " pasa pasar"
+        ),
     },
     "rename": {
-        "en": "rename renames renamed renaming change_the_name call",
+        "en": (
+            "rename renames renamed renaming change_the_name change_the_names call rname should_be_called"
+            " should_be_named be_called"
+        ),
         "de": "umbenenn* benenn* umzubenennen nenne",
-        "es": "renombra* renombre* cambia_el_nombre cambiar_el_nombre",
+        "es": "renombra* renombre* cambia_el_nombre cambiar_el_nombre cambiale_el_nombre cambia_los_nombres"
+        " llamalo llamala",
+    },
+    "prefix": {
+        "en": (
+            "prefix prefixes prefixed prepend prepends in_front_of in_front put_before put_in_front"
+            " before_the_name before_the_names before_each_name before_every_name to_the_front"
+            " to_the_beginning"
+            " at_the_beginning at_the_start to_the_start at_the_front"
+        ),
+        "de": (
+            "prafix praefix voranstellen vorangestellt davor vor_den_dateinamen vor_die_dateinamen"
+            " vor_den_namen vor_die_namen vor_jeden_namen voran vorne"
+        ),
+        "es": "prefijo prefijos antepon* delante al_principio",
+    },
+    "suffix": {
+        "en": (
+            "suffix suffixes append appends onto_the_end on_the_end at_the_end to_the_end after_the_name"
+            " after_the_names"
+        ),
+        "de": "suffix anhang anhangen hange haenge ans_ende am_ende hinter_den_namen hinter_die_namen dahinter",
+        "es": "sufijo sufijos al_final detras",
+    },
+    "lower": {
+        "en": "lowercase lower_case lower small_letters",
+        "de": "kleinbuchstaben kleinschreib* klein_schreiben kleinschreibung",
+        "es": "minuscula minusculas",
+    },
+    "upper": {
+        "en": "uppercase upper_case upper capital_letters capitals all_caps caps",
+        "de": "grossbuchstaben grossschreib* gross_schreiben grossschreibung",
+        "es": "mayuscula mayusculas",
+    },
+    "titlecase": {"en": "title_case titlecase capitalize capitalise", "de": "titelschreibweise", "es": "tipo_titulo"},
+    "snake": {"en": "snake_case snakecase", "de": "", "es": ""},
+    "swap": {
+        "en": "replace replaces replacing substitute swap change_every",
+        "de": "ersetz* austausch* tausche",
+        "es": "reemplaza* reemplace* sustitu* sustituye",
+    },
+    "number": {
+        "en": "number numbered numbering consecutively sequentially and_so_on sequential",
+        "de": "nummerier* durchnummerier* fortlaufend und_so_weiter usw",
+        "es": "numera* numere* consecutiv* correlativ* etcetera y_asi_sucesivamente",
+    },
+    "date": {
+        "en": "date dates their_date its_date modification_date",
+        "de": "datum anderungsdatum",
+        "es": "fecha fechas",
+    },
+    "blank": {
+        "en": "space spaces blank blanks whitespace",
+        "de": "leerzeichen leerschlag leerstellen",
+        "es": "espacios espacio_en_blanco",
+    },
+    "underscore": {
+        "en": "underscore underscores",
+        "de": "unterstrich unterstriche unterstrichen",
+        "es": "guion_bajo guiones_bajos guionbajo barra_baja barras_bajas",
+    },
+    "hyphen": {
+        "en": "dash dashes hyphen hyphens minus",
+        "de": "bindestrich bindestriche bindestrichen",
+        "es": "guion guiones",
+    },
+    "pack": {
+        "en": (
+            "squash squeeze shrink zipped_up compress compresses compressing zip_up bundle gzip tarball"
+            " zipping archiving zip_file_of zip_of"
+            " archive_of"
+            " zip_from"
+        ),
+        "de": (
+            "verpack* gezippt gepackt zippe zippen komprimier* archivier* einpack* packe_ein zip_aus zip_von zip_mit"
+            " archiv_aus archiv_mit"
+        ),
+        "es": "comprim* comprime* empaqueta* archiva archivar zip_con zip_de archivo_comprimido",
+    },
+    "unpack": {
+        "en": "unzip unzips unpack unpacks unpacking extract extracts extracting decompress untar uncompress"
+        " unarchive expand",
+        "de": "entpack* auspack* entzipp* extrahier* dekomprimier*",
+        "es": "descomprim* extrae* extraer extraiga desempaqueta* deszipea*",
+    },
+    "starts": {
+        "en": "start_with starts_with starting_with begin_with begins_with beginning_with",
+        "de": "beginnen_mit beginnt_mit anfangen_mit fangen_mit mit_dem_anfang",
+        "es": "empiezan_por empiezan_con empiecen_por empiecen_con comienzan_con comienzan_por empieza_por",
+    },
+    "ends": {
+        "en": "end_with ends_with ending_with end_in ends_in ending_in ending_on",
+        "de": "enden_auf endet_auf enden_mit endet_mit",
+        "es": "terminan_en terminen_en acaban_en terminan_con acaben_en termina_en",
+    },
+    "same": {
+        "en": "again once_more the_same same_thing same likewise ditto",
+        "de": "nochmal noch_mal das_gleiche dasselbe das_selbe genauso gleiche ebenso",
+        "es": "otra_vez de_nuevo lo_mismo igual mismo",
+    },
+    "undo": {
+        "en": "undo revert roll_back rollback take_that_back put_it_back put_them_back",
+        "de": "ruckgangig zurucknehmen mach_das_ruckgangig",
+        "es": "deshaz deshacer revierte revertir",
     },
     "create": {
-        "en": "create creates creating make makes new add mkdir",
-        "de": "erstell* anlegen anleg* erzeug* neu neue neuen neues mach mache",
-        "es": "crea crear cree haz hacer nueva nuevo",
+        "en": "create creates creating make makes new add adds mkdir set_up",
+        "de": "erstell* anlegen anleg* erzeug* neu neue neuen neues mach mache machen hinzufug* fuge fug",
+        "es": "crea crear cree creame haz hazme hacer nueva nuevo anade anadir agrega agregar pon_el",
     },
     "clean": {
         "en": (
             "clean cleans cleaned cleaning cleanup tidy tidying declutter neaten spruce free_up make_space"
-            " make_room save_space mess_up in_order sort_out"
+            " make_room save_space make_some_space make_more_space free_some_space some_space more_space"
+            " mess_up in_order sort_out"
         ),
         "de": (
             "aufraum* aufraeum* raum* raeum* saubere saubern saeubere bereinig* platz_schaffen platz_machen platz"
@@ -95,16 +294,19 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "keep": {
         "en": "keep keeps keeping retain preserve",
         "de": "behalt* behalte behaelt",
-        "es": "conserva* conserve* manten* mantener guarda quedate",
+        "es": "conserva* conserve* manten* mantener quedate",
     },
     # What it is about.
     "duplicate": {
         "en": (
             "duplicat* dupe dupes dups copies identical same_file same_files same_content double doubles doubled"
-            " redundant twins dedup* de_duplicate de_dupe twice"
+            " redundant twins surplus more_than_once several_times extra_copies dedup* de_duplicate de_dupe twice"
         ),
-        "de": "duplikat* doppelt* dublette* kopien identisch* mehrfach deduplizier* doppelgang*",
-        "es": "duplicad* repetid* copias identic* redundante* dobles deduplica*",
+        "de": (
+            "duplikat* doppelt* dublette* kopien identisch* mehrfach mehr_als_einmal doppelt_vorhanden"
+            " zweimal deduplizier* doppelgang*"
+        ),
+        "es": "duplicad* repetid* copias identic* redundante* mas_de_una_vez dos_veces dobles deduplica*",
     },
     "type": {
         "en": "type types kind kinds category categories extension extensions filetype filetypes format formats",
@@ -114,46 +316,54 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "content": {
         "en": (
             "mention mentions mentioning contain contains containing about content contents word words phrase"
-            " text_of saying says"
+            " text_of saying talk_about talks_about talk_of refer* with_the_word with_the_text inside_the_text"
+            " regarding"
         ),
-        "de": "enthalt* enthaelt enthalten erwahn* erwaehn* inhalt* vorkomm* uber ueber wort",
-        "es": "contiene* contengan mencion* contenido* palabra hablan sobre",
+        "de": "enthalt* enthaelt enthalten erwahn* erwaehn* inhalt* vorkomm* vorkommt kommt_vor uber ueber wort"
+        " drinsteht"
+        " geht_es_um",
+        "es": "contiene* contengan contenga mencion* contenido* palabra hablan habla hable sobre acerca",
     },
     "name": {
-        "en": "name names named called title titled",
-        "de": "name namen namens genannt heisst heissen benannt",
-        "es": "nombre nombres llamad* llama titulad*",
+        "en": "name names named called title titled filename filenames file_name file_names",
+        "de": "name namen dateiname dateinamen namens genannt heisst heissen benannt",
+        "es": "nombre nombres llamad* llama llamarse llamar titulad*",
     },
     "size": {
-        "en": "size sizes big bigger biggest large larger largest small smaller smallest huge heavy heaviest",
-        "de": "grosse grossen groesse grosser grossere grosste grossten klein* riesig*",
-        "es": "tamano* grande grandes pequen* pesado*",
+        "en": (
+            "size sizes big bigger large larger small smaller huge heavy giant enormous tiny massive how_big"
+            " how_large"
+            " bulky"
+        ),
+        "de": "grosse grossen groesse grossen grosser grossere riesig* kleine kleinen kleiner winzig* wie_gross dick*",
+        "es": "tamano* grande grandes pequen* pesado* pesan pesa gigante* enorme*",
     },
     "age": {
         "en": (
-            "old older oldest new newer newest recent latest last_year last_month last_week yesterday today date"
-            " dates ago since age before year years month months week weeks day days outdated modified"
+            "old older newer recent recently last_year last_month last_week yesterday today"
+            " ago since age year years month months week weeks day days outdated modified ancient lately"
+            " how_old when_was when_were last_changed last_modified last_edited when_did"
         ),
         "de": (
-            "alt alte alten alter alteste* aelteste* neueste* neuste* letzte* gestern heute datum jahr* monat*"
-            " woche* tage veraltet*"
+            "alt alte alten alter letzte* gestern heute jahr* monat* woche* tage veraltet* uralt* kurzlich"
+            " wie_alt wann_wurde"
         ),
-        "es": "viejo* vieja* antiguo* antigua* reciente* ayer hoy fecha* ano anos mes meses semana* dia dias",
+        "es": "viejo* vieja* antiguo* antigua* reciente* ayer hoy ano anos mes meses semana* dia dias",
     },
     "empty": {
         "en": "empty",
         "de": "leer leere leeren leerer",
-        "es": "vacio* vacia*",
+        "es": "vacio* vacia vacias vaciar",
     },
     "junk": {
-        "en": "junk garbage clutter rubbish crap unneeded unnecessary useless unused unwanted temporary",
+        "en": "junk garbage clutter rubbish crap unneeded unnecessary useless unused unwanted",
         "de": "mull muell kram unnotig* unnoetig* uberflussig*",
         "es": "basura inutil* innecesari*",
     },
     # Which files: the categories of organize-by-type.
     "images": {
-        "en": "image images picture pictures photo photos pic pics",
-        "de": "bild bilder bildern foto fotos",
+        "en": "image images picture pictures photo photos pic pics snapshots photographs pix fotos",
+        "de": "bild bilder bildern foto fotos bilddateien bilddatei fotografien aufnahmen",
         "es": "imagen imagenes foto fotos fotografia*",
     },
     "documents": {
@@ -162,24 +372,24 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "documento documentos",
     },
     "audio": {
-        "en": "audio music song songs mp3s",
-        "de": "musik lieder audiodateien",
-        "es": "musica canciones cancion",
+        "en": "audio music song songs tracks recordings sound sounds",
+        "de": "musik lieder lied audiodateien musikdateien musikstucke songs tonaufnahmen",
+        "es": "musica canciones cancion audios grabaciones",
     },
     "video": {
         "en": "video videos movie movies film films clips",
-        "de": "filme",
+        "de": "filme filmen videodateien",
         "es": "peliculas pelicula",
     },
     "archives": {
-        "en": "archives zips zip tarballs",
-        "de": "archive archiven",
+        "en": "archives zips zip tarballs archive",
+        "de": "archive archiven archiv archivs zipdatei zipdateien",
         "es": "comprimidos",
     },
     "code": {
-        "en": "scripts source_code",
-        "de": "quellcode skripte",
-        "es": "codigo",
+        "en": "scripts source_code source_files code_files code programs_code",
+        "de": "quellcode skripte code quelltexte",
+        "es": "codigo scripts",
     },
     "fonts": {
         "en": "fonts font",
@@ -187,33 +397,72 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "fuentes",
     },
     "programs": {
-        "en": "installers programs executables",
-        "de": "programme",
-        "es": "programas instaladores",
+        "en": "installers installer programs executables setup_files binaries apps",
+        "de": "programme installationsdateien installer",
+        "es": "programas instaladores ejecutables",
+    },
+    # Narrower than a category: FAMILIES says which extensions.
+    "wordfiles": {
+        "en": "word_files word_file word_documents word_docs word_document",
+        "de": "word_dateien word_datei word_dokumente worddateien worddokumente",
+        "es": "archivos_word archivos_de_word documentos_word documentos_de_word",
+    },
+    "spreadsheets": {
+        "en": "spreadsheet spreadsheets excel excel_files excel_sheets",
+        "de": "tabellen exceldateien excel_dateien tabellenkalkulationen",
+        "es": "hojas_de_calculo excel archivos_excel archivos_de_excel",
+    },
+    "presentations": {
+        "en": "presentation presentations slides powerpoint powerpoints slide_decks",
+        "de": "prasentation* praesentation* folien",
+        "es": "presentacion presentaciones diapositivas",
+    },
+    "textfiles": {
+        "en": "text_files text_file plain_text textfiles",
+        "de": "textdateien textdatei text_dateien",
+        "es": "archivos_de_texto ficheros_de_texto archivo_de_texto",
+    },
+    "pythonfiles": {"en": "python", "de": "python", "es": "python"},
+    "jsfiles": {"en": "javascript", "de": "javascript", "es": "javascript"},
+    "markdownfiles": {"en": "markdown markdowns", "de": "markdown", "es": "markdown"},
+    "logfiles": {"en": "log_files logfiles", "de": "logdateien protokolldateien logs", "es": "registros_log"},
+    "ebooks": {"en": "ebook ebooks e_books", "de": "ebooks e_books", "es": "libros_electronicos ebooks"},
+    "tempfiles": {
+        "en": "temp_files temporary_files temp temps tempfiles",
+        "de": "temporare temporaren tempdateien temp_dateien",
+        "es": "temporal temporales",
     },
     # How, and how not.
     "not": {
         "en": "not don_t dont do_not never no without neither nor cannot nothing none",
-        "de": "nicht kein keine keinen keinem keiner nie niemals ohne nichts",
+        "de": "nicht kein keine keinen keinem keiner nie niemals ohne nichts blo_nicht",
         "es": "no sin nunca jamas ni nada",
     },
     "except": {
         "en": (
             "except excluding exclude excepting apart_from other_than ignoring ignore skip skipping besides"
-            " but_not all_but everything_but all_except spare spares"
+            " but_not spare spares minus aside_from bar save_for not_including"
+            " with_the_exception_of"
         ),
-        "de": "ausser ausgenommen ignorier* uberspring*",
-        "es": "excepto salvo menos ignora* excluye* excluyendo",
+        "de": "ausser ausgenommen ignorier* uberspring* bis_auf abgesehen verschon*",
+        "es": "excepto salvo menos ignora* excluye* excluyendo exceptuando a_excepcion aparte_de",
     },
     "untouched": {
-        "en": ("alone touch touching untouched leave where_they_are where_it_is as_they_are as_it_is as_is in_place"),
-        "de": "in_ruhe anfassen anruhr* unberuhrt unangetastet",
-        "es": "en_paz toques tocar toca intact*",
+        "en": (
+            "alone touch touching untouched leave where_they_are where_it_is as_they_are as_it_is as_is in_place"
+            " out_of_it stays stay as_they_were safe"
+        ),
+        "de": (
+            "lass lasse lassen in_ruhe anfassen anfasst anruhr* unberuhrt unangetastet so_lassen"
+            " wie_sie_sind bleiben bleibt"
+            " liegen_lassen finger_weg"
+        ),
+        "es": "deja dejar dejes deje en_paz toques tocar toca intact* como_estan tal_cual donde_estan sin_tocar",
     },
     "only": {
-        "en": "only just solely exclusively nothing_but",
-        "de": "nur ausschliesslich bloss",
-        "es": "solo solamente unicamente",
+        "en": "nothing_more only just solely exclusively nothing_but nothing_else and_nothing_else",
+        "de": "nichts_weiter nichts_sonst nur ausschliesslich bloss sonst_nichts nichts_anderes",
+        "es": "solo solamente unicamente nada_mas",
     },
     "all": {
         "en": "all everything every each whole entire anything any",
@@ -223,20 +472,37 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "recursive": {
         "en": (
             "recursively recursive all_subfolders in_subfolders its_subfolders including_subfolders"
-            " and_subfolders everywhere"
+            " and_subfolders everywhere those_in_subfolders the_subfolders_too subfolders_too at_any_depth"
+            " all_the_subfolders"
+            " any_subfolder subfolders_as_well including_those_in_subfolders deep"
         ),
-        "de": "rekursiv allen_unterordnern uberall",
-        "es": "recursiv* todas_las_subcarpetas",
+        "de": (
+            "rekursiv allen_unterordnern uberall in_unterordnern den_unterordnern auch_in_unterordnern"
+            " samt_unterordnern"
+        ),
+        "es": (
+            "recursiv* todas_las_subcarpetas en_subcarpetas las_subcarpetas incluidas_las_subcarpetas en_todas_partes"
+        ),
     },
     "newest": {
-        "en": "newest latest most_recent newer",
+        "en": "newest latest most_recent most_recently changed_last change_last modified_last edited_last",
         "de": "neueste* neuste* aktuellste* jungste*",
-        "es": "mas_nuevo mas_nueva mas_nuevos mas_reciente mas_recientes",
+        "es": "mas_nuevo mas_nueva mas_nuevos mas_nuevas mas_reciente mas_recientes ultimos ultimas",
     },
     "oldest": {
         "en": "oldest earliest original originals",
         "de": "alteste* aelteste* original*",
-        "es": "mas_antiguo mas_antigua mas_viejo original*",
+        "es": "mas_antiguo mas_antigua mas_antiguos mas_antiguas mas_viejo mas_vieja mas_viejos mas_viejas original*",
+    },
+    "largest": {
+        "en": "largest biggest heaviest fattest most_space bulkiest",
+        "de": "grosste* groesste* schwerste* dickste*",
+        "es": "mas_grande mas_grandes mas_pesado mas_pesados mas_pesada mas_pesadas mayores mayor",
+    },
+    "smallest": {
+        "en": "smallest tiniest lightest",
+        "de": "kleinste* winzigste* leichteste*",
+        "es": "mas_pequeno mas_pequena mas_pequenos mas_pequenas menores",
     },
     "shortest": {
         "en": "shortest",
@@ -253,13 +519,18 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "de": "zuerst zunachst",
         "es": "primero",
     },
+    "because": {
+        "en": "because cause cuz since_i as_i",
+        "de": "weil denn",
+        "es": "porque ya_que puesto_que",
+    },
     "wellknown": {
         "en": "downloads desktop",
         "de": "schreibtisch",
         "es": "descargas escritorio",
     },
     "here": {
-        "en": "here this there these those it them current",
+        "en": "here this there these those it them they current",
         "de": "hier dieser diesen dieses diesem dies da sie es",
         "es": "aqui esta este estos estas ahi los las",
     },
@@ -276,31 +547,38 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     # What no skill does.
     "foreign": {
         "en": (
-            "email emails mail send weather browse internet website translate translation compress archive unzip"
-            " extract play print buy book phone encrypt decrypt convert resize crop edit install uninstall execute"
+            "email emails mail send weather browse internet website translate translation print prints printing"
+            " play buy forward forwards youtube dropbox onedrive book phone encrypt decrypt convert resize"
+            " crop edit install uninstall execute run runs"
             " command sudo curl wget ssh scp google upload download copy clone paste share deploy joke poem story"
-            " recipe news stock stocks crypto shutdown reboot wipe shred virus password passwords chmod chown"
-            " mount tweet schedule remind calendar bash shell powershell"
+            " recipe news stock stocks crypto shutdown reboot shred virus password passwords chmod chown"
+            " mount tweet schedule remind calendar bash shell powershell symlink backup_to sync whatsapp slack"
+            " compile"
+            " printer print_it mp4_to to_mp4 transcode rotate merge concatenate watermark"
         ),
         "de": (
-            "maile sende senden schick* wetter ubersetz* uebersetz* komprimier* packe_ein drucke drucken kaufe"
+            "maile sende senden schick* wetter ubersetz* uebersetz* drucke drucken druck ausdrucken kaufe"
             " bestell* verschlussel* konvertier* wandle bearbeit* installier* kopiere kopieren herunterlad*"
-            " hochlad* formatier* witz gedicht nachrichten ruf"
+            " hochlad* formatier* witz gedicht nachrichten ruf ausfuhren starte starten"
         ),
         "es": (
-            "envia* enviar correo tiempo_hace clima traduce* traducir comprime* comprimir imprim* compra*"
+            "youtube dropbox subeme envia* enviar correo tiempo_hace clima traduce* traducir traduzca imprim* compra*"
             " reproduce* cifra* convierte* convertir edita* instala* copia copiar descarga* sube subir formatea*"
-            " chiste poema noticias llama_a"
+            " chiste poema noticias llama_a ejecuta* ejecutar"
         ),
     },
     "greeting": {
-        "en": ("hello hi hey hiya howdy greetings thanks thank good_morning good_evening good_afternoon bye goodbye"),
-        "de": "hallo moin servus danke guten_tag guten_morgen guten_abend tschuss gruss",
-        "es": "hola gracias buenos_dias buenas adios",
+        "en": (
+            "hello hi hey hiya howdy greetings thanks thank good_morning good_evening good_afternoon"
+            " perfect perfekt perfecto that_s_all that_s_it bye goodbye"
+        ),
+        "de": "hallo moin servus danke guten_tag guten_morgen guten_abend das_ist_alles das_war_s tschuss gruss",
+        "es": "hola gracias buenos_dias buenas eso_es_todo adios",
     },
     "capability": {
         "en": (
-            "what_can_you_do what_can_you who_are_you what_are_you how_do_you_work what_do_you_do are_you_able"
+            "what_can_you_do what_can_you who_are_you are_you_a are_you_real are_you_human what_are_you"
+            " how_do_you_work what_do_you_do are_you_able"
             " can_you_do your_skills your_capabilities help help_me capabilities"
         ),
         "de": "was_kannst_du wer_bist_du was_bist_du hilfe kannst_du_was",
@@ -310,15 +588,20 @@ CONCEPTS: dict[str, dict[Language, str]] = {
 
 FILLERS: dict[Language, str] = {
     "en": (
-        "a an the i me my mine we us our you your yourself please pls plz kindly could can would will shall"
-        " should may might want wanna need like d ll s t re ve m am is are was were be been being to of from for"
+        "a an the teh hte thee including includes included incl i me my mine we us our you your"
+        " yourself please pls plz kindly could can would will shall"
+        " should may might want wanna need like d s t re ve m am is are was were be been being to of from for"
         " in into on onto at by with within inside under as and or also too so that which who whom have has had do"
         " does did go going gonna let lets now just ok okay hey tell give quickly fast asap really very nicely"
         " neatly properly carefully thoroughly completely kinda bit some up out over off if when while than what"
         " how why where there their its he she they his her one two both lot lots many much more most according"
         " based depending using via per pretty love great nice thing way maybe perhaps well suma again remaining"
         " rest left got get gets place sure thank stuff damn bloody hell fucking fuck bro man dude mate sir gently"
-        " simply look looks actually exactly later soon time moment separate own different appropriate respective"
+        " seems seem few think guess believe tho ofc thx asap other another different top jesus"
+        " goddamn quick nicely sight own deserve simply look looks actually exactly already though"
+        " although really ever even whatever those ones else"
+        " somewhere shit fucks sake goddamn holy pleas id ive theres im weve you_d quick hurry right away"
+        " together below later soon time moment separate own different appropriate respective"
         " matching after before such remote remotely"
     ),
     "de": (
@@ -327,19 +610,78 @@ FILLERS: dict[Language, str] = {
         " ins an am auf aus bei mit nach um fur fuer durch ist sind war sein hat haben habe kannst konntest"
         " koenntest konnen wurdest wuerdest soll sollst will mochte moechte brauche jetzt schnell einfach noch"
         " schon sehr ganz ihre ihren ihrem sich sag sage gib ja nein gerne gern bisschen etwas dort drin"
-        " entsprechend jeweils ubrig ubrigen restlichen rest vorhanden lass lasse befinde befinden liegt liegen"
+        " natuerlich naturlich eigentlich eh dorthin zwar hin hinten andere anderen anderer dran ab"
+        " endlich hinein rein einschliesslich inklusive scheiss scheisse verdammt kack mistige"
+        " verdammte verdammten blode bloden mist einmal sonst dort darin darein dahin"
+        " wohl halt eben gerade meine bitteschon entsprechend jeweils wird werden wurde wurden wer wie wann ob"
+        " weil wenn denn dich euch ihr hab hast hatte hatten gibt gibts darf durfen musst muss sowie samt ubrig"
+        " ubrigen restlichen rest vorhanden befinde befinden liegt liegen"
     ),
     "es": (
         "el la lo los las un una unos unas yo me mi mis tu tus te se su sus nos y e o u de del al a en por para"
         " con que si ya muy favor porfavor porfa puedes puede podrias podria quiero quisiera necesito es son era"
         " ser estar hay ha he has dime di dame ahora rapido bien tambien asi pero como cada ella ello ellos segun"
-        " resto restantes demas deja dejar le les"
+        " resto restantes demas le les mierda esa incluyendo incluidos incluidas asco xfa decir"
+        " decirme saber pase porfis plis pues vale ninguno medio otro otra maldito malditos"
+        " maldita malditas puto putos puta putas joder"
+        " quien cuando donde sea ocupe ocupen pese pesen peso sean tiene tienen tenga tengan queden"
+        " quede esos esas ese esa aquellos"
+        " aquellas fueron sido sobra sobran gustaria quieres quisieras oye ok vale cual llame podeis dentro"
     ),
 }
 """Words that say nothing about what is to be done."""
 
 EXTENSIONS = (
-    "pdf pdfs:pdf jpg jpgs:jpg jpeg jpegs:jpeg png pngs:png gif gifs:gif txt csv csvs:csv xlsx docx pptx mp3 mp4"
-    " mov wav zip json xml html md log logs:log tmp tar iso exe dmg svg heic webp epub psd py bak flac avi mkv"
+    "pdf jpg jpeg png gif txt csv tsv xlsx xls docx pptx ppt mp3 mp4 m4a mov wav zip rar 7z gz tgz json jsonl"
+    " xml html htm md log tmp tar iso exe msi dmg svg heic webp bmp tif tiff epub mobi psd py js ts css sql yaml"
+    " yml toml"
+    " ini bak flac ogg avi mkv webm odt ods odp rtf ttf otf eml ics vcf deb rpm apk raw"
 )
-"""Words that name an extension, or a plural of one as `word:extension`."""
+"""Words that name an extension; with an s they are several of it."""
+
+CATEGORIES = ("images", "documents", "audio", "video", "archives", "code", "fonts", "programs")
+"""The concepts that are categories of organize-by-type."""
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "wordfiles": ("doc", "docx"),
+    "spreadsheets": ("xls", "xlsx", "ods"),
+    "presentations": ("ppt", "pptx", "odp", "key"),
+    "textfiles": ("txt",),
+    "pythonfiles": ("py",),
+    "jsfiles": ("js", "mjs", "jsx"),
+    "markdownfiles": ("md",),
+    "logfiles": ("log",),
+    "ebooks": ("epub", "mobi", "azw3"),
+    "tempfiles": ("tmp", "temp"),
+}
+"""Kinds narrower than a category, by their concept."""
+
+SEPARABLE: dict[str, str] = {
+    "remove": (
+        "throw+away throw+out chuck+out toss+out clear+out take+away get+rid wirf+weg wirf+raus schmeiss*+weg"
+        " schmeiss*+raus"
+        " losch*+raus losch*+weg hau*+weg tu*+weg raum*+weg nimm+raus mach*+weg schaff*+weg werf*+weg"
+    ),
+    "clean": "raum*+auf mist*+aus tidy+up clean+up sort+out",
+    "organize": "sortier*+ein ordne+ein raum*+ein",
+    "rename": "benenn*+um nenn*+um tauf*+um",
+    "pack": "pack*+ein pack*+zusammen zip*+up pack*+up",
+    "unpack": "pack*+aus unzip*+up",
+    "summary": "fass*+zusammen sum+up",
+    "create": "leg*+an richt*+ein",
+    "list": "zeig*+an list*+auf zahl*+auf gib*+aus",
+    "find": "such*+raus such*+heraus find*+heraus find+out",
+    "parse": "les*+aus lies+aus les*+vor lies+vor",
+    "number": "nummerier*+durch",
+    "content": "kommt+vor kommen+vor",
+    "lower": "schreib*+klein mach*+klein",
+    "upper": "schreib*+gross mach*+gross",
+    "prefix": "stell*+voran setz*+davor",
+    "suffix": "hang*+an haeng*+an",
+    "foreign": "druck*+aus lad*+hoch lad*+herunter lad*+runter ruf*+an schalt*+aus schick*+ab fuhr*+aus",
+    "undo": "mach*+ruckgangig nimm+zuruck",
+}
+"""Verbs whose particle stands at the end of their clause, as `verb+particle`."""
+
+CLITICS = ("melos", "melas", "melo", "mela", "selos", "selas", "los", "las", "lo", "la", "les", "me")
+"""Spanish pronouns that are written onto a verb."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 
-from libs.retrieval.lexicon import CONCEPTS, EXTENSIONS, FILLERS, Language
+from libs.retrieval.lexicon import CLITICS, CONCEPTS, EXTENSIONS, FILLERS, Language, listed
 
 TOKEN = re.compile(r"\w+")
+CUT = re.compile(r"[\0.,;:!?\n]")
+"""Between two words: no phrase goes across."""
 LONGEST = 4
 """Words in the longest phrase of the lexicon."""
 
@@ -39,12 +42,14 @@ def fold(text: str) -> str:
 
 def words(text: str) -> tuple[Word, ...]:
     """The words of a text in order; phrases of the lexicon come as one word, a known word is preferred to a typo."""
-    tokens = [(found.group(), found.start(), found.end()) for found in TOKEN.finditer(text)]
+    tokens = [token for found in TOKEN.finditer(text) for token in _unjoined(found.group(), found.start())]
     folded = [fold(token) for token, _, _ in tokens]
     read: list[Word] = []
     at = 0
+    apart = [bool(CUT.search(text[left[2] : right[1]])) for left, right in pairwise(tokens)]
     while at < len(tokens):
-        width = _phrase(folded, at)
+        together = next((n for n in range(at, len(apart)) if apart[n]), len(tokens) - 1) + 1
+        width = _phrase(folded[:together], at)
         start, end = tokens[at][1], tokens[at + width - 1][2]
         said = "_".join(folded[at : at + width])
         found = concepts_of(said)
@@ -63,7 +68,8 @@ def concepts(text: str) -> Counter[str]:
 
 def extension_of(word: str) -> str | None:
     """`pdf` for `PDFs`; None for a word that names no extension."""
-    return _extensions().get(word)
+    known = _extensions()
+    return word if word in known else word[:-1] if word.endswith("s") and word[:-1] in known else None
 
 
 def language_of(text: str) -> Language:
@@ -79,9 +85,50 @@ def concepts_of(word: str) -> tuple[str, ...]:
     """The concepts of one folded word or phrase; of the nearest known word when it is a plain typo."""
     exact, stems = _forms()
     found = (*exact.get(word, ()), *(concept for stem, concept in stems if word.startswith(stem)))
-    if found or word in _fillers() or word in _extensions():
+    if found or word in _fillers() or extension_of(word):
         return tuple(dict.fromkeys(found))
-    return _nearest(word)
+    return _compound(word) or _nearest(word)
+
+
+def _unjoined(token: str, start: int) -> list[tuple[str, int, int]]:
+    """`bórralos` is `bórra` and `los`: a Spanish verb and the pronoun that is written onto it."""
+    folded = fold(token)
+    whole = [(token, start, start + len(token))]
+    if len(folded) != len(token) or folded in _forms()[0] or folded in _fillers():
+        return whole
+    for clitic in CLITICS:
+        stem = folded.removesuffix(clitic)
+        if stem != folded and len(stem) >= 3 and _spanish_verb(stem):
+            cut = len(token) - len(clitic.removeprefix("me").removeprefix("se") or clitic)
+            return [(token[:cut], start, start + cut), (token[cut:], start + cut, start + len(token))]
+    return whole
+
+
+VERBS = listed("remove organize report list find move rename create change pack unpack summary parse explain")
+
+
+def _spanish_verb(stem: str) -> bool:
+    exact, stems = _verbs_in_spanish()
+    return stem in exact or any(stem.startswith(known) and len(stem) - len(known) <= 3 for known in stems)
+
+
+@cache
+def _verbs_in_spanish() -> tuple[frozenset[str], tuple[str, ...]]:
+    spoken = [form for concept in VERBS for form in CONCEPTS[concept]["es"].split()]
+    return frozenset(form for form in spoken if not form.endswith("*")), tuple(f[:-1] for f in spoken if f[-1] == "*")
+
+
+HEADS = ("dateien", "datei", "dateinamen")
+
+
+def _compound(word: str) -> tuple[str, ...]:
+    """`Tempdateien`: a German compound of files, where what stands before is known as well."""
+    for head in HEADS:
+        modifier = word.removesuffix(head)
+        if modifier != word and len(modifier) >= 3:
+            meant = concepts_of(modifier) or concepts_of(modifier.rstrip("sn"))
+            return (*meant, "file") if meant else ()
+    return ()
 
 
 def _phrase(folded: list[str], at: int) -> int:
@@ -92,18 +139,28 @@ def _phrase(folded: list[str], at: int) -> int:
 
 
 def _nearest(word: str) -> tuple[str, ...]:
-    """One slip of the keyboard is forgiven in words of six letters or more that start alike."""
+    """One slip of the keyboard is forgiven in a word that starts like a known one: two letters swapped in any word, a
+    letter lost or doubled in words of five, another letter in words of six.
+    """
     exact, stems = _forms()
-    if len(word) < 6 or not word.isalpha():
+    if len(word) < 4 or not word.isalpha():
         return ()
-    for known, meant in exact.items():
-        if len(known) >= 6 and known[0] == word[0] and one_slip(known, word):
-            return meant
+    near = [known for known in exact if known[0] == word[0] and _slipped(known, word)]
+    if near:
+        return exact[min(near, key=lambda known: sorted(known) != sorted(word))]
     for stem, concept in stems:
         starts = (word[: len(stem) + shift] for shift in (-1, 0, 1))
-        if len(stem) >= 6 and stem[0] == word[0] and any(one_slip(stem, start) for start in starts):
+        if len(stem) >= 7 <= len(word) and stem[0] == word[0] and any(one_slip(stem, start) for start in starts):
             return (concept,)
     return ()
+
+
+def _slipped(known: str, word: str) -> bool:
+    if not one_slip(known, word):
+        return False
+    swapped = len(known) == len(word) and sorted(known) == sorted(word)
+    least = 4 if swapped else 6 if len(known) == len(word) else 5
+    return min(len(known), len(word)) >= least
 
 
 def one_slip(left: str, right: str) -> bool:
@@ -143,9 +200,8 @@ def _fillers() -> frozenset[str]:
 
 
 @cache
-def _extensions() -> Mapping[str, str]:
-    pairs: Iterable[tuple[str, str, str]] = (entry.partition(":") for entry in EXTENSIONS.split())
-    return {word: extension or word for word, _, extension in pairs}
+def _extensions() -> frozenset[str]:
+    return frozenset(EXTENSIONS.split())
 
 
 @cache

@@ -16,7 +16,7 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from libs.telemetry import logs
-from tests.benchmarks import fairness, growth, hop, kafka, policy, start, turns, workspace
+from tests.benchmarks import fairness, growth, hop, kafka, matching, policy, start, turns, workspace
 from tests.benchmarks.rows import Row, table
 
 WIDE = 150
@@ -37,6 +37,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "hop": hop.measure,
     "workspace": workspace.measure,
     "policy": policy.measure,
+    "matching": matching.measure,
     "start": start.measure,
     "fairness": fairness.measure,
     "kafka": kafka.measure,

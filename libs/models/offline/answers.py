@@ -14,6 +14,8 @@ from libs.retrieval.words import language_of
 Data = Mapping[str, Any]
 SHOWN = 10
 """Names listed before the rest is only counted."""
+QUOTED = 200
+"""Letters of a file that an answer repeats."""
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 NOUNS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
@@ -31,6 +33,8 @@ NOUNS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
     },
     "item": {"en": ("item", "items"), "de": ("Eintrag", "Einträge"), "es": ("elemento", "elementos")},
     "group": {"en": ("group", "groups"), "de": ("Gruppe", "Gruppen"), "es": ("grupo", "grupos")},
+    "row": {"en": ("row", "rows"), "de": ("Zeile", "Zeilen"), "es": ("fila", "filas")},
+    "word": {"en": ("word", "words"), "de": ("Wort", "Wörter"), "es": ("palabra", "palabras")},
     "step": {"en": ("step", "steps"), "de": ("Schritt", "Schritte"), "es": ("paso", "pasos")},
 }
 SENTENCES: Mapping[str, Mapping[Language, str]] = {
@@ -75,6 +79,85 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "moved": {"en": "Moved {items}.", "de": "{items} verschoben.", "es": "Moví {items}."},
     "created": {"en": "Created {paths}.", "de": "{paths} angelegt.", "es": "Creé {paths}."},
     "renamed": {"en": "Renamed to {paths}.", "de": "Umbenannt in {paths}.", "es": "Renombrado a {paths}."},
+    "kept_names": {
+        "en": "No name had to change.",
+        "de": "Kein Name musste sich ändern.",
+        "es": "Ningún nombre tenía que cambiar.",
+    },
+    "renamed_many": {
+        "en": "Renamed {files}: {names}.",
+        "de": "{files} umbenannt: {names}.",
+        "es": "Cambié el nombre de {files}: {names}.",
+    },
+    "packed": {
+        "en": "Packed {files} ({bytes}) into {archive} ({packed}).",
+        "de": "{files} ({bytes}) in {archive} gepackt ({packed}).",
+        "es": "Empaqueté {files} ({bytes}) en {archive} ({packed}).",
+    },
+    "packed_away": {
+        "en": "What was packed is deleted: {paths}.",
+        "de": "Das Gepackte ist gelöscht: {paths}.",
+        "es": "Lo empaquetado está borrado: {paths}.",
+    },
+    "holds_entries": {
+        "en": "The archive holds {files} ({bytes}): {paths}.",
+        "de": "Das Archiv enthält {files} ({bytes}): {paths}.",
+        "es": "El archivo comprimido contiene {files} ({bytes}): {paths}.",
+    },
+    "holds_nothing": {
+        "en": "The archive is empty.",
+        "de": "Das Archiv ist leer.",
+        "es": "El archivo comprimido está vacío.",
+    },
+    "unpacked": {
+        "en": "Unpacked {files} ({bytes}) into {target}.",
+        "de": "{files} ({bytes}) nach {target} entpackt.",
+        "es": "Descomprimí {files} ({bytes}) en {target}.",
+    },
+    "parsed": {
+        "en": "It is {format} with {rows}.",
+        "de": "Es ist {format} mit {rows}.",
+        "es": "Es {format} con {rows}.",
+    },
+    "fields": {"en": "Fields: {fields}.", "de": "Felder: {fields}.", "es": "Campos: {fields}."},
+    "in_part": {
+        "en": "Only the beginning was read, so there is more.",
+        "de": "Nur der Anfang wurde gelesen, es gibt also mehr.",
+        "es": "Solo leí el principio, así que hay más.",
+    },
+    "begins": {"en": "It begins: {text}", "de": "Es beginnt: {text}", "es": "Empieza: {text}"},
+    "is_a": {"en": "{path}: {kind}, {bytes}.", "de": "{path}: {kind}, {bytes}.", "es": "{path}: {kind}, {bytes}."},
+    "is_folder": {
+        "en": "{path} is a folder with {files} ({bytes}).",
+        "de": "{path} ist ein Ordner mit {files} ({bytes}).",
+        "es": "{path} es una carpeta con {files} ({bytes}).",
+    },
+    "belied": {
+        "en": "Its bytes say otherwise, though: {looks}.",
+        "de": "Sein Inhalt sieht aber anders aus: {looks}.",
+        "es": "Pero su contenido dice otra cosa: {looks}.",
+    },
+    "changed_at": {
+        "en": "Last changed on {day}.",
+        "de": "Zuletzt geändert am {day}.",
+        "es": "Último cambio el {day}.",
+    },
+    "contains": {"en": "In it: {what}.", "de": "Darin: {what}.", "es": "Contiene: {what}."},
+    "pixels": {
+        "en": "It is {width} by {height} pixels.",
+        "de": "Es hat {width} mal {height} Pixel.",
+        "es": "Mide {width} por {height} píxeles.",
+    },
+    "gist": {
+        "en": "{path} ({words}), in its own words:",
+        "de": "{path} ({words}), in eigenen Worten:",
+        "es": "{path} ({words}), en sus propias palabras:",
+    },
+    "no_text": {
+        "en": "There is no text to summarise in {paths}.",
+        "de": "In {paths} steht kein Text, der sich zusammenfassen ließe.",
+        "es": "No hay texto que resumir en {paths}.",
+    },
     "undone": {"en": "Not done: {what}.", "de": "Nicht getan: {what}.", "es": "No hecho: {what}."},
     "idle": {"en": "I did nothing.", "de": "Ich habe nichts getan.", "es": "No hice nada."},
     "more": {"en": "and {n} more", "de": "und {n} weitere", "es": "y {n} más"},
@@ -103,6 +186,15 @@ TAKEN_UP = (
     ("manage-files.list", "manage-files.move"),
     ("manage-files.list", "manage-files.delete"),
     ("manage-files.get_metadata", "manage-files.delete"),
+    ("manage-files.list", "batch-rename.rename"),
+    ("manage-files.list", "archive-files.pack"),
+    ("manage-files.list", "summarize.summarize"),
+    ("search-files.find", "manage-files.move"),
+    ("search-files.find", "manage-files.delete"),
+    ("search-files.find", "batch-rename.rename"),
+    ("search-files.find", "archive-files.pack"),
+    ("search-files.find", "summarize.summarize"),
+    ("archive-files.contents", "archive-files.unpack"),
 )
 """Reads that only served a change, which tells more."""
 
@@ -232,6 +324,77 @@ def _renamed(say: Speaker, data: Data) -> list[str]:
     return [say.say("renamed", paths=str(data.get("path", "")))]
 
 
+def _renamed_many(say: Speaker, data: Data) -> list[str]:
+    renamed = [f"{change['from']} → {_base(change['to'])}" for change in _list(data, "renamed")]
+    if not renamed:
+        return [say.say("kept_names")]
+    return [say.say("renamed_many", files=say.count("file", len(renamed)), names=say.names(renamed))]
+
+
+def _packed(say: Speaker, data: Data) -> list[str]:
+    files, size = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
+    packed, deleted = say.size(_number(data, "packed_bytes")), _list(data, "deleted")
+    told = say.say("packed", files=files, bytes=size, archive=str(data.get("archive", "")), packed=packed)
+    return [told, say.say("packed_away", paths=say.names(deleted)) if deleted else ""]
+
+
+def _contained(say: Speaker, data: Data) -> list[str]:
+    entries = [entry["path"] for entry in _list(data, "entries")]
+    if not entries:
+        return [say.say("holds_nothing")]
+    files, size = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
+    return [say.say("holds_entries", files=files, bytes=size, paths=say.names(entries))]
+
+
+def _unpacked(say: Speaker, data: Data) -> list[str]:
+    files, size = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
+    return [say.say("unpacked", files=files, bytes=size, target=str(data.get("target", "")))]
+
+
+def _parsed(say: Speaker, data: Data) -> list[str]:
+    fields, text = _list(data, "fields"), " ".join(str(data.get("text", "")).split())
+    return [
+        say.say("parsed", format=str(data.get("format", "")), rows=say.count("row", _number(data, "rows"))),
+        say.say("fields", fields=say.names(fields)) if fields else "",
+        say.say("in_part") if data.get("complete") is False else "",
+        say.say("begins", text=_short(text)) if text else "",
+    ]
+
+
+def _explained(say: Speaker, data: Data) -> list[str]:
+    holds, path, size = _mapping(data, "holds"), str(data.get("path", "")), say.size(_number(data, "size"))
+    if data.get("node_kind") == "directory":
+        head = say.say("is_folder", path=path, files=say.count("file", _number(holds, "files")), bytes=size)
+    else:
+        head = say.say("is_a", path=path, kind=str(data.get("kind", "")), bytes=size)
+    belied = data.get("agrees") is False
+    day = str(data.get("modified_at") or "")[:10]
+    inside = _list(holds, "headings") or _list(holds, "fields") or _list(holds, "names")
+    wide, high = _number(holds, "width"), _number(holds, "height")
+    return [
+        head,
+        say.say("belied", looks=str(data.get("looks_like", ""))) if belied else "",
+        say.say("changed_at", day=day) if day else "",
+        say.say("pixels", width=say.number(wide), height=say.number(high)) if wide and high else "",
+        say.say("contains", what=say.names(inside)) if inside else "",
+        say.say("begins", text=_short(str(holds["begins"]))) if holds.get("begins") else "",
+    ]
+
+
+def _summarised(say: Speaker, data: Data) -> list[str]:
+    silent = _list(data, "without_text")
+    told = [
+        "\n".join(
+            (
+                say.say("gist", path=str(found["path"]), words=say.count("word", _number(found, "words"))),
+                *(f"- {sentence}" for sentence in _list(found, "sentences")),
+            )
+        )
+        for found in _list(data, "summaries")
+    ]
+    return [*told, say.say("no_text", paths=say.names(silent)) if silent else "" if told else say.say("nothing")]
+
+
 SPEAKERS: Mapping[str, Callable[[Speaker, Data], list[str]]] = {
     "remove-duplicates.remove": _deduplicated,
     "remove-duplicates.scan": _scanned,
@@ -245,6 +408,13 @@ SPEAKERS: Mapping[str, Callable[[Speaker, Data], list[str]]] = {
     "manage-files.move": _moved,
     "manage-files.create": _created,
     "manage-files.rename": _renamed,
+    "batch-rename.rename": _renamed_many,
+    "archive-files.pack": _packed,
+    "archive-files.contents": _contained,
+    "archive-files.unpack": _unpacked,
+    "parse-content.parse": _parsed,
+    "explain.explain": _explained,
+    "summarize.summarize": _summarised,
 }
 """How each bundled tool's result is told; any other tool's summary is told as it is."""
 
@@ -271,3 +441,11 @@ def _mapping(data: Data, key: str) -> Data:
 def _parent(move: object) -> str:
     target = move.get("target", "") if isinstance(move, Mapping) else move
     return str(target).rpartition("/")[0]
+
+
+def _base(path: object) -> str:
+    return str(path).rpartition("/")[2]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= QUOTED else f"{text[:QUOTED]}…"

@@ -7,30 +7,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
+from libs.models.offline.earlier import in_full
 from libs.models.offline.goals import FORBIDS
-from libs.models.offline.places import Ground, NoSuchPlace, Outside
+from libs.models.offline.places import Ground, NoSuchPlace, Outside, places
 from libs.models.offline.reading import Clause, Mood, Reading, read
 from libs.models.offline.selection import spared
+from libs.retrieval.lexicon import listed
 from libs.skills import REFERENCE, Categories, Effect, ToolDefinition, is_reference, selected
 
 ASKED_BY = {
     Effect.DELETE: frozenset(("remove", "clean", "duplicate")),
     Effect.MOVE: frozenset(("move", "organize", "clean", "type")),
-    Effect.RENAME: frozenset(("rename", "name", "change")),
-    Effect.CREATE: frozenset(("create", "move", "organize")),
+    Effect.RENAME: listed("rename name change swap prefix suffix lower upper titlecase snake number date type"),
+    Effect.CREATE: listed("create move organize pack unpack archives"),
 }
 """Words of which at least one must stand in the request before a step may have the effect."""
 
 Objection = tuple[int | None, str]
 
 
-def review(task: Task, plan: Plan, catalogue: Sequence[ToolDefinition], categories: Categories) -> str:
+def review(
+    task: Task, plan: Plan, catalogue: Sequence[ToolDefinition], *, categories: Categories, now: datetime
+) -> str:
     """A verdict as JSON: `{"approved", "reason", "step"}`; the first objection decides."""
-    objection = next(_objections(task, plan, {tool.name: tool for tool in catalogue}, categories), None)
+    objection = next(
+        _objections(task, plan, {tool.name: tool for tool in catalogue}, categories=categories, now=now), None
+    )
     if objection is None:
         return json.dumps({"approved": True, "reason": ""})
     step, reason = objection
@@ -38,10 +45,12 @@ def review(task: Task, plan: Plan, catalogue: Sequence[ToolDefinition], categori
 
 
 def _objections(
-    task: Task, plan: Plan, tools: Mapping[str, ToolDefinition], categories: Categories
+    task: Task, plan: Plan, tools: Mapping[str, ToolDefinition], *, categories: Categories, now: datetime
 ) -> Iterator[Objection]:
     ground = Ground.of(task.root, task.workspace)
-    reading = read(". ".join(filter(None, (task.text, task.clarification, task.skill))), ground.names or ())
+    full = in_full(task, ground, now)
+    text = full if isinstance(full, str) else task.text
+    reading = read(". ".join(filter(None, (text, task.clarification, task.skill))), ground.spoken, now=now)
     if not plan.steps:
         yield None, "The plan has no step."
     for step in plan.steps:
@@ -57,11 +66,17 @@ def _objections(
 
 def _misfits(step: Step, tool: ToolDefinition, reading: Reading) -> Iterator[Objection]:
     asked = {concept for clause in reading.wishes(Mood.DO) for concept in clause.concepts}
-    if asked.isdisjoint(ASKED_BY[tool.effect]):
+    sent = tool.effect is Effect.MOVE and any(_sends(clause) for clause in reading.wishes(Mood.DO))
+    if asked.isdisjoint(ASKED_BY[tool.effect]) and not sent:
         yield step.ordinal, f"Step {step.ordinal} would {tool.effect} files, which the request does not ask for."
     ruled_out = [clause for clause in reading.wishes(Mood.NEVER) if _rules_out(clause, tool)]
     if ruled_out:
         yield step.ordinal, f"Step {step.ordinal} would {tool.effect} files, which the request rules out."
+
+
+def _sends(clause: Clause) -> bool:
+    """ "PDFs to Docs": where something goes is said without a verb."""
+    return any(place.target for place in places(clause, Ground()))
 
 
 def _rules_out(clause: Clause, tool: ToolDefinition) -> bool:

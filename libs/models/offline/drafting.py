@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs.events.values import Plan, Step
-from libs.models.offline.filling import Scene, fill, folders
+from libs.models.offline.filling import Scene, choosing, fill, folders, new_names
 from libs.models.offline.goals import Goal, Intent
 from libs.skills import REFERENCE, Effect, Need, ToolDefinition
 
@@ -38,21 +38,24 @@ class Draughtsman:
         for need in goal.tool.needs:
             if need.param not in args:
                 args[need.param] = f"$step({self._read(need, goal, scene)}).{need.field}"
-            elif goal.tool.effect is Effect.DELETE:
+            elif goal.tool.deletes(args):
                 self._look_at(args[need.param], need)
         self._put(Draft(goal.tool, args))
 
     def _read(self, need: Need, goal: Goal, scene: Scene) -> int:
         tool = self.tools[need.tool]
-        return self._put(Draft(tool, fill(tool, goal.clause, without_target(scene, goal)).args))
+        clause = choosing(goal.tool, goal.clause, scene)
+        around = replace(without_target(scene, goal), changes=goal.tool.mutates)
+        if "base" in goal.tool.roles.values() and not goal.clause.says("folder"):
+            around = replace(around, node_kind="file")
+        return self._put(Draft(tool, fill(tool, clause, around).args))
 
     def _look_at(self, paths: Sequence[str], need: Need) -> None:
         """Nothing is deleted that was not read before (S0-14): one path is looked at, several are listed with their
         folder.
         """
-        look = next(
-            (tool for tool in self.tools.values() if set(tool.roles.values()) == {"file"} and not tool.mutates), None
-        )
+        beside = [tool for tool in self.tools.values() if tool.skill == self.tools[need.tool].skill]
+        look = next((tool for tool in beside if set(tool.roles.values()) == {"file"} and not tool.mutates), None)
         if len(paths) == 1 and look is not None:
             self._put(Draft(look, {next(iter(look.roles)): paths[0]}))
             return
@@ -100,7 +103,9 @@ def spread(goal: Goal, scene: Scene) -> list[Scene]:
     """One scene per folder that the goal names: "sort Photos and Music by type"."""
     if "files" in goal.tool.roles.values() or "file" in goal.tool.roles.values():
         return [scene]
-    where = folders(goal.clause, scene)
+    if "name" in goal.tool.roles.values() and len(names := new_names(goal.clause, scene)) > 1:
+        return [replace(scene, named=name) for name in names]
+    where = folders(choosing(goal.tool, goal.clause, scene), scene)
     return [replace(scene, chosen=folder) for folder in where]
 
 

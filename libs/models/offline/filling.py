@@ -7,13 +7,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from libs.models.offline import quantities, styling
+from libs.models.offline.meaning import is_archive
+from libs.models.offline.measures import Filters
 from libs.models.offline.places import INTO, Ground, file_like, places
-from libs.models.offline.reading import Clause, Item, Name, Named
+from libs.models.offline.reading import KINDS, Clause, Item, Name, Named
 from libs.models.offline.selection import select
 from libs.retrieval.words import Word
 from libs.skills import Categories, ToolDefinition
 
 KEEP = ("newest", "oldest", "shortest")
+FILTERS = ("larger_than", "smaller_than", "modified_before", "modified_after", "empty", "order", "most")
+"""The roles by which a listing chooses, as the tools name them."""
 ASKED_AFTER = ("content", "find", "name")
 
 
@@ -33,6 +38,14 @@ class Scene:
     """The one of several named folders that this time is meant."""
     created: str | None = None
     """The folder that an earlier goal of this request makes, for "into it"."""
+    filters: Filters = field(default_factory=dict)
+    """Sizes and times that hold for the whole request: "only those of this year"."""
+    node_kind: str | None = None
+    """Where the request says that only files, or only folders, are meant."""
+    named: str | None = None
+    """The one of several new names that this time is meant."""
+    changes: bool = False
+    """Is it for a change? "The files" of a change are files and no folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +63,47 @@ def fill(tool: ToolDefinition, clause: Clause, scene: Scene) -> Filled:
     """Raises `Outside` or `NoSuchPlace` for a place that may not or cannot be meant."""
     said = {param: ROLES[role](clause, scene) for param, role in tool.roles.items() if role in ROLES}
     args = tool.defaults() | {param: value for param, value in said.items() if value is not None}
+    args |= _styled(tool, clause, scene)
     awaited = {
         need.param
         for need in tool.needs
-        if need.param not in args and _listable(tool.roles.get(need.param), clause, scene)
+        if need.param not in args and _listable(tool.roles.get(need.param), choosing(tool, clause, scene), scene)
     }
     missing = tuple(param for param in tool.required if param not in args and param not in awaited)
+    if "base" in tool.roles.values() and not styling.style(clause, scene.text):
+        missing = (*missing, "rule")
     return Filled(args, missing, bool(awaited))
+
+
+def _styled(tool: ToolDefinition, clause: Clause, scene: Scene) -> dict[str, Any]:
+    """The rule of a rename of many, where the tool takes one."""
+    rule = styling.style(clause, scene.text).args if "base" in tool.roles.values() else {}
+    return {param: rule[role] for param, role in tool.roles.items() if role in rule}
+
+
+def choosing(tool: ToolDefinition, clause: Clause, scene: Scene) -> Clause:
+    """The part of a clause that chooses files for this tool: without a new archive's name, or a rule to rename by."""
+    roles = {*tool.roles.values()}
+    if "base" in roles:
+        return styling.choice(clause, scene.text)
+    if "archive" not in roles:
+        return clause
+    made = _archive_item(clause)
+    items = [
+        item
+        for item in clause.items
+        if item is not made and (isinstance(item, Named) or not _archive_noun(item, clause))
+    ]
+    return replace(clause, items=tuple(items))
+
+
+def _archive_noun(item: Item, clause: Clause) -> bool:
+    """The archive that is to be: "a zip", not "the zips"."""
+    return isinstance(item, Word) and item.folded in ("zip", "archive", "archiv", "tarball", "tar", "zipdatei")
+
+
+def _archive_item(clause: Clause) -> Named | None:
+    return next((item for item in reversed(clause.names) if item.kind is not Name.GLOB and is_archive(item.text)), None)
 
 
 def folders(clause: Clause, scene: Scene) -> tuple[str, ...]:
@@ -78,9 +125,52 @@ def patterns(clause: Clause, scene: Scene) -> tuple[str, ...]:
     return select(clause, scene.ground, scene.categories).patterns or scene.only
 
 
+def filters(clause: Clause, scene: Scene) -> dict[str, Any]:
+    """Sizes, times, emptiness and order: what a listing must be able to choose by."""
+    told: dict[str, Any] = {**scene.filters, **clause.filters}
+    more = {
+        "empty": quantities.emptiness(clause),
+        "order": quantities.ranking(clause),
+        "most": quantities.most(clause),
+    }
+    return told | {name: value for name, value in more.items() if value is not None}
+
+
+def _filter(name: str) -> Callable[[Clause, Scene], Any]:
+    return lambda clause, scene: filters(clause, scene).get(name)
+
+
+def _node_kind(clause: Clause, scene: Scene) -> str | None:
+    if scene.node_kind:
+        return scene.node_kind
+    folders_said = any("folder" in word.concepts and _several(word) for word in clause.words)
+    files_said = any("file" in word.concepts and _files_word(word) for word in clause.words)
+    if folders_said and not files_said and not clause.says(*KINDS, "organize", "create"):
+        placed = {place.item for place in places(clause, scene.ground)}
+        return None if placed and not clause.says("list", "howmany", "empty") else "directory"
+    if files_said and not folders_said and (scene.changes or clause.says("only") or quantities.emptiness(clause)):
+        return "file"
+    return None
+
+
+def _several(word: Word) -> bool:
+    return word.folded.endswith(
+        ("folders", "ordner", "ordnern", "carpetas", "directories", "verzeichnisse", "directorios")
+    )
+
+
+def _files_word(word: Word) -> bool:
+    return word.folded in ("files", "dateien", "archivos", "ficheros", "file", "datei", "archivo", "fichero")
+
+
 def _listable(role: str | None, clause: Clause, scene: Scene) -> bool:
     """Files are listed first where they were picked by kind or pattern, or where all are meant."""
-    return role != "files" or bool(patterns(clause, scene)) or clause.says("all") or _plain_files(clause)
+    if role == "listed":
+        chosen = patterns(clause, scene) or filters(clause, scene) or folders(clause, scene) != (".",)
+        return bool(chosen) or clause.says("organize", "type", "all", "file", "name", "folder", "inside", "clean")
+    if role != "files" or patterns(clause, scene) or filters(clause, scene):
+        return True
+    return clause.says("all", "inside") or _plain_files(clause)
 
 
 def _plain_files(clause: Clause) -> bool:
@@ -99,7 +189,11 @@ def _target(clause: Clause, scene: Scene) -> str | None:
     said = [place for place in places(clause, scene.ground) if place.target]
     if said:
         return scene.ground.path(said[-1].said, new=True)
-    return scene.created if clause.says("here") else None
+    there = any(
+        word.folded in ("dort", "hinein", "dorthin", "rein", "darin", "therein", "alli", "dentro")
+        for word in clause.words
+    )
+    return scene.created if clause.says("here") or there else None
 
 
 def _sorted_into(clause: Clause, scene: Scene) -> str | None:
@@ -114,12 +208,49 @@ def _include(clause: Clause, scene: Scene) -> list[str] | None:
     return list(patterns(clause, scene)) or None
 
 
+def _listed(clause: Clause, scene: Scene) -> list[str] | None:
+    """Files named outright need no listing; a new archive's name is not one of them."""
+    if clause.says("organize"):
+        return None
+    used = (
+        {*styling.style(clause, scene.text).used}
+        if clause.says("rename", "swap", "prefix", "suffix", "name")
+        else set()
+    )
+    made = _archive_item(clause)
+    kept = [item for item in clause.items if item is not made and item not in used]
+    told = _names(replace(clause, items=tuple(kept)), scene)
+    return told if told and not patterns(replace(clause, items=tuple(kept)), scene) else None
+
+
+def _archive(clause: Clause, scene: Scene) -> str | None:
+    """The new archive: a name with such an ending, or one said after "called" or "into"."""
+    made = _archive_item(clause)
+    if made is not None:
+        return scene.ground.path(made.text, new=True)
+    for at, item in enumerate(clause.items):
+        before = clause.items[at - 1] if at else None
+        after_name = isinstance(before, Word) and ("name" in before.concepts or before.folded in ("as", "als", "como"))
+        into = isinstance(before, Word) and before.folded in INTO and isinstance(item, Named)
+        if (after_name or into) and (isinstance(item, Named) or item.unknown):
+            return f"{scene.ground.path(item.text, new=True)}.zip"
+    return None
+
+
+def _and_remove(clause: Clause, scene: Scene) -> bool | None:
+    moved = any(re.match(r"(move|verschieb|muev|traslad)", word.folded) for word in clause.words)
+    return True if clause.says("remove") or moved else None
+
+
 def _exclude(clause: Clause, scene: Scene) -> list[str] | None:
     return list(scene.exclude) or None
 
 
 def _recursive(clause: Clause, scene: Scene) -> bool | None:
-    return True if clause.says("recursive") else None
+    said = [word for word in clause.words if "recursive" in word.concepts]
+    if clause.says("organize"):  # "group them in subfolders" says where to, not where from
+        said = [word for word in said if word.folded.startswith(("recurs", "rekurs", "all", "every", "todas"))]
+    return True if said else None
 
 
 def _keep(clause: Clause, scene: Scene) -> str | None:
@@ -129,7 +260,7 @@ def _keep(clause: Clause, scene: Scene) -> str | None:
 def _names(clause: Clause, scene: Scene) -> list[str]:
     """Files named outright, each within the folder of the clause."""
     targets = {place.item for place in places(clause, scene.ground)}
-    beside = {place.item for place in places(clause, scene.ground) if place.beside}
+    beside = {place.item for place in places(clause, scene.ground) if place.beside and not clause.says("inside")}
     where = _around(clause, scene)
     return [
         scene.ground.path(said if where == "." or "/" in said else f"{where}/{said}")
@@ -168,11 +299,18 @@ def _files(clause: Clause, scene: Scene) -> list[str] | None:
     return _names(clause, scene) or None
 
 
+def filled_names(clause: Clause, scene: Scene) -> bool:
+    """Are files named outright?"""
+    return bool(_names(clause, scene))
+
+
 def _new_name(clause: Clause, scene: Scene) -> str | None:
     """The second name, or whatever stands after `to`."""
     names = [item for item in clause.names if item.kind is not Name.GLOB]
     if len(names) > 1:
-        return names[-1].text
+        before = clause.items[clause.items.index(names[-1]) - 1]
+        cut = isinstance(before, Word) and before.unknown  # a name with blanks, of which this is the end
+        return None if cut else names[-1].text
     at = next(
         (
             n
@@ -182,11 +320,27 @@ def _new_name(clause: Clause, scene: Scene) -> str | None:
         None,
     )
     rest = clause.items[at + 1 :] if at is not None else ()
-    return _span(scene.text, [item for item in rest if not _grammar(item)])
+    return _span(scene.text, [item for item in rest if not (_grammar(item) or "rename" in item_concepts(item))])
 
 
 def _name(clause: Clause, scene: Scene) -> str | None:
     """What stands after `called`, or after `folder`, up to where the folder around it is named."""
+    return scene.named or _said_name(clause, scene)
+
+
+def new_names(clause: Clause, scene: Scene) -> tuple[str, ...]:
+    """Of several new folders, each name: "create folders 2023 and 2024"."""
+    said = _said_name(clause, scene)
+    around = {place.item for place in places(clause, scene.ground) if not place.beside}
+    named = [item.text for item in clause.names if item not in around]
+    if len(named) > 1:
+        return tuple(named)
+    if said and any("folder" in word.concepts and _several(word) for word in clause.words):
+        return tuple(re.split(r"\s*,\s*(?:and |und |y )?|\s+(?:and|und|y)\s+", said))
+    return (said,) if said else ()
+
+
+def _said_name(clause: Clause, scene: Scene) -> str | None:
     around = {place.item for place in places(clause, scene.ground) if not place.beside}
     names = [item for item in clause.names if item not in around]
     if names:
@@ -223,7 +377,7 @@ def _query(clause: Clause, scene: Scene) -> str | None:
 
 
 def _count(clause: Clause, scene: Scene) -> int | None:
-    return next((int(word.text) for word in clause.words if re.fullmatch(r"[1-9]\d?", word.text)), None)
+    return quantities.count(clause)
 
 
 def _wanted(clause: Clause, scene: Scene) -> list[str] | None:
@@ -237,6 +391,10 @@ def _wanted(clause: Clause, scene: Scene) -> list[str] | None:
         return found
     query = _query(clause, scene)
     return [f"*{query}*"] if query else None
+
+
+def item_concepts(item: Item) -> tuple[str, ...]:
+    return item.concepts if isinstance(item, Word) else ()
 
 
 def _grammar(item: Item) -> bool:
@@ -269,4 +427,9 @@ ROLES: Mapping[str, Callable[[Clause, Scene], Any]] = {
     "query": _query,
     "count": _count,
     "wanted": _wanted,
+    "listed": _listed,
+    "archive": _archive,
+    "and_remove": _and_remove,
+    "node_kind": _node_kind,
+    **{name: _filter(name) for name in FILTERS},
 }

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from libs.models.offline.matching import Matcher, Ranked, sure
+from libs.models.offline.meaning import into_archive
 from libs.models.offline.places import Ground
 from libs.models.offline.reading import ACTIONS, KINDS, Clause, Mood, Named, Reading
+from libs.models.offline.selection import the_rest
 from libs.retrieval.words import Word
 from libs.skills import Effect, ToolDefinition
 
 MAYBE = 0.45
 """From here on a skill is worth naming in a question."""
-PRONOUNS = frozenset(("them", "it", "these", "those", "they", "sie", "es", "diese", "los", "las", "ellos"))
+PRONOUNS = frozenset(("them", "lo", "la", "it", "these", "those", "they", "sie", "es", "diese", "los", "las", "ellos"))
+CHATTER = ("greeting", "here", "first", "then", "only", "untouched")
 FORBIDS = {
     "remove": (Effect.DELETE,),
     "organize": (Effect.MOVE,),
@@ -21,6 +24,8 @@ FORBIDS = {
     "rename": (Effect.RENAME,),
     "create": (Effect.CREATE,),
     "clean": (Effect.DELETE, Effect.MOVE),
+    "pack": (Effect.CREATE,),
+    "unpack": (Effect.CREATE,),
     "change": (Effect.DELETE, Effect.MOVE, Effect.RENAME, Effect.CREATE),
 }
 
@@ -97,7 +102,13 @@ def wanted(reading: Reading) -> list[Clause]:
         if _chatter(clause):
             continue
         before = asked[-1] if asked else None
-        if before is not None and _bare_look(before):
+        if before is not None and _removes_originals(before, clause):
+            asked[-1] = replace(
+                before, items=(*before.items, *(i for i in clause.items if "remove" in getattr(i, "concepts", ())))
+            )
+        elif before is not None and _grabs(before) and _points_back(clause):
+            asked[-1] = replace(_with_object(clause, before), joined=before.joined)
+        elif before is not None and _bare_look(before):
             asked[-1] = replace(before.joins(clause), joined=before.joined)
         elif before is not None and _points_back(clause):
             asked.append(_with_object(clause, before))
@@ -122,8 +133,25 @@ def _near(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
 
 
 def _chatter(clause: Clause) -> bool:
-    """Thanks, please, hello: nothing is asked."""
-    return not clause.names and all(_only(word, "greeting", "here", "first", "then") for word in clause.words)
+    """Thanks, please, "just tell me", "keep the originals": nothing is asked."""
+    if clause.says("keep") and all(_only(word, "keep", "oldest") for word in clause.words):
+        return not clause.names and not any(word.folded.startswith("old") for word in clause.words)
+    return not clause.names and not clause.filters and all(_only(word, *CHATTER) for word in clause.words)
+
+
+def _removes_originals(before: Clause, clause: Clause) -> bool:
+    """ "… and delete the originals": after packing, that is the rest of the same wish."""
+    packs = before.says("pack") or (before.says("create", "move") and into_archive(before))
+    plain = not clause.names and not clause.says(*KINDS) and (_points_back(clause) or clause.says("oldest"))
+    return packs and clause.says("remove") and plain
+
+
+def _grabs(clause: Clause) -> bool:
+    """ "Take the two largest …": only what is done with them then counts."""
+    return any(word.folded in GRABS for word in clause.words if "list" in word.concepts)
+
+
+GRABS = ("grab", "take", "pick", "select", "nimm", "nehme", "wahle", "toma", "coge", "agarra", "selecciona")
 
 
 def _bare_look(clause: Clause) -> bool:
@@ -148,18 +176,24 @@ def _with_object(clause: Clause, before: Clause) -> Clause:
     folder.
     """
     thing = [item for item in before.items if isinstance(item, Named) or ACTIONS.isdisjoint(item.concepts)]
+    if before.says("move"):  # where it is now is another place than where it was
+        return clause
     return replace(clause, items=(*thing, *clause.items))
 
 
 def _forbidden(reading: Reading) -> frozenset[Effect]:
     said = [clause for clause in reading.wishes(Mood.NEVER) if not clause.says("duplicate")]
+    packs = any(clause.says("pack", "unpack") for clause in reading.wishes(Mood.DO))
     effects = {effect for clause in said for concept in clause.concepts & FORBIDS.keys() for effect in FORBIDS[concept]}
-    if any(_nothing(clause) for clause in reading.wishes(Mood.SPARE)):
+    # A copy in an archive leaves what is packed alone.
+    if not packs and any(_nothing(clause) for clause in reading.wishes(Mood.SPARE)):
         effects.update(FORBIDS["change"])
     return frozenset(effects)
 
 
 def _nothing(clause: Clause) -> bool:
-    """ "Don't touch anything", "leave it alone": all is spared."""
+    """ "Don't touch anything", "leave it alone": all is spared, though not by "leave the rest"."""
+    if the_rest(clause):
+        return False
     known = all(word.filler or ({*word.concepts}.isdisjoint(KINDS) and word.concepts) for word in clause.words)
     return known and not clause.names and clause.says("untouched", "all")

@@ -1,44 +1,36 @@
-"""Which tool a clause means: concepts shared with the phrases that each tool declares, and nearness of the vectors
-beside it.
+"""Which tool a clause means: signs shared with the phrases that each tool declares, and nearness of the vectors beside
+them.
 
-Scores are from 0 to 1 and S4-46 decides on them: above 0.70 and 0.05 ahead of the next, else the person is asked.
+Scores are from 0 to 1 and S4-46 decides on them: above 0.70 and 0.05 ahead of the next, else the person is asked. The
+vector's part is calibrated by the embedder itself, so another embedder's cosines come to the same scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from libs.models.offline.places import Ground, places
-from libs.models.offline.reading import KINDS, Clause, Name, Named, read
-from libs.retrieval import Embedder, Matrix, confident
+import numpy as np
+from numpy.typing import NDArray
+
+from libs.events.values import Step
+from libs.models.offline.meaning import Signs, phrase_signs, signs
+from libs.models.offline.places import Ground
+from libs.models.offline.reading import Clause, Named, read
+from libs.retrieval import Embedder, Matrix, Vector, confident
 from libs.retrieval.vectors import Match
-from libs.retrieval.words import extension_of
 from libs.skills import ToolDefinition
 
 LEXICAL, VECTOR = 0.85, 0.15
-SAME, MODIFIER, STRANGE = 1.0, 0.4, 0.5
+WORTH = 0.45
+"""Below this no skill is even offered, so the vector's part is not asked for where it could not lift one so high."""
 HESITATION = 0.3
 """Taken from a tool that changes something for each word of the clause that nobody understood."""
-WHICH = (
-    "file",
-    "folder",
-    "here",
-    "all",
-    "only",
-    "recursive",
-    "newest",
-    "oldest",
-    "shortest",
-    "wellknown",
-    "keep",
-    "age",
-)
-HOW = ("then", "first", "not", "except", "untouched", "greeting")
-SILENT = frozenset((*KINDS, *WHICH, *HOW))
-"""Concepts that say which or how, not what."""
+CATALOGUES = 4
+"""Sets of tools that are kept ready: agents differ in what they may use."""
 
-Signs = dict[str, float]
+Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,89 +42,146 @@ class Ranked:
 
 
 class Matcher:
-    """Ranks tools for clauses. What it computes of a tool's phrases is kept by the digest of the skill."""
+    """Ranks tools for clauses. What it computes of a tool's phrases is kept by the tool's name and digest, so that a
+    change embeds that tool anew and no other.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._seen: dict[tuple[str, str], tuple[tuple[Signs, ...], Matrix]] = {}
+        self._known: dict[Key, _Phrases] = {}
+        self._indexes: dict[tuple[Key, ...], _Index] = {}
 
     async def rank(self, clause: Clause, tools: Sequence[ToolDefinition], ground: Ground) -> tuple[Ranked, ...]:
         """Best first; equal scores by name."""
+        if not tools:
+            return ()
+        index = await self._index(tools)
         asked = signs(clause, ground)
         query = await self._embedder.embed_query(_spoken(clause))
-        ranked = []
-        for tool in tools:
-            phrases, rows = await self._known(tool)
-            lexical = max((_alike(asked, phrase) for phrase in phrases), default=0.0)
-            near = self._embedder.calibrate(float((rows @ query).max(initial=0.0)))
-            doubt = HESITATION * sum(1 for sign in asked if sign.startswith("=")) if tool.mutates else 0.0
-            ranked.append(Ranked(tool, max(0.0, min(1.0, LEXICAL * lexical + VECTOR * near - doubt))))
-        return tuple(sorted(ranked, key=lambda found: (-round(found.score, 9), found.tool.name)))
+        scores = index.scores(asked, query, self._embedder)
+        order = np.lexsort((index.places, -np.round(scores, 9)))
+        return tuple(Ranked(tools[at], float(scores[at])) for at in order)
 
-    async def _known(self, tool: ToolDefinition) -> tuple[tuple[Signs, ...], Matrix]:
-        key = (tool.name, tool.digest)
-        if key not in self._seen:
-            phrases = (*tool.phrases, tool.description)
-            rows = await self._embedder.embed_document(phrases)
-            self._seen[key] = tuple(_phrase_signs(phrase) for phrase in phrases), rows
-        return self._seen[key]
+    async def _index(self, tools: Sequence[ToolDefinition]) -> _Index:
+        keys = tuple((tool.name, tool.digest) for tool in tools)
+        found = self._indexes.pop(keys, None)
+        if found is None:
+            found = await asyncio.to_thread(_Index.of, tools, await self._learned(tools))
+        self._indexes[keys] = found
+        self._forget()
+        return found
+
+    async def _learned(self, tools: Sequence[ToolDefinition]) -> list[_Phrases]:
+        """What is known of each; what is new is embedded, all of it at once."""
+        known = {(tool.name, tool.digest): self._known.get((tool.name, tool.digest)) for tool in tools}
+        texts = {(tool.name, tool.digest): (*tool.phrases, tool.description) for tool in tools}
+        new = [key for key, held in known.items() if held is None]
+        rows = await self._embedder.embed_document([text for key in new for text in texts[key]])
+        # In a thread: a thousand skills' phrases take longer to read than the event loop may wait.
+        read = await asyncio.to_thread(lambda: [tuple(map(phrase_signs, texts[key])) for key in new])
+        at = 0
+        for key, told in zip(new, read, strict=True):
+            known[key] = _Phrases(told, rows[at : at + len(told)])
+            at += len(told)
+        held = {key: found for key, found in known.items() if found is not None}
+        self._known |= held
+        return [held[tool.name, tool.digest] for tool in tools]
+
+    def _forget(self) -> None:
+        """Keep the newest sets of tools, and of phrases those that one of them uses."""
+        while len(self._indexes) > CATALOGUES:
+            del self._indexes[next(iter(self._indexes))]
+        used = {key for keys in self._indexes for key in keys}
+        if len(self._known) > len(used):
+            self._known = {key: held for key, held in self._known.items() if key in used}
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrases:
+    """What one tool's phrases say: their signs, and their vectors as rows."""
+
+    signs: tuple[Signs, ...]
+    rows: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """All phrases of a set of tools: one matrix of vectors, and for each sign the phrases that have it."""
+
+    rows: Matrix
+    starts: NDArray[np.intp]
+    """The first row of each tool; a tool's rows stand together."""
+    whole: NDArray[np.float64]
+    """What all signs of a phrase weigh together."""
+    posted: Mapping[str, tuple[NDArray[np.intp], NDArray[np.float64]]]
+    changing: NDArray[np.bool_]
+    places: NDArray[np.intp]
+    """Each tool's place in the order of names."""
+
+    @classmethod
+    def of(cls, tools: Sequence[ToolDefinition], held: Sequence[_Phrases]) -> _Index:
+        told = [phrase for phrases in held for phrase in phrases.signs]
+        posted: dict[str, list[tuple[int, float]]] = {}
+        for row, phrase in enumerate(told):
+            for sign, weight in phrase.items():
+                posted.setdefault(sign, []).append((row, weight))
+        names = sorted(range(len(tools)), key=lambda at: tools[at].name)
+        return cls(
+            rows=np.concatenate([phrases.rows for phrases in held]),
+            starts=np.cumsum([0, *(len(phrases.signs) for phrases in held[:-1])]),
+            whole=np.array([sum(phrase.values()) for phrase in told]),
+            posted={sign: _columns(pairs) for sign, pairs in posted.items()},
+            changing=np.array([tool.mutates for tool in tools]),
+            places=np.argsort(names),
+        )
+
+    def scores(self, asked: Signs, query: Vector, embedder: Embedder) -> NDArray[np.float64]:
+        """One score for each tool: that of its best phrase, less what is not understood before a change."""
+        lexical = np.maximum.reduceat(self._alike(asked), self.starts)
+        nearest = np.maximum.reduceat(self.rows @ query, self.starts)
+        near = np.zeros(len(lexical))
+        for at in np.flatnonzero(LEXICAL * lexical + VECTOR >= WORTH):  # the rest is out of any question
+            near[at] = embedder.calibrate(float(nearest[at]))
+        strange = sum(1 for sign in asked if sign.startswith("="))
+        blended = LEXICAL * lexical + VECTOR * near - HESITATION * strange * self.changing
+        return np.clip(blended, 0.0, 1.0)
+
+    def _alike(self, asked: Signs) -> NDArray[np.float64]:
+        """Dice's coefficient over weighed signs, for every phrase: 1 when both say the same."""
+        shared = np.zeros(len(self.whole))
+        for sign, weight in asked.items():
+            if sign in self.posted:
+                rows, weights = self.posted[sign]
+                shared[rows] += np.minimum(weight, weights)
+        whole = self.whole + sum(asked.values())
+        return np.divide(2 * shared, whole, out=np.zeros_like(shared), where=whole > 0)
 
 
 def sure(ranked: Sequence[Ranked]) -> bool:
-    return confident([Match(found.tool.name, found.score) for found in ranked])
+    return confident([Match(found.tool.name, found.score) for found in ranked[:2]])
 
 
-def signs(clause: Clause, ground: Ground) -> Signs:
-    """What a clause says, weighed. `=word` is a word nobody knows; where something is looked for, those words are
-    what is looked for.
+async def rivals(matcher: Matcher, step: Step, tools: Sequence[ToolDefinition]) -> tuple[Ranked, ...]:
+    """The skill that a step's own words rather mean, and then the step's; nothing where they agree (DESIGN §7).
+
+    A step that some planner wrote says what its skill is for: its description must find that skill nearer than any
+    other, or find no other surely. One without words says nothing against its tool.
     """
-    told: Signs = dict.fromkeys(clause.concepts - SILENT, SAME)
-    if clause.says("move", "organize"):
-        told.pop("create", None)
-    if clause.says("find", "list"):
-        told.pop("foreign", None)
-    if clause.says("age") and not clause.says("keep", "create"):
-        told["age"] = SAME
-    if clause.says("keep") and not clause.acts:
-        told["keep"] = SAME
-    where = {place.item for place in places(clause, ground) if not place.beside}
-    names = [name for name in clause.names if name not in where]
-    unknown = [word for word in clause.words if word.unknown and not extension_of(word.folded) and word not in where]
-    strange = [word.folded for word in unknown]
-    named = clause.says("find", "content", "rename") or (
-        clause.says("create") and clause.says("folder", "file", "name")
-    )
-    if named and strange:
-        told["<quote>"] = MODIFIER
-    else:
-        told |= {f"={word}": STRANGE for word in strange if not word.isdigit()}
-    if any(name.kind is Name.QUOTE for name in names):
-        told["<quote>"] = MODIFIER
-    if any(name.kind is Name.PATH for name in names):
-        told["<path>"] = MODIFIER
-    if _picks(clause):
-        told["<some>"] = MODIFIER
-    return told
+    clauses = read(step.description).clauses
+    if not clauses:
+        return ()
+    ranked = await matcher.rank(clauses[0], tools, Ground())
+    own = next((found for found in ranked if found.tool.name == step.tool), None)
+    other = next((found for found in ranked if found.tool.skill != step.skill), None)
+    if own is None or other is None or own.score >= other.score:
+        return ()
+    surely = confident([Match("other", other.score), Match("own", own.score)])
+    return (other, own) if surely else ()
 
 
-def _picks(clause: Clause) -> bool:
-    globs = any(name.kind is Name.GLOB for name in clause.names)
-    return globs or clause.says(*KINDS) or any(extension_of(word.folded) for word in clause.words)
-
-
-def _phrase_signs(phrase: str) -> Signs:
-    clauses = read(phrase).clauses
-    told: Signs = {}
-    for clause in clauses:
-        told |= signs(clause, Ground())
-    return told
-
-
-def _alike(asked: Signs, phrase: Signs) -> float:
-    """Dice's coefficient over weighed signs: 1 when both say the same."""
-    whole = sum(asked.values()) + sum(phrase.values())
-    shared = sum(min(weight, phrase[sign]) for sign, weight in asked.items() if sign in phrase)
-    return 2 * shared / whole if whole else 0.0
+def _columns(pairs: Iterable[tuple[int, float]]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    rows, weights = zip(*pairs, strict=True)
+    return np.array(rows, np.intp), np.array(weights)
 
 
 def _spoken(clause: Clause) -> str:

@@ -53,6 +53,11 @@ WHAT: Phrases = {
     "de": "Was soll ich tun?",
     "es": "¿Qué quieres que haga?",
 }
+WHAT_WITH: Phrases = {
+    "en": "What should I do, exactly? I don't understand “{said}”.",
+    "de": "Was genau soll ich tun? „{said}“ verstehe ich nicht.",
+    "es": "¿Qué debo hacer exactamente? No entiendo «{said}».",
+}
 WHICH: Phrases = {
     "en": "I'm not certain what “{said}” means. Please choose: {choices}?",
     "de": "Ich bin nicht sicher, was „{said}“ heißt. Bitte wähle: {choices}?",
@@ -69,14 +74,40 @@ SPARE_WHAT: Phrases = {
     "es": "¿Qué archivos quieres decir con «{said}»? Da un tipo (como PDF), un nombre o un patrón como *.pdf.",
 }
 BY_AGE_OR_SIZE: Phrases = {
-    "en": "I can't choose files by age or size, so “{said}” changes nothing yet. Which files, by kind or name?",
-    "de": "Nach Alter oder Größe kann ich nicht auswählen. Welche Dateien meinst du mit „{said}“, nach Art oder Namen?",
-    "es": "No puedo elegir archivos por fecha o tamaño. ¿Qué archivos son «{said}», por tipo o nombre?",
+    "en": "Which files are “{said}”? Give a size (over 10 MB), a time (older than 2 weeks), a count, a kind or a name.",
+    "de": (
+        "Welche Dateien meinst du mit „{said}“? Sag eine Größe (über 10 MB), eine Zeit (älter als 2 Wochen), eine"
+        " Anzahl, eine Art oder einen Namen."
+    ),
+    "es": (
+        "¿Qué archivos son «{said}»? Di un tamaño (más de 10 MB), un tiempo (de hace más de 2 semanas), cuántos, un"
+        " tipo o un nombre."
+    ),
+}
+MEANT: Phrases = {
+    "en": "Do you mean {names}? There is no “{name}” here.",
+    "de": "Meinst du {names}? „{name}“ gibt es hier nicht.",
+    "es": "¿Quieres decir {names}? Aquí no hay «{name}».",
+}
+EARLIER: Phrases = {
+    "en": "I'm not certain what “{said}” refers to. Which files do you mean?",
+    "de": "Ich bin nicht sicher, worauf sich „{said}“ bezieht. Welche Dateien meinst du?",
+    "es": "No estoy seguro de a qué se refiere «{said}». ¿Qué archivos quieres decir?",
+}
+UNDO: Phrases = {
+    "en": "I can't undo a change by words; `suma rollback` takes a session back. Or say what to change.",
+    "de": "Eine übernommene Änderung kann ich so nicht zurücknehmen. Sag, was ich stattdessen ändern soll.",
+    "es": "No puedo deshacer así un cambio ya hecho. Dime qué debo cambiar en su lugar.",
 }
 NO_SUCH: Phrases = {
     "en": "There is no “{name}” here. Which one do you mean{among}?",
     "de": "„{name}“ gibt es hier nicht. Was meinst du{among}?",
     "es": "Aquí no hay «{name}». ¿Cuál quieres decir{among}?",
+}
+NO_SUCH_ONE: Phrases = {
+    "en": "“{said}” could be several{among}. Which one?",
+    "de": "„{said}“ kann mehreres heißen{among}. Was meinst du?",
+    "es": "«{said}» puede ser varias cosas{among}. ¿Cuál?",
 }
 CONTRADICTS: Phrases = {
     "en": "You ask for “{said}” and also to leave it alone. Which is it?",
@@ -93,6 +124,12 @@ MISSING: Mapping[str, Phrases] = {
         "es": "¿Cuál es el nuevo nombre?",
     },
     "name": {"en": "What should it be called?", "de": "Wie soll es heißen?", "es": "¿Cómo se debe llamar?"},
+    "rule": {
+        "en": "How should the names change? For example: a prefix, other text, numbers, the date, or lower case.",
+        "de": "Wie sollen die Namen werden? Etwa: ein Präfix, anderer Text, Nummern, das Datum oder Kleinbuchstaben.",
+        "es": "¿Cómo deben quedar los nombres? Por ejemplo: un prefijo, otro texto, números, la fecha o minúsculas.",
+    },
+    "listed": {"en": "Which files?", "de": "Welche Dateien?", "es": "¿Qué archivos?"},
     "query": {"en": "What should I look for?", "de": "Wonach soll ich suchen?", "es": "¿Qué busco?"},
     "wanted": {
         "en": "Which files should I look for?",

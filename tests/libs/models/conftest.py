@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from libs.models.offline import OfflineModel
 from libs.retrieval.offline import HashedEmbedder
 from libs.skills import Categories, Skills, ToolDefinition
 
+NOW = datetime(2026, 5, 15, 12, tzinfo=UTC)
 BUNDLED = Path(__file__).parents[3] / "skills"
 
 
@@ -27,4 +29,4 @@ def categories() -> Categories:
 @pytest.fixture
 def model(categories: Categories) -> OfflineModel:
     numbers = itertools.count(1)
-    return OfflineModel(HashedEmbedder(), categories, new_id=lambda: f"id-{next(numbers)}")
+    return OfflineModel(HashedEmbedder(), categories, new_id=lambda: f"id-{next(numbers)}", now=lambda: NOW)

@@ -39,7 +39,7 @@ async def test_each_bundled_tools_own_words_find_its_skill() -> None:
             for skill in skills.skills.values()
         }
     )
-    for tool in skills.tools:
+    for tool in [tool for skill in skills.skills.values() for tool in skill.tools]:
         matches = await retriever.query(tool.description)
         assert matches[0].id == tool.skill
         assert retriever.confident(matches), (tool.name, matches[:2])

@@ -172,7 +172,10 @@ PHRASINGS: list[tuple[str, Expected]] = [
     ("empty the inbox folder", ASKS),
     ("remove everything that is not a PDF", DECLINES),
     ("delete the files I don't need", ASKS),
-    ("delete all pdfs older than 2 weeks", ASKS),
+    (
+        "delete all pdfs older than 2 weeks",
+        [(LIST, {"include": ["*.pdf"], "modified_before": "2026-05-01T12:00:00Z"}), (DELETE, {})],
+    ),
     ("delete a.txt but leave a.txt alone", ASKS),
     ("delete everything", DECLINES),
     ("delete everything except the photos", DECLINES),

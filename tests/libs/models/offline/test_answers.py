@@ -113,3 +113,75 @@ async def test_after_its_steps_have_ended_the_planner_answers_instead_of_plannin
         Task(text="remove duplicates", intent="", observations=(saw("remove-duplicates.remove", REMOVED),)), ()
     )
     assert getattr(outcome, "text", None) == "Removed 3 duplicate files (saved 12 MB)."
+
+
+RENAMED = {"renamed": [{"from": "d/a.txt", "to": "d/b.txt"}, {"from": "c", "to": "e"}], "files": 2}
+PACKED = {"archive": "a.zip", "files": 2, "bytes": 2000, "packed_bytes": 900, "deleted": []}
+PARSED = {"format": "CSV", "fields": ["id", "name"], "rows": 1, "head": [], "text": "id,name\n1,Ana", "complete": True}
+EXPLAINED = {
+    "path": "a.jpg",
+    "node_kind": "file",
+    "kind": "JPEG image",
+    "looks_like": "PNG image",
+    "agrees": False,
+    "size": 1200,
+    "modified_at": "2024-05-31T10:00:00+00:00",
+    "holds": {"width": 1640, "height": 480},
+}
+GIST = {
+    "summaries": [{"path": "a.txt", "sentences": ["It rains.", "We stay."], "words": 12}],
+    "without_text": ["b.jpg"],
+}
+
+
+@pytest.mark.requirement("S4-59")
+@pytest.mark.parametrize(
+    ("tool", "data", "answer"),
+    [
+        ("batch-rename.rename", RENAMED, "Renamed 2 files: d/a.txt → b.txt, c → e."),
+        ("batch-rename.rename", {"renamed": [], "files": 0}, "No name had to change."),
+        ("archive-files.pack", PACKED, "Packed 2 files (2 kB) into a.zip (900 bytes)."),
+        (
+            "archive-files.pack",
+            PACKED | {"deleted": ["x", "y"]},
+            "Packed 2 files (2 kB) into a.zip (900 bytes). What was packed is deleted: x, y.",
+        ),
+        (
+            "archive-files.contents",
+            {"entries": [{"path": "x", "size": 1}], "files": 1, "bytes": 1},
+            "The archive holds 1 file (1 bytes): x.",
+        ),
+        ("archive-files.contents", {"entries": [], "files": 0, "bytes": 0}, "The archive is empty."),
+        ("archive-files.unpack", {"files": 2, "bytes": 5, "target": "a"}, "Unpacked 2 files (5 bytes) into a."),
+        ("parse-content.parse", PARSED, "It is CSV with 1 row. Fields: id, name. It begins: id,name 1,Ana"),
+        (
+            "explain.explain",
+            EXPLAINED,
+            "a.jpg: JPEG image, 1.2 kB. Its bytes say otherwise, though: PNG image. Last changed on 2024-05-31."
+            " It is 1,640 by 480 pixels.",
+        ),
+        (
+            "summarize.summarize",
+            GIST,
+            "a.txt (12 words), in its own words:\n- It rains.\n- We stay.\nThere is no text to summarise in b.jpg.",
+        ),
+        ("summarize.summarize", {"summaries": [], "without_text": []}, "Nothing was found."),
+    ],
+)
+async def test_each_tool_is_told_with_the_numbers_of_its_result(
+    model: OfflineModel, tool: str, data: Any, answer: str
+) -> None:
+    assert await told(model, "show me the result", saw(tool, data)) == answer
+
+
+@pytest.mark.requirement("S4-59")
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Packe die Dateien", "2 Dateien (2 kB) in a.zip gepackt (900 bytes)."),
+        ("Empaqueta los archivos", "Empaqueté 2 archivos (2 kB) en a.zip (900 bytes)."),
+    ],
+)
+async def test_an_archive_is_told_in_the_language_of_the_request(model: OfflineModel, text: str, answer: str) -> None:
+    listed = saw("manage-files.list", {"nodes": ["x", "y"], "count": 2})
+    assert await told(model, text, listed, saw("archive-files.pack", PACKED)) == answer

@@ -1,0 +1,228 @@
+"""What a request means that leans on the turn before: "do the same for Photos", "no, only the PDFs", "move them to
+Music".
+
+All that is known of earlier turns is what was said, so the request is written out in full, in the words of the one
+before it, and read like any other. What those words can't tell (what a search found, say) is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from libs.events.committee import Task
+from libs.models.offline.measures import number_of
+from libs.models.offline.places import INTO, Ground, file_like, places
+from libs.models.offline.reading import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading, read
+from libs.models.offline.selection import named_words
+from libs.retrieval.lexicon import listed
+from libs.retrieval.words import Word, extension_of
+
+PRONOUNS = listed(
+    "it them those these they that sie es diese dieses diesen los las lo la ellos ellas esos esas eso davon"
+)
+ARTICLES = listed("los las lo la es")
+"""Pronouns that are also articles, or more: believed only where no noun follows."""
+CORRECTS = re.compile(
+    r"^\W*(no|nope|nein|not that|i meant|i mean|ich meinte|nee|quise decir|actually|sorry"
+    r"|and(?: also)?|also|und(?: auch)?|auch|y(?: también)?|también)\b[\s,.:;!-]*",
+    re.I,
+)
+THINGS = frozenset(
+    (*KINDS, "file", "folder", "all", "empty", "largest", "smallest", "newest", "oldest", "duplicate", "starts", "ends")
+)
+BARE = listed("first then here greeting same all file folder only")
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """It leans on something that the words of earlier turns don't tell."""
+
+    said: str
+
+
+def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
+    """The request's text, written out where it leans on an earlier one."""
+    reading = read(task.text, ground.spoken, now=now)
+    before = next(_requests(task, ground, now), None)
+    if before is None or not reading.clauses:
+        return task.text
+    if same := _after_same(reading):
+        return _instead(before, same, ground, text=task.text)
+    if (corrected := _correction(task.text, ground, now)) is not None:
+        return _instead(before, corrected.clauses[0].items, ground, text=corrected.text)
+    return _with_antecedent(reading, before, ground)
+
+
+def _requests(task: Task, ground: Ground, now: datetime) -> Iterator[Reading]:
+    """Earlier requests that asked for something, the newest first."""
+    for exchange in reversed(task.history[-3:]):
+        told = read(exchange.text, ground.spoken, now=now)
+        if any(clause.acts and clause.mood is Mood.DO for clause in told.clauses):
+            yield told
+
+
+def _after_same(reading: Reading) -> tuple[Item, ...]:
+    """What shall be done the same to."""
+    items = [item for clause in reading.clauses for item in clause.items]
+    at = next((n for n, item in enumerate(items) if isinstance(item, Word) and "same" in item.concepts), None)
+    own = {*ACTIONS, "duplicate", "content", "name"} - {"create", "greeting", "list"}
+    changed = any(isinstance(item, Word) and own & {*item.concepts} for item in items)
+    if at is None or changed:
+        return ()
+    return tuple(item for item in items[at + 1 :] if not (isinstance(item, Word) and _empty(item)))
+
+
+def _correction(text: str, ground: Ground, now: datetime) -> Reading | None:
+    """ "No, only the PDFs": a choice and nothing to do."""
+    found = CORRECTS.match(text)
+    rest = text[found.end() :] if found else text
+    reading = read(rest, ground.spoken, now=now)
+    clauses = reading.clauses
+    if len(clauses) != 1 or clauses[0].acts or clauses[0].mood not in (Mood.DO, Mood.ONLY):
+        return None
+    chosen = any(_chooses(item, ground) for item in clauses[0].items)
+    return reading if chosen and (found or clauses[0].mood is Mood.ONLY) else None
+
+
+def _chooses(item: Item, ground: Ground) -> bool:
+    if isinstance(item, Named | Measure):
+        return True
+    if ACTIONS & {*item.concepts}:
+        return False
+    return bool({*KINDS} & {*item.concepts} or extension_of(item.folded) or (item.unknown and ground.called(item.text)))
+
+
+def _instead(before: Reading, items: Sequence[Item], ground: Ground, *, text: str) -> str | Lost:
+    """The earlier request with these things in place of its own."""
+    said = _written(text, [item for item in items if not (isinstance(item, Word) and _empty(item))])
+    clause = _last(before)
+    if clause is None or not said:
+        return Lost(text)
+    place = [item for item in items if _is_folder(item, ground)]
+    if place:
+        old = [found.item for found in places(clause, ground) if not found.target]
+        old += [
+            name
+            for name in clause.names
+            if not file_like(name) and name not in {p.item for p in places(clause, ground)}
+        ]
+        return _put(before.text, old[0].start, old[0].end, said=said) if old else Lost(text)
+    span = _things(clause, ground)
+    if span is None:
+        return Lost(text)
+    return _put(before.text, *span, said=said)
+
+
+def _with_antecedent(reading: Reading, before: Reading, ground: Ground) -> str | Lost:
+    """ "Them" is what the earlier request chose, wherever it has gone since."""
+    text = reading.text
+    first = next((clause for clause in reading.clauses if clause.mood is Mood.DO and clause.acts), None)
+    pronoun = _pronoun(first, text, ground) if first else None
+    if first is None or pronoun is None:
+        return text
+    thing = _thing(before, ground, place=_comes_after_into(first, pronoun))
+    return Lost(text) if thing is None else _put(text, pronoun.start, pronoun.end, said=thing)
+
+
+def _pronoun(clause: Clause, text: str, ground: Ground) -> Word | None:
+    """The pronoun that stands for what the clause is about, if it says nothing else about that."""
+    targets = {place.item for place in places(clause, ground) if place.target}
+    last = clause.items[-1]
+    if isinstance(last, Word) and last.folded in PRONOUNS and _comes_after_into(clause, last):
+        return last
+    if any(_chooses(item, ground) for item in clause.items if item not in targets) or clause.says("duplicate", "type"):
+        return None
+    for at, item in enumerate(clause.items):
+        if isinstance(item, Word) and item.folded in PRONOUNS and not _article(clause.items, at, text):
+            return item
+    return None
+
+
+def _article(items: Sequence[Item], at: int, text: str) -> bool:
+    word, after = items[at], items[at + 1] if at + 1 < len(items) else None
+    if not isinstance(word, Word) or word.folded not in ARTICLES:
+        return after is not None and isinstance(after, Word) and {"file", "folder"} & {*after.concepts} != set()
+    joined = at > 0 and items[at - 1].end == word.start
+    return not joined and after is not None and not (isinstance(after, Word) and after.filler)
+
+
+def _comes_after_into(clause: Clause, pronoun: Word) -> bool:
+    at = clause.items.index(pronoun)
+    before = clause.items[at - 1] if at else None
+    return isinstance(before, Word) and before.folded in INTO | {"in", "en", "inside"}
+
+
+def _thing(before: Reading, ground: Ground, *, place: bool) -> str | None:
+    """The words for what the earlier request was about."""
+    clause = _last(before)
+    if clause is None or clause.says("remove", "organize", "clean", "duplicate"):
+        return None
+    targets = [found for found in places(clause, ground) if found.target]
+    if place:
+        made = [name.text for name in clause.names] or [word.text for word in clause.words if word.unknown]
+        made = made if clause.says("create") else [found.said for found in targets]
+        return f'"{made[-1]}"' if made else None
+    names = [name for name in clause.names if name.kind is not Name.GLOB and file_like(name)]
+    if clause.says("rename") and len(names) > 1:
+        return f'"{names[-1].text}"'
+    if clause.says("content", "find") and not names and not any(_chooses(item, ground) for item in clause.items):
+        return None
+    span = _things(clause, ground)
+    if span is None:
+        return None
+    said = before.text[slice(*span)]
+    moved = clause.says("move") and targets
+    return f'{said} in "{targets[-1].said}"' if moved else said
+
+
+def _last(reading: Reading) -> Clause | None:
+    told = [clause for clause in reading.clauses if clause.mood is Mood.DO and clause.acts]
+    return told[-1] if told else None
+
+
+def _things(clause: Clause, ground: Ground) -> tuple[int, int] | None:
+    """Where in the text the clause says what it is about, its folder included and its target left out."""
+    out = {place.item for place in places(clause, ground) if place.target}
+    called = {word for word, _ in named_words(clause, ground)}
+    runs: list[list[Item]] = [[]]
+    for item in clause.items:
+        if item in out or (isinstance(item, Word) and (ACTIONS & {*item.concepts} or item.folded in INTO)):
+            runs.append([])
+        else:
+            runs[-1].append(item)
+    for run in runs:
+        held = [n for n, item in enumerate(run) if _is_thing(item, called)]
+        if held:
+            return run[held[0]].start, run[held[-1]].end
+    return None
+
+
+def _is_thing(item: Item, called: set[Word]) -> bool:
+    if isinstance(item, Named | Measure) or item in called:
+        return True
+    known = {*item.concepts} & THINGS or extension_of(item.folded) or item.unknown
+    return bool(known) or (number_of(item.folded) is not None and not item.filler)
+
+
+def _is_folder(item: Item, ground: Ground) -> bool:
+    said = item.text if isinstance(item, Named) else item.text if item.unknown or item.text[0].isupper() else ""
+    real = ground.has(said.strip("/")) if said else None
+    return real is not None and real in ground.folders
+
+
+def _empty(word: Word) -> bool:
+    return not isinstance(word, Measure) and (
+        word.filler or bool(word.concepts and {*word.concepts} <= BARE and "file" not in word.concepts)
+    )
+
+
+def _written(text: str, items: Sequence[Item]) -> str:
+    return text[items[0].start : items[-1].end] if items else ""
+
+
+def _put(text: str, start: int, end: int, *, said: str) -> str:
+    blank = "" if start == 0 or text[start - 1].isspace() else " "
+    return f"{text[:start]}{blank}{said}{text[end:]}"

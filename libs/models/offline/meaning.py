@@ -1,0 +1,340 @@
+"""What a clause asks for, as weighed signs: concepts in a normal form, so that many ways to say it are one.
+
+The phrases of tools are brought into the same form, so nothing here knows a tool: "what is in `a.zip`" is a look into
+an archive wherever it is said. `=word` is a word that nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from libs.models.offline.places import Ground, places
+from libs.models.offline.quantities import emptiness, most, ranking
+from libs.models.offline.reading import ACTIONS, KINDS, Clause, Item, Name, Named, read
+from libs.models.offline.selection import named_words
+from libs.retrieval.lexicon import listed
+from libs.retrieval.words import Word, extension_of
+
+SAME, MODIFIER, STRANGE = 1.0, 0.4, 0.5
+WHICH = listed(
+    "file folder here all only recursive newest oldest largest smallest shortest wellknown keep age size starts ends"
+    " blank underscore hyphen date same"
+)
+HOW = ("then", "first", "not", "except", "untouched", "greeting")
+SILENT = frozenset((*KINDS, *WHICH, *HOW))
+"""Concepts that say which or how, not what."""
+LOOKS = listed("list find report howmany parse whatis inside content explain")
+STYLES = listed("prefix suffix lower upper titlecase snake swap number")
+ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".rar", ".7z", ".gz")
+READABLE = listed(
+    "txt md markdown csv tsv json jsonl yaml yml toml ini cfg conf xml html htm eml log py js ts sql sh rst tex"
+)
+
+Signs = dict[str, float]
+
+
+def signs(clause: Clause, ground: Ground) -> Signs:
+    """What a clause says, in its normal form."""
+    said = _Said(clause, ground)
+    told = next((form for read in FORMS if (form := read(said)) is not None), None)
+    if told is None:
+        told = said.plain()
+    return {**dict.fromkeys(told, SAME), **said.modifiers(), **said.strangers(told)}
+
+
+def phrase_signs(phrase: str) -> Signs:
+    """Those of a tool's own phrase."""
+    told: Signs = {}
+    for clause in read(phrase).clauses:
+        told |= signs(clause, Ground())
+    return told
+
+
+class _Said:
+    """A clause, with what several forms ask of it."""
+
+    def __init__(self, clause: Clause, ground: Ground) -> None:
+        self.clause, self.ground = clause, ground
+        self.where = {place.item for place in places(clause, ground) if not place.beside}
+        self.concepts = clause.concepts - SILENT
+        self.called = {word for word, _ in named_words(clause, ground)}
+        self.files = [name.text for name in clause.names if name.kind is Name.PATH and _file_like(name.text)]
+
+    def says(self, *concepts: str) -> bool:
+        return self.clause.says(*concepts)
+
+    @property
+    def archive(self) -> bool:
+        return any(is_archive(name) for name in self.files)
+
+    @property
+    def readable(self) -> bool:
+        return any(name.rpartition(".")[2].casefold() in READABLE for name in self.files)
+
+    @property
+    def some(self) -> bool:
+        """Does it pick out some files by kind, pattern, size, time, order or name?"""
+        clause = self.clause
+        if any(name.kind is Name.GLOB for name in clause.names) or clause.says(*KINDS, "starts", "ends"):
+            return True
+        if clause.filters or most(clause) or emptiness(clause):
+            return True
+        return any(extension_of(word.folded) or self._named(word) for word in clause.words)
+
+    def _named(self, word: Word) -> bool:
+        return word in self.called
+
+    def strange(self) -> bool:
+        return bool(self._unknown())
+
+    def plain(self) -> frozenset[str]:
+        told = set(self.concepts) - {"whatis", "number", "inside", "howmany", "same"}
+        if self.says("move", "organize"):
+            told.discard("create")
+        if told & {"remove", "move", "pack"}:
+            told -= {"report", "list"}
+        if "report" in told:
+            told.discard("list")
+        if "create" in told and not self.says("folder", "file") and not self.clause.names:
+            told = told - {"create"} | {"make"}
+        if len(self.files) == 2 and self.says("name") and not self.clause.acts:
+            return frozenset(("rename",))
+        if told == {"content"} and not self.says("file"):
+            told.clear()
+        if told & {"create", "move", "remove", "list", "organize", "pack"}:
+            told.discard("name")
+        if self.says("find", "list"):
+            told.discard("foreign")
+        if self.says("keep") and not self.clause.acts:
+            told.add("keep")
+        if self.clause.says("remove", "move", "rename") or told & LOOKS:
+            told.discard("empty")
+        return frozenset(told)
+
+    def modifiers(self) -> Signs:
+        names = [name for name in self.clause.names if name not in self.where]
+        told: Signs = {}
+        if any(name.kind is Name.QUOTE for name in names) or (self._seeks() and self._unknown()):
+            told["<quote>"] = MODIFIER
+        if any(name.kind is Name.PATH for name in names):
+            told["<path>"] = MODIFIER
+        if self.some:
+            told["<some>"] = MODIFIER
+        return told
+
+    def strangers(self, told: frozenset[str]) -> Signs:
+        """Words that nobody knows; where something is looked for or named, they are just that."""
+        if self._seeks() or (told & {"batch"} and (self.some or self.says("all", "file", "name"))):
+            return {}
+        if told & {"create"} and self.says("all"):
+            return {"=all": STRANGE}  # a folder is not all that is asked for
+        if told & {"pack"}:
+            return {f"={word.folded}": STRANGE for word in self._unknown() if not self._a_name(word)}
+        return {f"={word.folded}": STRANGE for word in self._unknown() if not word.folded.isdigit()}
+
+    def _seeks(self) -> bool:
+        clause = self.clause
+        made = clause.says("create") and clause.says("folder", "file", "name") and not clause.says("move")
+        return clause.says("find", "content", "rename") or made
+
+    def _a_name(self, word: Word) -> bool:
+        """Does it stand where a new archive's name does?"""
+        at = self.clause.items.index(word)
+        before = self.clause.items[at - 1] if at else None
+        return isinstance(before, Word) and (
+            "name" in before.concepts or before.folded in ("as", "als", "como", "into")
+        )
+
+    def _unknown(self) -> list[Word]:
+        return [
+            word
+            for word in self.clause.words
+            if word.unknown and not extension_of(word.folded) and word not in self.where and not self._named(word)
+        ]
+
+
+# The forms, the first that fits; each gives the signs or None.
+
+
+def _styled(said: _Said) -> frozenset[str] | None:
+    """Renaming many by a rule."""
+    if said.says("find", "content"):
+        return None
+    styles = said.clause.concepts & STYLES
+    named = said.says("name", "rename")
+    by_part = said.clause.names and said.says("create", "move", "remove", "change") and _of_the_names(said.clause)
+    by_part = by_part or (named and said.says("blank", "date", "underscore", "hyphen"))
+    ending = said.says("type") and said.says("change", "rename", "swap") and not said.says("organize")
+    named_one = any(name.kind is Name.PATH and name not in said.where for name in said.clause.names)
+    many = said.says("rename") and said.some and not named_one
+    everything = said.says("rename") and said.says("all") and said.says("file")
+    return frozenset(("rename", "batch")) if styles or by_part or ending or many or everything else None
+
+
+def _of_the_names(clause: Clause) -> bool:
+    """ "In the file names", not "named"."""
+    return any(word.folded in NAMES for word in clause.words)
+
+
+NAMES = listed("names namen dateinamen nombres filenames file_names")
+
+
+def _unpacked(said: _Said) -> frozenset[str] | None:
+    return frozenset(("unpack",)) if said.says("unpack") and not said.says("not") else None
+
+
+def _packed(said: _Said) -> frozenset[str] | None:
+    """A new archive: by its verb, or as what something is made or put into."""
+    if said.says("pack"):
+        return frozenset(("pack",))
+    makes = said.says("create", "move", "organize")
+    return frozenset(("pack",)) if makes and into_archive(said.clause) else None
+
+
+def _looked_into(said: _Said) -> frozenset[str] | None:
+    looks = said.clause.concepts & (LOOKS | {"unpack"})
+    if not said.archive or not looks or said.says("remove", "move", "rename", "size", "age") or said.says("find"):
+        return None
+    return frozenset(("explain",)) if looks <= {"explain", "whatis"} else frozenset(("contents",))
+
+
+def _summed_up(said: _Said) -> frozenset[str] | None:
+    if not said.says("summary"):
+        return None
+    return frozenset(("summary",)) if said.files or said.some else frozenset(("report",))
+
+
+def _read_out(said: _Said) -> frozenset[str] | None:
+    """Of one named file: what it says, or what it is."""
+    changes = said.says("remove", "move", "rename", "create", "find", "size", "age", "change")
+    if not said.files or changes or said.archive:
+        return None
+    if said.says("explain"):
+        return frozenset(("explain",))
+    if said.says("parse", "inside", "content") or (said.readable and said.says("list")):
+        return frozenset(("parse",))
+    if said.says("whatis") and not said.says("report"):
+        return frozenset(("explain",))
+    return None
+
+
+def _counted(said: _Said) -> frozenset[str] | None:
+    if not said.says("howmany") or said.files:
+        return None
+    if said.says("duplicate"):
+        return frozenset(("find", "duplicate"))
+    if said.some or (said.says("folder") and not said.where):
+        return frozenset(("list",))
+    return frozenset(("report",)) if not said.says("remove", "move", "rename", "create") else None
+
+
+def _ranked(said: _Said) -> frozenset[str] | None:
+    """The first in some order, looked at."""
+    order = ranking(said.clause)
+    if order is None or said.says("remove", "move", "rename", "create", "duplicate", "keep", "pack", "organize", "not"):
+        return None
+    one_kind = said.says(*KINDS) or said.clause.filters or any(extension_of(w.folded) for w in said.clause.words)
+    if order == "largest" and not one_kind and (most(said.clause) or 1) == 1:
+        return frozenset(("report",))
+    return frozenset(("list",))
+
+
+def _sent(said: _Said) -> frozenset[str] | None:
+    """ "PDFs to Docs", "I'd like the images in a folder called Best": a choice, and where it belongs."""
+    clause = said.clause
+    makes = clause.acts and not (clause.concepts & {*KINDS} and clause.concepts.isdisjoint(ACTS))
+    if makes or said.says("duplicate", "organize", "name", "content") or said.strange():
+        return None
+    ends = [place for place in places(clause, said.ground) if place.target]
+    return frozenset(("move",)) if ends and (said.some or said.files) else None
+
+
+ACTS = frozenset(ACTIONS)
+
+
+def _asked_inside(said: _Said) -> frozenset[str] | None:
+    """ "What is in Photos": a folder's report."""
+    if (
+        said.says("inside")
+        and not said.files
+        and not said.says("duplicate", "remove", "move", "pack", "rename", "organize")
+    ):
+        return frozenset(("report",))
+    return None
+
+
+def _picked(said: _Said) -> frozenset[str] | None:
+    """Looking for files of a size, age or kind is listing them, not searching in them."""
+    looks = said.clause.concepts & (LOOKS | {"whatis"})
+    acts = said.clause.concepts & (listed("remove move rename create organize clean"))
+    if acts or said.says("duplicate", "content", "name", "type") or said.files:
+        return None
+    narrow = said.clause.filters or emptiness(said.clause)
+    return frozenset(("list",)) if narrow and (looks or not said.clause.acts) and not said._unknown() else None
+
+
+FORMS: Sequence[Callable[[_Said], frozenset[str] | None]] = (
+    _unpacked,
+    _styled,
+    _packed,
+    _looked_into,
+    _summed_up,
+    _read_out,
+    _counted,
+    _ranked,
+    _asked_inside,
+    _sent,
+    _picked,
+)
+
+
+def is_archive(name: str) -> bool:
+    return name.casefold().endswith(ARCHIVES)
+
+
+def into_archive(clause: Clause) -> bool:
+    """ "into a zip", "a.zip", "ein Archiv aus …": an archive is what shall be there afterwards."""
+    items = clause.items
+    for at, item in enumerate(items):
+        before = [other.folded for other in items[max(0, at - 2) : at] if isinstance(other, Word)]
+        if isinstance(item, Named):
+            named = item.kind is not Name.GLOB and is_archive(item.text)
+            if named and {*before} & {
+                "into",
+                "to",
+                "in",
+                "as",
+                "named",
+                "called",
+                "namens",
+                "a",
+                "en",
+                "llamado",
+                "als",
+            }:
+                return True
+        elif _an_archive(item, items[at + 1 : at + 2]) and {*before} & _ONE:
+            return True
+    return False
+
+
+_ONE = {"a", "an", "one", "single", "ein", "einem", "eine", "un", "einen"}
+
+
+def _an_archive(word: Word, after: Sequence[Item]) -> bool:
+    files = any(isinstance(item, Word) and {"file", "folder"} & {*item.concepts} for item in after)
+    single = word.folded in (
+        "zip",
+        "archive",
+        "tarball",
+        "archiv",
+        "tar",
+        "archivo_comprimido",
+        "comprimido",
+        "zipdatei",
+    )
+    return single and (not files or not word.folded.startswith("archive"))
+
+
+def _file_like(text: str) -> bool:
+    return "." in text.rsplit("/", 1)[-1].strip(".")

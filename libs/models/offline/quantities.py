@@ -1,0 +1,134 @@
+"""How many, in which order, and whether empty: read from a clause's words."""
+
+from __future__ import annotations
+
+from libs.models.offline.measures import number_of
+from libs.models.offline.numerals import ARTICLES
+from libs.models.offline.reading import KINDS, Clause, Measure, Named
+from libs.retrieval.lexicon import listed
+from libs.retrieval.words import Word, extension_of
+
+ORDERS = ("largest", "smallest", "newest", "oldest")
+SINGULAR = listed(
+    "file datei archivo fichero one eine image picture photo pic bild foto imagen document dokument documento song lied"
+    " cancion video film movie pelicula folder item zip archive archiv spreadsheet presentation script installer thing"
+    " screenshot pdf jpg png mp3 mp4 txt csv docx xlsx log ding cosa logfile"
+)
+PLURAL = listed("files dateien archivos ficheros ones folders things stuff")
+UNIT = listed("sentence sentences satz satze saetze satzen frase frases oracion oraciones lines words")
+
+
+def ranking(clause: Clause) -> str | None:
+    """By what the files shall be ordered; None in a clause about which copy to keep."""
+    if clause.says("duplicate", "keep"):
+        return None
+    return next((order for order in ORDERS if clause.says(order) and not _original(clause, order)), None)
+
+
+def superlative(clause: Clause) -> bool:
+    return any(clause.says(order) and not _original(clause, order) for order in ORDERS)
+
+
+def most(clause: Clause) -> int | None:
+    """How many of them in that order: the number beside it, one where it speaks of one."""
+    order = ranking(clause)
+    if order is None:
+        return None
+    at = next(n for n, item in enumerate(clause.items) if isinstance(item, Word) and order in item.concepts)
+    near = sorted(range(max(0, at - 4), min(len(clause.items), at + 3)), key=lambda n: abs(n - at))
+    for n in near:
+        item = clause.items[n]
+        if isinstance(item, Word) and (number := number_of(item.folded)) and not _article(clause, n, at):
+            return number
+    return 1 if _one(clause, at) else None
+
+
+def count(clause: Clause) -> int | None:
+    """A number that counts sentences or results."""
+    for at, item in enumerate(clause.items):
+        after = clause.items[at + 1 : at + 3]
+        counts = any(isinstance(other, Word) and other.folded in UNIT for other in after)
+        if counts and isinstance(item, Word) and (number := number_of(item.folded)):
+            return number
+    return next((int(word.text) for word in clause.words if word.text.isdigit() and 0 < int(word.text) < 100), None)
+
+
+def emptiness(clause: Clause) -> bool | None:
+    """ "empty files", "files that are empty" – but not "empty the folder"."""
+    if clause.says("create"):
+        return None
+    said = clause.filters.get("empty")
+    if said is not None:
+        return bool(said)
+    at = next((n for n, item in enumerate(clause.items) if isinstance(item, Word) and "empty" in item.concepts), None)
+    if at is None or (_first(clause, at) and not _before_files(clause, at)):
+        return None
+    return True
+
+
+def singles(clause: Clause) -> int:
+    """How many single things of a kind are meant: one in "the photo", two in "die mp3 und die mp4"."""
+    told = 0
+    for at, item in enumerate(clause.items):
+        if not isinstance(item, Word) or item.folded not in SINGULAR or not _kind(item):
+            continue
+        after = clause.items[at + 1] if at + 1 < len(clause.items) else None
+        if isinstance(after, Word) and not after.filler and after.folded.endswith("s") and after.text.isalpha():
+            continue  # "the mp3 tracks", "the docx drafts"
+        around = [
+            other for other in clause.items[max(0, at - 2) : at + 3] if isinstance(other, Word) and other is not item
+        ]
+        if not any(
+            other.folded in SEVERAL or other.folded in PLURAL or _files(other) or "all" in other.concepts
+            for other in around
+        ):
+            told += not any((number_of(other.folded) or 0) > 1 for other in around)
+    return told
+
+
+def _files(item: Word) -> bool:
+    return "file" in item.concepts and item.folded not in SINGULAR
+
+
+SEVERAL = listed("both beide beiden ambos ambas los las these those alle todos todas all my every")
+
+
+def _kind(item: Word) -> bool:
+    return bool({*KINDS} & {*item.concepts}) or extension_of(item.folded) is not None
+
+
+def _original(clause: Clause, order: str) -> bool:
+    """Originals are the oldest of copies, and of nothing else."""
+    words = [word for word in clause.words if order in word.concepts]
+    return all(word.folded.startswith("original") for word in words)
+
+
+def _article(clause: Clause, n: int, at: int) -> bool:
+    item = clause.items[n]
+    return isinstance(item, Word) and item.folded in ARTICLES
+
+
+def _one(clause: Clause, at: int) -> bool:
+    """Is the noun beside the superlative a single thing? German says it by the superlative's ending as well."""
+    near = [item for item in clause.items[max(0, at - 2) : at + 3] if isinstance(item, Word)]
+    if any(item.folded in PLURAL or _many(item) for item in near):
+        return False
+    return bool(any(item.folded in SINGULAR for item in near))
+
+
+def _many(item: Word) -> bool:
+    kind = bool({*KINDS} & {*item.concepts}) or extension_of(item.folded) is not None
+    return kind and item.folded not in SINGULAR
+
+
+def _first(clause: Clause, at: int) -> bool:
+    """Does it stand where the verb of a request stands?"""
+    before = [item for item in clause.items[:at] if not (isinstance(item, Word) and item.filler)]
+    return not before
+
+
+def _before_files(clause: Clause, at: int) -> bool:
+    after = clause.items[at + 1] if at + 1 < len(clause.items) else None
+    if after is None or isinstance(after, Named | Measure):
+        return False
+    return bool({"file", "folder", *KINDS} & {*after.concepts}) or extension_of(after.folded) is not None

@@ -1,0 +1,178 @@
+"""How many files shall be renamed at once: the rule in the words, apart from the words that choose the files.
+
+"replace spaces with underscores in the PDF names": the rule is a space and an underscore, the choice is the PDFs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from libs.models.offline.measures import number_of
+from libs.models.offline.places import INTO
+from libs.models.offline.reading import KINDS, Clause, Item, Measure, Name, Named
+from libs.retrieval.words import Word, extension_of
+
+WITH = frozenset(("with", "by", "durch", "mit", "por", "con", *INTO))
+LETTERS = {"blank": " ", "underscore": "_", "hyphen": "-"}
+CASES = {"lower": "lower", "upper": "upper", "titlecase": "title", "snake": "snake"}
+TAIL = re.compile(r"[\s_\-.]*\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The rule by the roles of its parameters, and the items that said it."""
+
+    args: dict[str, str | bool] = field(default_factory=dict)
+    used: tuple[Item, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.args)
+
+
+def style(clause: Clause, text: str) -> Style:
+    """The first rule that the words spell out whole; nothing where they leave it open."""
+    for read in (_cased, _dated, _extended, _swapped, _taken_out, _prefixed, _suffixed, _based):
+        found = read(clause, text)
+        if found is not None:
+            return found
+    return Style()
+
+
+def choice(clause: Clause, text: str) -> Clause:
+    """The clause without the rule: what is left chooses the files."""
+    used = style(clause, text).used
+    kept = (item for item in clause.items if item not in used and not _verb(item))
+    return replace(clause, items=tuple(kept))
+
+
+def _verb(item: Item) -> bool:
+    """ "Put" and "add" of a prefix move nothing."""
+    return isinstance(item, Word) and bool({"move", "create", "prefix", "suffix"} & {*item.concepts})
+
+
+def _cased(clause: Clause, text: str) -> Style | None:
+    case = next((case for concept, case in CASES.items() if clause.says(concept)), None)
+    if case and clause.says("type") and not clause.says("name"):
+        return Style()  # of the endings alone there is no such rule
+    return Style({"case": case}) if case else None
+
+
+def _dated(clause: Clause, text: str) -> Style | None:
+    put = clause.says("prefix", "move", "create", "rename")
+    return Style({"dated": True}) if clause.says("date") and put and not clause.filters else None
+
+
+def _extended(clause: Clause, text: str) -> Style | None:
+    if not clause.says("type") or clause.says("organize"):
+        return None
+    _, right = _cut(clause, WITH)
+    for item in right:
+        said = item.text.lstrip("*.") if isinstance(item, Named) else extension_of(item.folded)
+        if said:
+            return Style({"extension": said}, (item,))
+    return None
+
+
+def _swapped(clause: Clause, text: str) -> Style | None:
+    letters = [item for item in clause.items if isinstance(item, Word) and {*LETTERS} & {*item.concepts}]
+    if len(letters) == 2 and not any(item.folded in INSTEAD for item in clause.words):
+        old, new = (LETTERS[next(c for c in item.concepts if c in LETTERS)] for item in letters)
+        return Style({"find_text": old, "replace_text": new}, tuple(letters))
+    if not clause.says("swap", "change"):
+        return None
+    left, right = _cut(clause, WITH)
+    before, after = _literal(left, text), _literal(right, text)
+    if before is None or after is None:
+        return None
+    return Style({"find_text": before[0], "replace_text": after[0]}, (*before[1], *after[1]))
+
+
+INSTEAD = ("instead", "statt", "anstatt", "lugar", "vez")
+
+
+def _taken_out(clause: Clause, text: str) -> Style | None:
+    if not clause.says("remove"):
+        return None
+    old = _literal(clause.items, text)
+    return Style({"find_text": old[0], "replace_text": ""}, old[1]) if old else None
+
+
+def _after(clause: Clause, concept: str) -> tuple[Item, ...]:
+    """What stands right after a word of this concept, with the word."""
+    for n, item in enumerate(clause.items[:-1]):
+        if isinstance(item, Word) and concept in item.concepts:
+            return item, clause.items[n + 1]
+    return ()
+
+
+def _edge(clause: Clause, text: str, *, concept: str, role: str) -> Style | None:
+    """ "so that it starts with it_"."""
+    said = _after(clause, concept) if clause.says("rename", "create") else ()
+    found = _literal(said[1:], text) if said else None
+    return Style({role: found[0]}, said) if found else None
+
+
+def _prefixed(clause: Clause, text: str) -> Style | None:
+    if (edge := _edge(clause, text, concept="starts", role="prefix")) is not None:
+        return edge
+    found = _literal(clause.items, text) if clause.says("prefix") else None
+    return Style({"prefix": found[0]}, found[1]) if found else None
+
+
+def _suffixed(clause: Clause, text: str) -> Style | None:
+    if (edge := _edge(clause, text, concept="ends", role="suffix")) is not None:
+        return edge
+    found = _literal(clause.items, text) if clause.says("suffix") else None
+    return Style({"suffix": found[0]}, found[1]) if found else None
+
+
+def _based(clause: Clause, text: str) -> Style | None:
+    """ "to Trip 001, Trip 002 and so on"."""
+    if not clause.says("rename", "number"):
+        return None
+    right = _after_last(clause, WITH | {"as", "als", "como"}) or _after_last(clause, frozenset(("in", "en")))
+    used = tuple(item for item in right if isinstance(item, Named) or not _chooses(item))
+    named = [item for item in used if isinstance(item, Named) or not (item.filler or "number" in item.concepts)]
+    between = clause.items[clause.items.index(named[0]) : clause.items.index(named[-1])] if named else ()
+    if not named or any(isinstance(item, Word) and item.filler for item in between):
+        return None
+    last = next((n for n, item in enumerate(named) if n and item.text.isdigit()), len(named))
+    first = text[named[0].start : named[last - 1].end].partition(",")[0].strip(" \"'“”„«»`")
+    base = TAIL.sub("", first)
+    return Style({"base": base}, used) if base and re.search(r"\w", base) else None
+
+
+def _cut(clause: Clause, at: frozenset[str]) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    for n, item in enumerate(clause.items):
+        if n and isinstance(item, Word) and item.folded in at:
+            return clause.items[:n], clause.items[n + 1 :]
+    return clause.items, ()
+
+
+def _after_last(clause: Clause, at: frozenset[str]) -> tuple[Item, ...]:
+    places = [n for n, item in enumerate(clause.items) if n and isinstance(item, Word) and item.folded in at]
+    return clause.items[places[-1] + 1 :] if places else ()
+
+
+def _literal(items: Sequence[Item], text: str) -> tuple[str, tuple[Item, ...]] | None:
+    """Text that is meant as such: in quotes, a letter by its name, or a word that means nothing else."""
+    quoted = next((item for item in items if isinstance(item, Named) and item.kind is not Name.GLOB), None)
+    if quoted is not None:
+        return text[quoted.start : quoted.end].strip("\"'“”„«»`‘’") or quoted.text, (quoted,)
+    for item in items:
+        letter = (
+            next((LETTERS[concept] for concept in item.concepts if concept in LETTERS), None)
+            if isinstance(item, Word)
+            else None
+        )
+        if letter is not None:
+            return letter, (item,)
+    plain = [item for item in items if isinstance(item, Word) and item.unknown and not extension_of(item.folded)]
+    return (plain[0].text, (plain[0],)) if len(plain) == 1 else None
+
+
+def _chooses(item: Word) -> bool:
+    kind = {*KINDS, "file", "folder", "all", "here"} & {*item.concepts}
+    return isinstance(item, Measure) or bool(kind) or (number_of(item.folded) is not None and not item.text.isdigit())

@@ -1,0 +1,71 @@
+"""A planner's skill agrees with what its own words mean, or the person is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from libs.events.committee import Task
+from libs.events.values import Plan, Step
+from libs.models.offline.agreement import Agreeing
+from libs.models.offline.matching import Matcher
+from libs.models.ports import Drafted, Unclear
+from libs.models.scripted import Scripted
+from libs.retrieval.offline import HashedEmbedder
+from libs.skills import ToolDefinition
+
+Catalogue = Sequence[ToolDefinition]
+HONEST = ("Delete the images.", "manage-files.delete", {"paths": ["a.png"]})
+ASTRAY = ("Remove the duplicates.", "organize-by-type.sort", {"source": ["a.png"], "by": "extension_category"})
+LOOKING = ("Remove the duplicates.", "manage-files.list", {"path": "."})
+
+
+def plan(words: str, tool: str, args: dict[str, Any], catalogue: Catalogue) -> Plan:
+    definition = next(each for each in catalogue if each.name == tool)
+    step = Step(
+        step_id="s",
+        ordinal=1,
+        description=words,
+        skill=definition.skill,
+        tool=tool,
+        args=args,
+        mutates=definition.mutates,
+    )
+    return Plan(plan_id="p", steps=(step,))
+
+
+def agreeing(*plans: Plan, resolutions: Sequence[Plan] = ()) -> Agreeing:
+    model = Scripted(plans=[Drafted(each) for each in plans], resolutions=resolutions)
+    return Agreeing(model, Matcher(HashedEmbedder()))
+
+
+def task(**more: Any) -> Task:
+    return Task(text="räum bitte auf", intent="action_request", **more)
+
+
+@pytest.mark.requirement("S4-45", "S4-46", "S2-22")
+async def test_a_change_by_a_skill_that_its_words_do_not_mean_is_asked_about(catalogue: Catalogue) -> None:
+    outcome = await agreeing(plan(*ASTRAY, catalogue)).plan(task(), catalogue)
+    assert isinstance(outcome, Unclear)
+    assert [each.skill for each in outcome.candidates] == ["remove-duplicates", "organize-by-type"]
+    assert "Bitte wähle" in outcome.question
+
+
+@pytest.mark.parametrize("call", [HONEST, LOOKING], ids=["a change that says what it is", "a look"])
+async def test_what_agrees_or_only_looks_goes_on(catalogue: Catalogue, call: tuple[str, str, dict[str, Any]]) -> None:
+    drafted = plan(*call, catalogue)
+    assert await agreeing(drafted).plan(task(), catalogue) == Drafted(drafted)
+
+
+@pytest.mark.parametrize("said", [{"skill": "organize-by-type"}, {"clarification": "organize-by-type"}])
+async def test_what_the_person_has_chosen_is_not_asked_again(catalogue: Catalogue, said: dict[str, str]) -> None:
+    drafted = plan(*ASTRAY, catalogue)
+    assert await agreeing(drafted).plan(task(**said), catalogue) == Drafted(drafted)
+
+
+async def test_a_mended_plan_that_does_not_agree_is_the_rejected_one_again(catalogue: Catalogue) -> None:
+    rejected, mended = plan(*HONEST, catalogue), plan(*ASTRAY, catalogue)
+    model = agreeing(resolutions=[mended])
+    assert (await model.resolve(task(), rejected, "no", catalogue)).plan == rejected
