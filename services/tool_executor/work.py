@@ -26,7 +26,7 @@ from libs.workspace.stage import Stage
 from services.tool_executor.chain import as_planned, expanded
 from services.tool_executor.content import Contents
 from services.tool_executor.domain import bounds
-from services.tool_executor.domain.bench import Bench, Done, Limits
+from services.tool_executor.domain.bench import Bench, Done, Limits, many
 from services.tool_executor.domain.primitives import PRIMITIVES
 from services.tool_executor.domain.workspace_tools import COMMIT, DROP, RESTORE, ROLLBACK
 from services.tool_executor.local_skills import LocalSkills
@@ -203,7 +203,7 @@ class Work:
         found = [{"path": m.path, "score": round(m.score, 3), "excerpt": m.excerpt} for m in matches]
         return Worked(
             {"matches": found, "stale": stale},
-            f"{len(found)} files match.",
+            f"Found {many(len(found), 'file')}.",
             reads=tuple(m.path for m in matches),
             warnings=(STALE.format(n=stale),) if stale else (),
         )
@@ -215,7 +215,7 @@ class Work:
         diff = shown(done.diff, 0)
         return Worked(
             {"operations": done.operations, "commit_id": commit_id},
-            f"Committed {done.operations} changes.",
+            f"Committed {many(done.operations, 'change')}.",
             warnings=(*done.warnings, *(f"{late.path}: {late.reason}" for late in done.late)),
             length=0,
             diff=diff,
@@ -340,7 +340,7 @@ def _told(back: RolledBack, exclude: Sequence[str]) -> str:
     if not back.operations:
         return "There was nothing left to roll back."
     rest = f", but for {len(exclude)} that were left out" if exclude else ""
-    return f"Rolled back {back.operations} changes; the files are as they were{rest}."
+    return f"Rolled back {many(back.operations, 'change')}; the files are as they were{rest}."
 
 
 def _fence(held: Held) -> Callable[[], None]:
