@@ -10,7 +10,7 @@ from libs.events.values import Args, Diff, Json, StepState
 from libs.leases.ports import Start
 from services.conversation_worker import ending, turns
 from services.conversation_worker.domain import binding, bounds
-from services.conversation_worker.domain.talk import Approval, Ending, TurnState
+from services.conversation_worker.domain.talk import Approval, Ending, Settled, TurnState
 from services.conversation_worker.office import COMMIT, Office, recorded
 from services.conversation_worker.scene import Scene
 
@@ -75,7 +75,7 @@ async def decided(office: Office, scene: Scene, approval: Approval, answer: Appr
     scene.close_approval(approval, outcome, principal=answer.principal, reason=answer.reason)
     commit_id = ids.derived(scene.turn.turn_id, approval.approval_id)
     left_out = f" {len(answer.exclude)} were left out." if answer.exclude else ""
-    scene.set_turn(commit_id=commit_id, decided=left_out)
+    scene.set_turn(commit_id=commit_id, decided=left_out, settled=Settled(left_out=len(answer.exclude)))
     args: Args = {"commit_id": commit_id, "version": _diff(scene).version, "exclude": list(answer.exclude)}
     await ending.workspace(office, scene, COMMIT, args, TurnState.COMMITTING, approval_id=approval.approval_id)
 

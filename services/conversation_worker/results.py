@@ -7,7 +7,7 @@ from libs.events.values import Diff, StepState
 from services.conversation_worker import acting, committing, ending, turns, undoing, unknown
 from services.conversation_worker.domain import bounds
 from services.conversation_worker.domain.outcomes import Result, outcome_of
-from services.conversation_worker.domain.talk import Doing, Ending, TurnState
+from services.conversation_worker.domain.talk import Doing, Ending, Settled, Turn, TurnState
 from services.conversation_worker.office import Office
 from services.conversation_worker.scene import Scene
 
@@ -84,12 +84,19 @@ def _committed(office: Office, scene: Scene, result: ToolSucceeded) -> None:
     turn = scene.turn
     commits = (*scene.session.commits, turn.commit_id or "")[-COMMITS_MOST:]
     _changed(scene, "committed", result, commits)
-    scene.set_turn(diff=None, decided=" ".join((f"{result.summary}{turn.decided or ''}", *result.warnings))[:1000])
+    decided = " ".join((f"{result.summary}{turn.decided or ''}", *result.warnings))[:1000]
+    scene.set_turn(diff=None, decided=decided, settled=_settled(turn, result))
     if turn.ending is None:
         turns.answer(scene)
     else:
         detail = f"{turn.ending.detail} (the commit had begun and was finished)".strip()
         turns.finish(office, scene, turn.ending.model_copy(update={"detail": detail}))
+
+
+def _settled(turn: Turn, result: ToolSucceeded) -> Settled:
+    made = result.data.json_ if isinstance(result.data.json_, dict) else {}
+    figures = {"operations": made.get("operations", 0), "warnings": tuple(each[:200] for each in result.warnings[:5])}
+    return (turn.settled or Settled()).model_copy(update=figures)
 
 
 def _rolled_back(office: Office, scene: Scene, result: ToolSucceeded) -> None:
@@ -127,7 +134,7 @@ async def _not_committed(office: Office, scene: Scene, result: Result) -> None:
     """Whole, nothing of it: what was staged is still there, and the person decides again."""
     conflicts = _conflicts(scene, result)
     reason = _why(result)
-    scene.set_turn(state=TurnState.ACTING, commit_id=None, decided=None)
+    scene.set_turn(state=TurnState.ACTING, commit_id=None, decided=None, settled=None)
     if scene.turn.ending is not None:
         ending.wind_down(office, scene)
     elif isinstance(result, ToolFailed):
@@ -159,7 +166,8 @@ def _dropped(office: Office, scene: Scene, done: ToolSucceeded | None) -> None:
         epoch = scene.session.epoch
         scene.say(WorkspaceChanged(turn_id=turn.turn_id, change="dropped", epoch=epoch, diff=turn.diff))
     committing.undone(scene)
-    scene.set_turn(diff=Diff(version=0, count=0), decided="Nothing was changed: the changes were not approved.")
+    words = "Nothing was changed: the changes were not approved."
+    scene.set_turn(diff=Diff(version=0, count=0), decided=words, settled=Settled())
     if turn.ending is not None:
         turns.finish(office, scene, turn.ending)
     else:

@@ -241,12 +241,16 @@ SEEN_MOST = 8 * 1024
 
 def observations(talk: Talk) -> tuple[Observation, ...]:
     """What the steps of the turn have shown, and what became of the diff."""
-    decided = talk.turn.decided if talk.turn is not None else None
-    seen = tuple(map(_observation, talk.steps))
-    if decided is None:
+    turn, seen = talk.turn, tuple(map(_observation, talk.steps))
+    if turn is None or turn.decided is None:
         return seen
     last = Observation(
-        ordinal=len(seen) + 1, tool=COMMIT, description=decided, state=StepState.SUCCEEDED, summary=decided
+        ordinal=len(seen) + 1,
+        tool=COMMIT,
+        description=turn.decided,
+        state=StepState.SUCCEEDED,
+        summary=turn.decided,
+        data=turn.settled.model_dump(mode="json") if turn.settled is not None else None,
     )
     return (*seen, last)
 

@@ -35,6 +35,7 @@ NOUNS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
     "group": {"en": ("group", "groups"), "de": ("Gruppe", "Gruppen"), "es": ("grupo", "grupos")},
     "row": {"en": ("row", "rows"), "de": ("Zeile", "Zeilen"), "es": ("fila", "filas")},
     "word": {"en": ("word", "words"), "de": ("Wort", "Wörter"), "es": ("palabra", "palabras")},
+    "change": {"en": ("change", "changes"), "de": ("Änderung", "Änderungen"), "es": ("cambio", "cambios")},
     "step": {"en": ("step", "steps"), "de": ("Schritt", "Schritte"), "es": ("paso", "pasos")},
 }
 SENTENCES: Mapping[str, Mapping[Language, str]] = {
@@ -157,6 +158,17 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "There is no text to summarise in {paths}.",
         "de": "In {paths} steht kein Text, der sich zusammenfassen ließe.",
         "es": "No hay texto que resumir en {paths}.",
+    },
+    "committed": {
+        "en": "{changes} committed.",
+        "de": "{changes} übernommen.",
+        "es": "{changes}: confirmado.",
+    },
+    "left_out": {"en": "{n} left out.", "de": "{n} ausgelassen.", "es": "{n}: omitido."},
+    "refused": {
+        "en": "Nothing was changed: the changes were not approved.",
+        "de": "Nichts wurde geändert: Die Änderungen wurden nicht erlaubt.",
+        "es": "Nada cambió: los cambios no se aprobaron.",
     },
     "undone": {"en": "Not done: {what}.", "de": "Nicht getan: {what}.", "es": "No hecho: {what}."},
     "idle": {"en": "I did nothing.", "de": "Ich habe nichts getan.", "es": "No hice nada."},
@@ -320,6 +332,12 @@ def _created(say: Speaker, data: Data) -> list[str]:
     return [say.say("created", paths=say.names(_list(data, "created")))]
 
 
+def _committed(say: Speaker, data: Data) -> list[str]:
+    made, left = _number(data, "operations"), _number(data, "left_out")
+    told = [say.say("committed", changes=say.count("change", made)) if made else say.say("refused")]
+    return [*told, say.say("left_out", n=say.count("change", left)) if left else "", *map(str, _list(data, "warnings"))]
+
+
 def _renamed(say: Speaker, data: Data) -> list[str]:
     return [say.say("renamed", paths=str(data.get("path", "")))]
 
@@ -401,6 +419,7 @@ SPEAKERS: Mapping[str, Callable[[Speaker, Data], list[str]]] = {
     "organize-by-type.sort": _sorted,
     "analyze-directory.report": _reported,
     "search-files.search": _searched,
+    "workspace.commit": _committed,
     "search-files.find": _listed,
     "manage-files.list": _listed,
     "manage-files.get_metadata": _described,

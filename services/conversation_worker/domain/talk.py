@@ -69,6 +69,14 @@ class Restoring(Value):
     snapshot: str
 
 
+class Settled(Value):
+    """What became of a diff: how many changes were made, and how many were left out."""
+
+    operations: int = 0
+    left_out: int = 0
+    warnings: tuple[str, ...] = ()
+
+
 class Turn(Value):
     """The turn under way."""
 
@@ -100,7 +108,9 @@ class Turn(Value):
     """The lease or call that the turn itself waits for: context, answer, commit, drop, rollback, restore."""
     restoring: Restoring | None = None
     decided: str | None = None
-    """What became of the diff, in words for the answer."""
+    """What became of the diff, in words."""
+    settled: Settled | None = None
+    """The same in figures, for an answer in the person's language."""
     ending: Ending | None = None
 
     @property

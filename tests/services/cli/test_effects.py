@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 from typing_extensions import override
 
 from services.cli import effects
 from services.cli.asking import Nobody, Yes
 from services.cli.errors import NobodyToAsk
 from services.cli.following import follow
+from tests.services.cli.answering import Server, running
 from tests.services.cli.gateway import SESSION, TURN, Gateway, asked, event
 from tests.services.cli.test_following import Quiet, Replying
 
@@ -34,57 +30,22 @@ EFFECT = {
 END = event(9, "turn.ended", state="completed", reason=None)
 
 
-class Server(ThreadingHTTPServer):
-    """Knows one effect, keeps what it is told, and answers with an outcome."""
+class Doubting(Server):
+    """Knows one effect, and answers with an outcome."""
 
     def __init__(self, outcome: str = "happened") -> None:
-        super().__init__(("127.0.0.1", 0), Answering)
+        super().__init__()
         self.outcome = outcome
-        self.posts: list[tuple[str, Any]] = []
 
+    @override
     def answer(self, path: str, body: Any) -> Any:
         if body is not None:
-            self.posts.append((path, body))
             return {"outcome": {"data": {"outcome": self.outcome, "reason": "it is no longer being asked"}}}
         return {"effects": [EFFECT]} if path == "/v1/effects" else EFFECT
 
 
-class Answering(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self._say(None)
-
-    def do_POST(self) -> None:
-        self._say(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-
-    def _say(self, body: Any) -> None:
-        assert isinstance(self.server, Server)
-        said = json.dumps(self.server.answer(self.path, body)).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(said)))
-        self.end_headers()
-        self.wfile.write(said)
-
-    @override
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nobody reads it."""
-
-
-@contextmanager
-def running(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[CliRunner]:
-    monkeypatch.setenv("SUMA_URL", f"http://127.0.0.1:{server.server_port}")
-    monkeypatch.setenv("SUMA_API_KEY", "suma_key")
-    serving = Thread(target=server.serve_forever)
-    serving.start()
-    try:
-        yield CliRunner()
-    finally:
-        server.shutdown()
-        server.server_close()
-        serving.join()
-
-
 def test_what_is_not_known_is_listed_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running(Server(), monkeypatch) as runner:
+    with running(Doubting(), monkeypatch) as runner:
         assert "mail.send" in runner.invoke(effects.app, ["list"]).output
         assert "abc" in runner.invoke(effects.app, ["show", "e1"]).output
         assert json.loads(runner.invoke(effects.app, ["list", "--json"]).output) == [EFFECT]
@@ -94,7 +55,7 @@ def test_what_is_not_known_is_listed_and_shown(monkeypatch: pytest.MonkeyPatch) 
 def test_an_answer_carries_the_digest_of_what_is_asked(
     monkeypatch: pytest.MonkeyPatch, flag: str, verdict: str
 ) -> None:
-    with running(server := Server(), monkeypatch) as runner:
+    with running(server := Doubting(), monkeypatch) as runner:
         done = runner.invoke(effects.app, ["resolve", "e1", flag, "--reason", "I looked"])
     assert (done.exit_code, server.posts) == (
         0,
@@ -103,14 +64,14 @@ def test_an_answer_carries_the_digest_of_what_is_asked(
 
 
 def test_an_answer_that_came_too_late_is_said_and_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running(Server("stale"), monkeypatch) as runner:
+    with running(Doubting("stale"), monkeypatch) as runner:
         done = runner.invoke(effects.app, ["resolve", "e1", "--happened"])
     assert (done.exit_code, "no longer being asked" in done.output) == (1, True)
 
 
 @pytest.mark.parametrize("args", [[], ["--happened", "--data", "{"], ["--happened", "--data", "[1]"]])
 def test_an_answer_that_says_nothing_clear_is_not_sent(monkeypatch: pytest.MonkeyPatch, args: list[str]) -> None:
-    with running(server := Server(), monkeypatch) as runner:
+    with running(server := Doubting(), monkeypatch) as runner:
         assert runner.invoke(effects.app, ["resolve", "e1", *args]).exit_code != 0
     assert server.posts == []
 

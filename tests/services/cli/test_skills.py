@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +14,7 @@ from typing_extensions import override
 from services.cli import skills
 from services.cli.errors import NobodyToAsk, Usage
 from tests.libs.skills.folders import TOOL, skill
+from tests.services.cli.answering import Server, running
 
 LETTERS = {
     "name": "letters",
@@ -59,59 +56,19 @@ FILES = {
 }
 
 
-class Server(ThreadingHTTPServer):
-    """Knows two skills, and keeps what it is asked and told."""
+class Skilled(Server):
+    """Knows two skills."""
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Answering)
-        self.asked: list[str] = []
-        self.posts: list[tuple[str, Any]] = []
-
+    @override
     def answer(self, path: str, body: Any) -> Any:
-        self.asked.append(path)
         if body is not None:
-            self.posts.append((path, body))
             return {**LETTERS, "state": "on"}
         where = urlsplit(path).path
         return {"skills": [LETTERS, FILES]} if where == "/v1/skills" else FILES if "files" in where else LETTERS
 
 
-class Answering(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self._say(None)
-
-    def do_POST(self) -> None:
-        self._say(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-
-    def _say(self, body: Any) -> None:
-        assert isinstance(self.server, Server)
-        said = json.dumps(self.server.answer(self.path, body)).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(said)))
-        self.end_headers()
-        self.wfile.write(said)
-
-    @override
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nobody reads it."""
-
-
-@contextmanager
-def running(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[CliRunner]:
-    monkeypatch.setenv("SUMA_URL", f"http://127.0.0.1:{server.server_port}")
-    monkeypatch.setenv("SUMA_API_KEY", "suma_key")
-    serving = Thread(target=server.serve_forever)
-    serving.start()
-    try:
-        yield CliRunner()
-    finally:
-        server.shutdown()
-        server.server_close()
-        serving.join()
-
-
 def test_a_list_tells_kind_source_version_state_and_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running(Server(), monkeypatch) as runner:
+    with running(Skilled(), monkeypatch) as runner:
         shown = runner.invoke(skills.app, ["list"]).output.splitlines()
         assert shown[0].split() == ["skill", "kind", "from", "version", "state", "tools"]
         assert shown[1].split() == ["letters", "prompt", "workspace", "1.2", "off:", "not", "approved"]
@@ -120,13 +77,13 @@ def test_a_list_tells_kind_source_version_state_and_tools(monkeypatch: pytest.Mo
 
 
 def test_without_a_command_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running(Server(), monkeypatch) as runner:
+    with running(Skilled(), monkeypatch) as runner:
         assert "letters" in runner.invoke(skills.app, []).output
         assert json.loads(runner.invoke(skills.app, ["--json"]).output)["skills"]
 
 
 def test_one_is_shown_with_tools_parameters_phrases_and_problems(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running(Server(), monkeypatch) as runner:
+    with running(Skilled(), monkeypatch) as runner:
         shown = runner.invoke(skills.app, ["info", "manage-files"]).output
     for told in ("primitive", "bundled", "d1", "path: string", "most?: integer", "what is in Downloads", "half a line"):
         assert told in shown
@@ -134,14 +91,14 @@ def test_one_is_shown_with_tools_parameters_phrases_and_problems(monkeypatch: py
 
 
 def test_a_folder_is_looked_at_by_its_whole_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with running(server := Server(), monkeypatch) as runner:
+    with running(server := Skilled(), monkeypatch) as runner:
         monkeypatch.chdir(tmp_path)
         assert runner.invoke(skills.app, ["list", "--in", "."]).exit_code == 0
     assert server.asked == [f"/v1/skills?root={str(tmp_path).replace('/', '%2F')}"]
 
 
 def test_an_approval_carries_the_digest_of_what_was_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with running(server := Server(), monkeypatch) as runner:
+    with running(server := Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["approve", "letters", "--in", str(tmp_path), "--yes"])
     assert done.exit_code == 0, done.output
     assert server.posts == [("/v1/skills/letters/approve", {"root": str(tmp_path), "digest": "d1"})]
@@ -150,19 +107,19 @@ def test_an_approval_carries_the_digest_of_what_was_shown(monkeypatch: pytest.Mo
 def test_without_a_terminal_nothing_is_approved_unless_it_is_said(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with running(server := Server(), monkeypatch) as runner:
+    with running(server := Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["approve", "letters", "--in", str(tmp_path)])
     assert (isinstance(done.exception, NobodyToAsk), server.posts) == (True, [])
 
 
 def test_what_is_not_the_folders_own_needs_no_approval(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with running(server := Server(), monkeypatch) as runner:
+    with running(server := Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["approve", "manage-files", "--in", str(tmp_path), "--yes"])
     assert (isinstance(done.exception, Usage), server.posts) == (True, [])
 
 
 def test_a_revocation_names_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with running(server := Server(), monkeypatch) as runner:
+    with running(server := Skilled(), monkeypatch) as runner:
         assert runner.invoke(skills.app, ["revoke", "letters", "--in", str(tmp_path)]).exit_code == 0
     assert server.posts == [("/v1/skills/letters/revoke", {"root": str(tmp_path)})]
 
