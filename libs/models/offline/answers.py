@@ -271,7 +271,10 @@ def _scanned(say: Speaker, data: Data) -> list[str]:
     if not groups:
         return [say.say("unique")]
     files, saved = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
-    return [say.say("duplicates", groups=say.count("group", groups), files=files, bytes=saved)]
+    head = say.say("duplicates", groups=say.count("group", groups), files=files, bytes=saved)
+    alike = [f"- {say.names(paths)}" for group in _list(data, "groups") if (paths := _list(group, "paths"))]
+    rest = [f"- {say.say('more', n=say.number(len(alike) - SHOWN))}"] if len(alike) > SHOWN else []
+    return ["\n".join((head, *alike[:SHOWN], *rest))]
 
 
 def _reported(say: Speaker, data: Data) -> list[str]:

@@ -6,16 +6,19 @@ It reads the request by itself and knows nothing of how the plan was made, so th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
+from libs.models.offline import quantities
 from libs.models.offline.earlier import in_full
-from libs.models.offline.goals import FORBIDS
+from libs.models.offline.filling import Scene, choosing
+from libs.models.offline.goals import FORBIDS, wanted
+from libs.models.offline.measures import opposed
 from libs.models.offline.places import Ground, NoSuchPlace, Outside, places
-from libs.models.offline.reading import Clause, Mood, Reading, read
+from libs.models.offline.reading import ACTIONS, Clause, Mood, Reading, read
 from libs.models.offline.selection import spared
 from libs.retrieval.lexicon import listed
 from libs.skills import REFERENCE, Categories, Effect, ToolDefinition, is_reference, selected
@@ -28,6 +31,20 @@ ASKED_BY = {
 }
 """Words of which at least one must stand in the request before a step may have the effect."""
 
+FAMILIES = (
+    ("size", ("larger_than", "smaller_than")),
+    ("time", ("modified_before", "modified_after")),
+    ("emptiness", ("empty",)),
+    ("count", ("order", "most")),
+)
+"""What a request may bound, and the filters of a listing that bound it."""
+UNITS_APART = tuple(1.024**n for n in range(-4, 5))
+"""10 MB are 10,000,000 bytes to us and 10,485,760 to others: the same size."""
+DAY = timedelta(days=1)
+ZONES = timedelta(hours=14)
+"""A day begins so much earlier or later elsewhere."""
+
+Bounds = Mapping[str, Any]
 Objection = tuple[int | None, str]
 
 
@@ -62,6 +79,7 @@ def _objections(
         elif tool.mutates:
             yield from _misfits(step, tool, reading)
     yield from _touched(plan, tools, reading, ground, categories)
+    yield from _unbounded(task, plan, tools, reading, scene=Scene(reading.text, ground, categories), now=now)
 
 
 def _misfits(step: Step, tool: ToolDefinition, reading: Reading) -> Iterator[Objection]:
@@ -105,6 +123,132 @@ def _touched(
         for source in _sources(step, plan):
             if not set(patterns) <= set(source.args.get("exclude", ())):
                 yield source.ordinal, f"Step {source.ordinal} does not exclude what the request wants left alone."
+
+
+def _unbounded(
+    task: Task, plan: Plan, tools: Mapping[str, ToolDefinition], reading: Reading, *, scene: Scene, now: datetime
+) -> Iterator[Objection]:
+    """A change gets no more than the sizes, times and counts of the clause that asks for it let through."""
+    changes = [step for step in plan.steps if step.tool in tools and tools[step.tool].mutates]
+    listings = {step.ordinal: _listings(step, plan, tools) for step in changes}
+    asking = {step.ordinal: _asking(tools[step.tool], reading) for step in changes}
+    kept: list[Clause] = []
+    for step in changes:
+        told = [(clause, _stated(clause, tools[step.tool], reading, scene)) for clause in asking[step.ordinal]]
+        if not listings[step.ordinal]:
+            seen = task.history or task.observations
+            if told and not seen and _paths(step.args) and all(bounds and not clause.names for clause, bounds in told):
+                yield step.ordinal, f"Step {step.ordinal} names files, where the request {_says(told[0][1])}."
+            continue
+        for source in listings[step.ordinal]:
+            fitting = [clause for clause, bounds in told if _keeps(source.args, bounds, now)]
+            if told and not fitting:
+                yield source.ordinal, f"Step {source.ordinal} does not keep to it: the request {_says(told[0][1])}."
+            kept += fitting
+    for step in changes:
+        for clause in asking[step.ordinal] if listings[step.ordinal] else ():
+            bounds = _stated(clause, tools[step.tool], reading, scene)
+            if bounds and clause not in kept and _asks_outright(clause, tools[step.tool]):
+                source = listings[step.ordinal][0]
+                yield source.ordinal, f"Step {source.ordinal} does not keep to it: the request {_says(bounds)}."
+
+
+def _listings(step: Step, plan: Plan, tools: Mapping[str, ToolDefinition]) -> list[Step]:
+    """The reads that a step's files come from, through other changes where these hand them on."""
+    found = [source for source in _sources(step, plan) if source.ordinal < step.ordinal and source.tool in tools]
+    return [
+        listing
+        for source in found
+        for listing in (_listings(source, plan, tools) if tools[source.tool].mutates else [source])
+    ]
+
+
+def _asking(tool: ToolDefinition, reading: Reading) -> list[Clause]:
+    """The clauses that this change may be the answer to."""
+    return [
+        clause
+        for clause in wanted(reading)
+        if not clause.concepts.isdisjoint(ASKED_BY[tool.effect]) or (tool.effect is Effect.MOVE and _sends(clause))
+    ]
+
+
+def _asks_outright(clause: Clause, tool: ToolDefinition) -> bool:
+    """By its verb, and for nothing but a change."""
+    looks = clause.says("list", "find", "report", "howmany")
+    return not looks and not clause.concepts.isdisjoint(ASKED_BY[tool.effect] & ACTIONS)
+
+
+def _stated(clause: Clause, tool: ToolDefinition, reading: Reading, scene: Scene) -> dict[str, Any]:
+    """The bounds of a clause and of the whole request. An order without a count leaves nothing out."""
+    told: dict[str, Any] = {}
+    for whole in reading.wishes(Mood.ONLY):
+        told |= whole.filters
+    for whole in reading.wishes(Mood.SPARE):
+        told |= opposed(whole.filters) or {}
+    part = choosing(tool, clause, scene)
+    told |= part.filters
+    if (empty := quantities.emptiness(part)) is not None:
+        told["empty"] = empty
+    if (most := quantities.most(part)) is not None:
+        told |= {"order": quantities.ranking(part), "most": most}
+    return told
+
+
+def _keeps(args: Bounds, stated: Bounds, now: datetime) -> bool:
+    """Is each size, time and count that the request states the listing's too? What it does not state is free: our
+    reading may have missed what a planner understood.
+    """
+    return all(_same(names, args, stated, now) for _, names in FAMILIES if any(name in stated for name in names))
+
+
+def _same(names: Iterable[str], args: Bounds, stated: Bounds, now: datetime) -> bool:
+    if "empty" in names:
+        bare = args.get("smaller_than") == 1 if stated["empty"] else args.get("larger_than") == 0
+        return args.get("empty") is stated["empty"] or bare
+    return all(_alike(name, args.get(name), stated.get(name), now) for name in names)
+
+
+def _alike(name: str, given: object, stated: object, now: datetime) -> bool:
+    if given is None or stated is None:
+        # Larger than nothing, and newer than the beginning, bound nothing.
+        return given is stated or (stated is None and name == "larger_than" and given in (0, -1))
+    if name in ("order", "most"):
+        return given == stated
+    if name in ("larger_than", "smaller_than"):
+        return isinstance(given, int) and any(abs(_int(stated) * apart - given) <= 2 for apart in UNITS_APART)
+    moment = _moment(given)
+    return moment is not None and abs(moment - _when(stated)) <= _tolerance(str(stated), now)
+
+
+def _tolerance(stated: str, now: datetime) -> timedelta:
+    """A named day is that day, wherever. An age is rolling: a day more or less, months of 30 days or the calendar's."""
+    if "T" not in stated:
+        return ZONES
+    age = abs(now - _when(stated))
+    return min(0.75 * age, DAY + 0.03 * age)
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _when(stated: object) -> datetime:
+    """What our own reader wrote."""
+    return _moment(stated) or datetime.max.replace(tzinfo=UTC)
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _says(bounds: Bounds) -> str:
+    families = [family for family, names in FAMILIES if any(name in bounds for name in names)]
+    told = ", ".join(f"{name} {value}" for name, value in bounds.items())
+    return f"bounds the {' and '.join(families)} of the files ({told})"
 
 
 def _sources(step: Step, plan: Plan) -> list[Step]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,6 +10,10 @@ import pytest
 from libs.events.committee import Task
 from libs.events.values import Observation, StepState
 from libs.models.offline import OfflineModel
+from libs.models.offline.phrasebook import ABILITIES
+from libs.models.ports import Answered
+from libs.retrieval.lexicon import Language
+from libs.skills import ToolDefinition
 
 SCANNED = {"groups": [{"id": "g1"}, {"id": "g2"}], "files": 3, "bytes": 12_000_000}
 REMOVED = {"deleted": ["a", "b", "c"], "files": 3, "bytes": 12_000_000}
@@ -73,6 +78,30 @@ async def test_no_duplicates_is_an_answer(model: OfflineModel) -> None:
         await told(model, "any duplicates?", saw("remove-duplicates.scan", {"groups": [], "files": 0}))
         == "There are no duplicates."
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ("which files are here twice?", "Found 2 groups of identical files: 3 files could go, which would save 12 MB."),
+        (
+            "welche Dateien sind doppelt?",
+            "2 Gruppen gleicher Dateien gefunden: 3 Dateien könnten weg, das spart 12 MB.",
+        ),
+        ("¿qué archivos están duplicados?", "Encontré 2 grupos de archivos idénticos: sobran 3 archivos, lo que"),
+    ],
+)
+async def test_a_scan_names_the_files_that_are_alike(model: OfflineModel, text: str, head: str) -> None:
+    groups = [{"paths": ["a.txt", "b.txt"]}, {"paths": ["c.jpg", "d.jpg", "e.jpg"]}]
+    lines = (await told(model, text, saw("remove-duplicates.scan", {**SCANNED, "groups": groups}))).splitlines()
+    assert lines[0].startswith(head)
+    assert lines[1:] == ["- a.txt, b.txt", "- c.jpg, d.jpg, e.jpg"]
+
+
+async def test_of_many_groups_the_first_are_named_and_the_rest_counted(model: OfflineModel) -> None:
+    groups = [{"paths": [f"{n}.txt", f"{n} copy.txt"]} for n in range(14)]
+    answer = await told(model, "any duplicates?", saw("remove-duplicates.scan", {"groups": groups, "files": 14}))
+    assert answer.splitlines()[-2:] == ["- 9.txt, 9 copy.txt", "- and 4 more"]
 
 
 async def test_a_search_shows_where_and_warns_of_what_the_index_missed(model: OfflineModel) -> None:
@@ -185,3 +214,17 @@ async def test_each_tool_is_told_with_the_numbers_of_its_result(
 async def test_an_archive_is_told_in_the_language_of_the_request(model: OfflineModel, text: str, answer: str) -> None:
     listed = saw("manage-files.list", {"nodes": ["x", "y"], "count": 2})
     assert await told(model, text, listed, saw("archive-files.pack", PACKED)) == answer
+
+
+@pytest.mark.requirement("S4-59")
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("what can you do?", "en"), ("was kannst du?", "de"), ("¿qué puedes hacer?", "es")],
+)
+async def test_what_can_be_done_is_told_in_the_language_of_the_question(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str, language: Language
+) -> None:
+    outcome = await model.plan(Task(text=text, intent=""), catalogue)
+    assert isinstance(outcome, Answered)
+    for skill in {tool.skill for tool in catalogue if tool.in_workspace}:
+        assert ABILITIES[skill][language] in outcome.text, skill

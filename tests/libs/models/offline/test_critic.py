@@ -94,3 +94,148 @@ async def test_an_empty_plan_and_an_unknown_tool_are_rejected(
     model: OfflineModel, catalogue: Catalogue, proposed: Plan
 ) -> None:
     assert not (await verdict(model, catalogue, "remove duplicates", proposed))["approved"]
+
+
+LISTED = "$step(1).nodes"
+DELETE: tuple[str, dict[str, Any]] = ("manage-files.delete", {"paths": LISTED})
+TO_ARCHIVE: tuple[str, dict[str, Any]] = ("manage-files.move", {"source": LISTED, "target": "Archive"})
+PACK: tuple[str, dict[str, Any]] = ("archive-files.pack", {"paths": LISTED, "archive": "old.zip", "remove": True})
+RENAME: tuple[str, dict[str, Any]] = ("batch-rename.rename", {"paths": LISTED, "prefix": "x_"})
+MB = 1_000_000
+BOUNDED: list[tuple[str, tuple[str, dict[str, Any]], dict[str, Any], list[dict[str, Any]]]] = [
+    (
+        "delete all files larger than 10 MB",
+        DELETE,
+        {"larger_than": 10 * MB},
+        [{}, {"smaller_than": 10 * MB}, {"larger_than": MB}, {"larger_than": 10 * MB, "smaller_than": 20 * MB}],
+    ),
+    ("lösche alle Dateien über 5 MB", DELETE, {"larger_than": 5 * MB}, [{}, {"larger_than": 5}]),
+    ("borra los archivos de más de 2 GB", DELETE, {"larger_than": 2000 * MB}, [{}, {"larger_than": 2 * MB}]),
+    (
+        "move the pdfs older than two weeks to Archive",
+        TO_ARCHIVE,
+        {"include": ["*.pdf"], "modified_before": "2026-05-01T12:00:00Z"},
+        [
+            {"include": ["*.pdf"]},
+            {"include": ["*.pdf"], "modified_after": "2026-05-01T12:00:00Z"},
+            {"include": ["*.pdf"], "modified_before": "2026-05-13T12:00:00Z"},
+        ],
+    ),
+    (
+        "packe die Dateien vom letzten Jahr in old.zip und lösche sie danach",
+        PACK,
+        {"modified_after": "2025-01-01", "modified_before": "2026-01-01"},
+        [{}, {"modified_before": "2026-01-01"}, {"modified_after": "2024-01-01", "modified_before": "2025-01-01"}],
+    ),
+    (
+        "borra los archivos modificados antes del 1 de mayo de 2024",
+        DELETE,
+        {"modified_before": "2024-05-01"},
+        [{}, {"modified_after": "2024-05-01"}, {"modified_before": "2024-05-03"}],
+    ),
+    (
+        "delete the five largest files",
+        DELETE,
+        {"order": "largest", "most": 5},
+        [{}, {"order": "largest"}, {"order": "smallest", "most": 5}, {"order": "largest", "most": 50}],
+    ),
+    (
+        "verschiebe die drei ältesten Dateien nach Archive",
+        TO_ARCHIVE,
+        {"order": "oldest", "most": 3},
+        [{}, {"order": "newest", "most": 3}],
+    ),
+    ("borra los archivos vacíos", DELETE, {"empty": True}, [{}, {"empty": False}]),
+    ("delete empty files", DELETE, {"empty": True}, [{}, {"larger_than": 0}]),
+    (
+        "add the prefix x_ to files smaller than 1 MB",
+        RENAME,
+        {"smaller_than": MB},
+        [{}, {"larger_than": MB}],
+    ),
+    ("find the files over 10 MB and delete them", DELETE, {"larger_than": 10 * MB}, [{}]),
+    (
+        "move all files to Archive, but only those larger than 10 MB",
+        TO_ARCHIVE,
+        {"larger_than": 10 * MB},
+        [{}, {"larger_than": 1}],
+    ),
+]
+
+
+def filtered(change: tuple[str, dict[str, Any]], **filters: Any) -> Plan:
+    return plan(("manage-files.list", {"path": ".", **filters}), change)
+
+
+@pytest.mark.requirement("S0-16")
+@pytest.mark.parametrize(("text", "change", "right"), [case[:3] for case in BOUNDED])
+async def test_a_change_that_keeps_to_the_stated_bounds_is_approved(
+    model: OfflineModel, catalogue: Catalogue, text: str, change: tuple[str, dict[str, Any]], right: dict[str, Any]
+) -> None:
+    assert await verdict(model, catalogue, text, filtered(change, **right)) == {"approved": True, "reason": ""}
+
+
+@pytest.mark.requirement("S0-16", "S0-17")
+@pytest.mark.parametrize(
+    ("text", "change", "wrong"), [(text, change, wrong) for text, change, _, many in BOUNDED for wrong in many]
+)
+async def test_a_change_of_more_or_other_files_than_the_bounds_let_through_is_rejected_by_its_listing(
+    model: OfflineModel, catalogue: Catalogue, text: str, change: tuple[str, dict[str, Any]], wrong: dict[str, Any]
+) -> None:
+    said = await verdict(model, catalogue, text, filtered(change, **wrong))
+    assert (said["approved"], said["step"]) == (False, 1)
+    assert "Step 1" in said["reason"]
+
+
+@pytest.mark.requirement("S0-16")
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ("delete all files larger than 10 MB", {"larger_than": 10 * 1024 * 1024}),
+        ("delete all files larger than 10 MB", {"larger_than": 10 * MB - 1}),
+        ("delete files between 1 MB and 5 MB", {"larger_than": MB, "smaller_than": 5 * MB}),
+        ("delete files older than two weeks", {"modified_before": "2026-05-01"}),
+        ("delete files older than two weeks", {"modified_before": "2026-05-01T23:59:59+00:00"}),
+        ("delete files older than six months", {"modified_before": "2025-11-16"}),
+        ("delete the files from before 1 May 2024", {"modified_before": "2024-04-30T22:00:00Z"}),
+        ("delete empty files", {"smaller_than": 1}),
+        ("delete the log files", {"include": ["*.log"], "modified_before": "2026-01-01"}),
+        ("delete the newest files first", {"order": "newest"}),
+    ],
+)
+async def test_the_same_bound_said_otherwise_is_no_other_bound(
+    model: OfflineModel, catalogue: Catalogue, text: str, filters: dict[str, Any]
+) -> None:
+    said = await verdict(model, catalogue, text, filtered(DELETE, **filters))
+    assert said["approved"], said["reason"]
+
+
+@pytest.mark.requirement("S0-16")
+async def test_each_clause_keeps_its_own_bound(model: OfflineModel, catalogue: Catalogue) -> None:
+    text = "delete the zips and move files larger than 10 MB to Archive"
+    move = ("manage-files.move", {"source": "$step(3).nodes", "target": "Archive"})
+    zips = ("manage-files.list", {"path": ".", "include": ["*.zip"]})
+    right = plan(zips, DELETE, ("manage-files.list", {"path": ".", "larger_than": 10 * MB}), move)
+    wrong = plan(zips, DELETE, ("manage-files.list", {"path": "."}), move)
+    assert (await verdict(model, catalogue, text, right))["approved"]
+    said = await verdict(model, catalogue, text, wrong)
+    assert (said["approved"], said["step"]) == (False, 3)
+
+
+@pytest.mark.requirement("S0-16")
+async def test_a_bounded_wish_among_unbounded_ones_is_not_forgotten(model: OfflineModel, catalogue: Catalogue) -> None:
+    text = "delete the zips and remove the files that are older than two weeks"
+    everything = ("manage-files.delete", {"paths": "$step(3).nodes"})
+    zips = ("manage-files.list", {"path": ".", "include": ["*.zip"]})
+    said = await verdict(
+        model, catalogue, text, plan(zips, DELETE, ("manage-files.list", {"path": ".", "recursive": True}), everything)
+    )
+    assert not said["approved"]
+    assert "modified_before" in said["reason"]
+
+
+@pytest.mark.requirement("S0-16")
+async def test_files_named_by_a_guess_do_not_keep_to_a_bound(model: OfflineModel, catalogue: Catalogue) -> None:
+    guessed = plan(("manage-files.list", {"path": "."}), ("manage-files.delete", {"paths": ["a.txt", "report.pdf"]}))
+    said = await verdict(model, catalogue, "delete the two largest files", guessed)
+    assert (said["approved"], said["step"]) == (False, 2)

@@ -37,7 +37,8 @@ class Counting(HashedEmbedder):
 
 
 async def scores(matcher: Matcher, text: str, tools: Catalogue) -> dict[str, float]:
-    return {found.tool.name: found.score for found in await matcher.rank(read(text).clauses[0], tools, Ground())}
+    ranked = await matcher.rank(read(text).clauses[0], tools, Ground(), least=0.0)
+    return {found.tool.name: found.score for found in ranked}
 
 
 @pytest.mark.requirement("S4-44", "S4-46")
@@ -88,6 +89,17 @@ async def test_a_thousand_other_skills_do_not_hide_the_right_one(catalogue: Cata
     ranked = await Matcher(HashedEmbedder()).rank(read("sort by type").clauses[0], [*others, *catalogue], Ground())
     assert ranked[0].tool == sort
     assert sure(ranked)
+
+
+@pytest.mark.requirement("S4-44")
+async def test_all_that_is_worth_offering_is_ranked_and_equal_scores_come_by_name(catalogue: Catalogue) -> None:
+    sort = next(tool for tool in catalogue if tool.name == "organize-by-type.sort")
+    twins = [replace(sort, name=f"zz{n:02}.run", skill=f"zz{n:02}") for n in reversed(range(40))]
+    others = [replace(sort, name=f"yy{n}.run", phrases=(f"frobnicate yy{n}",), description="Yy.") for n in range(40)]
+    clause = read("sort by type").clauses[0]
+    ranked = await Matcher(HashedEmbedder()).rank(clause, [*others, *twins], Ground())
+    assert [found.tool.name for found in ranked] == [f"zz{n:02}.run" for n in range(40)]
+    assert len(await Matcher(HashedEmbedder()).rank(clause, others, Ground())) >= 16
 
 
 @pytest.mark.requirement("S4-31")
