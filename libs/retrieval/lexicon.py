@@ -516,7 +516,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "first": {
         "en": "first firstly",
-        "de": "zuerst zunachst",
+        "de": "zuerst zunachst erst",
         "es": "primero",
     },
     "because": {
@@ -603,6 +603,10 @@ FILLERS: dict[Language, str] = {
         " somewhere shit fucks sake goddamn holy pleas id ive theres im weve you_d quick hurry right away"
         " together below later soon time moment separate own different appropriate respective"
         " matching after before such remote remotely"
+        " lol omg wtf uh um uhm er erm hmm hm argh ugh wow oh ah jeez geez yikes anyway anyways alright yo"
+        " honestly seriously"
+        " frankly listen dear assistant damned freaking frigging effing stupid dumb lousy wretched stinking blasted"
+        " crappy shitty silly eventually basically literally simply afterall finally promptly pronto immediately"
     ),
     "de": (
         "der die das den dem des ein eine einen einem einer eines ich mir mich mein meine meinen meinem meiner"
@@ -615,6 +619,11 @@ FILLERS: dict[Language, str] = {
         " verdammte verdammten blode bloden mist einmal sonst dort darin darein dahin"
         " wohl halt eben gerade meine bitteschon entsprechend jeweils wird werden wurde wurden wer wie wann ob"
         " weil wenn denn dich euch ihr hab hast hatte hatten gibt gibts darf durfen musst muss sowie samt ubrig"
+        " boah ey ach hm hmm na naja tja ehrlich verfluchte verfluchten verfluchter damliche damlichen"
+        " damlicher beschissene"
+        " beschissenen beschissener verkackte verkackten elende elenden dumme dummen bescheuerte bescheuerten"
+        " rasch flott"
+        " umgehend vielleicht freundlicherweise netterweise"
         " ubrigen restlichen rest vorhanden befinde befinden liegt liegen"
     ),
     "es": (
@@ -624,6 +633,9 @@ FILLERS: dict[Language, str] = {
         " resto restantes demas le les mierda esa incluyendo incluidos incluidas asco xfa decir"
         " decirme saber pase porfis plis pues vale ninguno medio otro otra maldito malditos"
         " maldita malditas puto putos puta putas joder"
+        " uf ay bueno mira mire oiga venga anda tio tia hombre a_ver jodido jodida jodidos jodidas dichoso"
+        " dichosa dichosos"
+        " dichosas estupido estupida estupidos estupidas cono hostia inmediatamente amablemente"
         " quien cuando donde sea ocupe ocupen pese pesen peso sean tiene tienen tenga tengan queden"
         " quede esos esas ese esa aquellos"
         " aquellas fueron sido sobra sobran gustaria quieres quisieras oye ok vale cual llame podeis dentro"

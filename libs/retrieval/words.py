@@ -87,7 +87,7 @@ def concepts_of(word: str) -> tuple[str, ...]:
     found = (*exact.get(word, ()), *(concept for stem, concept in stems if word.startswith(stem)))
     if found or word in _fillers() or extension_of(word):
         return tuple(dict.fromkeys(found))
-    return _compound(word) or _nearest(word)
+    return _compound(word) or _inflected(word) or _nearest(word)
 
 
 def _unjoined(token: str, start: int) -> list[tuple[str, int, int]]:
@@ -118,6 +118,38 @@ def _verbs_in_spanish() -> tuple[frozenset[str], tuple[str, ...]]:
     return frozenset(form for form in spoken if not form.endswith("*")), tuple(f[:-1] for f in spoken if f[-1] == "*")
 
 
+ENDINGS = {
+    "ing": ("", "e"),
+    "est": ("e", "en"),
+    "st": ("e", "en", ""),
+    "aras": ("ar",),
+    "ases": ("ar",),
+    "ara": ("ar",),
+    "ase": ("ar",),
+    "ieras": ("er", "ir"),
+    "ieses": ("er", "ir"),
+    "iera": ("er", "ir"),
+    "iese": ("er", "ir"),
+}
+"""Of verbs, by what the known form ends with instead."""
+
+
+def _inflected(word: str) -> tuple[str, ...]:
+    """Another form of a known verb: "chucking", "packst", "movieses"."""
+    exact, _ = _forms()
+    for end, instead in ENDINGS.items():
+        stem = word.removesuffix(end)
+        if stem == word or len(stem) < 3:
+            continue
+        bases = [stem + put for put in instead]
+        if end == "ing" and stem[-1] == stem[-2]:
+            bases.append(stem[:-1])
+        for base in bases:
+            if verbs := tuple(concept for concept in exact.get(base, ()) if concept in VERBS):
+                return verbs
+    return ()
+
+
 HEADS = ("dateien", "datei", "dateinamen")
 
 
@@ -138,12 +170,16 @@ def _phrase(folded: list[str], at: int) -> int:
     return next((width for width in widths if "_".join(folded[at : at + width]) in exact), 1)
 
 
+NO_TYPOS = listed("dinger dingern")
+"""Words of their own that look like another."""
+
+
 def _nearest(word: str) -> tuple[str, ...]:
     """One slip of the keyboard is forgiven in a word that starts like a known one: two letters swapped in any word, a
     letter lost or doubled in words of five, another letter in words of six.
     """
     exact, stems = _forms()
-    if len(word) < 4 or not word.isalpha():
+    if len(word) < 4 or not word.isalpha() or word in NO_TYPOS:
         return ()
     near = [known for known in exact if known[0] == word[0] and _slipped(known, word)]
     if near:

@@ -14,7 +14,7 @@ from libs.models.offline.places import INTO, Ground, file_like, places
 from libs.models.offline.reading import KINDS, Clause, Item, Name, Named
 from libs.models.offline.selection import select
 from libs.retrieval.words import Word
-from libs.skills import Categories, ToolDefinition
+from libs.skills import Categories, ToolDefinition, selected
 
 KEEP = ("newest", "oldest", "shortest")
 FILTERS = ("larger_than", "smaller_than", "modified_before", "modified_after", "empty", "order", "most")
@@ -291,8 +291,16 @@ def _file(clause: Clause, scene: Scene) -> str | None:
         if len(named) > 1
         else clause
     )
-    found = _names(first, scene)
+    found = _names(first, scene) or _sole(clause, scene)
     return found[0] if found else None
+
+
+def _sole(clause: Clause, scene: Scene) -> list[str]:
+    """ "The zip", where only one is there."""
+    chosen = select(clause, scene.ground, scene.categories).patterns
+    where = folders(clause, scene)[0]
+    held = [path for path in scene.ground.within(where) if selected(path, include=chosen, exclude=scene.exclude)]
+    return held if chosen and len(held) == 1 and quantities.singles(clause) else []
 
 
 def _files(clause: Clause, scene: Scene) -> list[str] | None:

@@ -160,6 +160,8 @@ def _styled(said: _Said) -> frozenset[str] | None:
     """Renaming many by a rule."""
     if said.says("find", "content"):
         return None
+    if _files_first(said.clause):
+        return None
     styles = said.clause.concepts & STYLES
     named = said.says("name", "rename")
     by_part = said.clause.names and said.says("create", "move", "remove", "change") and _of_the_names(said.clause)
@@ -171,11 +173,20 @@ def _styled(said: _Said) -> frozenset[str] | None:
     return frozenset(("rename", "batch")) if styles or by_part or ending or many or everything else None
 
 
+def _files_first(clause: Clause) -> bool:
+    """ "Delete files with blanks in the name": the files go, not the blanks."""
+    said = [word.concepts for word in clause.words]
+    verb = next((n for n, concepts in enumerate(said) if "remove" in concepts), len(said))
+    letter = next((n for n, concepts in enumerate(said) if n > verb and {*concepts} & {*LETTERS}), verb)
+    return any({*concepts} & {*KINDS, "file"} for concepts in said[verb:letter])
+
+
 def _of_the_names(clause: Clause) -> bool:
     """ "In the file names", not "named"."""
     return any(word.folded in NAMES for word in clause.words)
 
 
+LETTERS = listed("blank underscore hyphen date")
 NAMES = listed("names namen dateinamen nombres filenames file_names")
 
 
@@ -243,7 +254,9 @@ def _sent(said: _Said) -> frozenset[str] | None:
     """ "PDFs to Docs", "I'd like the images in a folder called Best": a choice, and where it belongs."""
     clause = said.clause
     makes = clause.acts and not (clause.concepts & {*KINDS} and clause.concepts.isdisjoint(ACTS))
-    if makes or said.says("duplicate", "organize", "name", "content") or said.strange():
+    if makes or said.says("duplicate", "organize", "content") or said.strange():
+        return None
+    if said.says("name") and not said.says("folder"):
         return None
     ends = [place for place in places(clause, said.ground) if place.target]
     return frozenset(("move",)) if ends and (said.some or said.files) else None

@@ -119,7 +119,12 @@ Rule = tuple[str, Reader]
 NUMBER = rf"(?:\d+(?:[.,]\d+)?|{_of(spoken.NUMBERS)})"
 UNIT, SPAN_UNIT, MONTH = _of(spoken.UNITS), _of(spoken.SPANS), _of(spoken.MONTHS)
 HALF = "half a|half|ein halbes|medio"
-SIZE = rf"(?P<size>(?:{NUMBER}|{HALF}) {UNIT})"
+SCALES = {
+    "thousand tausend mil": 1_000,
+    "million millions millionen millones": 1_000_000,
+    "billion milliarden": 1_000_000_000,
+}
+SIZE = rf"(?P<size>(?:{NUMBER}(?: {_any(*SCALES)})?|{HALF}) (?:of |de )?{UNIT})"
 SPAN = rf"(?P<span>(?:{NUMBER} )?(?:(?:and )?(?:a )?half (?:an? )?)?{SPAN_UNIT})"
 YEAR = r"(?:19|20)\d\d"
 CALENDAR = _any(*(spoken.SPANS[unit] for unit in ("week", "month", "year")))
@@ -236,6 +241,9 @@ def _bytes(said: str) -> int:
 def _amount(said: str) -> float:
     if said in HALF.split("|"):
         return 0.5
+    said, _, scale = said.removesuffix(" of").removesuffix(" de").partition(" ")
+    if scale:
+        return _amount(said) * next(value for names, value in SCALES.items() if scale in names.split())
     return float(said.replace(",", ".")) if said[0].isdigit() else float(_numbers()[said])
 
 

@@ -18,6 +18,59 @@ CAPABILITY: Phrases = {
     "de": "Das kann ich mit den Dateien dieses Ordners: {can}. Nichts ändert sich, bevor du es erlaubt hast.",
     "es": "Esto puedo hacer con los archivos de esta carpeta: {can}. Nada cambia antes de que lo apruebes.",
 }
+ABILITIES: Mapping[str, Phrases] = {
+    "manage-files": {
+        "en": "list, create, move, rename and delete files and folders",
+        "de": "Dateien und Ordner auflisten, anlegen, verschieben, umbenennen und löschen",
+        "es": "listar, crear, mover, renombrar y borrar archivos y carpetas",
+    },
+    "search-files": {
+        "en": "find files by name, size or date, and search in what they say",
+        "de": "Dateien nach Name, Größe oder Datum finden und in ihrem Inhalt suchen",
+        "es": "encontrar archivos por nombre, tamaño o fecha y buscar en su contenido",
+    },
+    "organize-by-type": {
+        "en": "sort files into folders by type",
+        "de": "Dateien nach Art in Ordner sortieren",
+        "es": "ordenar archivos por tipo en carpetas",
+    },
+    "remove-duplicates": {
+        "en": "find and remove duplicates",
+        "de": "Duplikate finden und entfernen",
+        "es": "encontrar y eliminar duplicados",
+    },
+    "batch-rename": {
+        "en": "rename many files by one rule",
+        "de": "viele Dateien nach einer Regel umbenennen",
+        "es": "renombrar muchos archivos con una regla",
+    },
+    "archive-files": {
+        "en": "pack files into an archive, unpack one, or look into it",
+        "de": "Dateien in ein Archiv packen, eines entpacken oder hineinschauen",
+        "es": "comprimir archivos, descomprimirlos o ver qué hay en un comprimido",
+    },
+    "analyze-directory": {
+        "en": "report what a folder holds and what takes the space",
+        "de": "berichten, was in einem Ordner liegt und was den Platz braucht",
+        "es": "informar de qué hay en una carpeta y qué ocupa espacio",
+    },
+    "parse-content": {
+        "en": "read tables and structured files such as CSV or JSON",
+        "de": "Tabellen und strukturierte Dateien wie CSV oder JSON lesen",
+        "es": "leer tablas y archivos estructurados como CSV o JSON",
+    },
+    "explain": {
+        "en": "explain what a file or folder is",
+        "de": "erklären, was eine Datei oder ein Ordner ist",
+        "es": "explicar qué es un archivo o una carpeta",
+    },
+    "summarize": {
+        "en": "summarize texts",
+        "de": "Texte zusammenfassen",
+        "es": "resumir textos",
+    },
+}
+"""What each bundled skill is good for."""
 HOW_TO: Phrases = {
     "en": "I can do that with {skill}. You only asked, so I changed nothing; say it as a request and I will plan it.",
     "de": "Das kann ich mit {skill}. Du hast nur gefragt, also blieb alles, wie es ist; sag es als Auftrag.",

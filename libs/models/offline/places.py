@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from libs.errors import Rejected
-from libs.models.offline.reading import KINDS, Clause, Item, Name, Named
+from libs.models.offline.reading import ACTIONS, KINDS, Clause, Item, Name, Named
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of, fold
 
@@ -26,6 +26,7 @@ PUTS = listed(
     "put puts pack packe packen leg lege legen verschiebe verschieben verschieb pon poner mete meter collect gather"
     " stick sammle sammel sammeln steck stecke tu tue reune junta coloca place drop store stash dump throw shove schieb"
     " schiebe mueve guarda ponlos should_go_in go_in bring"
+    " belong belongs live lives should_live gehort gehoren kommt kommen wandert wandern"
 )
 """Verbs after which "in X" is where something goes."""
 FOLDER_WORDS = frozenset(("folder", "wellknown"))
@@ -109,6 +110,11 @@ class Ground:
         held = self.files if within == "." else [path for path in self.paths or () if path.rpartition("/")[0] == within]
         wanted = _singulars(fold(word))
         return tuple(path for path in held if wanted & _tokens(path.rpartition("/")[2]))
+
+    def everywhere(self, word: str) -> tuple[str, ...]:
+        """Files of any folder with this word in their names; none where nobody said what is there."""
+        wanted = _singulars(fold(word))
+        return tuple(path for path in self.paths or () if wanted & _tokens(path.rpartition("/")[2]))
 
     def within(self, folder: str) -> tuple[str, ...]:
         """The files right in a folder, as far as they are known."""
@@ -222,11 +228,20 @@ def _turned(clause: Clause, found: list[Place]) -> tuple[Place, ...]:
         return tuple(place for place in found if not place.target)
     packs = any(name.text.casefold().endswith((".zip", ".tar", ".tgz", ".gz")) for name in clause.names)
     puts = not packs and clause.says("move") and any(word.folded in PUTS for word in clause.words)
-    if puts and not any(place.target for place in found):
+    wished = not packs and not _deed(clause) and any(word.folded in WISHES for word in clause.words)
+    if (puts or wished) and not any(place.target for place in found):
         return tuple(
             replace(place, after="into") if place.after in ("in", "im", "ins", "en") else place for place in found
         )
     return tuple(found)
+
+
+WISHES = listed("want wants need id like i_d hatte hatten quiero quisiera necesito querria")
+"""With these, and no deed, "in X" is where something shall be: "I'd like the photos in Best"."""
+
+
+def _deed(clause: Clause) -> bool:
+    return not clause.concepts.isdisjoint(ACTIONS)
 
 
 def _like_a_name(item: Item) -> bool:

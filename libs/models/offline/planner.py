@@ -382,7 +382,11 @@ class _Planning:
             if kept and not of_copies and quantities.superlative(clause):
                 return self._said(clause)
         spares = any(clause.mood in (Mood.SPARE, Mood.ONLY) for clause in self._reading.clauses)
-        rest = [goal.clause for goal in changes if goal.tool.deletes({}) and the_rest(goal.clause)]
+        rest = [
+            goal.clause
+            for goal in changes
+            if goal.tool.deletes({}) and the_rest(goal.clause) and not goal.clause.says("duplicate")
+        ]
         return self._said(rest[0]) if rest and not spares else None
 
     def _forbidden_unknown(self) -> list[str]:
@@ -413,10 +417,14 @@ class _Planning:
         return any(clause.says(concept) for clause in self._reading.clauses)
 
     def _can(self) -> str:
-        """What the tools do, one sentence each; in another language what could be said to them."""
-        if self._reading.language != "en":
-            return self._examples()
-        return "; ".join(tool.description.split(". ")[0].rstrip(".").lower() for tool in _foremost(self._all()))
+        """What each skill is good for; of one that is not ours, its tools' own sentences."""
+        told: dict[str, str] = {}
+        for tool in _foremost(self._all()):
+            if (ours := say.ABILITIES.get(tool.skill)) is not None:
+                told[tool.skill] = ours[self._reading.language]
+            else:
+                told[tool.name] = tool.description.split(". ")[0].rstrip(".").lower()
+        return "; ".join(told.values())
 
     def _examples(self) -> str:
         """What could be said instead, one example of each skill."""

@@ -14,6 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cache
 
+from libs.models.offline import courtesy
 from libs.models.offline.measures import Filters, measured
 from libs.retrieval.lexicon import CATEGORIES, FAMILIES, SEPARABLE, Language, listed
 from libs.retrieval.words import Word, extension_of, fold, language_of, words
@@ -134,6 +135,7 @@ def read(text: str, known: Sequence[str] = (), *, now: datetime | None = None) -
     names = _names(text, known)
     masked = _masked(text, names)
     language = language_of(masked)
+    masked = courtesy.plain(masked, known)
     measures = [
         _measure(text, one.start, one.end, filters=one.filters) for one in (measured(masked, now) if now else ())
     ]
@@ -224,6 +226,8 @@ def _names(text: str, known: Sequence[str]) -> list[Named]:
     rest = _masked(text, found)
     found += [Named(Name.QUOTE, match["base"], match.start("base"), match.end()) for match in SERIES.finditer(rest)]
     rest = _masked(text, found)
+    found += list(_holding(rest))
+    rest = _masked(text, found)
     found += [Named(Name.PATH, said, start, start + len(said)) for start, said in _spaced(rest)]
     rest = _masked(text, found)
     found += [Named(_kind_of(said) or Name.QUOTE, said, start, start + len(said)) for start, said in _titles(rest)]
@@ -265,10 +269,45 @@ SPACED = re.compile(
 )
 
 
+_NAME_OF = r"(?:the\s+|their\s+|its\s+|his\s+|el\s+|su\s+|sus\s+)?(?:file\s?|datei)?(?:names?|namen?|nombres?)\b"
+_WORD = r"(?:the\s+(?:word|text)\s+|das\s+wort\s+|la\s+palabra\s+)?(?P<part{n}>[\w-]+)"
+HOLDING = re.compile(
+    rf"\b(?:with|having|containing|(?:that|which)\s+(?:have|has|contains?|includes?))\s+{_WORD.format(n=1)}\s+"
+    rf"(?:somewhere\s+)?in\s+{_NAME_OF}"
+    rf"|\b(?:whose|where\s+the)\s+(?:file\s?)?names?\s+(?:contains?|includes?|ha[sv]e?|mentions?)\s+{_WORD.format(n=2)}"
+    rf"|\b(?:called|named)\s+(?:something|anything)\s+(?:with|like|containing)\s+{_WORD.format(n=3)}"
+    rf"|\bmit\s+{_WORD.format(n=4)}\s+im\s+{_NAME_OF}"
+    rf"|\bderen\s+(?:datei)?name\s+{_WORD.format(n=5)}\s+enthält"
+    rf"|\b(?:die|welche)\s+{_WORD.format(n=6)}\s+im\s+{_NAME_OF}\s+(?:haben|hat|tragen|enthalten|führen)"
+    rf"|\b(?:con|que\s+(?:tengan?|tienen?|contengan?|contienen?|lleven?|llevan?|incluyan?))\s+{_WORD.format(n=7)}\s+en\s+"
+    rf"{_NAME_OF}"
+    rf"|\bcuyo\s+nombre\s+(?:contenga|contiene|tenga|lleve|incluya)\s+{_WORD.format(n=8)}",
+    re.IGNORECASE,
+)
+""" "With birthday in the name": files by a part of their names."""
+REWRITES = re.compile(
+    r"replac|swap|substit|chang|renam|ersetz|tausch|benenn|reempla|sustitu|cambi|renombr|\b(?:no|nicht|not|n't|ohne)\s+$",
+    re.IGNORECASE,
+)
+
+
+def _holding(text: str) -> Iterator[Named]:
+    for match in HOLDING.finditer(text) if not REWRITES.search(text) else ():
+        part = next(group for group in match.groups() if group)
+        read = words(part)
+        if not read or read[0].filler or {*read[0].concepts} & UNPARTS or REWRITES.search(text[: match.start()]):
+            continue
+        yield Named(Name.GLOB, f"*{part}*", match.start(), match.end())
+
+
+UNPARTS = listed("blank date number underscore hyphen upper lower not all same only except type size age")
+"""What is said of names and is no part of one: "with blanks in the name"."""
+
+
 def _spaced(text: str) -> Iterator[tuple[int, str]]:
     """The new name of a rename may have blanks: "to final v2.mp3"."""
     for match in SPACED.finditer(text) if RENAMES.search(text) else ():
-        if "\0" not in match["name"]:
+        if "\0" not in match["name"] and ACTIONS.isdisjoint(words(match["name"])[0].concepts):
             yield match.start("name"), match["name"]
 
 
@@ -474,7 +513,8 @@ def _mooded(part: Clause) -> Clause:
         part = replace(part, items=tuple(items)) if part.says("untouched") else part
     if part.says("except") or (part.says("untouched") and not part.says("only")):
         return replace(part, mood=Mood.SPARE)
-    if part.says("keep") and not part.acts and not part.says("only") and _selects(part):
+    chosen = _selects(part) or any(word.unknown for word in part.words)
+    if part.says("keep") and not part.acts and not part.says("only", "duplicate") and chosen:
         return replace(part, mood=Mood.SPARE)
     chooses = _selects(part) or bool(part.filters) or (part.says("file", "folder") and not part.says("all", "name"))
     if part.says("only") and not part.acts and not part.says("keep", "duplicate") and chooses:

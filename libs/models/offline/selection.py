@@ -89,11 +89,24 @@ def _called(items: Sequence[Item], ground: Ground, within: str) -> list[tuple[Wo
         after = items[at + 1] if at + 1 < len(items) else None
         if (
             _plural(item, held)
+            or _sole(items, at, held=held, ground=ground)
             or (after is not None and _kind_noun(after))
             or any(_files_noun(other) for other in items[max(0, at - 3) : at + 3] if other is not item)
         ):
             found.append((item, held))
     return found
+
+
+THE = listed("the my der die das den el la mi")
+
+
+def _sole(items: Sequence[Item], at: int, *, held: Sequence[str], ground: Ground) -> bool:
+    """ "The podcast", where one file in the whole tree is called so."""
+    item, before = items[at], items[at - 1] if at else None
+    anywhere = ground.everywhere(item.text)
+    definite = isinstance(before, Word) and before.folded in THE
+    alone = not any(isinstance(other, Named) and other.kind is not Name.GLOB for other in items)
+    return definite and alone and len(item.text) >= 4 and len(held) == len(anywhere) == 1
 
 
 def _kind_noun(item: Item) -> bool:

@@ -138,6 +138,8 @@ def _based(clause: Clause, text: str) -> Style | None:
     between = clause.items[clause.items.index(named[0]) : clause.items.index(named[-1])] if named else ()
     if not named or any(isinstance(item, Word) and item.filler for item in between):
         return None
+    if any(isinstance(item, Named) and item.kind is Name.PATH and re.search(r"\w\.\w+$", item.text) for item in named):
+        return None  # one file's whole name, not what many are called by
     last = next((n for n, item in enumerate(named) if n and item.text.isdigit()), len(named))
     first = text[named[0].start : named[last - 1].end].partition(",")[0].strip(" \"'“”„«»`")
     base = TAIL.sub("", first)

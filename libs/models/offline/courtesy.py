@@ -1,0 +1,233 @@
+"""What surrounds a request and asks for nothing: politeness, insults, and stories about whoever asks.
+
+It is blanked out before the words are read, so that every other place stays where it is. Only what could neither
+choose a file nor forbid anything is talk: whatever holds a name, a kind, a deed of ours or an exception stays, and is
+asked about where nobody understands it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from libs.retrieval.lexicon import CATEGORIES, FAMILIES, listed
+from libs.retrieval.words import Word, extension_of, fold, words
+
+_KIND = r"(?:nice|kind|good|lovely|sweet|gracious|helpful)"
+_GLAD = r"(?:great|nice|lovely|good|wonderful|awesome|super|fantastic|helpful|cool|perfect|amazing)"
+_NICE = r"(?:nett|lieb|freundlich|gut|gütig|liebenswürdig)"
+_FOOL = (
+    r"(?:idiots?|morons?|dumbass|dumb|imbeciles?|cretin|dipshit|asshole|arsehole|bastard|bitch|twat|wanker|fool|dummy"
+    r"|numbskull|tin can|bucket of bolts|toaster|(?:piece|pile|heap|bag) of \w+)"
+)
+_TROTTEL = (
+    r"(?:\w*idiot\w*|trottel|depp|dummkopf|arschloch|penner|blödmann|esel|vollpfosten|pfeife|nase|kiste|blechkiste"
+    r"|blechdose|schrotthaufen|versager|dussel|holzkopf|affe|wicht|ding)"
+)
+_END = r"(?=\s*(?:[.,;:!?)\n]|$|\s[-–—]\s))"
+
+FRAMES = re.compile(
+    "|".join(
+        (
+            # English.
+            rf"\b(?:(?:would|could|can|will|might)\s+you\s+)?(?:please\s+)?be\s+(?:so\s+|very\s+)?{_KIND}"
+            r"(?:\s+(?:as|enough))?\s+(?:to|and)\b",
+            r"\b(?:(?:would|could|can|will)\s+you\s+)?be\s+an?\s+(?:dear|darling|sweetheart|angel|love|star|legend|pal"
+            r"|champ|doll)\s+and\b",
+            r"\b(?:would|do|wouldn['’]t)\s+you\s+(?:please\s+)?mind\b",
+            r"\b(?:only\s+)?if\s+(?:it|that)(?:['’]s|\s+is|\s+isn['’]t|\s+wouldn['’]t\s+be|\s+doesn['’]t|\s+does\s+not"
+            r"|\s+would\s+not\s+be|\s+is\s+not)(?:\s+(?:not|too|much|any|a|no|of|big|asking|ok|okay|fine|all|right|alright"
+            r"|possible|trouble|bother|hassle|problem|you|with|to|ask|cause|imposition|inconvenience))+",
+            r"\bif\s+you\s+(?:do\s?n['’]t|would\s?n['’]t|do\s+not|would\s+not)\s+mind\b",
+            rf"\bif\s+you\s+(?:get|have|find|could\s+spare)\s+(?:a|some|the)\s+(?:chance|minute|moment|second|time){_END}",
+            rf"\b(?:if\s+(?:at\s+all\s+)?possible|as\s+soon\s+as\s+(?:you\s+can|possible)|at\s+your\s+(?:earliest\s+)?"
+            rf"convenience|when(?:ever)?\s+you\s+(?:can|have\s+(?:a|the)\s+\w+|get\s+(?:a|the)\s+\w+)){_END}",
+            r"\b(?:I|we)(?:['’]d|\s+would|\s+should)?\s+(?:really\s+|very\s+much\s+|greatly\s+|so\s+)*(?:appreciate|love|like"
+            r"|prefer|be\s+(?:\w+\s+)?(?:grateful|happy|glad|thankful|delighted|obliged|pleased))(?:\s+it)?\s+"
+            r"(?:(?:very\s+much|a\s+lot)\s+)?if\s+you(?:\s+(?:could|would|can|might))?\b",
+            rf"\b(?:it|that)(?:['’]d|\s+would)\s+be\s+(?:\w+\s+)?{_GLAD}\s+(?:of\s+you\s+)?(?:if\s+you(?:\s+(?:could"
+            r"|would|can))?|to)\b",
+            r"\b(?:I|we)\s+(?:was|were|am|['’]m)\s+(?:just\s+)?(?:wondering|hoping)\s+(?:(?:if|whether|that)\s+)?you"
+            r"(?:\s+(?:could|would|might|can)(?:\s+be\s+able\s+to)?)?\b",
+            r"\b(?:might|may|can|could)\s+I\s+(?:please\s+|kindly\s+)?(?:ask|trouble|bother|request|beg)\s+you\s+to\b",
+            r"\bdo\s+(?:me|us)\s+(?:a|the)\s+(?:\w+\s+)?(?:favou?r|solid|kindness)\s*(?:,?\s*and\b|[,:])",
+            r"\b(?:I|we)\s+(?:want|need|expect|beg|ask)\s+you\s+to\b",
+            r"\b(?:go\s+ahead\s+and|feel\s+free\s+to|make\s+sure\s+(?:to|you))\b",
+            r"\bstop\s+(?:wasting|fucking|messing|screwing|dawdling|being|whining|faffing)\b[^.,;:!?\n]*?(?=\s+and\b|[.,;:!?\n])",
+            r"\b(?:no\s+(?:rush|hurry|worries|pressure)|sorry\s+(?:to|for|about)\b[^.,;:!?\n]*|for\s+(?:fuck|god|christ|heaven"
+            rf"|pete)['’]?s['’]?\s+sakes?|(?:will|would|can|could)\s+you{_END})",
+            rf"\b(?:I|we)\s+(?:do\s?n['’]t|do\s+not|no\s+longer|wo\s?n['’]t|never)\s+(?:even\s+|really\s+|ever\s+)?"
+            r"(?:need|want|use|watch|like|open|read|listen\s+to|care\s+for)\s+(?:it|them|this|these|those|any\s+of\s+"
+            rf"(?:it|them|these|those))(?:\s+(?:any\s?more|any\s+longer|now|at\s+all))?{_END}",
+            rf"\b(?:are\s+you\s+(?:\w+\s+)?(?:stupid|deaf|blind|dumb|kidding(?:\s+me)?|serious|asleep|thick|there)|you"
+            rf"\s+(?:\w+\s+){{0,3}}?{_FOOL})(?!\w)",
+            rf"(?:(?<=[,!.])\s*|^\s*|\bhey\s+){_FOOL}(?!\w){_END}",
+            rf"\b(?:before|by|until|till)\s+(?:noon|lunch|dinner|tonight|tomorrow|midnight|the\s+meeting|(?:mon|tues|wednes"
+            rf"|thurs|fri|satur|sun)day|I\s+(?:go|leave|get|have)\b[^.,;:!?\n]*){_END}",
+            r"\b(?:my|our)\s+\w+\s+(?:wants|needs|asked\s+for|is\s+asking\s+for)\s+(?:me|us)\s+to\b",
+            r"\bI\s+said\b[,:]?|\bsuch\s+an?\b",
+            r"\b(?:so\s+)?here['’]s\s+the\s+(?:thing|deal|situation|story)\b|^\s*(?:my\s+)?dear\s+\w+\s*(?=,)",
+            r"\b(?:this|the|my|it)(?:\s+(?:whole\s+)?(?:folder|place|thing|directory|disk|drive))?\s+(?:is|looks)\s+(?:\w+\s+)"
+            rf"{{0,3}}(?:mess|pigsty|disaster|dump|nightmare|chaos){_END}",
+            rf"\bhier\s+ist\s+(?:ja\s+)?(?:alles|so)\s+(?:voll|durcheinander|unordentlich|ein\s+chaos){_END}",
+            # German.
+            rf"\b(?:wenn|falls)\s+(?:du|sie|ihr)\s+(?:bitte\s+)?so\s+{_NICE}\s+(?:wär\w*|sein\s+(?:würde\w*|könnte\w*)|bist"
+            r"|sind)\b",
+            rf"\b(?:wär\w*|könnte?\w*|würde?\w*|sei(?:en)?)\s+(?:(?:du|sie|ihr|bitte|mal|vielleicht)\s+)*so\s+{_NICE}"
+            r"(?:\s+sein)?(?:\s*,)?(?:\s+und(?:\s+würde\w*)?)?(?!\w)",
+            r"\b(?:ich|wir)\s+(?:hätte\w*|möchte\w*|würde\w*|will|wollen|wünsche\s+mir|bitte\s+darum|fände\s+es\s+\w+|wär\w*"
+            r"(?:\s+\w+)?\s+(?:dankbar|froh)|freue\s+mich)(?:\s+(?:es|gerne?|lieber|sehr|mich|freuen|begrüßen))*\s*,?\s+"
+            r"(?:dass|wenn|ob)\s+(?:du|sie|ihr)(?:\s+(?:mir|uns|bitte|mal))*\b",
+            r"\b(?:würde?|macht)\s+es\s+(?:dir|ihnen|euch)\s+(?:et)?was\s+ausmachen\b",
+            r"\bes\s+wär\w*\s+(?:\w+\s+)?\w+\s*,\s*(?:wenn|dass)\s+(?:du|sie|ihr)(?:\s+(?:mir|uns|bitte|mal))*\b",
+            r"\b(?:wenn|falls|sofern)\s+es\s+(?:(?:dir|ihnen|euch|nicht|nichts|keine|zu|viel|große|mühe|umstände|verlangt"
+            r"|geht|möglich|recht|ausmacht|macht|bereitet|ist)\b\s*)+",
+            r"\btu(?:n\s+sie)?\s+mir\s+(?:bitte\s+|mal\s+)*(?:den|einen)\s+gefallen(?:\s+und\b)?",
+            rf"\bdu\s+(?:\w+\s+){{0,2}}?{_TROTTEL}(?!\w)|(?<=[,!.])\s*{_TROTTEL}{_END}",
+            rf"\b(?:das|die|den|der|sie)?\s*(?:brauch\w*|benutz\w*|guck\w*|les\w*|hör\w*|seh\w*|schau\w*|will)\s+(?:(?:ich|wir|man"
+            rf"|eh|ja|sie|es|das|die|sowieso|ohnehin)\s+)*(?:nicht|keiner|niemand|kein\s+mensch)\s+mehr{_END}",
+            r"\bso\s+ein(?:e)?\s+(?:scheiß\w*|mist|dreck|schrott|kack\w*|sauerei|saustall)(?!\w)",
+            rf"\b(?:vielen\s+)?(?:lieben\s+|herzlichen\s+)?dank(?:\s+im\s+voraus)?{_END}",
+            # Spanish.
+            r"\b(?:ser[ií]as?|podr[ií]as?\s+ser|si\s+(?:eres|fueras?|es)|sea|s[ée])\s+(?:usted\s+)?tan\s+amables?"
+            r"(?:\s+(?:de|como\s+para))?(?!\w)",
+            r"\b(?:tendr[ií]as?|ten|tenga|si\s+tienes)\s+la\s+(?:bondad|amabilidad|gentileza)\s+de\b",
+            r"\b(?:te|le|os)\s+(?:importar[ií]a|molestar[ií]a|importa)(?:\s+mucho)?(?!\w)",
+            r"\bsi\s+no\s+(?:(?:te|le)\s+)?(?:es|fuera|supone|importa|molesta|causa)(?:\s+(?:mucha|mucho|demasiad[ao]|ninguna"
+            r"|una|molestia|pedir|problema|trabajo))*(?!\w)",
+            rf"\b(?:si|cuando)\s+(?:puedes|pudieras|puedas|es\s+posible|tienes\s+(?:tiempo|un\s+\w+)){_END}",
+            r"\b(?:(?:me|nos)\s+gustar[ií]a|quisiera|quiero|querr[ií]a|necesito|(?:te\s+|le\s+)?agradecer[ií]a|(?:estar[ií]a"
+            r"|ser[ií]a)\s+(?:muy\s+)?\w+)\s+(?:que|si)(?:\s+(?:me|nos|pudieras?|podr[ií]as?|puedas?))*(?!\w)",
+            r"\bha(?:z|ga)(?:me|nos)?\s+(?:el|un)\s+(?:gran\s+)?favor\s+(?:de|y)\b",
+            r"(?<!\w)(?:pedazo\s+de\s+\w+|imb[ée]cil|idiota|gilipollas|cabr[óo]n|in[úu]til|est[úu]pido|tonto|hijo\s+de\s+puta)"
+            rf"(?!\w){_END}",
+            r"\bde\s+una\s+(?:\w+\s+)?vez\b",
+            rf"\bya\s+no\s+(?:los|las|lo|la)\s+(?:necesito|quiero|uso|necesitamos|queremos)(?:\s+m[áa]s)?{_END}",
+        )
+    ),
+    re.IGNORECASE,
+)
+"""Said to be polite, or not to be. A "not" in one forbids nothing: "if it isn't too much trouble"."""
+
+AFTERWARDS = re.compile(
+    r"\b(?:(?:when|once|after|as\s+soon\s+as)\s+(?:you(?:['’]re|\s+are|\s+have|['’]ve)|that(?:['’]s|\s+is)|this\s+is|it(?:['’]s"
+    r"|\s+is))\s+(?:all\s+)?(?:done|finished|through|that)(?:\s+with\s+(?:that|it|this))?|wenn\s+(?:du|sie|das|alles)\s+(?:damit\s+)?"
+    r"(?:fertig|erledigt|durch)\s+(?:bist|sind|ist)|cuando\s+(?:termines|acabes|hayas\s+(?:terminado|acabado)|est[ée]\s+hecho)"
+    r"|una\s+vez\s+hecho(?:\s+eso)?)(?!\w)",
+    re.IGNORECASE,
+)
+SIGNED = re.compile(
+    r"(?:\bregards|\bsincerely|\bcheers|\bthanks\b[^.,!\n]*|\bthank\s+you\b[^.,!\n]*|\blove|grüßen?|\bgruß|\bsaludos?|gracias\b[^.,!\n]*"
+    r"|atentamente)\s*[,!.\n]+\s*(?P<who>[A-ZÄÖÜÁÉÍÓÚ][\w.]*(?:\s+[A-ZÄÖÜÁÉÍÓÚ][\w.]*)?)\s*[.!]*\s*$",
+    re.IGNORECASE,
+)
+
+SENTENCE = re.compile(r"[^.;:!?\n]+")
+SEGMENT = re.compile(r"(?:(?!,|\s[-–—]\s|\s(?:and|und|y|but|aber|pero|so)\s).)+", re.IGNORECASE | re.DOTALL)
+OPENERS = listed("so and but well oh ah because since cause anyway y und also pero porque que denn weil as now hey hi")
+SUBJECTS = listed(
+    "i we he she my our his ich wir er mein meine unser unsere yo mi mis nuestro nuestra estoy tengo llevo acabo soy"
+    " estaba estuve voy vengo fui somos estamos"
+)
+STORIES = listed("it_was it_s_been it_has_been that_was there_was there_were you_are you_re you_always")
+"""First words of a sentence that tells something and asks for nothing."""
+SOFT = listed(
+    "here greeting because capability first list content parse keep clean age not same explain whatis foreign junk"
+    " empty size find date"
+)
+"""Concepts that a story may have: none of them alone changes a file, nor chooses any."""
+TELLS = listed("here greeting because capability first age")
+"""Those that a sentence about anybody else may have."""
+BACK = listed("it them these those they that this es sie diese das die lo la los las")
+KINDS = frozenset((*CATEGORIES, *FAMILIES))
+OBJECTS = frozenset((*KINDS, "duplicate", "all"))
+LEAST = 3
+"""Words of a sentence that is talk: a shorter one may be a deed that nobody knows."""
+DEEDS = listed(
+    "remove organize report list find move rename create change clean howmany summary parse explain whatis prefix"
+    " suffix lower upper titlecase snake swap number pack unpack inside duplicate"
+)
+
+
+def plain(text: str, known: Sequence[str] = ()) -> str:
+    """The text with all that blanked out, in its old length. Names in it have been masked already (`\\0`)."""
+    text = AFTERWARDS.sub(lambda found: f"{'then':<{len(found.group())}}", text)
+    text = FRAMES.sub(_blank, text)
+    text = _unsigned(text)
+    rest = text
+    for start, end in _talk(text, _tokens(tuple(known))):
+        rest = rest[:start] + " " * (end - start) + rest[end:]
+    return rest if _stands_alone(rest) else text
+
+
+def _stands_alone(rest: str) -> bool:
+    """Is there a deed left, with its own object?"""
+    left = words(rest)
+    own = "\0" in rest or any(extension_of(word.folded) or not OBJECTS.isdisjoint(word.concepts) for word in left)
+    return any(not DEEDS.isdisjoint(word.concepts) for word in left) and (own or not _points_back(left))
+
+
+def _blank(found: re.Match[str]) -> str:
+    return found.group() if "\0" in found.group() else re.sub(r"[^\n]", " ", found.group())
+
+
+def _unsigned(text: str) -> str:
+    """Without who wrote it, after the closing words."""
+    found = SIGNED.search(text)
+    if not found or not found["who"][0].isupper() or not all(word.unknown for word in words(found["who"])):
+        return text
+    return text[: found.start("who")] + " " * len(found["who"]) + text[found.end("who") :]
+
+
+def _talk(text: str, tokens: frozenset[str]) -> Iterator[tuple[int, int]]:
+    for sentence in SENTENCE.finditer(text):
+        if _told(sentence.group(), tokens):
+            yield sentence.span()
+            continue
+        for part in SEGMENT.finditer(text, *sentence.span()):
+            if _story(part.group(), tokens):
+                yield part.span()
+
+
+def _told(said: str, tokens: frozenset[str]) -> bool:
+    """A whole sentence in which nothing is known, of files or of deeds."""
+    read = words(said)
+    if "\0" in said or len(read) < LEAST or not any(word.unknown for word in read):
+        return False
+    return all({*word.concepts} <= TELLS and not _of_files(word, tokens) for word in read) and not _points_back(read)
+
+
+def _story(said: str, tokens: frozenset[str]) -> bool:
+    """Somebody tells of themselves, without a word that could choose a file or forbid a deed."""
+    read = [word for word in words(said) if word.folded not in OPENERS]
+    if "\0" in said or len(read) < LEAST - 1 or not _begins(read):
+        return False
+    plain = all((word.folded == "just" or {*word.concepts} <= SOFT) and not _of_files(word, tokens) for word in read)
+    chooses = any({"age", "size", "empty", "date"} & {*word.concepts} for word in read)
+    return plain and not (chooses and _points_back(read[1:]))
+
+
+def _begins(read: Sequence[Word]) -> bool:
+    first = "_".join(word.folded for word in read[:3])
+    return read[0].folded in SUBJECTS or any(first.startswith(f"{story}_") for story in STORIES)
+
+
+def _points_back(read: Sequence[Word]) -> bool:
+    return any(word.folded in BACK for word in read)
+
+
+def _of_files(word: Word, tokens: frozenset[str]) -> bool:
+    """Could it choose some: an extension, a kind, or a word of a name that is there?"""
+    near = (word.folded, *(word.folded.removesuffix(end) for end in ("s", "es", "n", "en")))
+    return (
+        bool(extension_of(word.folded))
+        or not KINDS.isdisjoint(word.concepts)
+        or not (word.filler or tokens.isdisjoint(near))
+    )
+
+
+@cache
+def _tokens(known: tuple[str, ...]) -> frozenset[str]:
+    """The words of all names."""
+    return frozenset(part for name in known for part in re.findall(r"[^\W\d_]{3,}", fold(name)))
