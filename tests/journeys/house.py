@@ -126,3 +126,11 @@ async def house(place: Path, **extra: str) -> AsyncIterator[House]:
             await made.end(signal.SIGTERM)
         for pid in made.servers():
             os.kill(pid, signal.SIGKILL)
+
+
+async def readiness(api: httpx.AsyncClient, status: int = 200) -> httpx.Response:
+    """What `/readyz` says once it says so: it tells the last look's, and a look at a busy machine may take too long."""
+    async with asyncio.timeout(60):
+        while (said := await api.get("/readyz")).status_code != status:
+            await asyncio.sleep(0.05)
+    return said

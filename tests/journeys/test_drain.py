@@ -11,7 +11,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from tests.journeys.house import House, house
+from tests.journeys.house import House, house, readiness
 
 LONG = "600"
 
@@ -24,14 +24,6 @@ async def own(tmp_path: Path) -> AsyncIterator[House]:
 
 async def a_session(api: httpx.AsyncClient) -> str:
     return str((await api.post("/v1/sessions", json={})).json()["session_id"])
-
-
-async def until(api: httpx.AsyncClient, status: int) -> httpx.Response:
-    """What readiness says once it says so."""
-    async with asyncio.timeout(30):
-        while (said := await api.get("/readyz")).status_code != status:
-            await asyncio.sleep(0.05)
-    return said
 
 
 @pytest.mark.requirement("A15", "A19")
@@ -55,7 +47,7 @@ async def test_who_balances_load_is_told_before_anyone_is_sent_away(own: House) 
         await a_session(api)
         assert own.process is not None
         own.process.send_signal(signal.SIGTERM)
-        assert "this process is leaving" in (await until(api, 503)).json()["problems"]
+        assert "this process is leaving" in (await readiness(api, 503)).json()["problems"]
         await a_session(api)
         assert (await api.get("/healthz")).status_code == 200
     # In a hurry after all: the notice is cut short.

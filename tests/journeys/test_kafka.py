@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.infrastructure.kafka import Kafka
-from tests.journeys.house import House, house
+from tests.journeys.house import House, house, readiness
 from tests.journeys.test_command import GOAL, mess, names
 
 
@@ -45,8 +45,7 @@ async def test_a_job_is_done_and_undone_and_nothing_stays_behind_when_the_proces
     assert undone.code == 0, undone.err
     assert names(folder) == before
     async with carried.api() as api:
-        ready = await api.get("/readyz")
-        assert ready.status_code == 200, ready.text
+        await readiness(api)
         assert "suma_relay_records_total" in (await api.get("/metrics")).text
     assert await carried.end(signal.SIGTERM) == 0
     left = await behind(broker)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 import boto3
-import httpx
 import pytest
 import pytest_asyncio
 
@@ -18,7 +16,7 @@ from tests.infrastructure.cache import Unprovided
 from tests.infrastructure.opa import opa
 from tests.infrastructure.s3 import S3, s3
 from tests.infrastructure.served import Served
-from tests.journeys.house import HOUSE, House, house
+from tests.journeys.house import HOUSE, House, house, readiness
 
 RULES = HOUSE / "deploy" / "opa"
 
@@ -63,14 +61,6 @@ async def production(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[
         yield Production(made, law, store)
 
 
-async def until_ready(api: httpx.AsyncClient, ready: bool) -> dict[str, object]:
-    """What readiness says once it has come to this."""
-    async with asyncio.timeout(60):
-        while (said := await api.get("/readyz")).is_success is not ready:
-            await asyncio.sleep(0.1)
-    return dict(said.json())
-
-
 def clean_up(made: House) -> tuple[str, ...]:
     return ("run", "remove duplicates", "--in", str(made.folder), "--yes", "--json")
 
@@ -98,13 +88,13 @@ async def test_while_opa_is_away_nothing_runs_and_readiness_says_so_and_then_the
         (production.house.folder / name).write_text("other")
     async with production.house.api() as api:
         await production.opa.pause()
-        said = await until_ready(api, False)
-        assert any("policy" in str(problem) for problem in said["problems"])  # type: ignore[attr-defined]
+        said = (await readiness(api, 503)).json()
+        assert any("policy" in str(problem) for problem in said["problems"])
         refused = await api.post("/v1/sessions", json={"root": str(production.house.folder)})
         assert refused.status_code == 503
         assert len(list(production.house.folder.glob("[cd].txt"))) == 2
         await production.opa.resume()
-        await until_ready(api, True)
+        await readiness(api)
     assert (await production.house.suma(*clean_up(production.house))).code == 0
 
 
@@ -112,7 +102,7 @@ async def test_while_opa_is_away_nothing_runs_and_readiness_says_so_and_then_the
 async def test_while_s3_is_away_readiness_says_so_and_then_it_is_ready_again(production: Production) -> None:
     async with production.house.api() as api:
         await production.s3.stop()
-        said = await until_ready(api, False)
-        assert any(str(problem).startswith("objects: the object store") for problem in said["problems"])  # type: ignore[attr-defined]
+        said = (await readiness(api, 503)).json()
+        assert any(str(problem).startswith("objects: the object store") for problem in said["problems"])
         await production.s3.start()
-        await until_ready(api, True)
+        await readiness(api)

@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 
 from libs.runtime.embedded import datadir
-from tests.journeys.house import House, house
+from tests.journeys.house import House, house, readiness
 
 
 @pytest_asyncio.fixture
@@ -39,7 +39,7 @@ async def test_ctrl_c_stops_everything_and_the_next_start_finds_it_all_again(own
     assert own.directory.key() == key
     async with own.api() as api:
         assert (await api.get(f"/v1/sessions/{session}")).json()["title"] == "kept"
-        assert (await api.get("/readyz")).status_code == 200
+        await readiness(api)
     assert await own.end(signal.SIGTERM) == 0
 
 
@@ -121,7 +121,7 @@ async def test_a_memory_port_in_use_is_told_and_stops_nothing(own: House) -> Non
         own.extra = {"SUMA_MEMORY_PORT": str(other.getsockname()[1])}
         await own.start()
         async with own.api() as api:
-            assert (await api.get("/readyz")).status_code == 200
+            await readiness(api)
 
 
 async def test_one_service_alone_joins_the_servers_of_a_live_platform_and_leaves_them_running(live: House) -> None:
@@ -129,7 +129,7 @@ async def test_one_service_alone_joins_the_servers_of_a_live_platform_and_leaves
     await alone.start("committee_worker")
     assert (await alone.end(signal.SIGTERM)) == 0
     async with live.api() as api:
-        assert (await api.get("/readyz")).status_code == 200
+        await readiness(api)
 
 
 async def test_one_service_alone_without_any_platform_says_what_is_missing(own: House) -> None:
