@@ -12,7 +12,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -64,6 +64,9 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
 
 READY_WITHIN = 60.0
 """Seconds; recovery after a crash replays at most `max_wal_size`."""
+
+STATES = ("starting", "ready", "standby", "stopping")
+"""What a server writes of itself into `postmaster.pid`."""
 
 PASSING = ("pre-existing shared memory block", 'lock file "postmaster.pid" already exists')
 """Refusals that end by themselves: workers of a killed server that have not noticed yet, and a server that an earlier
@@ -201,9 +204,7 @@ class Postgres:
             (sockets / name).unlink(missing_ok=True)
 
     def _status(self, daemon: Daemon) -> str:
-        """What the server says of itself: starting, ready, stopping; nothing before it has written its file."""
-        lines = self._lock_file()
-        return lines[7].strip() if len(lines) > 7 and lines[0] == str(daemon.pid) else ""
+        return status(self._lock_file(), daemon.pid)
 
     def _listens(self, sockets: Path) -> bool:
         return str(sockets) in self._lock_file() and (sockets / ".s.PGSQL.5432").exists()
@@ -226,6 +227,15 @@ class Postgres:
         log = self._log.read_text(errors="replace").splitlines()
         fatal = [line.partition("FATAL:")[2].strip() for line in log if "FATAL:" in line]
         return fatal[-1] if fatal else (log or ["it said nothing"])[-1]
+
+
+def status(lock_file: Sequence[str], pid: int) -> str:
+    """What the server `pid` says of itself by the lines of its `postmaster.pid`: one of `STATES`, or nothing yet.
+
+    The server writes the file again for each line that it adds, in the middle too, so whoever reads meanwhile may see
+    the end of one state behind the start of another: only a whole word in its place is believed."""
+    said = lock_file[7].strip() if len(lock_file) > 7 and lock_file[0] == str(pid) else ""
+    return said if said in STATES else ""
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from libs.runtime.embedded.daemon import SOCKET_PATH_LIMIT, NotOurs, ServerFailed, command, socket_directory
-from libs.runtime.embedded.postgres import Postgres, Role
+from libs.runtime.embedded.postgres import Postgres, Role, status
 from tests.libs.runtime.embedded.conftest import Killed
 
 KILLED_WHILE_RUNNING = """
@@ -146,6 +146,31 @@ class TestLife:
         with pytest.raises(NotOurs):
             async with Postgres(data):
                 pass
+
+
+class TestWhatItSaysOfItself:
+    BEFORE = "123\n/data/postgres\n1763\n5432\n\n\n 12345 6789\n"
+    AFTER = "123\n/data/postgres\n1763\n5432\n/data/sockets\n\n 12345 6789\n"
+
+    def test_it_is_believed_when_it_is_whole(self) -> None:
+        assert status(f"{self.AFTER}starting\n".splitlines(), 123) == "starting"
+        assert status(f"{self.AFTER}ready   \n".splitlines(), 123) == "ready"
+
+    def test_it_is_not_yet_known_of_another_process_or_before_it_is_written(self) -> None:
+        assert status(f"{self.AFTER}ready   \n".splitlines(), 124) == ""
+        assert status(self.AFTER.splitlines(), 123) == ""
+        assert status([], 123) == ""
+
+    @pytest.mark.parametrize(
+        "torn",
+        [
+            BEFORE + AFTER[len(BEFORE) :],  # read in two pieces, around the moment at which the sockets were written
+            f"{AFTER}readting\n",
+            f"{AFTER}star",
+        ],
+    )
+    def test_it_is_not_yet_known_while_the_server_writes(self, torn: str) -> None:
+        assert status(torn.splitlines(), 123) == ""
 
 
 class TestAfterAKill:
