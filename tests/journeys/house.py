@@ -18,6 +18,8 @@ from libs.runtime.embedded.datadir import DataDirectory
 HOUSE = Path(__file__).parents[2]
 SECONDS = 90.0
 MEGABYTE = 1 << 20
+COMPLAINTS = 4_000
+"""Characters of what a platform that did not start said, in the test's report."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,10 @@ class House:
         return {**inherited, **own, "PYTHONPATH": str(HOUSE), "SUMA_ROOTS": str(self.folder), **self.extra}
 
     @property
+    def _complaints(self) -> Path:
+        return self.data.with_name("complaints")
+
+    @property
     def directory(self) -> DataDirectory:
         return DataDirectory(self.data)
 
@@ -56,21 +62,24 @@ class House:
 
     async def start(self, *service: str) -> None:
         """Start, and wait for the first line that it prints: that it is ready."""
-        self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "services", *service),
-            env=self.environment(),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
+        with self._complaints.open("ab") as complaints:
+            self.process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", "services", *service),
+                env=self.environment(),
+                stdout=asyncio.subprocess.PIPE,
+                stderr=complaints,
+            )
         assert self.process.stdout is not None
-        first = await asyncio.wait_for(self.process.stdout.readline(), SECONDS)
-        assert b"is ready at" in first, first
+        async with asyncio.timeout(SECONDS):
+            first = await self.process.stdout.readline()
+        assert b"is ready at" in first, self._complaints.read_text(errors="replace")[-COMPLAINTS:]
 
     async def end(self, how: signal.Signals) -> int:
         assert self.process is not None
         process, self.process = self.process, None
         process.send_signal(how)
-        await asyncio.wait_for(process.communicate(), SECONDS)
+        async with asyncio.timeout(SECONDS):
+            await process.communicate()
         assert process.returncode is not None
         return process.returncode
 
@@ -88,7 +97,8 @@ class House:
     async def run(self, module: str, *arguments: str, **extra: str) -> Said:
         """The same to its end."""
         process = await self.begin(module, *arguments, **extra)
-        out, err = await asyncio.wait_for(process.communicate(), SECONDS)
+        async with asyncio.timeout(SECONDS):
+            out, err = await process.communicate()
         assert process.returncode is not None
         return Said(process.returncode, out.decode(), err.decode())
 
