@@ -38,6 +38,12 @@ class Unavailable(SumaError):
     code = "UNAVAILABLE"
 
 
+class Crowded(Unavailable):
+    """There is no room for this now."""
+
+    code = "CROWDED"
+
+
 class Conflict(SumaError):
     """Someone was first: reload and decide again."""
 

@@ -23,7 +23,7 @@ from libs.changes.batch import Entry, Parking
 from libs.changes.changeset import Changeset
 from libs.clock import Clock
 from libs.database import SILENCE, Database, DatabaseDown
-from libs.errors import Conflict, Rejected, Unavailable
+from libs.errors import Conflict, Crowded, Rejected, Unavailable
 from libs.fair import Batches
 from libs.leases.ports import Held, Start
 from libs.telemetry import metrics, traces
@@ -52,7 +52,7 @@ class BadChangeset(Rejected):
     code = "BAD_CHANGESET"
 
 
-class Overloaded(Unavailable):
+class Overloaded(Crowded):
     """Too many changesets are waiting."""
 
     code = "OVERLOADED"

@@ -108,4 +108,6 @@ def _refused(answer: httpx.Response) -> SumaError:
         said = None
     problem = said if isinstance(said, dict) else {}
     kind = {401: Denied, 403: Denied, 404: NotFound, 409: Conflict, 429: Unavailable}.get(answer.status_code, Rejected)
-    return kind(str(problem.get("detail", f"refused with {answer.status_code}")), code=problem.get("code"))
+    detail = str(problem.get("detail", f"refused with {answer.status_code}"))
+    places = "; ".join(f"{place['pointer']}: {place['detail']}" for place in problem.get("errors", ()))
+    return kind(f"{detail} {places}".strip(), code=problem.get("code"))

@@ -5,17 +5,16 @@ The tenant is the one in the internal token, never one in the request (DESIGN §
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Query, Request
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime
 
 from libs import ids
 from libs.audit import Entry, export
-from libs.errors import Rejected, SumaError, Unavailable
-from libs.identity import BadToken, internal
+from libs.identity import internal
+from libs.runtime import problems
 from libs.runtime.platform import Platform
 from services.audit_worker.sealing import Sealer
 from services.audit_worker.store import GROUP, Store, Wanted, empty
@@ -71,7 +70,7 @@ def build(platform: Platform, store: Store, sealer: Sealer) -> FastAPI:
     app.add_api_route(f"{ROOT}/search", searched)
     app.add_api_route(f"{ROOT}/status", status)
     app.add_api_route("/healthz", health)
-    app.add_exception_handler(SumaError, problem)
+    problems.install(app)
     return app
 
 
@@ -116,29 +115,6 @@ async def status(tenant: Tenant, desk: At) -> dict[str, Any]:
 
 async def health() -> dict[str, str]:
     return {"status": "ok"}
-
-
-async def problem(request: Request, error: Exception) -> JSONResponse:
-    """An RFC 9457 problem document."""
-    if not isinstance(error, SumaError):
-        raise error
-    match error:
-        case BadToken():
-            status = 401
-        case Unavailable():
-            status = 503
-        case Rejected():
-            status = 400
-        case _:
-            status = 500
-    body = {
-        "type": f"urn:suma:problem:{error.code}",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
-        "detail": str(error),
-        "code": error.code,
-    }
-    return JSONResponse(body, status, media_type="application/problem+json")
 
 
 def _shown(entry: Entry) -> Mapping[str, Any]:

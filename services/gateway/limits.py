@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from libs.cache import Limit, LocalWindows
-from libs.errors import Unavailable
+from libs.errors import Crowded, Unavailable
 from libs.identity import Principal
 from libs.runtime.platform import Platform
 from libs.telemetry import metrics
@@ -29,7 +29,7 @@ COUNTED_MOST = 10_000
 WORKERS = ("conversation_worker", "committee_worker", "tool_executor")
 
 
-class TooMany(Unavailable):
+class TooMany(Crowded):
     """There is no room for this now; `retry_after` is in seconds."""
 
     def __init__(self, code: str, message: str, *, wait: float) -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from libs.cache import START, Deltas, Entry, Stream
-from libs.errors import Unavailable
+from libs.errors import Crowded, Unavailable
 from libs.telemetry import metrics
 from services.gateway.store import Page, Store
 
@@ -25,7 +25,7 @@ WORDS_MOST = 256 * 1024
 Key = tuple[str, str]
 
 
-class TooManyStreams(Unavailable):
+class TooManyStreams(Crowded):
     """Too many event streams are open."""
 
     code = "TOO_MANY_STREAMS"

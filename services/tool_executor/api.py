@@ -1,17 +1,18 @@
 """The executor's internal HTTP API: what a session's workspace looks like, which tools and skills there are, and a
 person's word on the skills of a folder's own.
+
+The tenant is the one in the internal token, never one in the request (DESIGN §13).
 """
 
-from __future__ import annotations
-
 import asyncio
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Header, Request
-from fastapi.responses import JSONResponse
+from fastapi import Depends, FastAPI, Request
 
-from libs.errors import Denied, NotFound, Rejected, SumaError, Unavailable
+from libs.errors import NotFound, Rejected
 from libs.identity import internal
+from libs.runtime import problems
 from libs.runtime.platform import Platform
 from libs.workspace.stage import Stage
 from services.tool_executor.local_skills import LocalSkills
@@ -23,124 +24,146 @@ NAMES_MOST = 500
 NODES_MOST = 20_000
 PATHS_MOST = 300
 """Files of a tree that is small enough to tell them all to who plans."""
-STATUSES = ((Unavailable, 503), (NotFound, 404), (Denied, 403))
+ROOT = "/internal/v1"
+
+
+@dataclass(frozen=True)
+class Room:
+    """What the routes need at hand."""
+
+    platform: Platform
+    workspaces: Workspaces
+    local: LocalSkills
+    desk: Desk
+
+    async def look(
+        self, tenant: str, session: str, root: str | None, *, turn: str | None = None, fresh: bool = False
+    ) -> Workspace:
+        """The session's workspace, in `root` or in the folder of its stage. Raises NoWorkspace."""
+        async with self.workspaces.at_work(tenant, session):
+            folder = root or await self._folder(tenant, session)
+            workspace = await self.workspaces.take(tenant, session, folder, turn=turn, fresh=fresh)
+            self.workspaces.keep(tenant, session, workspace)
+        return workspace
+
+    async def _folder(self, tenant: str, session: str) -> str | None:
+        async with self.platform.database.read(GROUP, tenant) as connection:
+            row = await queries.stage(connection, tenant=tenant, session=session)
+        return row["root"] if row else None
+
+
+async def room_of(request: Request) -> Room:
+    room: Room = request.app.state.room
+    return room
+
+
+At = Annotated[Room, Depends(room_of)]
+
+
+async def tenant_of(request: Request, room: At) -> str:
+    """Raises BadToken; NotFound where the token is for another session than the route."""
+    platform, token = room.platform, request.headers.get(internal.HEADER, "")
+    claims = internal.verify(platform.keys, token, audience=GROUP, now=platform.clock.now())
+    session = request.path_params.get("session")
+    if session is not None and claims.session not in (None, session):
+        raise NotFound("no such session")
+    return claims.tenant
+
+
+Tenant = Annotated[str, Depends(tenant_of)]
 
 
 def build(platform: Platform, workspaces: Workspaces, local: LocalSkills) -> FastAPI:
-    """The API; every route asks for a token that names the tenant and the session."""
-    app = FastAPI(title="tool executor", docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_exception_handler(SumaError, _problem)
-
-    def tenant_of(token: str, session: str | None) -> str:
-        claims = internal.verify(platform.keys, token, audience=GROUP, now=platform.clock.now())
-        if session is not None and claims.session not in (None, session):
-            raise NotFound("no such session")
-        return claims.tenant
-
-    async def looked_at(
-        token: str, session: str, root: str | None, *, turn: str | None = None, fresh: bool = False
-    ) -> tuple[str, Workspace]:
-        tenant = tenant_of(token, session)
-        async with workspaces.at_work(tenant, session):
-            folder = root or await _root(platform, tenant, session)
-            workspace = await workspaces.take(tenant, session, folder, turn=turn, fresh=fresh)
-            workspaces.keep(tenant, session, workspace)
-        return tenant, workspace
-
-    @app.get("/internal/v1/sessions/{session}/facts")
-    async def facts(
-        session: str, root: str | None = None, turn: str | None = None, token: str = Header("", alias=internal.HEADER)
-    ) -> dict[str, Any]:
-        """Counts, extensions and top-level names of the tree as a turn has staged it, read anew from the disk; and the
-        folder's own skills that are on, by name and description."""
-        tenant, workspace = await looked_at(token, session, root, turn=turn, fresh=True)
-        told = await asyncio.to_thread(_facts, workspace.stage)
-        own = await local.told(tenant, str(workspace.root))
-        return {**told, **({"skills": own} if own else {})}
-
-    @app.get("/internal/v1/sessions/{session}/graph")
-    async def graph(
-        session: str, root: str | None = None, token: str = Header("", alias=internal.HEADER)
-    ) -> dict[str, Any]:
-        """The staged tree in networkx's node-link form (S4-26)."""
-        _, workspace = await looked_at(token, session, root)
-        if workspace.stage.tree.graph.number_of_nodes() > NODES_MOST:
-            raise Rejected(f"the tree has more than {NODES_MOST} nodes; look at its facts or its diff")
-        return await asyncio.to_thread(workspace.stage.tree.export)
-
-    @app.get("/internal/v1/sessions/{session}/diff")
-    async def diff(
-        session: str, root: str | None = None, token: str = Header("", alias=internal.HEADER)
-    ) -> dict[str, Any]:
-        """What a commit would change now."""
-        _, workspace = await looked_at(token, session, root)
-        net = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
-        return net.model_dump(mode="json")
-
-    @app.get("/internal/v1/sessions/{session}/snapshots")
-    async def snapshots(session: str, token: str = Header("", alias=internal.HEADER)) -> dict[str, Any]:
-        """Where the open stage can be taken back to."""
-        tenant = tenant_of(token, session)
-        async with platform.database.read(GROUP, tenant) as connection:
-            rows = [row async for row in queries.snapshots(connection, tenant=tenant, session=session)]
-        return {"snapshots": [{**row, "at": row["at"].isoformat()} for row in map(dict, rows)]}
-
-    @app.get("/internal/v1/tools")
-    async def tools(token: str = Header("", alias=internal.HEADER)) -> dict[str, Any]:
-        tenant_of(token, None)
-        return {
-            "tools": [
-                {
-                    "name": tool.name,
-                    "skill": tool.skill,
-                    "description": tool.description,
-                    "mutates": tool.mutates,
-                    "effect_class": tool.effect_class.value,
-                    "params": tool.params,
-                }
-                for tool in platform.skills.tools
-            ]
-        }
-
-    desk = Desk(platform, local)
-
-    @app.get("/internal/v1/skills")
-    async def skills(root: str | None = None, token: str = Header("", alias=internal.HEADER)) -> dict[str, Any]:
-        """Every skill: whether it is in use, and why not. With a folder's own where one is named."""
-        return await desk.listed(tenant_of(token, None), root)
-
-    @app.get("/internal/v1/skills/{name}")
-    async def skill(
-        name: str, root: str | None = None, token: str = Header("", alias=internal.HEADER)
-    ) -> dict[str, Any]:
-        """One of them, with its tools, files and instructions."""
-        return await desk.told(tenant_of(token, None), name, root)
-
-    # A person's word on files of this machine, which only its executor can compare with them. Saying it twice is
-    # saying it once.
-    @app.put("/internal/v1/skills/{name}/approval")
-    async def approve(name: str, word: Approval, token: str = Header("", alias=internal.HEADER)) -> dict[str, Any]:
-        """Turn exactly this version of a folder's skill on."""
-        tenant = tenant_of(token, None)
-        await desk.approve(tenant, word.model_copy(update={"name": name}))
-        return await desk.told(tenant, name, word.root)
-
-    @app.put("/internal/v1/skills/{name}/revocation")
-    async def revoke(name: str, word: Word, token: str = Header("", alias=internal.HEADER)) -> dict[str, Any]:
-        """Turn it off."""
-        await desk.revoke(tenant_of(token, None), word.model_copy(update={"name": name}))
-        return {"name": name, "state": "off"}
-
+    app = FastAPI(title="Suma tool executor", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.room = Room(platform, workspaces, local, Desk(platform, local))
+    problems.install(app)
+    app.add_api_route(f"{ROOT}/sessions/{{session}}/facts", facts)
+    app.add_api_route(f"{ROOT}/sessions/{{session}}/graph", graph)
+    app.add_api_route(f"{ROOT}/sessions/{{session}}/diff", diff)
+    app.add_api_route(f"{ROOT}/sessions/{{session}}/snapshots", snapshots)
+    app.add_api_route(f"{ROOT}/tools", tools)
+    app.add_api_route(f"{ROOT}/skills", skills)
+    app.add_api_route(f"{ROOT}/skills/{{name}}", skill)
+    app.add_api_route(f"{ROOT}/skills/{{name}}/approval", approve, methods=["PUT"])
+    app.add_api_route(f"{ROOT}/skills/{{name}}/revocation", revoke, methods=["PUT"])
     return app
 
 
-async def _root(platform: Platform, tenant: str, session: str) -> str | None:
-    async with platform.database.read(GROUP, tenant) as connection:
-        row = await queries.stage(connection, tenant=tenant, session=session)
-    return row["root"] if row else None
+async def facts(
+    tenant: Tenant, room: At, session: str, root: str | None = None, turn: str | None = None
+) -> dict[str, Any]:
+    """Counts, extensions and top-level names of the tree as a turn has staged it, read anew from the disk; and the
+    folder's own skills that are on, by name and description."""
+    workspace = await room.look(tenant, session, root, turn=turn, fresh=True)
+    told = await asyncio.to_thread(facts_of, workspace.stage)
+    own = await room.local.told(tenant, str(workspace.root))
+    return {**told, **({"skills": own} if own else {})}
 
 
-def _facts(stage: Stage) -> dict[str, Any]:
+async def graph(tenant: Tenant, room: At, session: str, root: str | None = None) -> dict[str, Any]:
+    """The staged tree in networkx's node-link form (S4-26)."""
+    tree = (await room.look(tenant, session, root)).stage.tree
+    if tree.graph.number_of_nodes() > NODES_MOST:
+        raise Rejected(f"the tree has more than {NODES_MOST} nodes; look at its facts or its diff")
+    return await asyncio.to_thread(tree.export)
+
+
+async def diff(tenant: Tenant, room: At, session: str, root: str | None = None) -> dict[str, Any]:
+    """What a commit would change now."""
+    workspace = await room.look(tenant, session, root)
+    net = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
+    return net.model_dump(mode="json")
+
+
+async def snapshots(tenant: Tenant, room: At, session: str) -> dict[str, Any]:
+    """Where the open stage can be taken back to."""
+    async with room.platform.database.read(GROUP, tenant) as connection:
+        rows = [row async for row in queries.snapshots(connection, tenant=tenant, session=session)]
+    return {"snapshots": [{**row, "at": row["at"].isoformat()} for row in map(dict, rows)]}
+
+
+async def tools(tenant: Tenant, room: At) -> dict[str, Any]:
+    return {
+        "tools": [
+            {
+                "name": tool.name,
+                "skill": tool.skill,
+                "description": tool.description,
+                "mutates": tool.mutates,
+                "effect_class": tool.effect_class.value,
+                "params": tool.params,
+            }
+            for tool in room.platform.skills.tools
+        ]
+    }
+
+
+async def skills(tenant: Tenant, room: At, root: str | None = None) -> dict[str, Any]:
+    """Every skill: whether it is in use, and why not. With a folder's own where one is named."""
+    return await room.desk.listed(tenant, root)
+
+
+async def skill(tenant: Tenant, room: At, name: str, root: str | None = None) -> dict[str, Any]:
+    """One of them, with its tools, files and instructions."""
+    return await room.desk.told(tenant, name, root)
+
+
+# A person's word on files of this machine, which only its executor can compare with them. Saying it twice is saying it
+# once.
+async def approve(tenant: Tenant, room: At, name: str, word: Approval) -> dict[str, Any]:
+    """Turn exactly this version of a folder's skill on."""
+    await room.desk.approve(tenant, word.model_copy(update={"name": name}))
+    return await room.desk.told(tenant, name, word.root)
+
+
+async def revoke(tenant: Tenant, room: At, name: str, word: Word) -> dict[str, Any]:
+    """Turn it off."""
+    await room.desk.revoke(tenant, word.model_copy(update={"name": name}))
+    return {"name": name, "state": "off"}
+
+
+def facts_of(stage: Stage) -> dict[str, Any]:
+    """What a planner is told of a tree."""
     top = stage.get_children(".")
     found = stage.statistics(".")
     # All of them or none: who plans takes a name that is not among them as absent.
@@ -155,10 +178,3 @@ def _facts(stage: Stage) -> dict[str, Any]:
         "bytes": found.size,
         "extensions": sorted(found.extensions)[:100],
     }
-
-
-async def _problem(request: Request, error: Exception) -> JSONResponse:
-    code = error.code if isinstance(error, SumaError) else "ERROR"
-    status = next((status for kind, status in STATUSES if isinstance(error, kind)), 400)
-    body = {"type": "about:blank", "title": code, "status": status, "code": code, "detail": str(error)}
-    return JSONResponse(body, status, media_type="application/problem+json")

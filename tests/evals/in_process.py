@@ -79,7 +79,7 @@ class Session:
         return Did(outcome, self.root, before, trees.seen(self.root), tuple(turn.ran), said)
 
     def _task(self, text: str) -> Task:
-        facts = api._facts(Stage(Tree.scan(self.root)))  # the very facts that the worker asks for
+        facts = api.facts_of(Stage(Tree.scan(self.root)))  # the very facts that the worker asks for
         return Task(
             text=text,
             intent=analyse(text).intent,

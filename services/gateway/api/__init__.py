@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from libs.runtime import problems
 from services.gateway.api import (
     admin,
     aliases,
@@ -14,7 +15,6 @@ from services.gateway.api import (
     dlq,
     docs,
     effects,
-    errors,
     health,
     operations,
     sessions,
@@ -58,7 +58,7 @@ def app(gateway: Gateway) -> FastAPI:
         made.include_router(room.router, responses=PROBLEMS)
     made.include_router(health.router)
     made.include_router(docs.router)
-    errors.install(made)
+    problems.install(made)
     made.add_middleware(Seats, gateway=gateway)
     made.add_middleware(Doors, settings=gateway.settings)
     return made

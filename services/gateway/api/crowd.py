@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from services.gateway.api.errors import answer, problem
+from libs.runtime.problems import answer, document
 from services.gateway.limits import Seat, TooMany
 
 if TYPE_CHECKING:
@@ -68,4 +68,4 @@ class Seats:
 
 def _leaving() -> ASGIApp:
     headers = {"Retry-After": str(AGAIN_SECONDS), "Connection": "close"}
-    return problem(503, "DRAINING", "This server is stopping; try again.", headers=headers)
+    return document(503, "DRAINING", "This server is stopping; try again.", headers=headers)

@@ -11,9 +11,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from libs.runtime.problems import document
 from libs.telemetry import metrics
 from libs.telemetry.traces import span
-from services.gateway.api.errors import problem
 from services.gateway.domain.doors import addressed, same_origin
 from services.gateway.settings import Settings
 
@@ -49,13 +49,13 @@ class Doors:
     def _refusal(self, headers: Headers) -> Response | None:
         hosts = headers.getlist("host")
         if not addressed(hosts, self._settings.hosts):
-            return problem(421, "MISDIRECTED", "This server does not answer to that Host.")
+            return document(421, "MISDIRECTED", "This server does not answer to that Host.")
         for origin in headers.getlist("origin"):
             if origin not in self._settings.origins and not same_origin(origin, hosts[0]):
-                return problem(403, "FOREIGN_ORIGIN", "Pages of another origin may not send requests here.")
+                return document(403, "FOREIGN_ORIGIN", "Pages of another origin may not send requests here.")
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length) > self._settings.body_most:
-            return problem(413, "TOO_LARGE", f"A body has at most {self._settings.body_most} bytes.")
+            return document(413, "TOO_LARGE", f"A body has at most {self._settings.body_most} bytes.")
         return None
 
 

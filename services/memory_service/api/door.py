@@ -10,15 +10,21 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from libs.clients.calls import USER
-from libs.errors import Denied, SumaError
+from libs.errors import Denied, Rejected, SumaError
 from libs.identity import internal
 from libs.runtime.platform import Platform
+from libs.runtime.problems import answer
 from libs.telemetry import metrics
-from services.memory_service.api import problems
 from services.memory_service.store import GROUP
 
 BODY_MOST = 512 * 1024
 OPEN = "/healthz"
+
+
+class BodyTooLarge(Rejected):
+    """The request's body is too large."""
+
+    code = "BODY_TOO_LARGE"
 
 
 class PersonMissing(Denied):
@@ -74,7 +80,7 @@ class Door:
             scope.setdefault("state", {})["caller"] = self._caller(Headers(scope=scope))
             body = await _body(receive)
         except SumaError as error:
-            await problems.told(error)(scope, receive, send)
+            await answer(error)(scope, receive, send)
             return
         await self._app(scope, _replayed(body, receive), send)
 
@@ -97,7 +103,7 @@ async def _body(receive: Receive) -> bytes:
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > BODY_MOST:
-            raise problems.BodyTooLarge
+            raise BodyTooLarge
     return body
 
 

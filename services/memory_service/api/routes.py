@@ -4,15 +4,13 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from fastapi import Depends, FastAPI, Query, Request
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
 
 from libs import ids
 from libs.changes import Cause
-from libs.errors import Denied, SumaError
+from libs.errors import Denied
 from libs.events import FeedbackGiven, RememberRequested
+from libs.runtime import problems
 from libs.runtime.platform import Platform
-from services.memory_service.api import problems
 from services.memory_service.api.bodies import (
     Block,
     Fact,
@@ -85,9 +83,7 @@ def build(desk: Desk) -> FastAPI:
     app = FastAPI(title="Suma memory", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.desk = desk
     app.add_middleware(Door, platform=desk.platform)
-    app.add_exception_handler(SumaError, problems.ours)
-    app.add_exception_handler(RequestValidationError, problems.misfit)
-    app.add_exception_handler(HTTPException, problems.theirs)
+    problems.install(app)
     app.add_api_route("/remember", remember, methods=["POST"], status_code=201)
     app.add_api_route("/recall", recall, methods=["POST"])
     app.add_api_route("/facts", listed, methods=["GET"])

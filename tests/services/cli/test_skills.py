@@ -28,7 +28,7 @@ LETTERS = {
     "tags": [],
     "tools": [],
     "digest": "d1",
-    "folder": "/work/.suma/skills/letters",
+    "folder": "/home/ada/.suma/skills/letters",
     "problems": [],
     "instructions": "Be brief.",
     "files": {"SKILL.md": 80},

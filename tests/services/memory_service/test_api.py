@@ -105,7 +105,7 @@ async def test_nobody_enters_without_a_token_for_this_service(at: House, method:
         (b'{"text": "\xff"}', 400),
         (b'{"text": "x", "tenant": "globex"}', 422),
         (b'{"text": "\\ud800", "scopes": ["memory"]}', 422),
-        (b'{"text": "\\u0000", "scopes": ["memory"]}', 400),
+        (b'{"text": "\\u0000", "scopes": ["memory"]}', 422),
         (b"[" * 10_000, 400),
         (b'{"text": "' + b"x" * 600_000 + b'"}', 413),
     ],
@@ -123,7 +123,7 @@ async def test_what_is_malformed_is_a_problem_document_and_the_service_lives(
 
 async def test_a_memory_of_no_session_is_refused(at: House) -> None:
     answer = await at.remember("x", session=None)
-    assert (answer.status_code, answer.json()["code"]) == (400, "SESSION_MISSING")
+    assert (answer.status_code, answer.json()["code"]) == (422, "SESSION_MISSING")
 
 
 async def test_health_needs_no_token(at: House) -> None:
