@@ -6,7 +6,6 @@
 from libs.skills.catalogue import NeedsSandbox, Skills, UnknownTool
 from libs.skills.categories import Categories, free_name
 from libs.skills.definitions import (
-    REFERENCE,
     Effect,
     Kind,
     Need,
@@ -15,11 +14,11 @@ from libs.skills.definitions import (
     Source,
     ToolDefinition,
     ValidationResult,
-    is_reference,
 )
 from libs.skills.files import BadSkill
 from libs.skills.folder import read_skill
 from libs.skills.patterns import selected
+from libs.skills.references import REFERENCE, is_reference, references, strings
 from libs.skills.reloading import Catalogue, Place
 from libs.skills.using import USE, NoSandbox, NoSuchReference, UnknownSkill, use
 
@@ -47,6 +46,8 @@ __all__ = [
     "free_name",
     "is_reference",
     "read_skill",
+    "references",
     "selected",
+    "strings",
     "use",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,11 +10,10 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from libs.skills.references import is_reference
 from libs.tools import Effect as EffectClass
 
 Schema = Mapping[str, Any]
-REFERENCE = re.compile(r"^\$step\((\d+)\)\.(\w+)$")
-"""`$step(n).field`, n from 1 (S4-35)."""
 PAGE, TOOLS = "SKILL.md", "tools.yaml"
 
 
@@ -193,7 +191,3 @@ class SkillDefinition:
     @property
     def uses_retrieval(self) -> bool:
         return any(tool.primitive is Primitive.RETRIEVAL for tool in self.tools)
-
-
-def is_reference(value: object) -> bool:
-    return isinstance(value, str) and REFERENCE.match(value) is not None

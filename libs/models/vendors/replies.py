@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from libs import ids
 from libs.events.values import Plan, Step
 from libs.models.ports import Answered, Drafted, Nonsense, PlannerOutcome, Unclear, Why
-from libs.skills import REFERENCE, ToolDefinition
+from libs.skills import REFERENCE, ToolDefinition, references, strings
 
 STEPS_MOST = 20
 FAULTS_MOST = 5
@@ -148,7 +148,7 @@ def _misfits(tool: ToolDefinition, wanted: Wanted) -> Iterator[str]:
 
 def _lost(n: int, wanted: Wanted, steps: Sequence[Wanted], known: Mapping[str, ToolDefinition]) -> Iterator[str]:
     """References that lead nowhere (S4-31)."""
-    for text in _strings(wanted.args):
+    for text in strings(wanted.args):
         if not text.startswith("$step("):
             continue
         match = REFERENCE.match(text)
@@ -172,22 +172,6 @@ def _step(ordinal: int, wanted: Wanted, tool: ToolDefinition) -> Step:
         skill=tool.skill,
         tool=tool.name,
         args=wanted.args,
-        depends_on=_sources(wanted.args),
+        depends_on=tuple(sorted({n for n, _ in references(wanted.args)})),
         mutates=tool.mutates,
     )
-
-
-def _sources(args: Mapping[str, Any]) -> tuple[int, ...]:
-    found = (REFERENCE.match(text) for text in _strings(args))
-    return tuple(sorted({int(match[1]) for match in found if match}))
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _strings(item)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from posixpath import basename
 from typing import Any
 
+from libs.skills import strings
 from services.cli.evaluating import trees
 from services.cli.evaluating.cases import Case, Expected, Outcome
 from services.cli.evaluating.trees import Tree
@@ -156,7 +157,7 @@ def _lacking(way: Expected, did: Did) -> str | None:
     if way.shows is None:
         return None
     looks = [step for step in did.steps if not step.mutates and not step.feeds and step.succeeded]
-    looked_at = {text for step in looks if step.tool not in LISTINGS for text in _texts(step.args)}
+    looked_at = {text for step in looks if step.tool not in LISTINGS for text in strings(step.args)}
     named = _named(did.said, {*did.before, *did.after, *way.shows})
     if missing := sorted(set(way.shows) - looked_at - named):
         return f"does not show {', '.join(missing)}: {_short(did.said)}"
@@ -176,18 +177,6 @@ def _named(said: str, paths: Collection[str]) -> set[str]:
             text = shape.sub("\0", text)
             found |= {path for path in paths if name in (path, basename(path))}
     return found
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in an argument."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, Sequence):
-        for item in value:
-            yield from _texts(item)
 
 
 def _holds(said: str, text: str) -> bool:

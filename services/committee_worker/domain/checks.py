@@ -5,16 +5,15 @@ Each check is a function from the case to a reason to refuse, or None. The first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from libs.errors import Rejected
 from libs.events.committee import Task
 from libs.events.values import Plan, Review, Step, StepState
 from libs.guards import commands, paths
 from libs.guards.allowlist import allows
-from libs.skills.definitions import REFERENCE, Effect, ToolDefinition
+from libs.skills import REFERENCE, Effect, ToolDefinition, strings
 
 STEPS_MOST = 20
 """Tool calls of one turn (DESIGN §7)."""
@@ -175,18 +174,6 @@ def _has_read(case: Case, step: Step, target: str) -> bool:
 
 def _covers(folder: str, target: str) -> bool:
     return folder in (".", target) or target.startswith(folder.rstrip("/") + "/")
-
-
-def strings(value: Any) -> Iterator[str]:
-    """Every text in a JSON value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from strings(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from strings(item)
 
 
 CHECKS: Mapping[str, Check] = {

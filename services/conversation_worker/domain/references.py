@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from libs.errors import Rejected
 from libs.events.values import Args, Step, StepState
-from libs.skills.definitions import REFERENCE
+from libs.skills import REFERENCE, references
 
 
 class DependencyUnavailable(Rejected):
@@ -18,7 +18,7 @@ class DependencyUnavailable(Rejected):
 
 def needs(step: Step) -> frozenset[int]:
     """The ordinals that a step waits for: those that it names, and those that its args refer to."""
-    return frozenset(step.depends_on) | {n for n, _ in _references(step.args)}
+    return frozenset(step.depends_on) | {n for n, _ in references(step.args)}
 
 
 def resolve(args: Args, results: Mapping[int, Mapping[str, Any]]) -> Args:
@@ -58,14 +58,3 @@ def _resolved(value: Any, results: Mapping[int, Mapping[str, Any]]) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_resolved(item, results) for item in value]
     return value
-
-
-def _references(value: Any) -> Iterator[tuple[int, str]]:
-    if isinstance(value, str) and (match := REFERENCE.match(value)):
-        yield int(match[1]), match[2]
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _references(item)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for item in value:
-            yield from _references(item)

@@ -89,10 +89,7 @@ async def decided(
     async def decide() -> Decided:
         if approval.kind == outcomes.EFFECT:
             raise NoApproval(f"say whether it happened: POST /v1/effects/{approval.approval_id}")
-        if approval.outcome is not None:
-            raise AlreadyClosed(f"this question is closed: {approval.outcome}")
-        if approval.digest != body.digest:
-            raise Changed
+        still_asked(approval, body.digest)
         cause = writes.cause_of(who, approval.session_id, approval.turn_id)
         record = await writes.permitted(here, cause, who, "approval.decide", verdict=body.verdict)
         event = ApprovalDecided(
@@ -109,6 +106,14 @@ async def decided(
         return Decided(changeset, writes.receipt(cause, approval.turn_id, session))
 
     return dict(await writes.write(here, who, once, decide))
+
+
+def still_asked(question: Approval, digest: str) -> None:
+    """Raises AlreadyClosed, and Changed where something else is asked now than what was seen."""
+    if question.outcome is not None:
+        raise AlreadyClosed(f"this question is closed: {question.outcome}")
+    if question.digest != digest:
+        raise Changed
 
 
 async def _approval(here: Gateway, who: Principal, approval_id: str) -> Approval:

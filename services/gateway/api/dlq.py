@@ -22,7 +22,7 @@ from services.gateway.api import writes
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Id
-from services.gateway.api.operating import (
+from services.gateway.api.operator_models import (
     Discard,
     DiscardMany,
     LetterClosed,

@@ -14,7 +14,7 @@ from libs.errors import NotFound
 from libs.events import EffectResolved
 from libs.identity import Principal
 from services.gateway.api import writes
-from services.gateway.api.approvals import COMMANDED, AlreadyClosed, Changed
+from services.gateway.api.approvals import COMMANDED, still_asked
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import ApprovalShown, Commanded, EffectList, Finding, Id
@@ -72,10 +72,7 @@ async def _resolved(here: Gateway, who: Principal, once: Once, effect: Approval,
     session = await here.session(who, effect.session_id)
 
     async def decide() -> Decided:
-        if effect.outcome is not None:
-            raise AlreadyClosed(f"someone has found out: {effect.outcome}")
-        if effect.digest != body.digest:
-            raise Changed
+        still_asked(effect, body.digest)
         cause = writes.cause_of(who, effect.session_id, effect.turn_id)
         facts = {"verdict": body.verdict, "tool": effect.data.get("tool")}
         record = await writes.permitted(here, cause, who, "effect.resolve", **facts)

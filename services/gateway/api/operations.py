@@ -19,7 +19,7 @@ from services.gateway.api import writes
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.gateway import Here
 from services.gateway.api.models import Id
-from services.gateway.api.operating import BusState, GroupState, Requeued, RequeueList, Retried, TopicState
+from services.gateway.api.operator_models import BusState, GroupState, Requeued, RequeueList, Retried, TopicState
 from services.gateway.api.security import Caller
 from services.gateway.api.writes import Decided, IdempotencyKey, Once
 

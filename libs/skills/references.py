@@ -1,0 +1,32 @@
+"""References between the steps of a plan, and the texts that stand in a step's args."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+REFERENCE = re.compile(r"^\$step\((\d+)\)\.(\w+)$")
+"""`$step(n).field`, n from 1 (S4-35)."""
+
+
+def is_reference(value: object) -> bool:
+    return isinstance(value, str) and REFERENCE.match(value) is not None
+
+
+def references(value: Any) -> Iterator[tuple[int, str]]:
+    """(step, field) of each reference in a JSON value, at any depth."""
+    matches = map(REFERENCE.match, strings(value))
+    return ((int(match[1]), match[2]) for match in matches if match)
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in a JSON value, at any depth; names of fields are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from strings(item)
