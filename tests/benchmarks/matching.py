@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 from rich.text import Text
 
+from libs.models.offline.clauses import Clause
+from libs.models.offline.ground import Ground
 from libs.models.offline.matching import Matcher
-from libs.models.offline.places import Ground
-from libs.models.offline.reading import Clause, read
+from libs.models.offline.reading import read
 from libs.retrieval import DIMS
 from libs.retrieval.offline import HashedEmbedder
 from libs.skills import Skills, ToolDefinition

@@ -11,7 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from libs.retrieval.lexicon import CATEGORIES, FAMILIES, listed
+from libs.models.offline.clauses import ACTIONS, KINDS
+from libs.models.offline.ground import singulars
+from libs.models.offline.pronouns import PRONOUNS, points_back
+from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of, fold, words
 
 _KIND = r"(?:nice|kind|good|lovely|sweet|gracious|helpful)"
@@ -139,15 +142,12 @@ SOFT = listed(
 """Concepts that a story may have: none of them alone changes a file, nor chooses any."""
 TELLS = listed("here greeting because capability first age")
 """Those that a sentence about anybody else may have."""
-BACK = listed("it them these those they that this es sie diese das die lo la los las")
-KINDS = frozenset((*CATEGORIES, *FAMILIES))
+POINTERS = PRONOUNS | listed("that this das die")
+"""A story that has one of these may speak of the files, even as their article."""
 OBJECTS = frozenset((*KINDS, "duplicate", "all"))
 LEAST = 3
 """Words of a sentence that is talk: a shorter one may be a deed that nobody knows."""
-DEEDS = listed(
-    "remove organize report list find move rename create change clean howmany summary parse explain whatis prefix"
-    " suffix lower upper titlecase snake swap number pack unpack inside duplicate"
-)
+DEEDS = ACTIONS - listed("foreign greeting capability undo") | {"duplicate"}
 
 
 def plain(text: str, known: Sequence[str] = ()) -> str:
@@ -165,7 +165,7 @@ def _stands_alone(rest: str) -> bool:
     """Is there a deed left, with its own object?"""
     left = words(rest)
     own = "\0" in rest or any(extension_of(word.folded) or not OBJECTS.isdisjoint(word.concepts) for word in left)
-    return any(not DEEDS.isdisjoint(word.concepts) for word in left) and (own or not _points_back(left))
+    return any(not DEEDS.isdisjoint(word.concepts) for word in left) and (own or not points_back(left, POINTERS))
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -195,7 +195,9 @@ def _told(said: str, tokens: frozenset[str]) -> bool:
     read = words(said)
     if "\0" in said or len(read) < LEAST or not any(word.unknown for word in read):
         return False
-    return all({*word.concepts} <= TELLS and not _of_files(word, tokens) for word in read) and not _points_back(read)
+    return all({*word.concepts} <= TELLS and not _of_files(word, tokens) for word in read) and not points_back(
+        read, POINTERS
+    )
 
 
 def _story(said: str, tokens: frozenset[str]) -> bool:
@@ -205,7 +207,7 @@ def _story(said: str, tokens: frozenset[str]) -> bool:
         return False
     plain = all((word.folded == "just" or {*word.concepts} <= SOFT) and not _of_files(word, tokens) for word in read)
     chooses = any({"age", "size", "empty", "date"} & {*word.concepts} for word in read)
-    return plain and not (chooses and _points_back(read[1:]))
+    return plain and not (chooses and points_back(read[1:], POINTERS))
 
 
 def _begins(read: Sequence[Word]) -> bool:
@@ -213,17 +215,12 @@ def _begins(read: Sequence[Word]) -> bool:
     return read[0].folded in SUBJECTS or any(first.startswith(f"{story}_") for story in STORIES)
 
 
-def _points_back(read: Sequence[Word]) -> bool:
-    return any(word.folded in BACK for word in read)
-
-
 def _of_files(word: Word, tokens: frozenset[str]) -> bool:
     """Could it choose some: an extension, a kind, or a word of a name that is there?"""
-    near = (word.folded, *(word.folded.removesuffix(end) for end in ("s", "es", "n", "en")))
     return (
         bool(extension_of(word.folded))
-        or not KINDS.isdisjoint(word.concepts)
-        or not (word.filler or tokens.isdisjoint(near))
+        or bool({*KINDS} & {*word.concepts})
+        or not (word.filler or tokens.isdisjoint(singulars(word.folded)))
     )
 
 

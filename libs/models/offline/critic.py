@@ -13,12 +13,15 @@ from typing import Any
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.models.offline import quantities
+from libs.models.offline.clauses import ACTIONS, Clause, Mood, Reading
+from libs.models.offline.drafting import paths
 from libs.models.offline.earlier import in_full
-from libs.models.offline.filling import Scene, choosing
+from libs.models.offline.filling import BOUNDS, choosing
 from libs.models.offline.goals import FORBIDS, wanted
-from libs.models.offline.measures import opposed
-from libs.models.offline.places import Ground, NoSuchPlace, Outside, places
-from libs.models.offline.reading import ACTIONS, Clause, Mood, Reading, read
+from libs.models.offline.ground import Ground, NoSuchPlace, Outside
+from libs.models.offline.places import places
+from libs.models.offline.reading import read
+from libs.models.offline.scenes import Scene, bounds
 from libs.models.offline.selection import spared
 from libs.retrieval.lexicon import listed
 from libs.skills import REFERENCE, Categories, Effect, ToolDefinition, is_reference, selected
@@ -31,13 +34,6 @@ ASKED_BY = {
 }
 """Words of which at least one must stand in the request before a step may have the effect."""
 
-FAMILIES = (
-    ("size", ("larger_than", "smaller_than")),
-    ("time", ("modified_before", "modified_after")),
-    ("emptiness", ("empty",)),
-    ("count", ("order", "most")),
-)
-"""What a request may bound, and the filters of a listing that bound it."""
 UNITS_APART = tuple(1.024**n for n in range(-4, 5))
 """10 MB are 10,000,000 bytes to us and 10,485,760 to others: the same size."""
 DAY = timedelta(days=1)
@@ -180,11 +176,7 @@ def _asks_outright(clause: Clause, tool: ToolDefinition) -> bool:
 
 def _stated(clause: Clause, tool: ToolDefinition, reading: Reading, scene: Scene) -> dict[str, Any]:
     """The bounds of a clause and of the whole request. An order without a count leaves nothing out."""
-    told: dict[str, Any] = {}
-    for whole in reading.wishes(Mood.ONLY):
-        told |= whole.filters
-    for whole in reading.wishes(Mood.SPARE):
-        told |= opposed(whole.filters) or {}
+    told = bounds(reading)
     part = choosing(tool, clause, scene)
     told |= part.filters
     if (empty := quantities.emptiness(part)) is not None:
@@ -198,7 +190,7 @@ def _keeps(args: Bounds, stated: Bounds, now: datetime) -> bool:
     """Is each size, time and count that the request states the listing's too? What it does not state is free: our
     reading may have missed what a planner understood.
     """
-    return all(_same(names, args, stated, now) for _, names in FAMILIES if any(name in stated for name in names))
+    return all(_same(names, args, stated, now) for _, names in BOUNDS if any(name in stated for name in names))
 
 
 def _same(names: Iterable[str], args: Bounds, stated: Bounds, now: datetime) -> bool:
@@ -246,7 +238,7 @@ def _moment(value: object) -> datetime | None:
 
 
 def _says(bounds: Bounds) -> str:
-    families = [family for family, names in FAMILIES if any(name in bounds for name in names)]
+    families = [family for family, names in BOUNDS if any(name in bounds for name in names)]
     told = ", ".join(f"{name} {value}" for name, value in bounds.items())
     return f"bounds the {' and '.join(families)} of the files ({told})"
 
@@ -259,7 +251,5 @@ def _sources(step: Step, plan: Plan) -> list[Step]:
 
 
 def _paths(args: Mapping[str, Any]) -> list[str]:
-    found = [args[key] for key in ("path", "paths", "source") if key in args and not is_reference(args[key])]
-    return [
-        path for value in found for path in (value if isinstance(value, list) else [value]) if isinstance(path, str)
-    ]
+    given = (args[key] for key in ("path", "paths", "source") if key in args)
+    return [path for value in given if not is_reference(value) for path in paths(value)]

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs.events.values import Plan, Step
-from libs.models.offline.filling import Scene, choosing, fill, folders, new_names
+from libs.models.offline.filling import choosing, fill, folders, new_names
 from libs.models.offline.goals import Goal, Intent
+from libs.models.offline.scenes import Scene
 from libs.skills import REFERENCE, Effect, Need, ToolDefinition
 
 NewId = Callable[[], str]
@@ -140,3 +141,8 @@ def references(args: Mapping[str, Any]) -> tuple[int, ...]:
     """The steps whose results these args take."""
     found = (REFERENCE.match(value) for value in args.values() if isinstance(value, str))
     return tuple(sorted({int(match.group(1)) for match in found if match}))
+
+
+def paths(value: object) -> list[str]:
+    """The paths of an arg that holds one or several."""
+    return [value] if isinstance(value, str) else [str(path) for path in value] if isinstance(value, list) else []

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from libs.events.committee import Task
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
+from libs.models.offline.ground import Ground
 from libs.models.offline.measures import number_of
-from libs.models.offline.places import INTO, Ground, file_like, places
-from libs.models.offline.reading import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading, read
+from libs.models.offline.places import INTO, file_like, places
+from libs.models.offline.pronouns import PRONOUNS
+from libs.models.offline.reading import read
 from libs.models.offline.selection import named_words
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
-PRONOUNS = listed(
-    "it them those these they that sie es diese dieses diesen los las lo la ellos ellas esos esas eso davon"
-)
+POINTERS = PRONOUNS | {"that"}
 ARTICLES = listed("los las lo la es")
 """Pronouns that are also articles, or more: believed only where no noun follows."""
 CORRECTS = re.compile(
@@ -131,12 +132,12 @@ def _pronoun(clause: Clause, text: str, ground: Ground) -> Word | None:
     """The pronoun that stands for what the clause is about, if it says nothing else about that."""
     targets = {place.item for place in places(clause, ground) if place.target}
     last = clause.items[-1]
-    if isinstance(last, Word) and last.folded in PRONOUNS and _comes_after_into(clause, last):
+    if isinstance(last, Word) and last.folded in POINTERS and _comes_after_into(clause, last):
         return last
     if any(_chooses(item, ground) for item in clause.items if item not in targets) or clause.says("duplicate", "type"):
         return None
     for at, item in enumerate(clause.items):
-        if isinstance(item, Word) and item.folded in PRONOUNS and not _article(clause.items, at, text):
+        if isinstance(item, Word) and item.folded in POINTERS and not _article(clause.items, at, text):
             return item
     return None
 

@@ -8,44 +8,23 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs.models.offline import quantities, styling
-from libs.models.offline.meaning import is_archive
-from libs.models.offline.measures import Filters
-from libs.models.offline.places import INTO, Ground, file_like, places
-from libs.models.offline.reading import KINDS, Clause, Item, Name, Named
+from libs.models.offline.archives import archive_noun, is_archive
+from libs.models.offline.clauses import KINDS, Clause, Item, Name, Named
+from libs.models.offline.places import INTO, file_like, places
+from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import select
 from libs.retrieval.words import Word
-from libs.skills import Categories, ToolDefinition, selected
+from libs.skills import ToolDefinition, selected
 
 KEEP = ("newest", "oldest", "shortest")
-FILTERS = ("larger_than", "smaller_than", "modified_before", "modified_after", "empty", "order", "most")
-"""The roles by which a listing chooses, as the tools name them."""
+BOUNDS = (
+    ("size", ("larger_than", "smaller_than")),
+    ("time", ("modified_before", "modified_after")),
+    ("emptiness", ("empty",)),
+    ("count", ("order", "most")),
+)
+"""What a request may bound, and the roles by which a listing chooses so, as the tools name them."""
 ASKED_AFTER = ("content", "find", "name")
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """What a clause is filled against: the whole request's folder, exclusions and restrictions, and what the
-    workspace holds.
-    """
-
-    text: str
-    ground: Ground
-    categories: Categories
-    folder: str = "."
-    only: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    chosen: str | None = None
-    """The one of several named folders that this time is meant."""
-    created: str | None = None
-    """The folder that an earlier goal of this request makes, for "into it"."""
-    filters: Filters = field(default_factory=dict)
-    """Sizes and times that hold for the whole request: "only those of this year"."""
-    node_kind: str | None = None
-    """Where the request says that only files, or only folders, are meant."""
-    named: str | None = None
-    """The one of several new names that this time is meant."""
-    changes: bool = False
-    """Is it for a change? "The files" of a change are files and no folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +68,8 @@ def choosing(tool: ToolDefinition, clause: Clause, scene: Scene) -> Clause:
     if "archive" not in roles:
         return clause
     made = _archive_item(clause)
-    items = [
-        item
-        for item in clause.items
-        if item is not made and (isinstance(item, Named) or not _archive_noun(item, clause))
-    ]
+    items = [item for item in clause.items if item is not made and (isinstance(item, Named) or not archive_noun(item))]
     return replace(clause, items=tuple(items))
-
-
-def _archive_noun(item: Item, clause: Clause) -> bool:
-    """The archive that is to be: "a zip", not "the zips"."""
-    return isinstance(item, Word) and item.folded in ("zip", "archive", "archiv", "tarball", "tar", "zipdatei")
 
 
 def _archive_item(clause: Clause) -> Named | None:
@@ -439,5 +409,5 @@ ROLES: Mapping[str, Callable[[Clause, Scene], Any]] = {
     "archive": _archive,
     "and_remove": _and_remove,
     "node_kind": _node_kind,
-    **{name: _filter(name) for name in FILTERS},
+    **{name: _filter(name) for _, names in BOUNDS for name in names},
 }

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from libs.models.offline.archives import into_archive
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Named, Reading
+from libs.models.offline.ground import Ground
 from libs.models.offline.matching import Matcher, Ranked, sure
-from libs.models.offline.meaning import into_archive
-from libs.models.offline.places import Ground
-from libs.models.offline.reading import ACTIONS, KINDS, Clause, Mood, Named, Reading
+from libs.models.offline.pronouns import points_back
 from libs.models.offline.selection import the_rest
 from libs.retrieval.words import Word
 from libs.skills import Effect, ToolDefinition
 
 MAYBE = 0.45
 """From here on a skill is worth naming in a question."""
-PRONOUNS = frozenset(("them", "lo", "la", "it", "these", "those", "they", "sie", "es", "diese", "los", "las", "ellos"))
 CHATTER = ("greeting", "here", "first", "then", "only", "untouched")
 FORBIDS = {
     "remove": (Effect.DELETE,),
@@ -168,7 +168,7 @@ def _only(word: Word, *concepts: str) -> bool:
 def _points_back(clause: Clause) -> bool:
     if (clause.names and not clause.says("move")) or clause.says("duplicate", *KINDS, "type"):
         return False
-    return any(word.folded in PRONOUNS for word in clause.words) and not clause.says("file", "folder", "all")
+    return points_back(clause.words) and not clause.says("file", "folder", "all")
 
 
 def _with_object(clause: Clause, before: Clause) -> Clause:

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from libs.events.values import Step
+from libs.models.offline.clauses import Clause, Named
+from libs.models.offline.ground import Ground
 from libs.models.offline.meaning import Signs, phrase_signs, signs
-from libs.models.offline.places import Ground
-from libs.models.offline.reading import Clause, Named, read
+from libs.models.offline.reading import read
 from libs.retrieval import Embedder, Matrix, Vector, confident
 from libs.retrieval.vectors import Match
 from libs.skills import ToolDefinition

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from libs.models.offline.places import Ground, places
+from libs.models.offline.archives import into_archive, is_archive
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Name
+from libs.models.offline.ground import Ground
+from libs.models.offline.places import file_like, places
 from libs.models.offline.quantities import emptiness, most, ranking
-from libs.models.offline.reading import ACTIONS, KINDS, Clause, Item, Name, Named, read
+from libs.models.offline.reading import read
 from libs.models.offline.selection import named_words
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
@@ -25,7 +28,6 @@ SILENT = frozenset((*KINDS, *WHICH, *HOW))
 """Concepts that say which or how, not what."""
 LOOKS = listed("list find report howmany parse whatis inside content explain")
 STYLES = listed("prefix suffix lower upper titlecase snake swap number")
-ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".rar", ".7z", ".gz")
 READABLE = listed(
     "txt md markdown csv tsv json jsonl yaml yml toml ini cfg conf xml html htm eml log py js ts sql sh rst tex"
 )
@@ -58,7 +60,7 @@ class _Said:
         self.where = {place.item for place in places(clause, ground) if not place.beside}
         self.concepts = clause.concepts - SILENT
         self.called = {word for word, _ in named_words(clause, ground)}
-        self.files = [name.text for name in clause.names if name.kind is Name.PATH and _file_like(name.text)]
+        self.files = [name.text for name in clause.names if name.kind is Name.PATH and file_like(name)]
 
     def says(self, *concepts: str) -> bool:
         return self.clause.says(*concepts)
@@ -79,13 +81,7 @@ class _Said:
             return True
         if clause.filters or most(clause) or emptiness(clause):
             return True
-        return any(extension_of(word.folded) or self._named(word) for word in clause.words)
-
-    def _named(self, word: Word) -> bool:
-        return word in self.called
-
-    def strange(self) -> bool:
-        return bool(self._unknown())
+        return any(extension_of(word.folded) or word in self.called for word in clause.words)
 
     def plain(self) -> frozenset[str]:
         told = set(self.concepts) - {"whatis", "number", "inside", "howmany", "same"}
@@ -114,7 +110,7 @@ class _Said:
     def modifiers(self) -> Signs:
         names = [name for name in self.clause.names if name not in self.where]
         told: Signs = {}
-        if any(name.kind is Name.QUOTE for name in names) or (self._seeks() and self._unknown()):
+        if any(name.kind is Name.QUOTE for name in names) or (self._seeks() and self.unknown()):
             told["<quote>"] = MODIFIER
         if any(name.kind is Name.PATH for name in names):
             told["<path>"] = MODIFIER
@@ -129,8 +125,8 @@ class _Said:
         if told & {"create"} and self.says("all"):
             return {"=all": STRANGE}  # a folder is not all that is asked for
         if told & {"pack"}:
-            return {f"={word.folded}": STRANGE for word in self._unknown() if not self._a_name(word)}
-        return {f"={word.folded}": STRANGE for word in self._unknown() if not word.folded.isdigit()}
+            return {f"={word.folded}": STRANGE for word in self.unknown() if not self._a_name(word)}
+        return {f"={word.folded}": STRANGE for word in self.unknown() if not word.folded.isdigit()}
 
     def _seeks(self) -> bool:
         clause = self.clause
@@ -145,11 +141,11 @@ class _Said:
             "name" in before.concepts or before.folded in ("as", "als", "como", "into")
         )
 
-    def _unknown(self) -> list[Word]:
+    def unknown(self) -> list[Word]:
         return [
             word
             for word in self.clause.words
-            if word.unknown and not extension_of(word.folded) and word not in self.where and not self._named(word)
+            if word.unknown and not extension_of(word.folded) and word not in self.where and word not in self.called
         ]
 
 
@@ -254,7 +250,7 @@ def _sent(said: _Said) -> frozenset[str] | None:
     """ "PDFs to Docs", "I'd like the images in a folder called Best": a choice, and where it belongs."""
     clause = said.clause
     makes = clause.acts and not (clause.concepts & {*KINDS} and clause.concepts.isdisjoint(ACTS))
-    if makes or said.says("duplicate", "organize", "content") or said.strange():
+    if makes or said.says("duplicate", "organize", "content") or said.unknown():
         return None
     if said.says("name") and not said.says("folder"):
         return None
@@ -283,7 +279,7 @@ def _picked(said: _Said) -> frozenset[str] | None:
     if acts or said.says("duplicate", "content", "name", "type") or said.files:
         return None
     narrow = said.clause.filters or emptiness(said.clause)
-    return frozenset(("list",)) if narrow and (looks or not said.clause.acts) and not said._unknown() else None
+    return frozenset(("list",)) if narrow and (looks or not said.clause.acts) and not said.unknown() else None
 
 
 FORMS: Sequence[Callable[[_Said], frozenset[str] | None]] = (
@@ -299,55 +295,3 @@ FORMS: Sequence[Callable[[_Said], frozenset[str] | None]] = (
     _sent,
     _picked,
 )
-
-
-def is_archive(name: str) -> bool:
-    return name.casefold().endswith(ARCHIVES)
-
-
-def into_archive(clause: Clause) -> bool:
-    """ "into a zip", "a.zip", "ein Archiv aus …": an archive is what shall be there afterwards."""
-    items = clause.items
-    for at, item in enumerate(items):
-        before = [other.folded for other in items[max(0, at - 2) : at] if isinstance(other, Word)]
-        if isinstance(item, Named):
-            named = item.kind is not Name.GLOB and is_archive(item.text)
-            if named and {*before} & {
-                "into",
-                "to",
-                "in",
-                "as",
-                "named",
-                "called",
-                "namens",
-                "a",
-                "en",
-                "llamado",
-                "als",
-            }:
-                return True
-        elif _an_archive(item, items[at + 1 : at + 2]) and {*before} & _ONE:
-            return True
-    return False
-
-
-_ONE = {"a", "an", "one", "single", "ein", "einem", "eine", "un", "einen"}
-
-
-def _an_archive(word: Word, after: Sequence[Item]) -> bool:
-    files = any(isinstance(item, Word) and {"file", "folder"} & {*item.concepts} for item in after)
-    single = word.folded in (
-        "zip",
-        "archive",
-        "tarball",
-        "archiv",
-        "tar",
-        "archivo_comprimido",
-        "comprimido",
-        "zipdatei",
-    )
-    return single and (not files or not word.folded.startswith("archive"))
-
-
-def _file_like(text: str) -> bool:
-    return "." in text.rsplit("/", 1)[-1].strip(".")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from libs.models.offline.clauses import KINDS, Clause, Measure, Named
 from libs.models.offline.measures import number_of
 from libs.models.offline.numerals import ARTICLES
-from libs.models.offline.reading import KINDS, Clause, Measure, Named
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
@@ -38,7 +38,7 @@ def most(clause: Clause) -> int | None:
     near = sorted(range(max(0, at - 4), min(len(clause.items), at + 3)), key=lambda n: abs(n - at))
     for n in near:
         item = clause.items[n]
-        if isinstance(item, Word) and (number := number_of(item.folded)) and not _article(clause, n, at):
+        if isinstance(item, Word) and (number := number_of(item.folded)) and item.folded not in ARTICLES:
             return number
     return 1 if _one(clause, at) else None
 
@@ -103,11 +103,6 @@ def _original(clause: Clause, order: str) -> bool:
     return all(word.folded.startswith("original") for word in words)
 
 
-def _article(clause: Clause, n: int, at: int) -> bool:
-    item = clause.items[n]
-    return isinstance(item, Word) and item.folded in ARTICLES
-
-
 def _one(clause: Clause, at: int) -> bool:
     """Is the noun beside the superlative a single thing? German says it by the superlative's ending as well."""
     near = [item for item in clause.items[max(0, at - 2) : at + 3] if isinstance(item, Word)]
@@ -117,8 +112,7 @@ def _one(clause: Clause, at: int) -> bool:
 
 
 def _many(item: Word) -> bool:
-    kind = bool({*KINDS} & {*item.concepts}) or extension_of(item.folded) is not None
-    return kind and item.folded not in SINGULAR
+    return _kind(item) and item.folded not in SINGULAR
 
 
 def _first(clause: Clause, at: int) -> bool:
@@ -131,4 +125,4 @@ def _before_files(clause: Clause, at: int) -> bool:
     after = clause.items[at + 1] if at + 1 < len(clause.items) else None
     if after is None or isinstance(after, Named | Measure):
         return False
-    return bool({"file", "folder", *KINDS} & {*after.concepts}) or extension_of(after.folded) is not None
+    return _kind(after) or bool({"file", "folder"} & {*after.concepts})

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from libs.models.offline.places import Ground, places
-from libs.models.offline.reading import ACTIONS, KINDS, Clause, Item, Name, Named
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Name, Named
+from libs.models.offline.ground import Ground
+from libs.models.offline.places import places
 from libs.retrieval.lexicon import FAMILIES, listed
 from libs.retrieval.words import Word, extension_of
 from libs.skills import Categories, selected

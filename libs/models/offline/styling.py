@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.measures import number_of
 from libs.models.offline.places import INTO
-from libs.models.offline.reading import KINDS, Clause, Item, Measure, Name, Named
 from libs.retrieval.words import Word, extension_of
 
 WITH = frozenset(("with", "by", "durch", "mit", "por", "con", *INTO))

@@ -10,8 +10,8 @@ import pytest
 
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
-from libs.models import Drafted
 from libs.models.offline import OfflineModel
+from libs.models.ports import Drafted
 from libs.skills import ToolDefinition
 from tests.libs.models.offline.phrasings import NAMES, PHRASINGS
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from libs.events.committee import Exchange, Task
-from libs.models import Drafted, Unclear
 from libs.models.offline import OfflineModel
+from libs.models.ports import Drafted, Unclear
 from libs.skills import ToolDefinition
 from tests.libs.models.offline.phrasings import NAMES
 

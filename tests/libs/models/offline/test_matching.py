@@ -9,8 +9,8 @@ import pytest
 from typing_extensions import override
 
 from libs.events.values import Step
+from libs.models.offline.ground import Ground
 from libs.models.offline.matching import Matcher, rivals, sure
-from libs.models.offline.places import Ground
 from libs.models.offline.reading import read
 from libs.retrieval import Matrix
 from libs.retrieval.offline import HashedEmbedder

@@ -9,8 +9,8 @@ import pytest
 
 from libs.events.committee import Task
 from libs.events.values import Plan
-from libs.models import Answered, Drafted, PlannerOutcome, Unclear, Why
 from libs.models.offline import OfflineModel
+from libs.models.ports import Answered, Drafted, PlannerOutcome, Unclear, Why
 from libs.skills import REFERENCE, Effect, ToolDefinition
 from tests.libs.models.offline.phrasings import ASKS, DECLINES, NAMES, PHRASINGS, TALKS, Expected
 

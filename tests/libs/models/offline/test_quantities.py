@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from libs.models.offline.clauses import Clause
 from libs.models.offline.quantities import emptiness, most, ranking, singles
-from libs.models.offline.reading import Clause, read
+from libs.models.offline.reading import read
 
 
 def clause(text: str) -> Clause:

@@ -8,8 +8,8 @@ import pytest
 
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
-from libs.models import Drafted
 from libs.models.offline import OfflineModel
+from libs.models.ports import Drafted
 from libs.skills import ToolDefinition
 
 Catalogue = Sequence[ToolDefinition]

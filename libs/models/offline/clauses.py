@@ -1,0 +1,127 @@
+"""A request cut into clauses: the values that every reader of it shares.
+
+A clause is words and names, each with its place in the text, and one wish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from libs.models.offline.measures import Filters
+from libs.retrieval.lexicon import CATEGORIES, FAMILIES, Language, listed
+from libs.retrieval.words import Word
+
+ACTIONS = listed(
+    "remove organize report list find move rename create change clean foreign greeting capability howmany summary parse"
+    " explain whatis prefix suffix lower upper titlecase snake swap number pack unpack undo inside"
+)
+"""What a clause may want done."""
+KINDS = (*CATEGORIES, *FAMILIES)
+"""The kinds of files that have a word of their own."""
+
+AND = frozenset(("and", "und", "y", "e", "plus", "also", "sowie", "ademas"))
+BUT = frozenset(("but", "aber", "pero", "sondern", "sino"))
+OR = frozenset(("or", "oder", "o", "nor", "noch", "ni"))
+
+
+class Name(StrEnum):
+    """What a name set apart looks like."""
+
+    PATH = "path"
+    GLOB = "glob"
+    QUOTE = "quote"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name in the text, with its place there."""
+
+    kind: Name
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measure(Word):
+    """Words that mean a size or a time: read already, and grammar to everything else."""
+
+    filters: Filters = field(default_factory=dict, hash=False)
+
+
+Item = Word | Named
+
+
+class Mood(StrEnum):
+    """What a clause wants."""
+
+    DO = "do"
+    NEVER = "never"
+    SPARE = "spare"
+    """Leave this alone, whatever else is done."""
+    ONLY = "only"
+    """Do all of it to nothing but this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of the request with one wish. `joined` is what stood before it: a comma, `and`, `or`, or nothing."""
+
+    items: tuple[Item, ...]
+    mood: Mood = Mood.DO
+    joined: str = ""
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return tuple(item for item in self.items if isinstance(item, Word))
+
+    @property
+    def names(self) -> tuple[Named, ...]:
+        return tuple(item for item in self.items if isinstance(item, Named))
+
+    @property
+    def filters(self) -> dict[str, int | str | bool]:
+        """The sizes and times that it names; where two speak of the same bound, the narrower holds."""
+        told: dict[str, int | str | bool] = {}
+        for measure in (item for item in self.items if isinstance(item, Measure)):
+            told = _both(told, measure.filters)
+        return told
+
+    @property
+    def concepts(self) -> frozenset[str]:
+        return frozenset(concept for word in self.words for concept in word.concepts)
+
+    def says(self, *concepts: str) -> bool:
+        return not self.concepts.isdisjoint(concepts)
+
+    @property
+    def acts(self) -> bool:
+        return not self.concepts.isdisjoint(ACTIONS)
+
+    def joins(self, other: Clause) -> Clause:
+        return replace(self, items=tuple(sorted((*self.items, *other.items), key=lambda item: item.start)))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A request, read. Clauses come in the order of the text."""
+
+    text: str
+    language: Language
+    clauses: tuple[Clause, ...]
+
+    def wishes(self, mood: Mood) -> tuple[Clause, ...]:
+        return tuple(clause for clause in self.clauses if clause.mood is mood)
+
+    def says(self, concept: str) -> bool:
+        return any(clause.says(concept) for clause in self.clauses)
+
+
+def _both(one: Mapping[str, int | str | bool], other: Filters) -> dict[str, int | str | bool]:
+    narrower = {"larger_than": max, "modified_after": max, "smaller_than": min, "modified_before": min}
+    told = dict(one)
+    for name, value in other.items():
+        told[name] = narrower[name](told[name], value) if name in told and name in narrower else value
+    return told

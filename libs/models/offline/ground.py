@@ -1,0 +1,174 @@
+"""What is known of the workspace: its names, and the files that words of a request could mean.
+
+A place outside of it is refused, never bent into one inside.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from libs.errors import Rejected
+from libs.retrieval.words import fold
+
+
+class Outside(Rejected):
+    """The place is outside of the folder that we work in."""
+
+    code = "OUTSIDE_WORKSPACE"
+
+
+class NoSuchPlace(Rejected):
+    """Nothing at the top of the workspace has this name."""
+
+    code = "NO_SUCH_PLACE"
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What is known of the workspace: where it lies, and the names at its top (None where nobody said)."""
+
+    root: str | None = None
+    names: tuple[str, ...] | None = None
+    paths: tuple[str, ...] | None = None
+    """All files, at any depth, where there are few enough of them to say (None where nobody said)."""
+    folders: frozenset[str] = frozenset()
+    """Those of the names that are said to be folders."""
+
+    @classmethod
+    def of(cls, root: str | None, facts: Mapping[str, Any]) -> Ground:
+        """From a task. `facts["names"]` lists the top-level names; folders may end with `/`."""
+        listed = facts.get("names")
+        if not isinstance(listed, list | tuple):
+            return cls(root)
+        deep = facts.get("paths")
+        paths = tuple(map(str, deep)) if isinstance(deep, list | tuple) else None
+        told = [str(name) for name in listed]
+        folders = frozenset(name.rstrip("/") for name in told if name.endswith("/"))
+        return cls(root, tuple(name.rstrip("/") for name in told), paths, folders)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Those at the top."""
+        return tuple(name for name in self.names or () if name not in self.folders)
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """What a request may name outright: all at the top, and deeper files whose name is there once."""
+        last: dict[str, list[str]] = {}
+        for path in self.paths or ():
+            if "/" in path:
+                last.setdefault(path.rpartition("/")[2], []).append(path)
+        deep = [found[0] for name, found in last.items() if len(found) == 1 and name not in (self.names or ())]
+        return (*(self.names or ()), *deep)
+
+    def called(self, word: str, within: str = ".") -> tuple[str, ...]:
+        """Files of a folder with this word, or the one that it is the plural of, in their names: for "Rechnungen",
+        `Rechnung Mai.pdf`.
+        """
+        held = self.files if within == "." else [path for path in self.paths or () if path.rpartition("/")[0] == within]
+        wanted = singulars(fold(word))
+        return tuple(path for path in held if wanted & _tokens(path.rpartition("/")[2]))
+
+    def everywhere(self, word: str) -> tuple[str, ...]:
+        """Files of any folder with this word in their names; none where nobody said what is there."""
+        wanted = singulars(fold(word))
+        return tuple(path for path in self.paths or () if wanted & _tokens(path.rpartition("/")[2]))
+
+    def within(self, folder: str) -> tuple[str, ...]:
+        """The files right in a folder, as far as they are known."""
+        if folder == ".":
+            return self.files
+        return tuple(path for path in self.paths or () if path.rpartition("/")[0] == folder)
+
+    def deep(self, name: str) -> tuple[str, ...]:
+        """Files of this name in any folder."""
+        return tuple(path for path in self.paths or () if fold(path.rpartition("/")[2]) == fold(name))
+
+    def close(self, name: str) -> tuple[str, ...]:
+        """Names that look like this one, the nearest first."""
+        among = [*(self.names or ()), *(path for path in self.paths or () if "/" in path)]
+        near = {fold(path.rpartition("/")[2]): path for path in reversed(among)}
+        return tuple(near[found] for found in difflib.get_close_matches(fold(name), near, n=3, cutoff=0.6))
+
+    def has(self, name: str) -> str | None:
+        """The name as it is really written, or None."""
+        return next((real for real in self.names or () if fold(real) == fold(name)), None)
+
+    def path(self, said: str, *, new: bool = False) -> str:
+        """The path relative to the root that was meant. `new`: it need not exist yet. Raises `Outside` or
+        `NoSuchPlace`.
+        """
+        inside = self._inside(said)
+        parts = [part for part in inside.split("/") if part not in ("", ".")]
+        if ".." in parts:
+            raise Outside(said)
+        if not parts:
+            return "."
+        if self.names is None:
+            return "/".join(parts)
+        real = self.has(parts[0])
+        if real is None and len(parts) == 1 and self.is_root(parts[0]):
+            return "."
+        if real is None and not new:
+            raise NoSuchPlace(parts[0])
+        path = "/".join((real or parts[0], *parts[1:]))
+        return path if new or len(parts) == 1 else self._below(path)
+
+    def _below(self, path: str) -> str:
+        """A path with folders in it, as it is really written. Raises `NoSuchPlace` where all files are known and none
+        is there.
+        """
+        if self.paths is None:
+            return path
+        held = dict.fromkeys(above for real in self.paths for above in _lineage(real))
+        found = next((real for real in held if fold(real) == fold(path)), None)
+        if found is None and path.partition("/")[0] in self.folders and "." in path.rpartition("/")[2]:
+            raise NoSuchPlace(path)
+        return found or path
+
+    def is_root(self, name: str) -> bool:
+        return self.root is not None and fold(PurePosixPath(self.root).name) == fold(name)
+
+    def _inside(self, said: str) -> str:
+        if re.match(r"^[A-Za-z]:\\", said):
+            raise Outside(said)
+        if not said.startswith(("/", "~")):
+            return said
+        asked, root = PurePosixPath(said), PurePosixPath(self.root or "/nowhere")
+        if said.startswith("/"):
+            if not asked.is_relative_to(root):
+                raise Outside(said)
+            return str(asked.relative_to(root))
+        # `~` is somebody's home: only what the root's own end confirms is inside.
+        parts = asked.parts[1:]
+        depth = next((n for n in range(len(parts), 0, -1) if root.parts[-n:] == parts[:n]), None)
+        if depth is None:
+            raise Outside(said)
+        return "/".join(parts[depth:]) or "."
+
+
+def _lineage(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    yield from ("/".join(parts[:n]) for n in range(1, len(parts) + 1))
+
+
+@lru_cache(maxsize=4096)
+def _tokens(name: str) -> frozenset[str]:
+    """The words of a file's name, without its extension."""
+    stem = name.rpartition(".")[0] or name
+    return frozenset(re.findall(r"[^\W\d_]+", fold(stem)))
+
+
+PLURALS = (("ies", "y"), ("es", ""), ("s", ""), ("en", ""), ("n", ""), ("er", ""), ("e", ""))
+
+
+def singulars(word: str) -> frozenset[str]:
+    """The word, and what it may be the plural of."""
+    cut = [word.removesuffix(end) + put for end, put in PLURALS if word.endswith(end)]
+    return frozenset(one for one in (word, *cut) if len(one) >= 3)

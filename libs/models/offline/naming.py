@@ -1,0 +1,81 @@
+"""Names set apart from the words of a request: told by their form, by the words around them, or because a file or
+folder of that name is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from libs.models.offline import titles
+from libs.models.offline.clauses import Item, Name, Named
+from libs.models.offline.paths import QUOTED, pathlike, quoted
+from libs.retrieval.words import Word, fold
+
+
+def names(text: str, known: Sequence[str]) -> list[Named]:
+    """All names in the text; what one rule has found is out of the next one's sight."""
+    found: list[Named] = []
+    for rule in (_quotes, titles.series, titles.holding, titles.spaced, titles.titles):
+        found += list(rule(masked(text, found)))
+    found += list(_said_exactly(masked(text, found), known))
+    tokens = re.finditer(r"[^\s,;\0]+", masked(text, found))
+    return found + [name for token in tokens if (name := pathlike(token))]
+
+
+def _quotes(text: str) -> Iterator[Named]:
+    return (quoted(match) for match in QUOTED.finditer(text))
+
+
+def _said_exactly(text: str, known: Sequence[str]) -> Iterator[Named]:
+    """A known name of several words, or with a capital inside the sentence, is meant as one: `Tax 2024`, `Photos`.
+    What comes before the extension does too, where only one file is called so.
+    """
+    for name, real in sorted(_spoken(known).items(), key=lambda pair: (-len(pair[0]), pair[0])):
+        plain = name == name.lower()
+        if not name or (plain and not re.search(r"[^\w]|[_\d]", name)) or name.isdigit():
+            continue
+        flags = re.IGNORECASE if " " in name or "." in name else 0
+        for match in re.finditer(rf"(?<![\w/.-]){re.escape(name)}(?![\w/-]|\.\w)", text, flags):
+            if match.start() == 0 and " " not in name and "." not in name:
+                continue
+            yield Named(Name.PATH, real, match.start(), match.end())
+            text = text[: match.start()] + "\0" * len(name) + text[match.end() :]
+
+
+def _spoken(known: Sequence[str]) -> dict[str, str]:
+    """Names and, of files, their stems where these name just one."""
+    names = [name.rstrip("/") for name in known]
+    stems: dict[str, list[str]] = {}
+    for name in names:
+        stem, dot, _ = name.rpartition("/")[2].rpartition(".")
+        if dot and stem:
+            stems.setdefault(stem, []).append(name)
+    told = {
+        stem: found[0]
+        for stem, found in stems.items()
+        if (len(found) == 1 and " " in stem) or "-" in stem or "_" in stem
+    }
+    last = {name.rpartition("/")[2]: name for name in reversed(names)}
+    return {stem: real for stem, real in told.items() if len(stems[stem]) == 1} | last | {name: name for name in names}
+
+
+def known_as(word: Word, known: Sequence[str]) -> Item:
+    """A word that means nothing else is the file or folder of that name, or the one file whose name begins so."""
+    if not word.unknown:
+        return word
+    names = [name.rstrip("/") for name in known]
+    real = next((name for name in names if fold(name) == word.folded), None) or _only_stem(word.folded, names)
+    return Named(Name.PATH, real, word.start, word.end) if real else word
+
+
+def _only_stem(said: str, names: Sequence[str]) -> str | None:
+    holding = [name for name in names if said in fold(name)]
+    return holding[0] if len(holding) == 1 and fold(holding[0]).rpartition(".")[0] == said else None
+
+
+def masked(text: str, names: Sequence[Item]) -> str:
+    """The text with these blotted out, in its old length."""
+    for name in names:
+        text = text[: name.start] + "\0" * (name.end - name.start) + text[name.end :]
+    return text

@@ -1,0 +1,59 @@
+"""What a name in a text looks like: a path, a pattern, or text in quotes.
+
+What stands in quotes or looks like a path is a name and never an instruction: a file called "delete everything" can
+be moved.
+"""
+
+from __future__ import annotations
+
+import re
+
+from libs.models.offline.clauses import Name, Named
+from libs.retrieval.words import extension_of, words
+
+QUOTED = re.compile(r"""["“”„«]([^"“”„«»\n]+)["“”»]|`([^`\n]+)`|(?<!\w)['‘]([^'‘’\n]+)['’](?!\w)""")
+FILE_NAME = re.compile(r"^[\w\-+()@~]+(\.[\w\-]+)*\.(?=\w{0,7}[^\W\d_])\w{1,8}$")
+AMOUNT = re.compile(r"^\d+[.,]\d+[kmgtKMGT]?i?[bB]?$")
+BARE_EXTENSION = re.compile(r"^\.[A-Za-z]\w{0,7}$")
+ABBREVIATIONS = frozenset(("e.g", "i.e", "z.b", "u.a", "p.ej", "a.m", "p.m", "d.h", "etc", "vs"))
+
+
+def quoted(match: re.Match[str]) -> Named:
+    inner = next(group for group in match.groups() if group).strip()
+    looks = kind_of(inner) if " " not in inner else (Name.PATH if FILE_NAME.match(inner.replace(" ", "_")) else None)
+    return Named(looks or Name.QUOTE, inner, match.start(), match.end())
+
+
+def pathlike(token: re.Match[str]) -> Named | None:
+    raw = token.group()
+    if not raw.strip(".") and token.start() and not token.string[token.start() - 1].isspace():
+        return None  # the end of a sentence that ends with a name
+    said = raw.lstrip("([{").rstrip("!?:)]}")
+    said = said.rstrip(".") if said.strip("./") else said
+    start = token.start() + raw.find(said)
+    kind = kind_of(said)
+    text = f"*{said}" if kind is Name.GLOB and BARE_EXTENSION.match(said) else said
+    return Named(kind, text, start, start + len(said)) if kind else None
+
+
+def kind_of(said: str) -> Name | None:
+    if not said or said.casefold() in ABBREVIATIONS or AMOUNT.match(said):
+        return None
+    if "://" in said:
+        return None
+    if "*" in said or BARE_EXTENSION.match(said):
+        return Name.GLOB if said.strip("*") else None
+    if said.startswith(("~", "../", "./", "/")) or said in ("..", ".") or re.match(r"^[A-Za-z]:\\", said):
+        return Name.PATH
+    if "/" in said:
+        parts = [part for part in said.split("/") if part]
+        if parts and FILE_NAME.match(parts[-1]):
+            return Name.PATH
+        return None if parts and all(_ordinary(part) for part in parts) else Name.PATH
+    return Name.PATH if FILE_NAME.match(said) else None
+
+
+def _ordinary(part: str) -> bool:
+    """`and/or` and `images/videos` are not paths; `Photos/2024` is."""
+    read = words(part)
+    return part == part.lower() and all(word.filler or word.concepts or extension_of(word.folded) for word in read)

@@ -1,0 +1,131 @@
+"""What keeps one goal from its steps: what it lacks, what would be dangerous, and what could mean several files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from libs.models.offline import phrasebook as say
+from libs.models.offline import quantities
+from libs.models.offline.clauses import Clause, Name, Named
+from libs.models.offline.drafting import paths
+from libs.models.offline.filling import choosing, fill, filled_names, filters, folders
+from libs.models.offline.goals import Goal
+from libs.models.offline.places import file_like, places
+from libs.models.offline.scenes import Scene
+from libs.models.offline.selection import select
+from libs.models.offline.voice import Voice
+from libs.models.ports import PlannerOutcome, Unclear, Why
+from libs.skills import Effect, ToolDefinition, selected
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """Looks at a goal in its scene, before it becomes steps."""
+
+    voice: Voice
+    tools: Mapping[str, ToolDefinition]
+
+    def outcome(self, goal: Goal, scene: Scene) -> PlannerOutcome | None:
+        """The first objection, or None. Raises `Outside` or `NoSuchPlace`."""
+        objections = (
+            self._astray,
+            self._not_allowed,
+            self._several_ends,
+            self._choice,
+            self._elsewhere,
+            self._incomplete,
+            self._everything,
+            self._contradicted,
+            self._invalid,
+        )
+        return next((said for object_to in objections if (said := object_to(goal, scene)) is not None), None)
+
+    def _astray(self, goal: Goal, scene: Scene) -> Unclear | None:
+        """A file was named to a tool that changes whole folders."""
+        strays = [name.text for name in goal.clause.names if _stray(name, goal.tool)]
+        return self.voice.asks(say.SPARE_WHAT, "path", said=" ".join(strays)) if strays else None
+
+    def _not_allowed(self, goal: Goal, scene: Scene) -> PlannerOutcome | None:
+        lacking = next((need.tool for need in goal.tool.needs if need.tool not in self.tools), None)
+        return self.voice.answers(say.NOT_ALLOWED, Why.DECLINED, tool=lacking) if lacking else None
+
+    def _several_ends(self, goal: Goal, scene: Scene) -> Unclear | None:
+        targets = {place.said for place in places(goal.clause, scene.ground) if place.target}
+        odd = len(targets) > 1 or (targets and goal.tool.effect is Effect.DELETE)
+        if not odd or not goal.tool.mutates:
+            return None
+        return self.voice.asks(say.WHAT_WITH, "target", said=self.voice.said(goal.clause))
+
+    def _choice(self, goal: Goal, scene: Scene) -> Unclear | None:
+        """Before a change: is anything left of the choice, is it understood, is "the photo" one of several?"""
+        if not goal.tool.mutates:
+            return None
+        clause = choosing(goal.tool, goal.clause, scene)
+        picked = select(clause, scene.ground, scene.categories)
+        if picked.patterns and {*picked.patterns} <= {*scene.exclude}:
+            return self.voice.asks(say.CONTRADICTS, said=self.voice.said(goal.clause))
+        takes_files = {"files", "listed"} & {*goal.tool.roles.values()}
+        if picked.strange and not picked.patterns and takes_files and not filled_names(clause, scene):
+            return self.voice.asks(say.SPARE_WHAT, "paths", said=" ".join(picked.strange))
+        return self._one_of_several(goal, clause, scene, chosen=picked.patterns)
+
+    def _one_of_several(self, goal: Goal, clause: Clause, scene: Scene, *, chosen: tuple[str, ...]) -> Unclear | None:
+        where = folders(clause, scene)[0]
+        held = [path for path in scene.ground.within(where) if selected(path, include=chosen, exclude=scene.exclude)]
+        few = 0 < quantities.singles(clause) < len(held)
+        if not chosen or clause.names or not few or filters(clause, scene):
+            return None
+        among = self.voice.among(held[:8])
+        return self.voice.asks(say.NO_SUCH_ONE, "paths", said=self.voice.said(goal.clause), among=among)
+
+    def _elsewhere(self, goal: Goal, scene: Scene) -> Unclear | None:
+        """A bare name that is there only in some folder."""
+        clause = choosing(goal.tool, goal.clause, scene)
+        if not goal.tool.mutates or folders(clause, scene)[0] != ".":
+            return None
+        for name in clause.names:
+            written = self.voice.reading.text[name.start : name.end]
+            if "/" in name.text and "/" not in written and name.kind is Name.PATH:
+                return self.voice.no_such(name.text.rpartition("/")[2], scene.ground)
+        return None
+
+    def _incomplete(self, goal: Goal, scene: Scene) -> Unclear | None:
+        missing = fill(goal.tool, goal.clause, scene).missing
+        return self.voice.lacks(goal.tool, missing) if missing else None
+
+    def _everything(self, goal: Goal, scene: Scene) -> PlannerOutcome | None:
+        """Nothing deletes all that is here, nor changes the folder that we work in."""
+        filled = fill(goal.tool, goal.clause, scene)
+        listing = filled.listing and goal.tool.deletes(filled.args) and not goal.tool.roles.keys() <= {"groups"}
+        all_of_it = listing and not _narrowed(choosing(goal.tool, goal.clause, scene), scene)
+        root = goal.tool.mutates and "." in _touched(goal, scene)
+        return self.voice.answers(say.DANGEROUS, Why.DANGEROUS) if all_of_it or root else None
+
+    def _contradicted(self, goal: Goal, scene: Scene) -> Unclear | None:
+        if not goal.tool.mutates or all(selected(path, exclude=scene.exclude) for path in _touched(goal, scene)):
+            return None
+        return self.voice.asks(say.CONTRADICTS, said=self.voice.said(goal.clause))
+
+    def _invalid(self, goal: Goal, scene: Scene) -> Unclear | None:
+        args = fill(goal.tool, goal.clause, scene).args
+        listed = {need.param: "$step(1).x" for need in goal.tool.needs if need.param not in args}
+        result = goal.tool.validate({**args, **listed})
+        return None if result.valid else self.voice.lacks(goal.tool, tuple(result.missing or args))
+
+
+def _touched(goal: Goal, scene: Scene) -> list[str]:
+    """The files that are named outright."""
+    args = fill(goal.tool, goal.clause, scene).args
+    params = (param for param, role in goal.tool.roles.items() if role in ("file", "files"))
+    return [path for param in params for path in paths(args.get(param))]
+
+
+def _narrowed(clause: Clause, scene: Scene) -> bool:
+    chosen = select(clause, scene.ground, scene.categories).patterns or scene.only or filters(clause, scene)
+    return bool(chosen) or folders(clause, scene) != (".",)
+
+
+def _stray(name: Named, tool: ToolDefinition) -> bool:
+    takes = {"file", "files", "name", "new_name", "archive", "base"} & {*tool.roles.values()}
+    return tool.mutates and not takes and name.kind is not Name.GLOB and file_like(name)

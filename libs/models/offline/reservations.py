@@ -1,0 +1,145 @@
+"""What of a request that has goals is still open: parts that nobody understood, sizes without a number, exceptions
+that no listing can make. All that is asked before anything could change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from libs.models.offline import phrasebook as say
+from libs.models.offline import quantities
+from libs.models.offline.clauses import Clause, Mood
+from libs.models.offline.filling import KEEP, filters
+from libs.models.offline.goals import Doubt, Goal, Intent
+from libs.models.offline.ground import Ground
+from libs.models.offline.places import places
+from libs.models.offline.scenes import Scene, spared_in
+from libs.models.offline.selection import the_rest
+from libs.models.offline.unplaced import Unplaced, of_its_own, which
+from libs.models.offline.voice import Voice
+from libs.models.ports import PlannerOutcome, Unclear, Why
+from libs.retrieval.words import fold
+from libs.skills import Effect, ToolDefinition
+
+QUESTION = re.compile(
+    r"^\W*(how (do|can|would|could|should|to|does)|why|should (i|we)|what (if|happens|would|does)|did |have you|when "
+    r"|who |(can|could|may|should) i "
+    r"|is it (ok|okay|safe|fine)|do i (need|have)|darf|kann ich|puedo |podria yo"
+    r"|se puede|es seguro|wie (kann|konnte|mach|losch|funktioniert)|warum|soll ich|was passiert|como "
+    r"|por ?que |debo |deberia )"
+)
+LEAST_OF_TALK = 3
+"""Words that a sentence must have to be talk: shorter ones may be a deed that nobody knows ("defragment")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservations:
+    """What keeps a whole request from a plan. `asked` is its text, `answered` whether our own question was answered,
+    and `agreed` whether the answer was yes.
+    """
+
+    voice: Voice
+    scene: Scene
+    tools: Mapping[str, ToolDefinition]
+    asked: str
+    answered: bool = False
+    agreed: bool = False
+
+    def outcome(self, found: Intent) -> PlannerOutcome | None:
+        """The first that is open, or None."""
+        changes = [goal for goal in found.goals if goal.tool.mutates]
+        return self._only_looks(found, changes) or self._how_to(changes) or self._unread(found, changes)
+
+    def _only_looks(self, found: Intent, changes: Sequence[Goal]) -> PlannerOutcome | None:
+        """Beside a look at nothing in particular, something that no skill does."""
+        foreign = any(doubt.clause.says("foreign") for doubt in self._doubts(found))
+        if changes or not foreign or any(of_its_own(goal.clause) for goal in found.goals):
+            return None
+        return self.voice.declines()
+
+    def _how_to(self, changes: Sequence[Goal]) -> PlannerOutcome | None:
+        if not changes or self.answered or not QUESTION.match(fold(self.asked)):
+            return None
+        return self.voice.answers(say.HOW_TO, Why.CAPABILITY, skill=changes[0].tool.skill)
+
+    def _unread(self, found: Intent, changes: Sequence[Goal]) -> Unclear | None:
+        doubts = [doubt for doubt in self._doubts(found) if changes or doubt.clause.acts]
+        if doubts and not self.agreed:
+            return self._in_part(doubts)
+        vague = next((goal for goal in found.goals if self._vague(goal)), None)
+        if vague is not None:
+            return self._unfiltered(vague)
+        left = (self._left_open(changes) or " ".join(self._strange())) if changes else ""
+        return self.voice.asks(say.SPARE_WHAT, "exclude", said=left) if left else None
+
+    def _doubts(self, found: Intent) -> list[Doubt]:
+        doubts = [doubt for doubt in found.doubts if not doubt.vague and not doubt.clause.says("greeting")]
+        return [doubt for doubt in doubts if self._matters(doubt.clause)]
+
+    def _matters(self, clause: Clause) -> bool:
+        """A whole sentence that names no file and no deed of ours is talk around the request."""
+        if clause.acts or Unplaced(self.voice, self.scene.ground).of_ours(clause):
+            return True
+        return clause.joined in ("and", "or") or len(clause.items) < LEAST_OF_TALK
+
+    def _in_part(self, doubts: Sequence[Doubt]) -> Unclear:
+        near = [doubt for doubt in doubts if doubt.near]
+        if near:
+            return which(self.voice, near)
+        return self.voice.asks(say.ONLY_PART, said=self.voice.said(*(doubt.clause for doubt in doubts)))
+
+    def _vague(self, goal: Goal) -> bool:
+        """Are files chosen by a size or an age that no number says, or by one that no tool of the goal can take?"""
+        needed = (self.tools[need.tool] for need in goal.tool.needs if need.tool in self.tools)
+        takes = {role for tool in (goal.tool, *needed) for role in tool.roles.values()}
+        said = filters(goal.clause, self.scene)
+        changes = goal.tool.mutates
+        if changes and quantities.ranking(goal.clause) and "most" not in said:
+            return True
+        if not said.keys() <= takes | {"order", "most"} or (changes and "most" in said and "most" not in takes):
+            return True
+        chooses = changes or "larger_than" in goal.tool.roles
+        return chooses and goal.tool.effect is not Effect.REPORT and _unmeasured(goal.clause)
+
+    def _unfiltered(self, goal: Goal) -> Unclear:
+        if "duplicate" in goal.clause.concepts and goal.clause.says(*KEEP, "age"):
+            return self.voice.asks(say.MISSING["keep"], "keep")
+        return self.voice.asks(say.BY_AGE_OR_SIZE, "paths", said=self.voice.said(goal.clause))
+
+    def _left_open(self, changes: Sequence[Goal]) -> str:
+        """What is kept "but the newest", or "the rest" of nothing in particular, no listing can leave out."""
+        clauses = self.voice.reading.clauses
+        for clause in clauses:
+            kept = clause.mood is not Mood.DO or clause.says("keep")
+            of_copies = clause.says("duplicate") or any(goal.clause.says("duplicate") for goal in changes)
+            if kept and not of_copies and quantities.superlative(clause):
+                return self.voice.said(clause)
+        spares = any(clause.mood in (Mood.SPARE, Mood.ONLY) for clause in clauses)
+        deletes = [goal.clause for goal in changes if goal.tool.deletes({}) and not goal.clause.says("duplicate")]
+        rest = [clause for clause in deletes if the_rest(clause)]
+        return self.voice.said(rest[0]) if rest and not spares else ""
+
+    def _strange(self) -> list[str]:
+        """Words of an exception or a "don't …" that nobody knows: what must not happen has to be understood."""
+        ground, reading = self.scene.ground, self.voice.reading
+        spared = spared_in(reading, ground, self.scene.categories)
+        never = [word for clause in reading.wishes(Mood.NEVER) for word in clause.words if word.unknown]
+        return [word for picked in spared for word in picked.strange] + [
+            word.text for word in never if not ground.has(word.text)
+        ]
+
+
+def _unmeasured(clause: Clause) -> bool:
+    """Does the clause choose files by age, size or worth without saying how old, large or worthless?"""
+    placed = {place.item for place in places(clause, Ground())}
+    clause = replace(clause, items=tuple(item for item in clause.items if item not in placed))
+    if clause.says("junk") or (clause.says("size") and not {"larger_than", "smaller_than"} & clause.filters.keys()):
+        return True
+    if clause.says("empty") and not clause.says("create") and quantities.emptiness(clause) is None:
+        return True
+    if clause.says(*KEEP) and not clause.says("keep") and quantities.ranking(clause) is None:
+        return True
+    timed = {"modified_before", "modified_after"} & clause.filters.keys()
+    return not timed and any("age" in word.concepts and "create" not in word.concepts for word in clause.words)

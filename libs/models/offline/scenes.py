@@ -1,0 +1,106 @@
+"""What a clause is filled against: what the whole request says of all its files, and what the workspace holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from libs.models.offline.clauses import Clause, Mood, Reading
+from libs.models.offline.ground import Ground
+from libs.models.offline.measures import Filters, opposed
+from libs.models.offline.places import places
+from libs.models.offline.selection import Selection, select, spared
+from libs.retrieval.lexicon import listed
+from libs.skills import Categories
+
+NODES = listed("file folder only not except keep")
+"""Concepts of a clause that speaks of files or folders as such: "only the files", "no folders"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The whole request's folder, exclusions and restrictions, and the ground."""
+
+    text: str
+    ground: Ground
+    categories: Categories
+    folder: str = "."
+    only: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    chosen: str | None = None
+    """The one of several named folders that this time is meant."""
+    created: str | None = None
+    """The folder that an earlier goal of this request makes, for "into it"."""
+    filters: Filters = field(default_factory=dict)
+    """Sizes and times that hold for the whole request: "only those of this year"."""
+    node_kind: str | None = None
+    """Where the request says that only files, or only folders, are meant."""
+    named: str | None = None
+    """The one of several new names that this time is meant."""
+    changes: bool = False
+    """Is it for a change? "The files" of a change are files and no folders."""
+
+
+def scene_of(reading: Reading, ground: Ground, categories: Categories) -> Scene:
+    """Raises `Outside` or `NoSuchPlace` where something is spared that cannot be meant."""
+    only = [pattern for clause in reading.wishes(Mood.ONLY) for pattern in select(clause, ground, categories).patterns]
+    left_alone = spared_in(reading, ground, categories)
+    return Scene(
+        reading.text,
+        ground,
+        categories,
+        only=tuple(only),
+        exclude=tuple(dict.fromkeys(pattern for picked in left_alone for pattern in picked.patterns)),
+        filters=bounds(reading),
+        node_kind=_node_kind(reading),
+    )
+
+
+def spared_in(reading: Reading, ground: Ground, categories: Categories) -> list[Selection]:
+    """What each clause leaves alone, but for sizes, times and folders as such: these bound the listings instead."""
+    return [
+        spared(clause, ground, categories)
+        for clause in reading.wishes(Mood.SPARE)
+        if opposed(clause.filters) is None and _node(clause) is None
+    ]
+
+
+def bounds(reading: Reading) -> dict[str, Any]:
+    """Sizes and times of the whole request: "only those of this year", "except what is over 1 GB"."""
+    told: dict[str, Any] = {}
+    for clause in reading.wishes(Mood.ONLY):
+        told |= clause.filters
+    for clause in reading.wishes(Mood.SPARE):
+        told |= opposed(clause.filters) or {}
+    return told
+
+
+def inherited(scene: Scene, clause: Clause, reading: Reading) -> Scene:
+    """A clause without a folder of its own works in the one that was named before it."""
+    named = [
+        place.said
+        for before in reading.wishes(Mood.DO)
+        for place in places(before, scene.ground)
+        if before.items[0].start <= clause.items[0].start
+        and not place.target
+        and not (place.beside and before.says("create", "remove", "rename", "move", "pack"))
+    ]
+    return replace(scene, folder=scene.ground.path(named[-1])) if named else scene
+
+
+def _node_kind(reading: Reading) -> str | None:
+    for clause in reading.clauses:
+        node = _node(clause)
+        if node and clause.mood is Mood.ONLY:
+            return node
+        if node and clause.mood is Mood.SPARE:
+            return "directory" if node == "file" else "file"
+    return None
+
+
+def _node(clause: Clause) -> str | None:
+    """The kind of node that a clause speaks of, and of nothing else."""
+    plain = all(word.filler or {*word.concepts} <= NODES for word in clause.words)
+    if clause.names or clause.filters or not plain or clause.says("file") is clause.says("folder"):
+        return None
+    return "file" if clause.says("file") else "directory"

@@ -1,0 +1,68 @@
+"""When no clause has found its tool: whether it is asked what was meant, told what can be done, or declined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from libs.events.values import Candidate
+from libs.models.offline import phrasebook as say
+from libs.models.offline.clauses import KINDS, Clause, Mood
+from libs.models.offline.goals import Doubt, Intent
+from libs.models.offline.ground import Ground
+from libs.models.offline.pronouns import points_back
+from libs.models.offline.voice import Voice
+from libs.models.ports import PlannerOutcome, Unclear, Why
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """What becomes of clauses without a tool."""
+
+    voice: Voice
+    ground: Ground
+
+    def outcome(self, found: Intent) -> PlannerOutcome:
+        asked = [doubt for doubt in found.doubts if not doubt.clause.says("greeting", "capability")]
+        near = [doubt for doubt in asked if doubt.near]
+        if self.voice.reading.says("capability") and not near:
+            return self.voice.answers(say.CAPABILITY, Why.CAPABILITY, can=self.voice.abilities())
+        if not asked:
+            return self._nothing_asked()
+        if near:
+            return which(self.voice, near)
+        ours = [doubt.clause for doubt in asked if self.of_ours(doubt.clause)]
+        if ours and not any(doubt.clause.says("foreign") for doubt in asked):
+            return self.voice.asks(say.WHAT_WITH, said=self.voice.said(*ours))
+        return self.voice.declines()
+
+    def _nothing_asked(self) -> PlannerOutcome:
+        reading = self.voice.reading
+        if any(clause.mood is not Mood.DO for clause in reading.clauses):
+            return self.voice.answers(say.UNDONE)
+        if reading.says("greeting"):
+            return self.voice.answers(say.GREETING, Why.GREETING, examples=self.voice.examples())
+        return self.voice.asks(say.WHAT)
+
+    def of_ours(self, clause: Clause) -> bool:
+        """Does it speak of files here, outright, in a pronoun, or by words of their names?"""
+        said = of_its_own(clause) or points_back(clause.words)
+        return said or any(self.ground.called(word.text) for word in clause.words if word.unknown)
+
+
+def which(voice: Voice, near: Sequence[Doubt]) -> Unclear:
+    """The skills that come near, to choose from."""
+    best: dict[str, Candidate] = {}
+    for found in sorted((found for doubt in near for found in doubt.near), key=lambda found: -found.score):
+        best.setdefault(
+            found.tool.skill,
+            Candidate(skill=found.tool.skill, score=round(found.score, 3), description=found.tool.description),
+        )
+    said = voice.said(*(doubt.clause for doubt in near))
+    question = voice.say(say.WHICH, said=said, choices=voice.say(say.OR).join(best))
+    return Unclear(question, tuple(best.values()))
+
+
+def of_its_own(clause: Clause) -> bool:
+    """Does the clause say what it is about?"""
+    return bool(clause.names or clause.filters) or clause.says(*KINDS, "duplicate", "file", "folder")

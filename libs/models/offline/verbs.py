@@ -1,0 +1,102 @@
+"""Words that are verbs only by their place: "zip the PDFs", and the German and English ones that come apart, "räum …
+auf".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+from libs.models.offline.clauses import AND, BUT, OR, Clause, Item, Named
+from libs.retrieval.lexicon import SEPARABLE, listed
+from libs.retrieval.words import Word
+
+VERBS = {"zip": "pack", "archive": "pack", "tar": "pack", "mov": "move", "number": "number", "numbers": ""}
+"""Nouns that are verbs where a request begins: "zip the PDFs", "number the photos"."""
+THROWS = listed("drop toss chuck throw dump")
+"""Verbs that remove, but move where they say into what."""
+ARTICLES = listed("the a an my this that der die das den dem ein eine el la los las un una mi mis")
+
+
+def reunited(items: Sequence[Item], text: str) -> list[Item]:
+    """A separable verb takes its particle back: "räum … auf" tidies, "throw … away" removes."""
+    told = list(items)
+    for at, item in enumerate(told):
+        if not isinstance(item, Word) or not item.folded.isalpha():
+            continue
+        for end in range(at + 1, len(told)):
+            between = text[told[end - 1].end : told[end].start]
+            if re.search(r"[.;:!?\n]", between):
+                break
+            particle = told[end]
+            if not isinstance(particle, Word) or not _closes(told, end, text):
+                continue
+            concept = _separable(item.folded, particle.folded)
+            if at == 0 and item.unknown and particle.folded in ("weg", "raus"):
+                concept = "remove"  # whatever the verb: "hau … raus", "feuer … weg"
+            if concept:
+                told[at] = replace(item, concepts=(concept,), filler=False)
+                told[end] = replace(particle, concepts=(), filler=True)
+                break
+    return told
+
+
+def _closes(items: Sequence[Item], at: int, text: str) -> bool:
+    """Does a part of the sentence end after this word?"""
+    if at + 1 == len(items):
+        return True
+    after = items[at + 1]
+    said = after.folded if isinstance(after, Word) else ""
+    stops = re.search(r"[,.;:!?\n]|\s[-–—]\s", text[items[at].end : after.start]) is not None
+    return stops or said in AND | OR | BUT | {"please", "bitte", "then", "dann", "mal"}
+
+
+@cache
+def _separable(verb: str, particle: str) -> str | None:
+    for concept, forms in SEPARABLE.items():
+        for form in forms.split():
+            stem, _, apart = form.partition("+")
+            if particle == apart and (verb.startswith(stem[:-1]) if stem.endswith("*") else verb == stem):
+                return concept
+    return None
+
+
+def verbal(part: Clause) -> Clause:
+    """Words that are verbs only in a verb's place."""
+    at = next((n for n, item in enumerate(part.items) if not (isinstance(item, Word) and item.filler)), None)
+    told = list(part.items)
+    for n, item in enumerate(told):
+        if isinstance(item, Word) and item.folded in THROWS and any(_into(other) for other in told[n + 1 :]):
+            told[n] = replace(item, concepts=("move",))
+        verb = VERBS.get(item.folded) if isinstance(item, Word) else None
+        if verb is None or not isinstance(item, Word):
+            continue
+        article = n > 0 and _determines(told[n - 1])
+        others = any(
+            isinstance(other, Word) and {"remove", "move", "rename", "find"} & {*other.concepts} for other in told
+        )
+        if (
+            n == at
+            and not article
+            and not others
+            and (verb != "pack" or part.joined in ("", ".") or _object_follows(told, n))
+        ):
+            told[n] = replace(item, concepts=(verb,))
+        elif verb not in ("pack", "move"):
+            told[n] = replace(item, concepts=(), filler=True)
+    return replace(part, items=tuple(told))
+
+
+def _into(item: Item) -> bool:
+    return isinstance(item, Word) and item.folded in ("into", "onto", "in")
+
+
+def _determines(item: Item) -> bool:
+    return isinstance(item, Word) and item.folded in ARTICLES
+
+
+def _object_follows(items: Sequence[Item], at: int) -> bool:
+    after = items[at + 1] if at + 1 < len(items) else None
+    return isinstance(after, Named) or (after is not None and (after.filler or "all" in after.concepts))

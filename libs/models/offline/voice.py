@@ -1,0 +1,89 @@
+"""How an outcome is worded: in the request's language, and citing its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from libs.events.values import Candidate
+from libs.models.offline import phrasebook as say
+from libs.models.offline.clauses import Clause, Reading
+from libs.models.offline.ground import Ground
+from libs.models.offline.phrasebook import Phrases
+from libs.models.ports import Answered, Unclear, Why
+from libs.retrieval.words import language_of
+from libs.skills import ToolDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Speaks about one request, and about the tools that there are."""
+
+    reading: Reading
+    tools: Mapping[str, ToolDefinition]
+
+    def say(self, phrases: Phrases, **values: str) -> str:
+        return phrases[self.reading.language].format(**values)
+
+    def answers(self, phrases: Phrases, why: Why = Why.ANSWER, **values: str) -> Answered:
+        return Answered(self.say(phrases, **values), why)
+
+    def asks(self, phrases: Phrases, *missing: str, **values: str) -> Unclear:
+        return Unclear(self.say(phrases, **values), missing=missing)
+
+    def said(self, *clauses: Clause) -> str:
+        """The clauses as they were written."""
+        return " … ".join(self._written(clause) for clause in clauses)
+
+    def _written(self, clause: Clause) -> str:
+        start = min(item.start for item in clause.items)
+        return self.reading.text[start : max(item.end for item in clause.items)]
+
+    def declines(self) -> Answered:
+        return self.answers(say.DECLINED, Why.DECLINED, examples=self.examples())
+
+    def lacks(self, tool: ToolDefinition, params: Sequence[str]) -> Unclear:
+        """What a tool still has to be told."""
+        roles = [tool.roles.get(param, param) for param in params]
+        asked = [self.say(say.MISSING[role]) for role in roles if role in say.MISSING]
+        question = " ".join(asked) or self.say(say.REQUIRED, missing=", ".join(params))
+        return Unclear(question, (Candidate(skill=tool.skill, score=1.0, description=tool.description),), tuple(params))
+
+    def no_such(self, name: str, ground: Ground) -> Unclear:
+        """A name that is not there is asked about, with those that look like it."""
+        if near := (*ground.deep(name), *ground.close(name)):
+            names = self.say(say.OR).join(f"“{one}”" for one in dict.fromkeys(near))
+            return self.asks(say.MEANT, "path", name=name, names=names)
+        return self.asks(say.NO_SUCH, "path", name=name, among=self.among((ground.names or ())[:8]))
+
+    def among(self, names: Sequence[str]) -> str:
+        return self.say(say.AMONG, names=", ".join(names)) if names else ""
+
+    def abilities(self) -> str:
+        """What each skill is good for; of one that is not ours, its tools' own sentences."""
+        told: dict[str, str] = {}
+        for tool in _foremost(self.tools.values()):
+            if (ours := say.ABILITIES.get(tool.skill)) is not None:
+                told[tool.skill] = self.say(ours)
+            else:
+                told[tool.name] = tool.description.split(". ")[0].rstrip(".").lower()
+        return "; ".join(told.values())
+
+    def examples(self) -> str:
+        """What could be said instead, one example of each skill."""
+        told: dict[str, str] = {}
+        for tool in _foremost(self.tools.values()):
+            usual = [phrase for phrase in tool.phrases if not re.search("[`«]", phrase)]
+            spoken = [phrase for phrase in usual if language_of(phrase) == self.reading.language]
+            plain = next(iter(spoken or (usual if self.reading.language == "en" else ())), None)
+            if plain:
+                told.setdefault(tool.skill, f"“{plain}”")
+        return ", ".join(told.values())
+
+
+def _foremost(tools: Iterable[ToolDefinition]) -> list[ToolDefinition]:
+    """What is worth telling: each skill's changes, and the reads of skills that change nothing."""
+    tools = list(tools)
+    changing = {tool.skill for tool in tools if tool.mutates}
+    return [tool for tool in tools if tool.mutates or tool.skill not in changing]
