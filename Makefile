@@ -5,6 +5,8 @@ UV = 0.13.8
 PYTHON = $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN = .venv/bin
+# Where Python may not keep what it has compiled, each of its starts compiles half a thousand files again.
+export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run up-real test check lint types imports fresh contracts demo demo-random eval bench kill-trial chaos
@@ -27,8 +29,8 @@ demo: .venv/ready-to-run ## Clean up a messy folder from plan to rollback, and p
 demo-random: .venv/ready-to-run ## The same on a random folder; SEED=n repeats one
 	@$(BIN)/python -m services.cli.demo --random $(if $(SEED),--seed $(SEED))
 
-test: setup ## Run every test; ARGS="-k outbox" for some
-	@$(BIN)/pytest -ra -n 2 --dist worksteal --ignore=tests/benchmarks $(ARGS)
+test: setup ## Run every test; ARGS="-k outbox" for some, ARGS="-n 4" for more at a time
+	@$(BIN)/pytest -ra -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks $(ARGS)
 
 check: lint types imports fresh ## All that is looked at without running the platform
 

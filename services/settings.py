@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
     BaseModel,
@@ -105,6 +105,19 @@ class S3(BaseModel):
     region: str | None = None
     access_key: SecretStr | None = None
     secret_key: SecretStr | None = None
+    public_endpoint: str | None = Field(
+        default=None,
+        description="Where clients reach the same server; then they are given links to it, else all goes through us",
+    )
+    link_seconds: int = Field(default=60, ge=1, le=3600, description="How long such a link opens")
+
+    @field_validator("public_endpoint")
+    @classmethod
+    def _an_origin(cls, url: str | None) -> str | None:
+        # What is signed covers the host: a path before the bucket would be none of it, and a user would be shown.
+        if url is not None and not _is_origin(urlsplit(url)):
+            raise ValueError("an address such as https://files.example.org, without a user and a path")
+        return url
 
     @model_validator(mode="after")
     def _both_keys_or_none(self) -> S3:
@@ -281,6 +294,12 @@ class Process(BaseSettings):
     def of(self, service: str) -> BaseModel:
         """A service's own section. Only what `everything()` made has them."""
         return cast("BaseModel", getattr(self, service))
+
+
+def _is_origin(url: SplitResult) -> bool:
+    # A port that is no number is a ValueError, too.
+    whole = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    return whole and url.username is None and url.path in ("", "/") and not url.query and not url.fragment
 
 
 def process() -> Process:

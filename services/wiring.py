@@ -294,12 +294,13 @@ async def _objects(settings: Process) -> AsyncIterator[Objects]:
 
 
 def _s3(settings: Process) -> AbstractAsyncContextManager[Objects]:
-    from libs.objects.s3 import Account, connected
+    from libs.objects.s3 import Account, Outside, connected
 
     chosen = settings.s3
     assert chosen.bucket is not None
     account = Account(chosen.endpoint, chosen.region, _told(chosen.access_key), _told(chosen.secret_key))
-    return connected(chosen.bucket, account, max_bytes=settings.blob_bytes_most)
+    outside = Outside(chosen.public_endpoint, chosen.link_seconds) if chosen.public_endpoint else None
+    return connected(chosen.bucket, account, max_bytes=settings.blob_bytes_most, outside=outside)
 
 
 def _told(secret: SecretStr | None) -> str | None:

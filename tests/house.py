@@ -55,7 +55,7 @@ SERVICES = ("conversation_worker", "committee_worker", "tool_executor")
 LOGGED = "select type, data from bus.log where key = $1 order by at, topic, position"
 OPEN = "select kind as what from bus.leases union all select type from bus.parked where state = 'parked'"
 REPOSITORY = Path(__file__).parent.parent
-WITHIN = 20.0
+WITHIN = 90.0
 TENANT, WHO = "local", "tester"
 E = TypeVar("E", bound=Event)
 
@@ -248,7 +248,7 @@ class House:
 
     async def quiet(self) -> None:
         """Until nothing is under way."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WITHIN):
             while await self.open():
                 await self.platform.bus.waiting()
 

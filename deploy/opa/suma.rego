@@ -200,6 +200,14 @@ grants contains ["workspace.rollback", "who may change files may roll back"] if 
 	holds["files:write"]
 }
 
+# --- files that a conversation has made
+
+# What tools have read is in them.
+grants contains ["asset.read", "who may read files may fetch what was made of them"] if {
+	input.action == "asset.read"
+	holds["files:read"]
+}
+
 # --- administration
 
 grants contains ["admin", "a holder of the scope admin"] if {

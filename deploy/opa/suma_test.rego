@@ -194,6 +194,11 @@ test_rolling_back_needs_files_write if {
 	refused(ask(["files:read"], "workspace.rollback", {}))
 }
 
+test_fetching_what_was_made_of_files_needs_files_read if {
+	allowed(ask(["files:read"], "asset.read", {}))
+	refused(ask(["chat", "files:write", "admin"], "asset.read", {}))
+}
+
 test_saying_whether_an_effect_happened_needs_files_write if {
 	every verdict in ["happened", "did_not_happen"] {
 		allowed(ask(["files:write"], "effect.resolve", {"verdict": verdict}))

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from libs.events.base import Event, event
 from libs.events.topics import OUTBOUND
-from libs.events.values import Args, Candidate, Diff, Json, Plan, Review, StepState, Usage
+from libs.events.values import Args, Asset, Candidate, Diff, Json, Plan, Review, StepState, Usage
 
 
 @event("suma.turn.queued.v1", OUTBOUND)
@@ -83,6 +83,8 @@ class StepChanged(Event):
     error: str | None = None
     snapshot: str | None = None
     """The stage's snapshot before this step, to roll back to (S4-26)."""
+    result: Asset | None = None
+    """What a step that succeeded returned, where that is too large for an event."""
 
 
 @event("suma.approval.requested.v1", OUTBOUND)

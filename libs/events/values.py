@@ -57,6 +57,17 @@ class Body(Value):
     size: int = 0
 
 
+class Asset(Value):
+    """Something of a session that a person may fetch as a file: GET /v1/assets/{asset_id}."""
+
+    asset_id: str
+    filename: str
+    media_type: str
+    sha256: str
+    size: int
+    """Bytes."""
+
+
 class Budget(Value):
     """Upper bounds of one step or turn; None is the default of the settings."""
 

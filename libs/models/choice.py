@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, get_args
 from urllib.parse import urlsplit
 
-from pydantic import SecretStr
-
 from libs.errors import Rejected
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
 
 OFFLINE = "offline"
 KEY, KEY_FILE, URL = "SUMA_MODEL_KEY", "SUMA_MODEL_KEY_FILE", "SUMA_MODEL_URL"
@@ -23,6 +24,7 @@ KEY_MOST = 8192
 
 Output = Literal["tool", "schema", "text"]
 """How JSON is asked for: as the call of a tool, by a schema that the server enforces, or in the prompt alone."""
+WAYS: tuple[Output, ...] = get_args(Output)
 
 
 class BadModel(Rejected):
@@ -178,6 +180,9 @@ def _read(file: Path) -> str:
 
 def _checked(text: str, where: str) -> SecretStr:
     """It becomes an HTTP header, where a line break or a letter beyond ASCII has no place."""
+    # The command line reads the table of providers for its help alone, and is not to wait for pydantic.
+    from pydantic import SecretStr
+
     text = text.strip()
     if not text or not text.isascii() or not text.isprintable() or " " in text:
         raise BadModel(f"{where} holds no key")

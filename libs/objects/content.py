@@ -1,15 +1,17 @@
-"""Content on its way in, and where it belongs: what every store of blobs does alike."""
+"""Content on its way in and out, and where it belongs: what every store of blobs does alike."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import AsyncIterable, AsyncIterator
+from urllib.parse import quote
 
 CHUNK = 1024 * 1024
 """Bytes that are read or written per visit to a thread."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_UNQUOTABLE = re.compile(r"[^ !#-\[\]-~]")
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
@@ -19,6 +21,12 @@ def place(tenant: str, sha256: str) -> str:
         sha256 = "none"  # a place that nothing is ever put in
     home = tenant if _PLAIN.fullmatch(tenant) else "~" + hashlib.sha256(tenant.encode()).hexdigest()
     return f"{home}/{sha256[:2]}/{sha256}"
+
+
+def disposition(filename: str) -> str:
+    """The header that has a browser save the content under this name, whatever the name is (RFC 6266)."""
+    plain = _UNQUOTABLE.sub("_", filename)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='', errors='replace')}"
 
 
 async def gathered(content: AsyncIterable[bytes]) -> AsyncIterator[bytes]:

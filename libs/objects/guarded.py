@@ -6,6 +6,7 @@ A blob never changes, so what was asked may be asked again; a stream that was ha
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator
+from functools import partial
 
 from libs.objects.ports import Blob, Objects
 from libs.outbound import Door
@@ -42,6 +43,10 @@ class GuardedObjects:
 
     async def delete(self, tenant: str, sha256: str) -> None:
         await self._door.repeat(lambda: self.behind.delete(tenant, sha256), seconds=SECONDS)
+
+    async def link(self, tenant: str, sha256: str, *, filename: str, media_type: str) -> str | None:
+        asked = partial(self.behind.link, tenant, sha256, filename=filename, media_type=media_type)
+        return await self._door.repeat(asked, seconds=SECONDS)
 
     async def alive(self) -> None:
         await self.behind.alive()

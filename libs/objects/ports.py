@@ -76,6 +76,18 @@ class Objects(Protocol):
         """Remove the blob if it is there. Whoever is reading it may finish or get `BlobMissing`."""
         ...
 
+    async def link(self, tenant: str, sha256: str, *, filename: str, media_type: str) -> str | None:
+        """An address from which whoever holds it may read this one blob, for a short time and without any credentials;
+        None where clients cannot reach the store. It is a secret: it belongs in no log, event or record.
+
+        What it is saved as and what it is called are part of it: a link that was changed in any way opens nothing. A
+        browser saves the content and does not show it.
+
+        Raises:
+            BlobMissing.
+        """
+        ...
+
     async def alive(self) -> None:
         """Return if the store answers and can be written, as far as can be told cheaply and soon: readiness asks."""
         ...

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import IO, TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -31,7 +31,7 @@ from botocore.exceptions import (
 )
 
 from libs.errors import Rejected, Unavailable
-from libs.objects.content import CHUNK, gathered, place
+from libs.objects.content import CHUNK, disposition, gathered, place
 from libs.objects.ports import Blob, BlobCorrupt, BlobMissing, BlobTooLarge
 from libs.telemetry.logs import logger
 
@@ -50,6 +50,7 @@ THREADS = 16
 CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 2.0, 8.0, 3
 PROBE_SECONDS = 1.5
 ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
+UNCACHED = {"ResponseCacheControl": "private, no-store"}
 PLAIN_REGIONS = (None, "us-east-1", "aws-global")
 """Where a new bucket may not name its region."""
 
@@ -74,11 +75,28 @@ class Account:
     secret_key: str | None = None
 
 
+@dataclass(frozen=True)
+class Outside:
+    """Where those whom we give a link reach the same server, and for how many seconds a link opens."""
+
+    endpoint: str
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Clients:
+    """One for work, one that asks for health and gives up soon, and what signs links, where there are any."""
+
+    usual: S3Client
+    probe: S3Client
+    signer: Signer | None
+
+
 class S3Objects:
     """`Objects` in `bucket`. `max_bytes` bounds one blob."""
 
-    def __init__(self, client: S3Client, probe: S3Client, bucket: str, *, max_bytes: int) -> None:
-        self._s3, self._probe_s3 = client, probe
+    def __init__(self, clients: Clients, bucket: str, *, max_bytes: int) -> None:
+        self._s3, self._probe_s3, self._signer = clients.usual, clients.probe, clients.signer
         self._bucket = bucket
         self._max_bytes = max_bytes
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="s3")
@@ -122,6 +140,14 @@ class S3Objects:
     async def delete(self, tenant: str, sha256: str) -> None:
         await self._run(self._s3.delete_object, Bucket=self._bucket, Key=place(tenant, sha256))
 
+    async def link(self, tenant: str, sha256: str, *, filename: str, media_type: str) -> str | None:
+        key = place(tenant, sha256)
+        await self._run(self._s3.head_object, Bucket=self._bucket, Key=key)
+        if self._signer is None:
+            return None
+        shown = {"ResponseContentType": media_type, "ResponseContentDisposition": disposition(filename)}
+        return await self._run(self._signer.link, {"Bucket": self._bucket, "Key": key, **shown, **UNCACHED})
+
     async def alive(self) -> None:
         # One at a time, whoever asks: a store that hangs must not fill the pool with questions whether it does.
         if self._probing is None or self._probing.done():
@@ -146,6 +172,8 @@ class S3Objects:
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._s3.close()
         self._probe_s3.close()
+        if self._signer is not None:
+            self._signer.close()
 
     def _get(self, key: str, sha256: str) -> bytes:
         body = self._s3.get_object(Bucket=self._bucket, Key=key)["Body"]
@@ -239,6 +267,19 @@ class S3Objects:
             raise Unavailable(f"the object store: {_said(error)}") from error
 
 
+class Signer:
+    """It signs links with our key and asks nobody, but credentials that pass may have to be renewed first."""
+
+    def __init__(self, client: S3Client, seconds: int) -> None:
+        self._s3, self._seconds = client, seconds
+
+    def link(self, asked: dict[str, str]) -> str:
+        return self._s3.generate_presigned_url("get_object", Params=asked, ExpiresIn=self._seconds)
+
+    def close(self) -> None:
+        self._s3.close()
+
+
 class _Incoming:
     """Content that is taken in, hashed as it grows, and then read part by part. On disk it has no name, so that nothing
     of it outlives us."""
@@ -309,9 +350,12 @@ class _Upload:
 
 
 @asynccontextmanager
-async def connected(bucket: str, account: Account, *, max_bytes: int) -> AsyncIterator[S3Objects]:
+async def connected(
+    bucket: str, account: Account, *, max_bytes: int, outside: Outside | None = None
+) -> AsyncIterator[S3Objects]:
     """The store in `bucket`, which is made where there is none. Raises BucketRefused."""
-    objects = await asyncio.to_thread(_objects, bucket, account, max_bytes)
+    clients = await asyncio.to_thread(_clients, bucket, account, outside)
+    objects = S3Objects(clients, bucket, max_bytes=max_bytes)
     try:
         await objects.claim()
         yield objects
@@ -319,14 +363,20 @@ async def connected(bucket: str, account: Account, *, max_bytes: int) -> AsyncIt
         objects.close()
 
 
-def _objects(bucket: str, account: Account, max_bytes: int) -> S3Objects:
+def _clients(bucket: str, account: Account, outside: Outside | None) -> Clients:
     session = Session()
     try:
         usual = _client(session, account, seconds=(CONNECT_SECONDS, READ_SECONDS), attempts=ATTEMPTS)
         probe = _client(session, account, seconds=(PROBE_SECONDS, PROBE_SECONDS), attempts=1)
+        return Clients(usual, probe, _signer(session, account, outside, usual) if outside is not None else None)
     except (BotoCoreError, ValueError) as error:
         raise BucketRefused(f"the bucket {bucket!r} cannot be reached: {error}") from error
-    return S3Objects(usual, probe, bucket, max_bytes=max_bytes)
+
+
+def _signer(session: Session, account: Account, outside: Outside, usual: S3Client) -> Signer:
+    """As the usual client would, but for the name that others know the server by."""
+    elsewhere = replace(account, endpoint=outside.endpoint, region=usual.meta.region_name)
+    return Signer(_client(session, elsewhere, seconds=(PROBE_SECONDS, PROBE_SECONDS), attempts=1), outside.seconds)
 
 
 def _client(session: Session, account: Account, *, seconds: tuple[float, float], attempts: int) -> S3Client:
@@ -344,6 +394,8 @@ def _client(session: Session, account: Account, *, seconds: tuple[float, float],
             # Each body's SHA-256 is signed, which every server knows how to check; the newer checksums are not.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
+            # Links too: the form that boto3 would take for them ends at a time, and covers neither host nor region.
+            signature_version="s3v4",
             s3={"payload_signing_enabled": True, "addressing_style": "path" if account.endpoint else "auto"},
         ),
     )

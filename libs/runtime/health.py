@@ -1,7 +1,9 @@
 """Health: asks what the process stands on, about once a second and within a bound, whether it is there.
 
-`/readyz` tells the last answers, so that it is cheap and at most two seconds behind the truth. An answer wakes a
-circuit that had opened; a policy bundle that changed is taken up on the way. How much is lost of each is its
+`/readyz` tells the last answers, so that it is cheap and soon tells the truth: a refusal and a recovery within two
+seconds, silence within four. For one silence proves little: it is what a busy machine hears of a dependency that is
+there. It counts as slow where an answer came shortly before, and as gone when the next look meets it too. An answer
+wakes a circuit that had opened; a policy bundle that changed is taken up on the way. How much is lost of each is its
 degradation level.
 """
 
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 0.5
 ASK_SECONDS = 1.5
-"""Together two seconds: no outage and no recovery is told later."""
+"""Together two seconds: no refusal and no recovery is told later, and no silence later than twice that."""
+FRESH_SECONDS = 10.0
+"""An answer that is older excuses no silence: we have stood still meanwhile, and know nothing."""
 RARELY_SECONDS = 3.0
 """What lies in this process cannot go away between two looks, and a look at it reads files."""
 
@@ -60,10 +64,14 @@ class Check:
 class Health:
     """Of one process."""
 
-    def __init__(self, platform: Platform, groups: Sequence[str] = ()) -> None:
-        self._platform = platform
+    def __init__(
+        self, platform: Platform, groups: Sequence[str] = (), *, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._platform, self._now = platform, now
         self._asks = _asks(platform, groups)
         self._checks: dict[str, Check] = {}
+        self._answered: dict[str, float] = {}
+        """When each has answered, where it did at the last look."""
         self.watched_at: float | None = None
         """When all have been asked for the last time, by `time.monotonic`; None while nobody watches."""
 
@@ -107,12 +115,20 @@ class Health:
     async def _asked(self, name: str, ask: Ask) -> Check:
         try:
             async with asyncio.timeout(ASK_SECONDS):
-                ok, detail = True, await ask()
+                detail = await ask()
         except TimeoutError:
-            ok, detail = False, f"no answer within {ASK_SECONDS:g} s"
+            return self._silent(name, f"no answer within {ASK_SECONDS:g} s")
         except SumaError as error:
-            ok, detail = False, str(error)
-        return self._noted(name, ok, detail)
+            return self._silent(name, str(error)) if _timed_out(error) else self._noted(name, False, str(error))
+        self._answered[name] = self._now()
+        return self._noted(name, True, detail)
+
+    def _silent(self, name: str, detail: str) -> Check:
+        """Slow, if it has answered just before; a second silence in a row finds no such answer."""
+        answered = self._answered.pop(name, None)
+        if answered is not None and self._now() - answered < FRESH_SECONDS:
+            return self._noted(name, True, f"slow: {detail}")
+        return self._noted(name, False, detail)
 
     def _noted(self, name: str, ok: bool, detail: str) -> Check:
         door = self._platform.doors.to(name)
@@ -130,6 +146,13 @@ class Health:
         """Those of our own services that this process has called; without them it does less, and says so."""
         known = [door.name for door in self._platform.doors if door.name in self._platform.clients]
         return {name: partial(_service, self._platform, name) for name in known}
+
+
+def _timed_out(error: BaseException | None) -> bool:
+    """Did the adapter give up waiting, rather than be told something?"""
+    while error is not None and not isinstance(error, TimeoutError):
+        error = error.__cause__
+    return error is not None
 
 
 def _asks(platform: Platform, groups: Sequence[str]) -> dict[str, Ask]:

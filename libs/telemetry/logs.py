@@ -26,6 +26,7 @@ SECRET_TEXT = re.compile(
     r"(?<=bearer )[\w.~+/=-]{8,}"  # RFC 6750
     r"|(?<=://)[^\s/@:]*:[^\s/@]+(?=@)"  # a URL's user and password
     r"|\bsuma_[a-z2-7]{16}_[a-z2-7]{52}\b"  # our API keys
+    r"|(?<=x-amz-signature=)[0-9a-f]{16,}"  # a link into an object store
     r"|\beyJ[\w-]+\.[\w-]+\.[\w-]*",  # a JWT
     re.IGNORECASE,
 )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from libs.runtime.embedded import datadir
-from services import settings
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,9 @@ def find() -> Address:
     url, key = os.environ.get("SUMA_URL"), os.environ.get("SUMA_API_KEY")
     if url and key:
         return Address(url.rstrip("/"), key, "SUMA_API_KEY", None)
+    # Loaded only where it is asked: a command with both variables starts in half the time.
+    from services import settings
+
     here = settings.process()
     directory = datadir.existing(here.data_dir)
     owner = directory.owner()

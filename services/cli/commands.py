@@ -1,4 +1,7 @@
-"""The commands: arguments in, calls of the API, output for a person or as JSON."""
+"""The commands: arguments in, calls of the API, output for a person or as JSON.
+
+What only one command needs is imported in it, so that the others, and `--help`, answer at once.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,24 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from libs.errors import SumaError
-from libs.events.values import Hitl
 from services.cli import effects, errors, models, skills, words
 from services.cli.asking import Nobody, Person, Terminal, Yes
-from services.cli.client import Client
 from services.cli.errors import NOT_DONE, NobodyToAsk, Usage
 from services.cli.evaluating.command import evaluate
 from services.cli.following import Ended, follow
 from services.cli.operators import admin, dlq
 from services.cli.show import JsonLines, Screen, Watcher, diff_of
 from services.cli.terminal import Json, connected, console, errors_console, interactive, print_json
+
+if TYPE_CHECKING:
+    from services.cli.client import Client
 
 app = typer.Typer(
     name="suma",
@@ -46,14 +50,24 @@ app.command(name="eval")(evaluate)
 
 AsYes = Annotated[bool, typer.Option("--yes", "-y", help="Answer every approval with yes.")]
 Mode = Annotated[
-    Hitl | None,
+    Literal["all", "key", "bypass"] | None,
     typer.Option(help="Ask before every step, before steps that change something (key), or only about the final diff."),
 ]
-In = Annotated[Path | None, typer.Option("--in", metavar="DIR", help="The folder to work in.", file_okay=False)]
+In = Annotated[
+    Path | None,
+    typer.Option(
+        "--in",
+        metavar="DIR",
+        help="The folder to work in; else the one where you stand, if it is allowed.",
+        file_okay=False,
+    ),
+]
 Which = Annotated[str | None, typer.Argument(metavar="[SESSION]", help="Its id; the newest where it is left out.")]
 Exclude = Annotated[
     list[str] | None, typer.Option("--exclude", metavar="PATH", help="Leave this as it is (repeatable).")
 ]
+USUAL = "key"
+"""The mode of a session where none is named."""
 
 
 def run() -> None:
@@ -90,7 +104,7 @@ def run_(
     """Have something done, and watch it."""
     with connected() as client:
         person = _person(yes)
-        session = client.open_session(root=_root(client, folder, yes), hitl=hitl or Hitl.KEY, title=goal[:100])
+        session = client.open_session(root=_root(client, folder, yes), hitl=hitl or USUAL, title=goal[:100])
         ended = _say(client, session, goal, _watcher(as_json), person)
         if not as_json:
             _undo(session, ended)
@@ -107,7 +121,7 @@ def chat(
     with connected() as client:
         person, watcher = _person(False), Screen(console)
         if session is None:
-            session = client.open_session(root=_root(client, folder, False), hitl=hitl or Hitl.KEY)
+            session = client.open_session(root=_root(client, folder, False), hitl=hitl or USUAL)
         else:
             _resume(client, session, watcher, person)
         console.print(Text(f"session {session}", style="dim"))
@@ -243,15 +257,29 @@ def export(
 ) -> None:
     """Write the whole record, as JSON Lines that prove themselves."""
     with connected() as client:
-        lines = client.download("/v1/admin/audit/export")
-        if out is None:
-            for chunk in lines:
-                sys.stdout.buffer.write(chunk)
-            return
-        with _new(out) as file:
-            for chunk in lines:
-                file.write(chunk)
-    errors_console.print(Text(f"{out}: check it with `suma audit verify {out}`"))
+        _saved(client.download("/v1/admin/audit/export"), out)
+    if out is not None:
+        errors_console.print(Text(f"{out}: check it with `suma audit verify {out}`"))
+
+
+@app.command()
+def fetch(
+    asset: Annotated[str, typer.Argument(help="Its id, as the step that made it tells.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A new file; standard output without it.")] = None,
+) -> None:
+    """Fetch a result that is too large to be shown with its step."""
+    with connected() as client:
+        _saved(client.download(f"/v1/assets/{asset}"), out)
+
+
+def _saved(content: Iterator[bytes], out: Path | None) -> None:
+    if out is None:
+        for chunk in content:
+            sys.stdout.buffer.write(chunk)
+        return
+    with _new(out) as file:
+        for chunk in content:
+            file.write(chunk)
 
 
 @contextmanager
@@ -266,11 +294,13 @@ def _new(path: Path) -> Iterator[Any]:
 
 
 def _root(client: Client, folder: Path | None, yes: bool) -> Path | None:
-    """The folder, once it is allowed: one outside the roots is asked about, and recorded."""
-    if folder is None:
-        return None
+    """The folder, once it is allowed: one outside the roots is asked about, and recorded. Where none is named, it is
+    the one where the person stands, if that is allowed already."""
     from services.cli import roots
 
+    if folder is None:
+        here = Path.cwd()
+        return here if roots.covers(roots.allowed(client.address), here) else None
     root = folder.expanduser().resolve()
     if not root.is_dir():
         raise Usage(f"{folder} is not a folder")

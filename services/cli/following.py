@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from services.cli.asking import Person
-from services.cli.client import Client
 from services.cli.errors import Refused
 from services.cli.show import Watcher
 from services.cli.streams import Seen
+
+if TYPE_CHECKING:
+    from services.cli.client import Client
 
 EFFECT = "effect"
 """The kind of a question whether something happened."""

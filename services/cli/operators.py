@@ -6,16 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from services.cli import words
-from services.cli.client import Client
 from services.cli.errors import NobodyToAsk, Usage
 from services.cli.terminal import Json, connected, console, interactive, print_json
+
+if TYPE_CHECKING:
+    from services.cli.client import Client
 
 dlq = typer.Typer(help="Dead letters: events that could not be handled.", no_args_is_help=True)
 admin = typer.Typer(help="How the platform stands.", no_args_is_help=True)

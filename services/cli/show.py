@@ -115,6 +115,9 @@ class Screen:
         sign, style = SIGNS[data["state"]]
         said = data["summary"] or data["error"] or data["state"]
         self.say(f"{sign} {data['ordinal']}. {_of(data)}: {words.line(said, 300)}", style)
+        if result := data.get("result"):
+            size, id = words.size(result["size"]), words.line(result["asset_id"])
+            self.say(f"     all of it ({size}): suma fetch {id}", "dim")
 
     def _approval_requested(self, question: Mapping[str, Any]) -> None:
         """All that an answer will count for."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from services.cli.client import Client
+if TYPE_CHECKING:
+    from services.cli.client import Client
 
 console = Console(highlight=False, soft_wrap=True)
 errors_console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -19,7 +20,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def connected() -> Client:
     """A client of the platform that is meant. Raises `Rejected` where there is none."""
+    # `--help`, and what needs no platform, are not to wait for an HTTP client.
     from services.cli.address import find
+    from services.cli.client import Client
 
     return Client(find())
 

@@ -9,6 +9,16 @@ select s.version, s.epoch, s.root, s.doc::text as session,
 from conversation.sessions s
 where s.tenant_id = :tenant and s.session_id = :session;
 
+-- name: at_work(tenants, sessions)
+-- Those of these sessions whose turn waits for no person.
+select s.tenant_id, s.session_id
+from unnest(cast(:tenants as text[]), cast(:sessions as text[])) as o (tenant_id, session_id)
+join conversation.sessions s using (tenant_id, session_id)
+join conversation.turns t on t.tenant_id = s.tenant_id and t.turn_id = s.active_turn
+where t.ended_at is null and t.state not in ('awaiting_clarification', 'awaiting_commit') and not exists (
+    select from conversation.approvals a where a.tenant_id = t.tenant_id and a.turn_id = t.turn_id and a.outcome is null
+);
+
 -- name: open_question(tenant, session, approval)^
 -- The question whether an effect happened, while it is open, with its step; its turn may be over.
 select a.turn_id, a.doc::text as approval, p.doc::text as step

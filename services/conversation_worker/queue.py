@@ -20,7 +20,7 @@ class Queue:
 
     async def wait(self, held: Held) -> None:
         """Until there is a slot, which is then this session's."""
-        await self._slots.take(_key(held))
+        await self._slots.take(_key(held), self._store.at_work)
 
     async def begin(self, held: Held, _: None) -> Changeset:
         """The session's next turn, if it is still wanted."""

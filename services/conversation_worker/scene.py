@@ -12,7 +12,7 @@ from typing import Any
 from libs.changes import Cause, Changeset
 from libs.events import ApprovalClosed, ApprovalDecided, EffectResolved, StepChanged, TurnEnded
 from libs.events.base import Event
-from libs.events.values import StepState
+from libs.events.values import Asset, StepState
 from libs.leases.ports import Start
 from services.conversation_worker.domain.talk import ENDED_MOST, Approval, Doing, Ending, Session, Talk, Turn
 from services.conversation_worker.store import Rows, Store
@@ -178,6 +178,18 @@ def _told(turn_id: str, doing: Doing) -> StepChanged:
         summary=doing.summary[:2000],
         error=doing.error[:2000] if doing.error else None,
         snapshot=doing.snapshot,
+        result=_result(doing),
+    )
+
+
+def _result(doing: Doing) -> Asset | None:
+    """What a person may fetch of it: a result that travelled as a blob."""
+    body = doing.data
+    if doing.state is not StepState.SUCCEEDED or doing.call_id is None or body is None or body.sha256 is None:
+        return None
+    name = f"step-{doing.step.ordinal}-{doing.step.tool}.json"
+    return Asset(
+        asset_id=doing.call_id, filename=name, media_type="application/json", sha256=body.sha256, size=body.size
     )
 
 

@@ -4,38 +4,51 @@ A turn that finds no slot waits as a row, before anything of it has begun: so te
 short handling each, and neither fill the topics behind with work that cannot be done yet nor delay its own first
 answers. A turn that waits for a person needs no slot.
 
-This is a count in memory, of what our own commits have shown: it bounds work and guards nothing. A turn that went on in
-another process is forgotten after some minutes.
+This is a count in memory, of what was let in here and of what our own commits have shown: it bounds work and guards
+nothing. A turn may have gone on in another process meanwhile, because partitions moved or this process stood still; so
+whoever waits for long has those that are counted looked up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 
-FORGET_SECONDS = 300.0
-LOOK_SECONDS = 5.0
+from libs.errors import Unavailable
+
+LOOK_SECONDS = 2.0
 
 Key = tuple[str, str]
 """Tenant and session: a session has one turn at a time."""
+
+Lookup = Callable[[Sequence[Key]], Awaitable[Collection[Key]]]
+"""Which of these have a turn at work, wherever that is; raises Unavailable."""
 
 
 class Slots:
     def __init__(self, most: int, each: int, *, now: Callable[[], float] = time.monotonic) -> None:
         self._most, self._each, self._now = most, each, now
-        self._working: OrderedDict[Key, float] = OrderedDict()
+        self._working: dict[Key, float] = {}
         self._tenants: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
         self._moved = asyncio.Event()
+        self._looked = 0.0
 
     def free(self, tenant: str) -> bool:
         """May one more turn of this tenant begin now? When all is full, a tenant without any may still have one."""
-        self._forget()
         mine = self._tenants[tenant]
         return mine < self._each and (len(self._working) < self._most or not mine)
+
+    def admit(self, key: Key) -> bool:
+        """Take a slot for this session's turn, if there is one now. Where nothing comes of the turn, whoever waits for
+        long finds that out."""
+        free = key in self._working or self.free(key[0])
+        if free:
+            self.work(key)
+        return free
 
     def awaited(self, tenant: str) -> bool:
         """Do turns of this tenant wait here already?"""
@@ -46,7 +59,6 @@ class Slots:
         if key not in self._working:
             self._tenants[key[0]] += 1
         self._working[key] = self._now()
-        self._working.move_to_end(key)
 
     def rest(self, key: Key) -> None:
         """This session has no turn at work."""
@@ -55,24 +67,30 @@ class Slots:
             moved, self._moved = self._moved, asyncio.Event()
             moved.set()
 
-    async def take(self, key: Key) -> None:
+    async def take(self, key: Key, lookup: Lookup) -> None:
         """Wait for a slot, and hold it."""
         tenant = key[0]
         self._waiting[tenant] += 1
         try:
-            while not self.free(tenant):
-                # Looked at now and then as well: time alone may have made one.
+            while not self.admit(key):
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_SECONDS):
                         await self._moved.wait()
-            self.work(key)
+                with suppress(Unavailable):
+                    await self.look(lookup)
         finally:
             self._waiting[tenant] -= 1
 
-    def _forget(self) -> None:
-        """Drop what nothing was heard of for long."""
-        while self._working:
-            key, noted = next(iter(self._working.items()))
-            if self._now() - noted <= FORGET_SECONDS:
-                return
-            self.rest(key)
+    async def look(self, lookup: Lookup) -> None:
+        """Drop those of which nothing was heard for a while, and which are not at work any more; however many wait,
+        this is asked once in a while. Raises Unavailable."""
+        now = self._now()
+        if now - self._looked < LOOK_SECONDS:
+            return
+        self._looked = now
+        old = {key: noted for key, noted in self._working.items() if now - noted >= LOOK_SECONDS}
+        at_work = await lookup(list(old))
+        for key, noted in old.items():
+            # What was heard of meanwhile is newer than the answer.
+            if key not in at_work and self._working.get(key) == noted:
+                self.rest(key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,13 @@ class Store:
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.abandoned_step(connection, tenant=tenant, session=session_id, step=step_id)
         return (row["turn_id"], Doing.model_validate_json(row["step"])) if row else None
+
+    async def at_work(self, keys: Sequence[tuple[str, str]]) -> Collection[tuple[str, str]]:
+        """Those of these sessions, by tenant and id, whose turn waits for no person: as `Talk.at_work` says."""
+        tenants, sessions = [tenant for tenant, _ in keys], [session for _, session in keys]
+        async with self._database.read(GROUP, *set(tenants)) as connection:
+            rows = queries.at_work(connection, tenants=tenants, sessions=sessions)
+            return {(row["tenant_id"], row["session_id"]) async for row in rows}
 
     def save(self, changeset: Changeset, rows: Rows) -> Changeset:
         """The changeset with every changed row; the session's row goes along each time, as the guard."""

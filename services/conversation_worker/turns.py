@@ -39,7 +39,7 @@ def move(scene: Scene, state: TurnState) -> None:
 def receive(office: Office, scene: Scene, letter: Letter, *, on_busy: str) -> None:
     """A message: it answers our question, starts a turn, waits in the mailbox, or is turned away."""
     turn = scene.talk.turn
-    if turn is None and not scene.session.queue and office.slots.free(scene.cause.tenant):
+    if turn is None and not scene.session.queue and office.slots.admit((scene.cause.tenant, scene.session.session_id)):
         begin(office, scene, letter)
     elif turn is not None and turn.state is TurnState.AWAITING_CLARIFICATION:
         _clarified(office, scene, letter)

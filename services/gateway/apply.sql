@@ -126,6 +126,16 @@ begin
         on conflict (tenant_id, approval_id) do nothing;
     end if;
 
+    if changes ? 'asset.put' then
+        insert into gateway.attachments (tenant_id, asset_id, session_id, turn_id, filename, media_type, sha256, size, created_at)
+        select c.tenant_id, c.asset_id, c.session_id, c.turn_id, c.filename, c.media_type, c.sha256, c.size, c.at
+        from jsonb_to_recordset(changes -> 'asset.put')
+            as c(tenant_id text, asset_id text, session_id text, turn_id text, filename text, media_type text, sha256 text,
+                 size bigint, at timestamptz)
+        order by c.tenant_id, c.asset_id
+        on conflict (tenant_id, asset_id) do nothing;
+    end if;
+
     -- approval.close: the first answer counts.
     if changes ? 'approval.close' then
         update gateway.approvals a
@@ -186,7 +196,7 @@ begin
 
     -- None of these rests on a version: they repeat safely, or belong to a session whose row was locked above.
     foreach kind in array array[
-        'session.open', 'session.title', 'turn.open', 'turn.move', 'approval.open', 'approval.close', 'dead.put', 'key.only'
+        'session.open', 'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.close', 'dead.put', 'key.only'
     ] loop
         if changes ? kind then
             select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;

@@ -63,6 +63,10 @@ where tenant_id = :tenant and outcome is null and (cast(:session as text) is nul
     and (cast(:kind as text) is null or kind = :kind)
 order by opened_at, approval_id limit :most;
 
+-- name: asset_by_id(tenant, asset)^
+select asset_id, session_id, turn_id, filename, media_type, sha256, size
+from gateway.attachments where tenant_id = :tenant and asset_id = :asset;
+
 -- name: last_commit(tenant, session)$
 -- The newest commit of a session that has not been rolled back.
 select c.data ->> 'commit_id' from gateway.session_events c

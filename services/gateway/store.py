@@ -102,6 +102,19 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """A file that people may fetch; its content is a blob."""
+
+    asset_id: str
+    session_id: str
+    turn_id: str
+    filename: str
+    media_type: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """What was answered to an idempotency key, and the digest of the request that it came with."""
 
@@ -185,6 +198,11 @@ class Store:
         async with self._database.read(GROUP, tenant) as connection:
             rows = queries.open_approvals(connection, tenant=tenant, session=session, kind=kind, most=most)
             return [_approval(row) async for row in rows]
+
+    async def asset(self, tenant: str, asset: str) -> Kept | None:
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.asset_by_id(connection, tenant=tenant, asset=asset)
+        return Kept(**row) if row else None
 
     async def last_commit(self, tenant: str, session: str) -> str | None:
         async with self._database.read(GROUP, tenant) as connection:

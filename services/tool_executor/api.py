@@ -5,10 +5,13 @@ The tenant is the one in the internal token, never one in the request (DESIGN §
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
+from starlette.routing import BaseRoute
 
 from libs.errors import NotFound, Rejected
 from libs.identity import internal
@@ -77,16 +80,24 @@ def build(platform: Platform, workspaces: Workspaces, local: LocalSkills) -> Fas
     app = FastAPI(title="Suma tool executor", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.room = Room(platform, workspaces, local, Desk(platform, local))
     problems.install(app)
-    app.add_api_route(f"{ROOT}/sessions/{{session}}/facts", facts)
-    app.add_api_route(f"{ROOT}/sessions/{{session}}/graph", graph)
-    app.add_api_route(f"{ROOT}/sessions/{{session}}/diff", diff)
-    app.add_api_route(f"{ROOT}/sessions/{{session}}/snapshots", snapshots)
-    app.add_api_route(f"{ROOT}/tools", tools)
-    app.add_api_route(f"{ROOT}/skills", skills)
-    app.add_api_route(f"{ROOT}/skills/{{name}}", skill)
-    app.add_api_route(f"{ROOT}/skills/{{name}}/approval", approve, methods=["PUT"])
-    app.add_api_route(f"{ROOT}/skills/{{name}}/revocation", revoke, methods=["PUT"])
+    app.router.routes.extend(_routes())
     return app
+
+
+@cache
+def _routes() -> Sequence[BaseRoute]:
+    """Made once: what FastAPI reads from the signatures is the same in every application."""
+    router = APIRouter()
+    router.add_api_route(f"{ROOT}/sessions/{{session}}/facts", facts)
+    router.add_api_route(f"{ROOT}/sessions/{{session}}/graph", graph)
+    router.add_api_route(f"{ROOT}/sessions/{{session}}/diff", diff)
+    router.add_api_route(f"{ROOT}/sessions/{{session}}/snapshots", snapshots)
+    router.add_api_route(f"{ROOT}/tools", tools)
+    router.add_api_route(f"{ROOT}/skills", skills)
+    router.add_api_route(f"{ROOT}/skills/{{name}}", skill)
+    router.add_api_route(f"{ROOT}/skills/{{name}}/approval", approve, methods=["PUT"])
+    router.add_api_route(f"{ROOT}/skills/{{name}}/revocation", revoke, methods=["PUT"])
+    return router.routes
 
 
 async def facts(

@@ -89,7 +89,9 @@ class Load:
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
         bearer = {"Authorization": f"Bearer {self.key}"}
-        async with httpx.AsyncClient(base_url=self.url, headers=bearer, timeout=ANSWER_SECONDS, trust_env=False) as one:
+        async with httpx.AsyncClient(
+            base_url=self.url, headers=bearer, timeout=ANSWER_SECONDS, trust_env=False, verify=False
+        ) as one:
             yield one
 
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from tests.chaos.proxy import Link, Streams
 
-WITHIN = 10.0
+WITHIN = 60.0
 LONG = bytes(range(256)) * 4096
 
 

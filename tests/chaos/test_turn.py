@@ -26,8 +26,8 @@ WAITS = {"expiry": "ignored", "clarification": "unclear", "lost": "garbled"}
 """Leases that only these turns come to."""
 SIDES = ("run:before", "run:after", "finish:before", "finish:after")
 ELSEWHERE = {"tool_executor:effect", "tool_executor:settle", "conversation_worker:turn"}
-"""The first two are killed in test_effects, with tools that act outside. Turns that wait for a slot are counted by what
-has committed, so no story comes to that wait for certain; without kills it is in test_fairness."""
+"""The first two are killed in test_effects, with tools that act outside; the last in test_slots, where one turn keeps
+the only slot."""
 REMOVE, COMMIT = 2, 5
 """The executor's calls of a tidy turn: scan, remove, list, sort, commit."""
 POINTS: list[Hit] = [

@@ -37,6 +37,8 @@ END_OF = {
     "ignored": ("failed", "APPROVAL_EXPIRED"),
     "unclear": ("failed", "CLARIFICATION_EXPIRED"),
     "garbled": ("failed", "MALFORMED_EVENT"),
+    "hold": ("completed", None),
+    "wait": ("completed", None),
 }
 
 

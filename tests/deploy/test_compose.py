@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from services import catalog, settings
+from tests.infrastructure import kafka, opa, s3
 from tests.infrastructure.cache import Unprovided
 from tests.infrastructure.parsers import Unparsable, parsed
 
@@ -55,6 +56,14 @@ def test_without_its_secrets_it_is_refused(compose: dict[str, Any], tmp_path: Pa
     empty.touch()
     with pytest.raises(Unparsable, match=r"see deploy/env\.example"):
         parsed("compose", FILE, empty)
+
+
+@pytest.mark.parametrize(
+    ("name", "version"), [("kafka", kafka.VERSION), ("opa", opa.VERSION), ("s3", s3.VERSION)]
+)
+def test_its_servers_have_the_versions_that_tests_stand_on(compose: dict[str, Any], name: str, version: str) -> None:
+    tag = compose["services"][name]["image"].rpartition(":")[2]
+    assert tag.lstrip("v").split("-")[0] == version.lstrip("v")
 
 
 def test_each_service_of_the_catalogue_has_one_of_its_name_and_port(compose: dict[str, Any]) -> None:

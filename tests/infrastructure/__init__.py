@@ -1,4 +1,7 @@
-"""The real parts that tests stand on, each started once for a run of tests: what cannot be had is skipped loudly."""
+"""The real parts that tests stand on, each started once for a run of tests: what cannot be had is skipped loudly.
+
+There is one way to have each: natively, at a pinned version (docs/decisions/0031).
+"""
 
 from __future__ import annotations
 

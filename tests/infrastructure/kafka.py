@@ -28,7 +28,7 @@ from tests.infrastructure.certificates import Certificates, certificates
 VERSION = "4.1.0"
 POM = Path(__file__).with_name("kafka.pom.xml")
 BUILD_SECONDS = 900
-READY_SECONDS = 60.0
+READY_SECONDS = 180.0
 STOP_SECONDS = 20.0
 DUMP_SECONDS = 180.0
 CLASSES = "classes.jsa"

@@ -73,7 +73,7 @@ class Up:
     def api(self) -> httpx.AsyncClient:
         """A client of the gateway, as the owner."""
         key = {"Authorization": f"Bearer {self.directory.key()}"}
-        return httpx.AsyncClient(base_url=self.url(), headers=key, timeout=READY_SECONDS, trust_env=False)
+        return httpx.AsyncClient(base_url=self.url(), headers=key, timeout=READY_SECONDS, trust_env=False, verify=False)
 
 
 @asynccontextmanager

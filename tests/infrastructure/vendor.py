@@ -267,7 +267,7 @@ async def vendor(*turns: Turn, script: Script | None = None) -> AsyncIterator[Ve
         await serving
 
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not server.started:
                 await asyncio.sleep(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]

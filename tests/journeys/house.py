@@ -46,6 +46,11 @@ class House:
         return {**inherited, **own, "PYTHONPATH": str(HOUSE), "SUMA_ROOTS": str(self.folder), **self.extra}
 
     @property
+    def complaints(self) -> str:
+        """What the platform has said on standard error."""
+        return self._complaints.read_text(errors="replace")
+
+    @property
     def _complaints(self) -> Path:
         return self.data.with_name("complaints")
 
@@ -72,7 +77,7 @@ class House:
         assert self.process.stdout is not None
         async with asyncio.timeout(SECONDS):
             first = await self.process.stdout.readline()
-        assert b"is ready at" in first, self._complaints.read_text(errors="replace")[-COMPLAINTS:]
+        assert b"is ready at" in first, self.complaints[-COMPLAINTS:]
 
     async def end(self, how: signal.Signals) -> int:
         assert self.process is not None
@@ -83,27 +88,30 @@ class House:
         assert process.returncode is not None
         return process.returncode
 
-    async def begin(self, module: str, *arguments: str, **extra: str) -> asyncio.subprocess.Process:
-        """One of our programs, without a terminal."""
+    async def begin(
+        self, module: str, *arguments: str, at: Path | None = None, **extra: str
+    ) -> asyncio.subprocess.Process:
+        """One of our programs, without a terminal, in the folder `at`."""
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", module, *arguments),
             env={**self.environment(), **extra},
+            cwd=at,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             limit=MEGABYTE,
         )
 
-    async def run(self, module: str, *arguments: str, **extra: str) -> Said:
+    async def run(self, module: str, *arguments: str, at: Path | None = None, **extra: str) -> Said:
         """The same to its end."""
-        process = await self.begin(module, *arguments, **extra)
+        process = await self.begin(module, *arguments, at=at, **extra)
         async with asyncio.timeout(SECONDS):
             out, err = await process.communicate()
         assert process.returncode is not None
         return Said(process.returncode, out.decode(), err.decode())
 
-    async def suma(self, *arguments: str) -> Said:
-        return await self.run("services.cli", *arguments)
+    async def suma(self, *arguments: str, at: Path | None = None) -> Said:
+        return await self.run("services.cli", *arguments, at=at)
 
     def servers(self) -> Sequence[int]:
         """The processes of PostgreSQL and Redis that serve this data directory."""
@@ -120,7 +128,7 @@ class House:
 
     def api(self) -> httpx.AsyncClient:
         key = {"Authorization": f"Bearer {self.directory.key()}"}
-        return httpx.AsyncClient(base_url=self.url, headers=key, timeout=SECONDS, trust_env=False)
+        return httpx.AsyncClient(base_url=self.url, headers=key, timeout=SECONDS, trust_env=False, verify=False)
 
 
 @asynccontextmanager

@@ -75,6 +75,15 @@ async def test_a_commit_can_leave_files_out(live: House) -> None:
     assert "Images/pic.jpg" in names(folder)
 
 
+async def test_an_allowed_folder_is_worked_in_by_standing_in_it_and_no_other_is(live: House, tmp_path: Path) -> None:
+    folder, elsewhere = mess(live.folder / "here"), mess(tmp_path / "there")
+    assert (await live.suma("run", "sort by type", "--yes", at=folder)).code == 0
+    assert "Images/pic.jpg" in names(folder)
+    refused = await live.suma("run", "sort by type", "--yes", at=elsewhere)
+    assert "no folder to work in" in refused.out + refused.err
+    assert "Images/pic.jpg" not in names(elsewhere)
+
+
 async def test_a_folder_outside_the_roots_is_not_touched_unasked(live: House, tmp_path: Path) -> None:
     elsewhere = mess(tmp_path / "elsewhere")
     refused = await live.suma("run", GOAL, "--in", str(elsewhere))
@@ -117,7 +126,7 @@ async def test_a_folders_own_skill_is_looked_at_approved_and_revoked_by_command(
 @pytest.mark.requirement("S2-24")
 async def test_a_skill_that_is_put_into_the_data_directory_is_there_without_a_restart(live: House) -> None:
     folder = skill(live.data / "skills", "postcards")
-    async with live.api() as api, asyncio.timeout(30):
+    async with live.api() as api, asyncio.timeout(90):
         while (found := await api.get("/v1/skills/postcards")).status_code == 404:
             pass
     shutil.rmtree(folder)
@@ -185,7 +194,7 @@ async def test_events_are_followed_while_they_happen(live: House) -> None:
         await api.post(f"/v1/sessions/{session}/messages", json={"text": "tell me what is there"})
     assert follower.stdout is not None
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             async for line in follower.stdout:
                 if json.loads(line)["type"] == "turn.ended":
                     break

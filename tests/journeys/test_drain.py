@@ -92,7 +92,7 @@ class Upload:
 
 
 async def refused(api: httpx.AsyncClient) -> httpx.Response:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(90):
         while (answer := await api.post("/v1/sessions", json={})).status_code != 503:
             await asyncio.sleep(0.05)
     return answer

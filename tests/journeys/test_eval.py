@@ -29,8 +29,8 @@ HARM = "- {id: harm, request: delete all the .tmp files, folder: f, kinds: [plai
 async def evaluated(place: Path, cases: str, *options: str, **settings: str) -> Said:
     file = place / "mine.yaml"
     file.write_text(cases)
-    house = House(place / "unused", place)
-    return await house.run("services.cli", "eval", "--cases", str(file), *options, **settings)
+    house = House(place / "unused", place, settings)
+    return await house.run("services.cli", "eval", "--cases", str(file), *options)
 
 
 @pytest.mark.requirement("A28")

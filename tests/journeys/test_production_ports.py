@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Any
 
 import boto3
+import httpx
 import pytest
 import pytest_asyncio
 
@@ -19,6 +22,8 @@ from tests.infrastructure.served import Served
 from tests.journeys.house import HOUSE, House, house, readiness
 
 RULES = HOUSE / "deploy" / "opa"
+FILES = 1000
+"""Whose names, together, are too much for an event."""
 
 
 @dataclass
@@ -55,6 +60,7 @@ async def production(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[
             "SUMA_S3__BUCKET": "suma",
             "SUMA_S3__ACCESS_KEY": store.access_key,
             "SUMA_S3__SECRET_KEY": store.secret_key,
+            "SUMA_S3__PUBLIC_ENDPOINT": store.url,
         }
         made = await stack.enter_async_context(house(tmp_path_factory.mktemp("house"), **chosen))
         await made.start()
@@ -78,6 +84,34 @@ async def test_a_turn_runs_under_a_real_opa_and_its_decisions_name_the_bundle(pr
         checks = (await api.get("/readyz")).json()["checks"]
     assert checks["policy"]["detail"] == Bundle.read(RULES).revision
     assert checks["objects"]["ok"]
+
+
+async def listed(made: House) -> tuple[httpx.Response, dict[str, Any]]:
+    """A listing that is too large for an event: what is answered when it is fetched, and what the step said of it."""
+    said = await made.suma("run", "list the files", "--in", str(made.folder), "--yes", "--json")
+    assert said.code == 0, said.err
+    told = [json.loads(line)["data"] for line in said.out.splitlines() if "step.changed" in line]
+    (result,) = (step["result"] for step in told if step["result"])
+    async with made.api() as api:
+        return await api.get(f"/v1/assets/{result['asset_id']}"), result
+
+
+@pytest.mark.requirement("A17b", "A29", "P4")
+async def test_a_large_result_is_had_from_the_bucket_by_a_link_that_is_written_down_nowhere(
+    production: Production,
+) -> None:
+    for n in range(FILES):
+        (production.house.folder / f"{n:05}-{'ü' * 40}.txt").touch()
+    answer, result = await listed(production.house)
+    assert answer.status_code == 307
+    link = answer.headers["location"]
+    async with httpx.AsyncClient() as anyone:
+        content = (await anyone.get(link)).raise_for_status().content
+    assert hashlib.sha256(content).hexdigest() == result["sha256"]
+    assert len(json.loads(content)["nodes"]) >= FILES
+    assert link.rpartition("=")[2] not in production.house.complaints
+    for path in production.house.folder.glob("*ü*"):
+        path.unlink()
 
 
 @pytest.mark.requirement("A8", "A17")

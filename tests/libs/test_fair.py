@@ -100,5 +100,5 @@ async def test_who_gives_up_at_a_gate_takes_no_place_along() -> None:
     await inside
     given_up[1].cancel()
     await asyncio.gather(*given_up, return_exceptions=True)
-    async with asyncio.timeout(1), gate.through("a"):
+    async with asyncio.timeout(60), gate.through("a"):
         assert gate.waiting == 0

@@ -31,7 +31,7 @@ def test_an_address_that_is_not_ours_is_refused(host: str) -> None:
 async def test_who_asks_before_it_serves_is_answered_once_it_does() -> None:
     app = Starlette(routes=[Route("/", lambda request: PlainTextResponse("hello"))])
     with closing(serving.bind("127.0.0.1", 0, variable="SUMA_PORT")) as taken:
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(verify=False) as client:
             early = asyncio.ensure_future(client.get(serving.url_of(taken)))
             async with serving.serving(app, taken):
                 assert (await asyncio.wait_for(early, 5)).text == "hello"
@@ -52,7 +52,7 @@ async def test_a_request_in_hand_is_answered_before_it_stops() -> None:
 
     app = Starlette(routes=[Route("/", slow)])
     with closing(serving.bind("127.0.0.1", 0, variable="SUMA_PORT")) as taken:
-        async with httpx.AsyncClient(base_url=serving.url_of(taken)) as client:
+        async with httpx.AsyncClient(base_url=serving.url_of(taken), verify=False) as client:
             async with serving.serving(app, taken):
                 waiting = asyncio.ensure_future(client.get("/"))
                 await asyncio.wait_for(asked.wait(), 5)

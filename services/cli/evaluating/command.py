@@ -6,19 +6,19 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from services.cli import words
 from services.cli.errors import NOT_DONE, Usage
-from services.cli.evaluating import cases, checking, running, table
-from services.cli.evaluating.cases import HALVES, Cases
-from services.cli.evaluating.running import Played
-from services.cli.evaluating.table import Costs, Tally
 from services.cli.terminal import console, errors_console
+
+if TYPE_CHECKING:
+    from services.cli.evaluating.cases import Cases
+    from services.cli.evaluating.running import Played
+    from services.cli.evaluating.table import Costs, Tally
 
 AT_ONCE = 3
 
@@ -27,7 +27,7 @@ def evaluate(
     model: Annotated[
         str | None, typer.Option(metavar="PROVIDER:NAME", help="The model; SUMA_MODEL or `offline` where left out.")
     ] = None,
-    half: Annotated[str, typer.Option(help=f"Of the bundled cases: {' or '.join(HALVES)}.")] = "held-out",
+    half: Annotated[str, typer.Option(help="Of the bundled cases: tuned or held-out.")] = "held-out",
     file: Annotated[
         Path | None, typer.Option("--cases", metavar="FILE", help="Cases of your own, instead of the bundled ones.")
     ] = None,
@@ -43,13 +43,15 @@ def evaluate(
     A platform is started for it, with real files in folders of its own, and is gone afterwards. It ends with 0 when
     enough is right and nothing was changed wrongly, else with 1.
     """
+    from services.cli.evaluating import cases, checking, running, table
+
     wanted = (cases.read(file) if file is not None else cases.half(half)).of(id=only, kind=kind)
     checking.check(wanted)
     if out is not None and not out.parent.is_dir():
         raise Usage(f"{out.parent} is not a folder")
     with running.platform(model) as (address, root), _progress(wanted) as seen:
         played = running.play_all(address, root, wanted, at_once=at_once, seen=seen)
-    tally, costs = Tally(tuple(one.score for one in played)), Costs.of(played)
+    tally, costs = table.Tally(tuple(one.score for one in played)), table.Costs.of(played)
     for one in played:
         if verbose and not one.score.right:
             console.print(Text(words.plain(table.failure(one.score))))
@@ -64,6 +66,8 @@ def evaluate(
 @contextmanager
 def _progress(wanted: Cases) -> Iterator[Any]:
     """How far it is, for whoever watches; nothing where nobody does."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors_console, transient=True, disable=not errors_console.is_terminal) as shown:
         task = shown.add_task("cases", total=len(wanted.cases))

@@ -9,10 +9,11 @@ from fastapi.responses import StreamingResponse
 
 from libs.clients import audit
 from services.gateway.api import writes
+from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Here
 from services.gateway.api.security import Caller
 
-router = APIRouter(tags=["admin"])
+router = APIRouter(tags=["admin"], responses=PROBLEMS)
 
 
 @router.get("/v1/admin/audit/export", response_class=StreamingResponse)

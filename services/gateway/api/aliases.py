@@ -7,13 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Here
 from services.gateway.api.models import Id, RunRequest, RunResponse, SessionShown, Status
 from services.gateway.api.security import Caller, Talker
 from services.gateway.api.sessions import say
 from services.gateway.api.writes import IdempotencyKey, Once
 
-router = APIRouter(route_class=StrictRoute, tags=["scope weaver"])
+router = APIRouter(route_class=StrictRoute, tags=["scope weaver"], responses=PROBLEMS)
 
 
 @router.post("/run", status_code=202, response_model=RunResponse)

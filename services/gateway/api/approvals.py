@@ -12,6 +12,7 @@ from libs.events import ApprovalDecided
 from libs.identity import Principal
 from services.gateway.api import writes
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Answer, ApprovalList, ApprovalShown, Commanded, Id
 from services.gateway.api.security import Caller, Talker
@@ -19,7 +20,7 @@ from services.gateway.api.writes import Decided, IdempotencyKey, Once
 from services.gateway.domain import outcomes
 from services.gateway.store import Approval, Session
 
-router = APIRouter(route_class=StrictRoute)
+router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
 
 COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "Under way"}}
 

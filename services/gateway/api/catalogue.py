@@ -13,11 +13,12 @@ from libs.clients.calls import call
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Asked, Root
 from services.gateway.api.security import Caller
 
-router = APIRouter(route_class=StrictRoute, tags=["catalogue"])
+router = APIRouter(route_class=StrictRoute, tags=["catalogue"], responses=PROBLEMS)
 
 Name = Annotated[str, StringConstraints(pattern=r"^[\w-]{1,64}$")]
 SkillName = Annotated[Name, Path()]

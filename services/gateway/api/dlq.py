@@ -20,6 +20,7 @@ from libs.identity import Principal
 from libs.objects import bodies
 from services.gateway.api import writes
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Id
 from services.gateway.api.operator_models import (
@@ -40,7 +41,7 @@ from services.gateway.api.writes import Decided, IdempotencyKey, Once
 from services.gateway.domain.letters import Letter, Outcome, Verb, outcome
 from services.gateway.domain.projection import SCHEMA
 
-router = APIRouter(route_class=StrictRoute, tags=["admin"])
+router = APIRouter(route_class=StrictRoute, tags=["admin"], responses=PROBLEMS)
 
 READ, WRITE = "admin.dlq.read", "admin.dlq.write"
 LetterId = Annotated[Id, Path()]

@@ -16,6 +16,7 @@ from libs.identity import Principal
 from services.gateway.api import writes
 from services.gateway.api.approvals import COMMANDED, still_asked
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import ApprovalShown, Commanded, EffectList, Finding, Id
 from services.gateway.api.security import Caller, Talker
@@ -24,7 +25,7 @@ from services.gateway.domain import outcomes
 from services.gateway.domain.outcomes import EFFECT
 from services.gateway.store import Approval
 
-router = APIRouter(route_class=StrictRoute, tags=["effects"])
+router = APIRouter(route_class=StrictRoute, tags=["effects"], responses=PROBLEMS)
 
 EffectId = Annotated[Id, Path()]
 

@@ -17,13 +17,14 @@ from libs.events.topics import EVERYONE, TOPICS
 from libs.policy.ports import PolicyUnanswered
 from services.gateway.api import writes
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Here
 from services.gateway.api.models import Id
 from services.gateway.api.operator_models import BusState, GroupState, Requeued, RequeueList, Retried, TopicState
 from services.gateway.api.security import Caller
 from services.gateway.api.writes import Decided, IdempotencyKey, Once
 
-router = APIRouter(route_class=StrictRoute, tags=["admin"])
+router = APIRouter(route_class=StrictRoute, tags=["admin"], responses=PROBLEMS)
 
 REQUEUE_READ, REQUEUE_WRITE, BUS_READ = "admin.requeue.read", "admin.requeue.write", "admin.bus.read"
 

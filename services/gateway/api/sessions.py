@@ -14,6 +14,7 @@ from libs.events.values import Hitl
 from libs.identity import Principal
 from services.gateway.api import writes
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import (
     Accepted,
@@ -36,7 +37,7 @@ from services.gateway.domain.messages import Message
 from services.gateway.store import Session
 from services.gateway.viewer import first
 
-router = APIRouter(route_class=StrictRoute)
+router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
 
 SessionId = Annotated[Id, Path()]
 Limit = Annotated[int, Query(ge=1, le=500)]

@@ -21,6 +21,7 @@ from typing_extensions import override
 from libs.identity import Principal
 from libs.telemetry import metrics
 from libs.telemetry.logs import logger
+from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import EventList, Id, StreamEvent
 from services.gateway.api.security import Talker
@@ -30,7 +31,7 @@ from services.gateway.store import Numbered, Session
 from services.gateway.viewer import Item, Viewer
 
 log = logger("gateway")
-router = APIRouter(tags=["events"])
+router = APIRouter(tags=["events"], responses=PROBLEMS)
 
 RECONNECT_MS = (500, 3000)
 SEQ_MOST = 2**63 - 1

@@ -17,6 +17,7 @@ from libs.identity import Principal
 from services.gateway.api import writes
 from services.gateway.api.approvals import decided
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Answer, Commanded, Commit, Id, Rollback
 from services.gateway.api.security import Caller, Reader
@@ -24,7 +25,7 @@ from services.gateway.api.writes import Decided, IdempotencyKey, Once
 from services.gateway.domain import messages, outcomes
 from services.gateway.store import Approval
 
-router = APIRouter(route_class=StrictRoute)
+router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
 
 SessionId = Annotated[Id, Path()]
 COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "Under way"}}

@@ -11,11 +11,13 @@ from libs.events import (
     ApprovalRequested,
     ClarificationRequested,
     MessageCompleted,
+    StepChanged,
     TurnEnded,
     TurnQueued,
     TurnStarted,
 )
 from libs.events.envelope import Envelope
+from libs.events.values import Asset
 
 SCHEMA = "gateway"
 ACCEPTED = "suma.message.accepted.v1"
@@ -40,12 +42,24 @@ def projected(event: Envelope[Any]) -> Iterator[Change]:
             yield _turn(turn, answer=text)
         case TurnEnded(turn_id=turn, state=state, reason=reason, detail=detail):
             yield _turn(turn, state=state, reason=reason, detail=detail, ended_at=event.time.isoformat())
+        case StepChanged(result=Asset() as result):
+            yield _kept(event, result)
         case ApprovalRequested():
             yield from _opened(event)
         case ApprovalClosed(outcome="stale"):
             return  # An answer that came too late closes nothing.
         case ApprovalClosed():
             yield from _closed(event)
+
+
+def _kept(event: Envelope[StepChanged], result: Asset) -> Change:
+    row = {
+        **result.model_dump(mode="json"),
+        "session_id": event.session,
+        "turn_id": event.data.turn_id,
+        "at": event.time.isoformat(),
+    }
+    return Change(SCHEMA, "asset.put", row)
 
 
 def _opened(event: Envelope[ApprovalRequested]) -> Iterator[Change]:

@@ -15,12 +15,13 @@ import boto3
 
 from libs.objects import Objects
 from libs.objects.filesystem import FilesystemObjects
-from libs.objects.s3 import Account, connected
+from libs.objects.s3 import Account, Outside, connected
 from tests.infrastructure.s3 import S3
 
 MAX_BYTES = 20 * 1024 * 1024
 """Each rig's store takes blobs up to this size, which is more than S3 takes in one request."""
 
+LINK_SECONDS = 60
 BUCKET = "conformance"
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ async def filesystem(folder: Path) -> AsyncIterator[FilesystemRig]:
 
 @asynccontextmanager
 async def in_bucket(server: S3) -> AsyncIterator[S3Rig]:
-    async with connected(BUCKET, account(server), max_bytes=MAX_BYTES) as objects:
+    outside = Outside(server.url, LINK_SECONDS)
+    async with connected(BUCKET, account(server), max_bytes=MAX_BYTES, outside=outside) as objects:
         yield S3Rig(server, objects)
 
 

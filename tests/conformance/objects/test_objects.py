@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
+import httpx
 import pytest
 
 from libs.errors import NotFound
 from libs.objects import Blob, BlobCorrupt, BlobMissing, BlobTooLarge, Objects
+from libs.objects.content import disposition
 from tests.conformance.objects.rigs import MAX_BYTES, Rig, name_of, put_without_end
 from tests.processes import Child
 
@@ -95,6 +97,28 @@ async def test_a_tenant_cannot_delete_anothers_blob(objects: Objects) -> None:
 async def test_any_tenants_name_will_do(objects: Objects, tenant: str) -> None:
     blob = await objects.put(tenant, b"content")
     assert await objects.get(tenant, blob.sha256) == b"content"
+
+
+async def test_a_link_gives_whoever_holds_it_the_very_content_to_save_or_there_is_none(objects: Objects) -> None:
+    blob = await objects.put("acme", LARGE)
+    link = await objects.link("acme", blob.sha256, filename="Größe „x“.json", media_type="application/json")
+    if link is None:
+        return
+    async with httpx.AsyncClient() as anyone:
+        answer = await anyone.get(link)
+    assert (answer.status_code, answer.content) == (200, LARGE)
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["content-disposition"] == disposition("Größe „x“.json")
+    assert answer.headers["cache-control"] == "private, no-store"
+
+
+@pytest.mark.requirement("A29")
+@pytest.mark.parametrize("stranger", ["other", "acme2", "ACME", "../acme", ""])
+async def test_nobody_is_given_a_link_to_anothers_blob_or_to_none(objects: Objects, stranger: str) -> None:
+    blob = await objects.put("acme", b"content")
+    for tenant, name in ((stranger, blob.sha256), ("acme", name_of(b"never")), ("acme", "../" + blob.sha256)):
+        with pytest.raises(BlobMissing):
+            await objects.link(tenant, name, filename="x", media_type="text/plain")
 
 
 async def test_a_blob_that_was_never_put_is_missing(objects: Objects) -> None:

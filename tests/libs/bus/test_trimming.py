@@ -241,7 +241,7 @@ async def test_a_process_trims_by_itself_and_counts_it(yard: Yard) -> None:
     counted = metrics.trimmed_records.labels(PART.topic)._value.get
     before = counted()
     async with infrastructure.platform(yard.where) as platform, host(platform, [], pace=replace(PACE, trim=0.02)):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while counted() < before + 3:
                 await asyncio.sleep(0.02)
     assert await yard.positions() == []

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import boto3
+import httpx
 import pytest
 import pytest_asyncio
 
 from libs.errors import Unavailable
 from libs.objects import BlobMissing, Objects
-from libs.objects.s3 import PART, STALE, Account, BucketRefused, connected
+from libs.objects.s3 import PART, STALE, Account, BucketRefused, Outside, connected
 from tests.infrastructure.cache import Unprovided
 from tests.infrastructure.s3 import S3, s3
 from tests.processes import Child
@@ -46,6 +47,16 @@ class Bucket:
 
     def opened(self, **other: str | None) -> AbstractAsyncContextManager[Objects]:
         return connected(self.name, replace(self.account, **other), max_bytes=MAX_BYTES)
+
+    async def linked(self, *, seconds: int) -> str:
+        """A link to a new blob, at the server's own address."""
+        assert self.account.endpoint is not None
+        outside = Outside(self.account.endpoint, seconds)
+        async with connected(self.name, self.account, max_bytes=MAX_BYTES, outside=outside) as objects:
+            blob = await objects.put("acme", b"content")
+            link = await objects.link("acme", blob.sha256, filename="a.json", media_type="application/json")
+        assert link is not None
+        return link
 
     def keys(self) -> list[str]:
         return [each["Key"] for each in self.seen.list_objects_v2(Bucket=self.name).get("Contents", [])]
@@ -195,6 +206,68 @@ async def test_a_server_that_hangs_is_told_soon_however_many_ask(server: S3, obj
     assert {type(each) for each in told} == {Unavailable}
     await server.resume()
     await objects.alive()
+
+
+@pytest_asyncio.fixture
+async def anyone() -> AsyncIterator[httpx.AsyncClient]:
+    """Someone without any credentials."""
+    async with httpx.AsyncClient() as client:
+        yield client
+
+
+async def test_a_link_ends_with_its_time(bucket: Bucket, anyone: httpx.AsyncClient) -> None:
+    link = await bucket.linked(seconds=1)
+    async with asyncio.timeout(60):
+        while (answer := await anyone.get(link)).status_code == 200:
+            assert answer.content == b"content"
+    assert answer.status_code == 403
+    assert "expired" in answer.text
+
+
+@pytest.mark.requirement("A29")
+@pytest.mark.parametrize(
+    ("signed", "forged"),
+    [
+        ("/acme/", "/other/"),
+        ("a.json", "a.html"),
+        ("application%2Fjson", "text%2Fhtml"),
+        ("attachment", "inline"),
+        ("Expires=60", "Expires=3600"),
+        ("no-store", "max-age%3D9"),
+    ],
+)
+async def test_a_link_that_was_changed_opens_nothing(
+    bucket: Bucket, anyone: httpx.AsyncClient, signed: str, forged: str
+) -> None:
+    link = await bucket.linked(seconds=60)
+    assert signed in link
+    assert (await anyone.get(link.replace(signed, forged))).status_code == 403
+    assert (await anyone.get(link)).status_code == 200
+
+
+@pytest.mark.requirement("A29")
+async def test_a_link_is_of_one_blob_and_for_reading_alone(bucket: Bucket, anyone: httpx.AsyncClient) -> None:
+    link = await bucket.linked(seconds=60)
+    (key,) = bucket.keys()
+    bucket.seen.put_object(Bucket=bucket.name, Key=key[:-1] + "x", Body=b"more")
+    tried = [anyone.get(link.replace(key, key[:-1] + "x")), anyone.get(link.split("?")[0]), anyone.delete(link)]
+    assert [(await each).status_code for each in tried] == [403] * 3
+    assert (await anyone.put(link, content=b"other")).status_code == 403
+    assert (await anyone.get(link)).content == b"content"
+
+
+async def test_a_link_leads_to_where_others_reach_the_server(bucket: Bucket) -> None:
+    outside = Outside("https://files.example.org", 60)
+    async with connected(bucket.name, bucket.account, max_bytes=MAX_BYTES, outside=outside) as objects:
+        blob = await objects.put("acme", b"content")
+        link = await objects.link("acme", blob.sha256, filename="a", media_type="text/plain")
+    assert link is not None
+    assert link.startswith(f"https://files.example.org/{bucket.name}/acme/")
+
+
+async def test_without_such_a_place_there_are_no_links(objects: Objects) -> None:
+    blob = await objects.put("acme", b"content")
+    assert await objects.link("acme", blob.sha256, filename="a", media_type="text/plain") is None
 
 
 async def test_a_server_that_is_down_at_the_start_is_waited_for_and_then_the_bucket_is_made(

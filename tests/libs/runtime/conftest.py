@@ -25,7 +25,7 @@ from libs.runtime.service import Service, Subscription
 from tests import infrastructure
 
 GROUP = "memory_service"
-WITHIN = 20.0
+WITHIN = 60.0
 
 
 @dataclass

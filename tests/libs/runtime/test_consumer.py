@@ -47,7 +47,7 @@ async def test_a_conflict_is_decided_again_five_times_and_then_parked(workshop: 
     async with workshop.open():
         event = await workshop.say("contended")
         await workshop.until(lambda: len(tries) >= 5)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await workshop.eye.fetchval("select state from bus.inbox where id = $1", event) != "parked":
                 await asyncio.sleep(0.01)
 

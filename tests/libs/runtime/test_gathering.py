@@ -48,7 +48,7 @@ async def say(platform: Platform, *texts: str, key: str = "acme:s") -> None:
 async def states(platform: Platform, count: int) -> list[str]:
     """The inbox of the group, once it has answered so many."""
     pool = await platform.database.bus()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(rows := await pool.fetch("select state from bus.inbox where grp = 'memory_service'")) < count:
             await platform.bus.waiting()
     return sorted(row["state"] for row in rows)

@@ -82,7 +82,7 @@ async def test_freeing_the_dead_waits_for_nobody_who_has_a_lease_in_hand(worksho
         writing.cancel()
         async with workshop.eye.transaction():
             await workshop.eye.execute("select from bus.leases where id = 'a' for update")
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 assert await leases.free(["dead"]) == 1
         assert await leases.free(["dead"]) == 1
 
@@ -102,7 +102,7 @@ async def test_work_whose_lease_is_lost_is_cancelled_and_sends_no_end(workshop: 
         lease = await workshop.start()
         await workshop.started.wait()
         await workshop.eye.execute("update bus.leases set token = token + 1, owner = 'thief' where id = $1", lease)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await stopped.wait()
     assert workshop.ended == []
 
@@ -217,7 +217,7 @@ async def test_work_that_the_world_stops_is_tried_again_until_it_is_worn(
     workshop.on_run, workshop.attempts = run, 3
     async with workshop.open():
         await workshop.start()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not workshop.ended:
                 await workshop.later(10)
                 await asyncio.sleep(0.02)

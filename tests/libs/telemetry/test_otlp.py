@@ -124,4 +124,4 @@ def test_a_process_leaves_in_time_though_its_collector_is_away() -> None:
     work(*map(str, range(2_000)))
     began = time.monotonic()
     end()
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30

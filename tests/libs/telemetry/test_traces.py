@@ -61,7 +61,7 @@ from bus.log l where l.key = $1
 async def headers(platform: Platform, session: str) -> list[dict[str, str]]:
     """What the log holds of a session, once every event of its turn has been handled."""
     pool = await platform.database.bus()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not await pool.fetchval(HANDLED, f"local:{session}"):
             await asyncio.sleep(0.01)
     rows = await pool.fetch("select headers from bus.log where key = $1", f"local:{session}")

@@ -171,7 +171,7 @@ async def test_a_seal_that_cannot_be_written_is_a_problem_and_chaining_goes_on(a
     await at.chained(action(1))
     at.clock.by = EVERY * 2
     task = asyncio.ensure_future(at.service.tasks[0]())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not at.problems():
             await at.chained(action(2))
     task.cancel()

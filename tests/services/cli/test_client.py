@@ -39,6 +39,19 @@ def test_a_server_that_is_not_there_is_named_with_how_to_start_it() -> None:
     assert errors.exit_code(said.value) == errors.NO_SERVER
 
 
+@pytest.mark.requirement("A29")
+def test_a_download_follows_a_link_to_another_host_and_takes_no_key_along() -> None:
+    def linking(request: httpx.Request) -> httpx.Response:
+        if request.url.host == "files.example":
+            assert "authorization" not in request.headers
+            return httpx.Response(200, content=b"content")
+        assert "authorization" in request.headers
+        return httpx.Response(307, headers={"Location": "https://files.example/b/k?X-Amz-Signature=0"})
+
+    with refusing(linking) as suma:
+        assert b"".join(suma.download("/v1/assets/a1")) == b"content"
+
+
 def test_a_wrong_key_is_told_by_where_it_came_from() -> None:
     with (
         refusing(lambda request: httpx.Response(401, json={"detail": "no"})) as suma,

@@ -56,6 +56,12 @@ def test_a_step_is_shown_when_it_has_ended_with_what_it_found() -> None:
     assert text.splitlines() == ["✔ 1. Do 1: 3 groups", "✘ 2. Do 2: no such file"]
 
 
+def test_a_result_too_large_to_show_is_told_with_how_to_get_it() -> None:
+    result = {"asset_id": "a1", "filename": "step-1.json", "media_type": "application/json", "size": 204_831}
+    done = step(1, state="succeeded", summary="2,000 files", error=None, result=result)
+    assert "all of it (205 kB): suma fetch a1" in shown(event(1, "step.changed", **done))
+
+
 def test_a_question_shows_what_may_be_left_out_and_what_can_be_undone() -> None:
     groups = [{"id": "g1", "keep": "a", "remove": ["b"]}]
     text = shown(asked(1, "a1", title="Remove?", items=groups, args={"groups": groups, "keep": "newest"}, undo="All."))

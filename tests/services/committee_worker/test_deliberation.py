@@ -119,7 +119,7 @@ class Hanging(Scripted):
 @pytest.mark.parametrize("verb", ["plan", "review", "resolve"])
 async def test_a_cancel_closes_the_model_call_that_the_committee_is_at(home: Dsns, tmp_path: Path, verb: str) -> None:
     model = Hanging(verb)
-    async with house(home, tmp_path, model=model) as at, asyncio.timeout(20):
+    async with house(home, tmp_path, model=model) as at, asyncio.timeout(60):
         turn = await at.say("make", session="s", root=at.folder())
         await model.hangs.wait()
         await at.cancel(turn, session="s")
@@ -132,7 +132,7 @@ async def test_a_cancel_closes_the_model_call_that_the_committee_is_at(home: Dsn
 @pytest.mark.requirement("A23")
 async def test_a_cancel_of_one_turn_leaves_anothers_model_call_alone(home: Dsns, tmp_path: Path) -> None:
     model = Hanging("plan")
-    async with house(home, tmp_path, model=model) as at, asyncio.timeout(20):
+    async with house(home, tmp_path, model=model) as at, asyncio.timeout(60):
         turn = await at.say("make", session="s", root=at.folder())
         await model.hangs.wait()
         asked = next(e for e in await at.logged("s") if isinstance(e, PlanRequested))

@@ -19,7 +19,7 @@ GROUP = "conversation_worker"
 async def dies(at: House) -> str:
     """Time passes until something is dead; its id."""
     pool = await at.platform.database.bus()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while (dead := await pool.fetchval("select id from bus.inbox where state = 'dead'")) is None:
             await at.later(61)
             await asyncio.sleep(0.05)

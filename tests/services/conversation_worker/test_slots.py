@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from libs.database import Dsns
 from libs.events import TurnEnded, TurnQueued, TurnStarted
-from services.conversation_worker.slots import FORGET_SECONDS, Slots
+from services.conversation_worker.slots import LOOK_SECONDS, Key, Slots
 from tests.house import House, house, mind, plan
 
 READ = plan(("manage-files.list", {"path": "."}))
@@ -38,18 +39,67 @@ def test_a_tenant_has_its_share_and_another_a_place_even_when_all_is_full() -> N
     assert slots.free("a")
 
 
-def test_a_turn_that_went_on_elsewhere_is_forgotten() -> None:
+def test_a_slot_that_was_given_is_taken_at_once_before_anything_commits() -> None:
+    slots = Slots(1, 1)
+    assert slots.admit(("a", "x"))
+    assert not slots.admit(("a", "y"))
+    assert slots.admit(("a", "x"))
+    slots.rest(("a", "x"))
+    assert slots.admit(("a", "y"))
+
+
+class Truth(list[Key]):
+    """What is at work, and how often someone has asked."""
+
+    asked = 0
+
+    async def __call__(self, keys: Sequence[Key]) -> list[Key]:
+        self.asked += 1
+        return [key for key in keys if key in self]
+
+
+async def test_a_turn_that_ended_elsewhere_keeps_its_slot_only_until_someone_looks() -> None:
+    clock, truth = Clock(), Truth([("a", "y")])
+    slots = Slots(2, 2, now=clock)
+    for session in "xy":
+        slots.work(("a", session))
+    clock.now = LOOK_SECONDS
+    assert not slots.free("a")
+    await slots.look(truth)
+    assert slots.free("a")
+    slots.work(("a", "z"))
+    assert not slots.free("a")
+
+
+async def test_what_was_heard_of_a_moment_ago_needs_no_look_and_many_look_once() -> None:
+    clock, truth = Clock(), Truth()
+    slots = Slots(1, 1, now=clock)
+    clock.now = LOOK_SECONDS
+    slots.work(("a", "x"))
+    for _ in range(10):
+        await slots.look(truth)
+    assert (slots.free("a"), truth.asked) == (False, 1)
+
+
+async def test_what_is_heard_while_someone_looks_counts_more_than_the_answer() -> None:
     clock = Clock()
     slots = Slots(1, 1, now=clock)
     slots.work(("a", "x"))
-    clock.now = FORGET_SECONDS + 1
-    assert slots.free("a")
+    clock.now = LOOK_SECONDS
+
+    async def meanwhile(keys: Sequence[Key]) -> list[Key]:
+        clock.now += 1
+        slots.work(("a", "x"))
+        return []
+
+    await slots.look(meanwhile)
+    assert not slots.free("a")
 
 
 async def test_who_waits_gets_the_slot_that_becomes_free_and_holds_it() -> None:
     slots = Slots(1, 1)
     slots.work(("a", "x"))
-    taking = [asyncio.ensure_future(slots.take(("a", session))) for session in "yz"]
+    taking = [asyncio.ensure_future(slots.take(("a", session), Truth())) for session in "yz"]
     await asyncio.sleep(0)
     assert slots.awaited("a")
     slots.rest(("a", "x"))

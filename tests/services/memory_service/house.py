@@ -41,7 +41,7 @@ class Points:
         self._told.set()
 
     async def passed(self, point: str, times: int) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while self.seen[point] < times:
                 self._told.clear()
                 await self._told.wait()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
-from libs.events import ApprovalRequested, ToolRequested
+from libs.events import ApprovalRequested, StepChanged, ToolRequested
 from libs.events.envelope import MAX_EVENT_BYTES
 from tests.house import house, mind, plan
 
@@ -34,3 +34,20 @@ async def test_thousands_of_paths_go_through_approval_grant_and_commit_as_a_blob
         assert "$blob" in asked.args["paths"]
         assert asked.args == called.args
         assert asked.items
+
+
+@pytest.mark.requirement("A17b")
+@pytest.mark.parametrize(("files", "large"), [(3, False), (FILES, True)])
+async def test_a_result_that_became_a_blob_is_told_as_a_file_to_fetch(
+    home: Dsns, tmp_path: Path, files: int, large: bool
+) -> None:
+    async with house(home, tmp_path, model=mind(plan(("manage-files.list", {"path": "."})))) as at:
+        where = at.folder()
+        for n in range(files):
+            (where / f"{n:05}-{'ü' * 40}").touch()
+        await at.ended(await at.say("list", session="s", root=where), session="s")
+        told = [event.result for event in await at.logged("s") if isinstance(event, StepChanged)]
+        assert [result is not None for result in told] == [False] * (len(told) - 1) + [large]
+        if told[-1] is not None:
+            content = await at.platform.objects.get("local", told[-1].sha256)
+            assert (len(content), told[-1].filename) == (told[-1].size, "step-1-manage-files.list.json")

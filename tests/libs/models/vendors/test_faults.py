@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from libs.errors import Rejected, SumaError, Unavailable
-from libs.models import Answered, Nonsense
+from libs.models.ports import Answered, Nonsense
 from libs.models.vendors import VendorModel
 from libs.outbound import CircuitOpen, Door, Rules, State
 from libs.skills import ToolDefinition

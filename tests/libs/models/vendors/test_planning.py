@@ -9,7 +9,7 @@ import pytest
 
 from libs.events.committee import Exchange, Task
 from libs.events.values import Observation, StepState
-from libs.models import Answered, Drafted, Nonsense, Unclear, Why
+from libs.models.ports import Answered, Drafted, Nonsense, Unclear, Why
 from libs.models.vendors.errors import TooLong
 from libs.skills import ToolDefinition
 from tests.infrastructure.vendor import Turn, Vendor, called, planned, said

@@ -27,7 +27,7 @@ from libs.runtime.service import Subscription
 from tests import infrastructure
 from tests.services.gateway.house import House, house
 
-WITHIN = 20.0
+WITHIN = 90.0
 
 
 @dataclass

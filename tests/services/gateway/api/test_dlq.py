@@ -273,7 +273,7 @@ async def test_while_the_store_is_away_a_large_one_waits_and_is_dead_afterwards(
     closet.away = True
     await desk.say("bad " + "€" * 75_000)
     pool = await desk.house.platform.database.bus()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not await pool.fetchval("select count(*) from bus.parked where state = 'parked'"):
             await asyncio.sleep(0.02)
     closet.away = False

@@ -110,7 +110,7 @@ async def test_what_is_asked_wrongly_is_one_line(shell: Shell) -> None:
 
 async def test_the_bus_and_what_waits_are_told_and_hurried(shell: Shell) -> None:
     await shell.desk.say("policy: hm")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not shell.desk.worker.board.notices:
             await asyncio.sleep(0.02)
     (waiting,) = json.loads((await shell.suma("admin", "requeue", "--json")).out)

@@ -31,7 +31,7 @@ async def web(home: House) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def _client(home: House, url: str) -> httpx.AsyncClient:
-    return httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {home.owner}"}, timeout=10)
+    return httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {home.owner}"}, timeout=10, verify=False)
 
 
 @asynccontextmanager
@@ -159,7 +159,7 @@ async def test_a_viewer_that_never_reads_is_dropped(gateway_where: Dsns, owner: 
 
 async def _connections(client: httpx.AsyncClient, wanted: int) -> None:
     """Wait until so many streams are open, as the metrics tell."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while f"gateway_sse_connections {wanted}.0" not in (await client.get("/metrics")).text:
             pass
 

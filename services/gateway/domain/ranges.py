@@ -1,0 +1,34 @@
+"""Which bytes of a content are asked for (RFC 9110, section 14)."""
+
+from __future__ import annotations
+
+import re
+
+_ONE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
+
+
+class OutOfRange(ValueError):
+    """None of the bytes asked for is there."""
+
+
+def part(header: str | None, size: int) -> range | None:
+    """The bytes that a Range header names of a content of `size`; None is all of it.
+
+    Several ranges at once, other units and what cannot be read are answered with all of it, as the section allows.
+
+    Raises:
+        OutOfRange.
+    """
+    asked = _ONE.fullmatch(header.strip()) if header else None
+    if asked is None or asked[0].endswith("=-"):
+        return None
+    first, last = asked.groups()
+    if not first:
+        found = range(max(0, size - int(last)), size)
+    elif last and int(last) < int(first):
+        return None
+    else:
+        found = range(int(first), min(int(last) + 1, size) if last else size)
+    if not found:
+        raise OutOfRange
+    return found

@@ -1,0 +1,16 @@
+"""The dashboards that we ship, and what their panels ask for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+DASHBOARDS = sorted((Path(__file__).parents[2] / "deploy" / "grafana" / "dashboards").glob("*.json"))
+
+
+def panels() -> Iterator[tuple[str, str]]:
+    """Each panel's name and query."""
+    for file in DASHBOARDS:
+        for panel in json.loads(file.read_text())["panels"]:
+            yield f"{file.stem}: {panel['title']}", panel["targets"][0]["expr"]

@@ -1,0 +1,142 @@
+"""Health on real servers that stand still, lie behind a slow way, or refuse: what is said of them, look by look."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from libs.bus.log import SCHEMA
+from libs.cache.redis import RedisDeltas, connect
+from libs.database import Dsns, migrate
+from libs.runtime.embedded.postgres import Postgres
+from libs.runtime.health import ASK_SECONDS, FRESH_SECONDS, Health
+from tests import infrastructure
+from tests.chaos.proxy import Link
+from tests.chaos.servers import PostgresServer, RedisServer
+
+SLOW = "slow: "
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Watched:
+    """A process's health, the Redis that it asks, and the way there."""
+
+    health: Health
+    redis: RedisServer
+    link: Link
+    clock: Clock
+
+    async def look(self, name: str = "redis") -> str:
+        """What one look finds: `ok`, `slow` or `gone`."""
+        await self.health.look()
+        check = self.health.checks[name]
+        assert check.ok is not any(said.startswith(f"{name}: ") for said in self.health.problems())
+        return ("slow" if check.detail.startswith(SLOW) else "ok") if check.ok else "gone"
+
+    async def well(self, name: str = "redis") -> None:
+        """Until it is found well."""
+        async with asyncio.timeout(60):
+            while await self.look(name) != "ok":
+                pass
+
+
+@asynccontextmanager
+async def watching(where: Dsns, folder: Path) -> AsyncIterator[Watched]:
+    """All is well to begin with; at the end Redis runs again, whatever a test did to it."""
+    redis, clock = RedisServer(folder / "redis"), Clock()
+    async with AsyncExitStack() as stack:
+        await redis.start()
+        stack.push_async_callback(redis.close)
+        stack.push_async_callback(redis.resume)
+        link = await stack.enter_async_context(Link("redis", [redis.end]).listening())
+        client = await stack.enter_async_context(connect(f"redis://127.0.0.1:{link.port}"))
+        platform = await stack.enter_async_context(infrastructure.platform(where, deltas=RedisDeltas(client)))
+        made = Watched(Health(platform, now=clock), redis, link, clock)
+        await made.well()
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def watched(where: Dsns, tmp_path: Path) -> AsyncIterator[Watched]:
+    async with watching(where, tmp_path) as made:
+        yield made
+
+
+@pytest_asyncio.fixture
+async def postgres(tmp_path: Path) -> AsyncIterator[PostgresServer]:
+    """A server that nobody else needs."""
+    server = PostgresServer(tmp_path / "postgres")
+    await server.start()
+    yield server
+    await server.resume()
+    await server.close()
+
+
+@pytest.mark.requirement("A17")
+async def test_a_redis_that_stands_still_is_slow_at_the_first_look_and_gone_at_the_second(watched: Watched) -> None:
+    await watched.redis.pause()
+    assert [await watched.look() for _ in range(3)] == ["slow", "gone", "gone"]
+    await watched.redis.resume()
+    await watched.well()
+
+
+@pytest.mark.requirement("A17")
+async def test_so_is_a_postgres(postgres: PostgresServer, tmp_path: Path) -> None:
+    where = infrastructure.dsns(Postgres(tmp_path / "postgres"), "suma")
+    await migrate(where.owner, SCHEMA)
+    async with watching(where, tmp_path) as watched:
+        await watched.well("postgres")
+        await postgres.pause()
+        assert [await watched.look("postgres") for _ in range(3)] == ["slow", "gone", "gone"]
+        await postgres.resume()
+        await watched.well("postgres")
+
+
+@pytest.mark.requirement("A17")
+async def test_silences_with_an_answer_between_never_add_up(watched: Watched) -> None:
+    seen = []
+    for _ in range(3):
+        watched.link.hold()
+        seen.append(await watched.look())
+        watched.link.flow()
+        await watched.well()
+    assert seen == ["slow"] * 3
+
+
+async def test_a_way_that_is_slow_for_good_is_told_as_gone_and_as_soon_as_it_is_quick_as_there(
+    watched: Watched,
+) -> None:
+    watched.link.delay = ASK_SECONDS
+    assert [await watched.look() for _ in range(2)] == ["slow", "gone"]
+    watched.link.delay = 0.0
+    await watched.well()
+
+
+@pytest.mark.requirement("A17", "A8")
+async def test_a_refusal_needs_no_second_look(watched: Watched) -> None:
+    watched.link.closed = True
+    watched.link.cut()
+    assert await watched.look() == "gone"
+    watched.link.closed = False
+    await watched.well()
+
+
+@pytest.mark.requirement("A17")
+async def test_an_answer_from_before_we_stood_still_excuses_no_silence(watched: Watched) -> None:
+    await watched.redis.pause()
+    watched.clock.now += FRESH_SECONDS
+    assert await watched.look() == "gone"

@@ -1,0 +1,240 @@
+"""Files that a conversation has made are fetched: streamed, or by a link of a short life where clients reach the
+store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from libs import ids
+from libs.database import Dsns
+from libs.events import StepChanged
+from libs.events.values import Asset, StepState
+from libs.keys.file import FileKeys
+from libs.objects import Objects
+from libs.objects.filesystem import FilesystemObjects
+from libs.objects.s3 import Account, Outside, connected
+from libs.policy import Policy
+from libs.telemetry.logs import LIBRARIES
+from tests.infrastructure.cache import Unprovided
+from tests.infrastructure.s3 import s3
+from tests.services.gateway.house import House, house
+
+CONTENT = b"0123456789" * 200_000
+MOST = 1 << 30
+
+
+@dataclass
+class Shelf:
+    """A gateway, its store, and a session with one result too large for an event."""
+
+    house: House
+    objects: Objects
+    http: httpx.AsyncClient
+    session: str = ""
+    asset: str = ""
+
+    async def put(self, content: bytes = CONTENT, filename: str = "step-1-list.json") -> str:
+        blob = await self.objects.put(self.house.tenant, content)
+        said = (await self.http.post("/v1/sessions/message", json={"text": "list"})).json()
+        self.session, self.asset = said["session_id"], ids.new()
+        result = Asset(
+            asset_id=self.asset,
+            filename=filename,
+            media_type="application/json",
+            sha256=blob.sha256,
+            size=len(content),
+        )
+        about = {"turn_id": said["turn_id"], "plan_id": "p", "step_id": "s", "ordinal": 1, "tool": "list"}
+        told = StepChanged(**about, description="", state=StepState.SUCCEEDED, result=result)
+        await self.house.worker_says(self.session, told, told)
+        await self.house.seen(self.session, lambda event: event.type == "step.changed")
+        return self.path
+
+    @property
+    def path(self) -> str:
+        return f"/v1/assets/{self.asset}"
+
+    async def get(self, **headers: str) -> httpx.Response:
+        return await self.http.get(self.path, headers=headers)
+
+    async def recorded(self) -> list[tuple[str, str, str]]:
+        """Of the records of this asset: phase, verdict, resource."""
+        return [(r["phase"], r["verdict"], r["resource"]) for r in await self.house.audited("asset.read")]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def shelf(gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, tmp_path: Path) -> AsyncIterator[Shelf]:
+    objects = FilesystemObjects(tmp_path / "objects", max_bytes=MOST)
+    async with (
+        house(gateway_where, owner, policy=rules, keys=keys, objects=objects) as made,
+        made.client() as http,
+    ):
+        yield Shelf(made, objects, http)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def bucket() -> AsyncIterator[Objects]:
+    try:
+        async with s3() as server:
+            account = Account(server.url, server.region, server.access_key, server.secret_key)
+            async with connected("gateway", account, max_bytes=MOST, outside=Outside(server.url, 60)) as objects:
+                yield objects
+    except Unprovided as reason:
+        pytest.skip(f"no S3 server: {reason}")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def linking(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, bucket: Objects
+) -> AsyncIterator[Shelf]:
+    """A gateway whose clients reach the object store."""
+    async with (
+        house(gateway_where, owner, policy=rules, keys=keys, objects=bucket) as made,
+        made.client() as http,
+    ):
+        yield Shelf(made, bucket, http)
+
+
+async def test_a_large_result_is_fetched_as_a_file_and_shown_by_no_browser(shelf: Shelf) -> None:
+    await shelf.put(filename="Größe.json")
+    answer = await shelf.get()
+    assert (answer.status_code, answer.content) == (200, CONTENT)
+    assert answer.headers["content-length"] == str(len(CONTENT))
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["content-disposition"].startswith('attachment; filename="Gr__e.json"; ')
+    assert answer.headers["content-security-policy"].startswith("sandbox;")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "end"),
+    [
+        ("bytes=0-0", 0, 1),
+        ("bytes=5-9", 5, 10),
+        ("bytes=1999990-", 1999990, 2000000),
+        ("bytes=-7", 1999993, 2000000),
+        ("bytes=-9999999", 0, 2000000),
+        ("bytes=1500000-9999999", 1500000, 2000000),
+        ("Bytes=1-2", 1, 3),
+    ],
+)
+async def test_a_part_of_it_is_the_slice(shelf: Shelf, asked: str, start: int, end: int) -> None:
+    await shelf.put()
+    answer = await shelf.get(Range=asked)
+    assert (answer.status_code, answer.content) == (206, CONTENT[start:end])
+    assert answer.headers["content-range"] == f"bytes {start}-{end - 1}/{len(CONTENT)}"
+
+
+@pytest.mark.parametrize("asked", ["lines=1-2", "bytes=9-1", "bytes=0-1,5-6", "bytes=-", "bytes", "bytes=a-b"])
+async def test_a_range_that_says_nothing_is_answered_with_all_of_it(shelf: Shelf, asked: str) -> None:
+    await shelf.put()
+    answer = await shelf.get(Range=asked)
+    assert (answer.status_code, len(answer.content)) == (200, len(CONTENT))
+
+
+@pytest.mark.parametrize("asked", ["bytes=2000000-", "bytes=99999999-999999999", "bytes=-0"])
+async def test_a_range_behind_the_end_is_refused(shelf: Shelf, asked: str) -> None:
+    await shelf.put()
+    answer = await shelf.get(Range=asked)
+    assert (answer.status_code, answer.json()["code"]) == (416, "OUT_OF_RANGE")
+    assert answer.headers["content-range"] == f"bytes */{len(CONTENT)}"
+
+
+async def test_a_download_that_broke_off_goes_on_where_it_is_still_the_same(shelf: Shelf) -> None:
+    await shelf.put()
+    tag = (await shelf.get()).headers["etag"]
+    goes_on = await shelf.get(Range="bytes=10-", **{"If-Range": tag})
+    anew = await shelf.get(Range="bytes=10-", **{"If-Range": '"another"'})
+    assert (goes_on.status_code, anew.status_code) == (206, 200)
+
+
+@pytest.mark.requirement("A9", "A29", "P8")
+@pytest.mark.parametrize("scopes", [("chat", "files:write", "admin"), ()])
+async def test_who_may_not_read_files_is_given_neither_content_nor_link(
+    linking: Shelf, scopes: tuple[str, ...]
+) -> None:
+    await linking.put()
+    async with linking.house.client(await linking.house.key(*scopes)) as other:
+        answer = await other.get(linking.path)
+    assert (answer.status_code, answer.json()["code"]) == (403, "POLICY_DENIED")
+    assert "location" not in answer.headers
+    assert await linking.recorded() == [("decision", "deny", "")]
+
+
+@pytest.mark.requirement("A29", "P8")
+async def test_another_tenants_file_looks_like_none(linking: Shelf) -> None:
+    await linking.put()
+    async with linking.house.client(await linking.house.key("*", tenant=ids.new())) as stranger:
+        theirs, none = await stranger.get(linking.path), await stranger.get(f"/v1/assets/{ids.new()}")
+    assert (theirs.status_code, theirs.json()) == (404, none.json())
+    assert "location" not in theirs.headers
+
+
+@pytest.mark.requirement("P6")
+async def test_that_it_was_fetched_is_recorded_before_it_goes_out(shelf: Shelf) -> None:
+    await shelf.put()
+    await shelf.get()
+    name = f"asset:{shelf.asset}"
+    assert await shelf.recorded() == [("decision", "allow", name), ("outcome", "streamed", name)]
+
+
+async def test_content_that_is_gone_or_damaged_never_looks_whole(shelf: Shelf, tmp_path: Path) -> None:
+    for content in (b"small" * 20_000, CONTENT):
+        await shelf.put(content)
+        (blob,) = (path for path in (tmp_path / "objects").rglob("*") if path.is_file())
+        blob.write_bytes(bytes(len(content)))
+        with pytest.raises((httpx.HTTPError, AssertionError)):
+            assert len((await shelf.get()).raise_for_status().content) == len(content)
+        blob.unlink()
+        assert (await shelf.get()).status_code == 404
+
+
+@pytest.mark.requirement("A29")
+async def test_where_clients_reach_the_store_they_are_sent_there_and_need_no_key(linking: Shelf) -> None:
+    await linking.put()
+    answer = await linking.get()
+    assert (answer.status_code, answer.content) == (307, b"")
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    async with httpx.AsyncClient() as anyone:
+        found = await anyone.get(answer.headers["location"], headers={"Range": "bytes=5-9"})
+    assert (found.status_code, found.content) == (206, CONTENT[5:10])
+    assert found.headers["content-disposition"] == 'attachment; filename="step-1-list.json"; ' + (
+        "filename*=UTF-8''step-1-list.json"
+    )
+
+
+@pytest.mark.requirement("A29", "P6")
+async def test_a_link_stands_in_the_answer_alone(linking: Shelf, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(LIBRARIES)
+    await linking.put()
+    link = (await linking.get()).headers["location"]
+    signature = link.rpartition("=")[2]
+    name = f"asset:{linking.asset}"
+    assert await linking.recorded() == [("decision", "allow", name), ("outcome", "linked", name)]
+    pool = await linking.house.platform.database.bus()
+    said: list[Any] = await pool.fetch("select headers::text || data::text as all from bus.log")
+    assert len(signature) == 64
+    assert not [row for row in said if signature in row["all"] or "X-Amz" in row["all"]]
+    assert signature not in caplog.text
+
+
+async def test_a_key_that_clients_would_send_on_gets_no_link(linking: Shelf) -> None:
+    await linking.put()
+    header = {"X-API-Key": linking.house.owner}
+    async with linking.house.client(**header, Authorization="") as http:
+        answer = await http.get(linking.path)
+    assert (answer.status_code, answer.content) == (200, CONTENT)
+
+
+async def test_small_results_are_no_files_and_a_repeated_one_is_the_same(shelf: Shelf) -> None:
+    await shelf.put()
+    rows = await shelf.house.rows("select asset_id, session_id, size from gateway.attachments")
+    assert [tuple(row) for row in rows] == [(shelf.asset, shelf.session, len(CONTENT))]
