@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -99,23 +100,28 @@ class Backlog:
     async def ended(self, tenant: str) -> int:
         return await self._ask(ENDED, tenant)
 
-    async def until_ended(self, tenant: str, turns: int, *, seconds: float = 60.0) -> None:
+    async def until_ended(self, tenant: str, turns: int, *, seconds: float = 180.0) -> None:
         await self._until(ENDED, tenant, turns, seconds)
 
     async def until_at_work(self, tenant: str, calls: int) -> None:
-        await self._until(AT_WORK, tenant, calls, 60.0)
+        await self._until(AT_WORK, tenant, calls, 180.0)
 
     async def _until(self, question: str, tenant: str, count: int, seconds: float) -> None:
-        async with asyncio.timeout(seconds):
-            while await self._ask(question, tenant) < count:
+        async with asyncio.timeout(seconds), self._eye() as eye:
+            while int(await eye.fetchval(question, tenant)) < count:
                 await self.at.platform.bus.waiting()
 
     async def _ask(self, question: str, tenant: str) -> int:
-        connection: asyncpg.Connection[asyncpg.Record] = await self.at.platform.database.pinned(
-            self.at.platform.database.dsns.bus
-        )
+        async with self._eye() as eye:
+            return int(await eye.fetchval(question, tenant))
+
+    @asynccontextmanager
+    async def _eye(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+        """A connection of our own, for which nobody at work has to wait."""
+        database = self.at.platform.database
+        connection: asyncpg.Connection[asyncpg.Record] = await database.pinned(database.dsns.bus)
         try:
-            return int(await connection.fetchval(question, tenant))
+            yield connection
         finally:
             await connection.close()
 

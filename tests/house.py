@@ -53,6 +53,13 @@ from tests import infrastructure
 TEMPLATE = "suma_house"
 SERVICES = ("conversation_worker", "committee_worker", "tool_executor")
 LOGGED = "select type, data from bus.log where key = $1 order by at, topic, position"
+FRESH = """
+select log.topic, log.part, log.position, log.key, log.type, log.data
+from bus.log left join unnest($1::text[], $2::int[], $3::bigint[]) as seen(topic, part, position)
+on (seen.topic, seen.part) = (log.topic, log.part)
+where log.position > coalesce(seen.position, 0) order by log.at, log.topic, log.part, log.position
+"""
+"""What was said since, by the last position that was seen of each partition."""
 OPEN = "select kind as what from bus.leases union all select type from bus.parked where state = 'parked'"
 REPOSITORY = Path(__file__).parent.parent
 WITHIN = 90.0
@@ -286,8 +293,8 @@ class House:
 
     async def _read(self) -> None:
         pool = await self.platform.database.bus()
-        rows = await pool.fetch("select * from bus.log order by at, topic, part, position")
-        fresh = [r for r in rows if r["position"] > self._after.get((r["topic"], r["part"]), 0)]
+        topics, parts = zip(*self._after, strict=True) if self._after else ((), ())
+        fresh = await pool.fetch(FRESH, topics, parts, list(self._after.values()))
         for row in fresh:
             self._after[row["topic"], row["part"]] = max(
                 row["position"], self._after.get((row["topic"], row["part"]), 0)

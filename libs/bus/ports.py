@@ -20,6 +20,14 @@ class Partition(NamedTuple):
     part: int
 
 
+class Logged(NamedTuple):
+    """Where a record stands in the log, when something else has brought it; and up to where its sender knew all records
+    of this partition of the log to be there before it."""
+
+    position: int
+    safe: int
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """An event at a position of a partition. `data` is JSON; it is parsed when someone listens to its type."""
@@ -37,6 +45,7 @@ class Record:
     """The event itself when it was published by this very process, so that it need not be parsed again."""
     flaw: str | None = None
     """What is wrong with it as a message, where others than our writer may have written it."""
+    logged: Logged | None = field(default=None, compare=False)
 
     def envelope(self) -> Envelope[Event]:
         """The event.
@@ -87,7 +96,8 @@ class Bus(Protocol):
     @property
     def dense(self) -> bool:
         """Are its positions the log's own, one after the other? Then what our writer publishes at the very next one may
-        be handed over in the process. Otherwise positions may have gaps, and everything is read."""
+        be handed over in the process, and is not read. Otherwise positions may have gaps, and everything is read: what
+        was handed over before it came is known by where its record was `logged`."""
         ...
 
     @property

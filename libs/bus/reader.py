@@ -1,8 +1,9 @@
 """The reader: follows the partitions that this process owns and hands each record to its group's consumer, in order.
 
 A record comes from the log, or directly from our own writer when it is the very next of its partition: positions are
-dense, so the handoff can tell. Anything else that is handed over is dropped and read. The low-water mark of what is
-done moves the group's offset, lazily: it is a hint.
+dense, so the handoff can tell. Anything else that is handed over is dropped and read. Where the log is carried on by
+another transport, everything is read from that, and what was handed over before is known again (`handoff`). The
+low-water mark of what is done moves the group's offset, lazily: it is a hint.
 
 A partition is shared by tenants. What one has in hand is bounded; behind that the reader reads ahead, in bounded
 memory, so that whoever comes after one tenant's thousands is met at once (docs/operations/overload.md).
@@ -12,9 +13,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from libs.bus.handoff import Handoff
 from libs.bus.ports import OWNED_SECONDS, Bus, Partition, Record
 from libs.errors import Unavailable
 from libs.fair import Line
@@ -43,37 +45,54 @@ class Tail:
     after: int
     open: set[int] = field(default_factory=set)
     ahead: Line[Record] = field(default_factory=Line)
-    """Read, and not under way yet."""
+    """Here, and not under way yet."""
     ahead_bytes: int = 0
     busy: Counter[str] = field(default_factory=Counter)
     """Records under way, by tenant."""
+    under_way: int = 0
     flushed: int = -1
     feeding: bool = False
+    handoff: Handoff = field(default_factory=Handoff)
+    """What came from the hand before it came from the bus, where that is not the log itself."""
 
     @property
     def mark(self) -> int:
         """All up to here is done."""
         return min(self.open) - 1 if self.open else self.after
 
+    @property
+    def in_hand(self) -> int:
+        """Records that are here and not done."""
+        return len(self.ahead) + self.under_way
+
     def keep(self, record: Record) -> None:
-        """It is read: it goes behind its tenant's others."""
+        """It is read: it goes behind its tenant's others, unless it came from the hand before."""
         self.after = record.position
-        self.open.add(record.position)
+        owed = self.handoff.met(record)
+        if owed is None or not owed.done:
+            self.open.add(record.position)
+        if owed is None:
+            self.take(record)
+
+    def take(self, record: Record) -> None:
         self.ahead.put(record.tenant, record)
         self.ahead_bytes += cost(record)
 
     def next(self) -> Record | None:
         """The next record to handle, of the tenant whose turn it is; None when there is no room, or none that may."""
-        if len(self.open) - len(self.ahead) >= IN_HAND_MOST:
+        if self.under_way >= IN_HAND_MOST:
             return None
         record = self.ahead.take(lambda tenant: self.busy[tenant] < EACH_MOST)
         if record is not None:
             self.ahead_bytes -= cost(record)
             self.busy[record.tenant] += 1
+            self.under_way += 1
         return record
 
     def done(self, record: Record) -> None:
-        self.open.discard(record.position)
+        copies = self.handoff.done(record)
+        self.open.difference_update((record.position,) if copies is None else copies)
+        self.under_way -= 1
         self.busy[record.tenant] -= 1
         if not self.busy[record.tenant]:
             del self.busy[record.tenant]
@@ -111,10 +130,13 @@ class Reader:
         self._owned_at = 0.0
         self.ready = asyncio.Event()
 
-    def hand(self, records: Sequence[Record]) -> None:
-        """Our writer has published these. The very next ones go straight to their consumers."""
-        if not (self._taking and self._bus.dense):
-            return
+    def hand(self, records: Sequence[Record]) -> Collection[str]:
+        """Our writer has published these. The very next ones go straight to their consumers; the ids of those that all
+        our listeners have, though the bus will bring them too."""
+        if not self._taking:
+            return ()
+        if not self._bus.dense:
+            return {record.event_id for record in records if self._offer(record)}
         for record in records:
             listeners = self._listeners.get(record.topic, ())
             if not listeners:
@@ -127,6 +149,18 @@ class Reader:
                     self._keep(group, tail, record)
                 else:
                     self._hint.set()
+        return ()
+
+    def _offer(self, record: Record) -> bool:
+        """Have all that listen taken it from the hand?"""
+        everyone = True
+        for group in self._listeners.get(record.topic, ()):
+            tail = self._tails.get((group, Partition(record.topic, record.part)))
+            if tail is not None:
+                tail.handoff.offer(record)
+                self._hand_over(group, tail)
+            everyone = everyone and tail is not None and tail.handoff.has(record.position)
+        return everyone
 
     async def follow(self) -> None:
         """Read for ever what was not handed over."""
@@ -207,6 +241,10 @@ class Reader:
         """Is this partition the group's here, as far as we know?"""
         return (group, partition) in self._tails
 
+    def mark(self, group: str, partition: Partition) -> int:
+        """All up to here is done, of a partition that it holds."""
+        return self._tails[group, partition].mark
+
     def rest(self) -> None:
         """Take nothing more; what is in hand goes on."""
         self._taking = False
@@ -234,15 +272,16 @@ class Reader:
             self._hint.set()
 
     async def _read(self) -> bool:
-        """Read once for every tail with room; whether there may be more."""
+        """Read once for every tail with room; whether there may be more: some partition gave all that it might."""
         open_tails = {key: tail for key, tail in self._tails.items() if self._room(tail)}
         after: dict[str, dict[Partition, int]] = {}
         for (group, partition), tail in open_tails.items():
             after.setdefault(group, {})[partition] = tail.after
         if not after:
             return False
-        moved = False
+        moved = more = False
         for group, records in (await self._bus.read(after, limit=IN_HAND_MOST)).items():
+            more = more or len(records) >= IN_HAND_MOST
             for record in records:
                 key = (group, Partition(record.topic, record.part))
                 # Only a tail that the read began from: one that was full, or came to us since, may stand further back.
@@ -252,11 +291,11 @@ class Reader:
                 if record.position > current.after:
                     self._keep(group, current, record)
                     moved = True
-        return moved
+        return moved and more
 
     def _room(self, tail: Tail) -> bool:
         """May it read on? A first portion always; further ahead as far as the process's memory for it reaches."""
-        return len(tail.open) < IN_HAND_MOST or self.ahead_bytes < AHEAD_MOST_BYTES
+        return tail.in_hand < IN_HAND_MOST or self.ahead_bytes < AHEAD_MOST_BYTES
 
     @property
     def ahead_bytes(self) -> int:
@@ -266,6 +305,14 @@ class Reader:
     def _keep(self, group: str, tail: Tail, record: Record) -> None:
         tail.keep(record)
         self._feed(group, tail)
+        if not self._bus.dense:
+            self._hand_over(group, tail)
+
+    def _hand_over(self, group: str, tail: Tail) -> None:
+        """Take from the hand what comes next in the log."""
+        while self._room(tail) and (record := tail.handoff.next()) is not None:
+            tail.take(record)
+            self._feed(group, tail)
 
     def _feed(self, group: str, tail: Tail) -> None:
         """Hand on what may be under way now. What is done at once, while it is handed on, makes room for this loop."""

@@ -5,6 +5,9 @@ It is a consumer group of the log like any other: partitions are owned and taken
 wake-up, and the offset moves once the transport has them for good. So a crash, or a relay that wakes as a zombie, only
 repeats, and whoever sends a record has seen every earlier one of its key sent. Partitions go side by side; in one,
 nothing is sent before what came before it is safe.
+
+What has been handed over in this process to all who consume it is waited for by nobody: it goes with others, a moment
+later. A send of a few records costs as much as one of many, and so does each fetch that it leads to.
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ RELAY = "relay"
 """Its name as a consumer group of the log."""
 TOGETHER_MOST = 128
 """Records of one partition that are sent at once."""
+LINGER_SECONDS = 0.2
+"""How long something that nobody waits for may wait for others."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 PATIENCE_SECONDS = 3.0
 """How long a batch may be on its way before `/readyz` says so."""
@@ -58,8 +63,9 @@ class Outlet(Protocol):
         """
         ...
 
-    async def send(self, records: Sequence[Record]) -> None:
-        """Carry records of one partition there, in this order; returns once they are safe.
+    async def send(self, records: Sequence[Record], *, safe: int) -> None:
+        """Carry records of one partition there, in this order; returns once they are safe. All that stands in the log
+        up to position `safe` is there already: who reads them is told.
 
         Raises:
             Unavailable: some or all may not be there; they are to be sent again.
@@ -97,10 +103,15 @@ class Relay:
         route: Route,
         point: Callable[[str], None],
         *,
+        groups: Collection[str],
         own_every: float = OWN_EVERY_SECONDS,
         flush_every: float = FLUSH_EVERY_SECONDS,
     ) -> None:
         self._outlet, self._point = route.outlet, point
+        self._ours = {topic.name for topic in TOPICS.values() if set(topic.consumers) <= set(groups)}
+        """Topics all of whose consumers are groups of this process."""
+        self._patient: frozenset[str] = frozenset()
+        self._lingering: asyncio.TimerHandle | None = None
         self._lines: dict[Partition, Line] = {}
         self._error: str | None = None
         self._idle = asyncio.Event()
@@ -113,6 +124,12 @@ class Relay:
             own_every=own_every,
             flush_every=flush_every,
         )
+
+    def hand(self, records: Sequence[Record], taken: Collection[str]) -> None:
+        """Our writer has published these; the events in `taken` are under way in this process."""
+        self._patient = frozenset(r.event_id for r in records if r.event_id in taken and r.topic in self._ours)
+        self.reader.hand(records)
+        self._patient = frozenset()
 
     def parts(self) -> dict[str, Callable[[], Awaitable[None]]]:
         """What runs until the relay is to end."""
@@ -138,12 +155,14 @@ class Relay:
     async def finish(self) -> None:
         """Send what is committed and ours, and give the partitions back. To be bounded by who calls."""
         await self.reader.catch_up()
+        self._go()
         await self._idle.wait()
         self.reader.rest()
         await self.reader.leave()
 
     async def close(self) -> None:
         """Stop at once; what is not sent will be, by whoever takes over."""
+        self._settle()
         tasks = [line.task for line in self._lines.values() if line.task is not None]
         for task in tasks:
             task.cancel()
@@ -154,10 +173,29 @@ class Relay:
         partition = Partition(record.topic, record.part)
         line = self._lines.setdefault(partition, Line())
         line.waiting.append((record, done))
-        if line.task is None:
-            self._idle.clear()
-            line.task = asyncio.get_running_loop().create_task(self._drain(partition, line))
-            line.task.add_done_callback(self._ended)
+        if line.task is not None:
+            return
+        self._idle.clear()
+        if record.event_id not in self._patient or len(line.waiting) >= TOGETHER_MOST:
+            self._start(partition, line)
+        elif self._lingering is None:
+            self._lingering = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._go)
+
+    def _go(self) -> None:
+        """Send all that waits, of all partitions together."""
+        self._settle()
+        for partition, line in self._lines.items():
+            if line.waiting and line.task is None:
+                self._start(partition, line)
+
+    def _settle(self) -> None:
+        if self._lingering is not None:
+            self._lingering.cancel()
+            self._lingering = None
+
+    def _start(self, partition: Partition, line: Line) -> None:
+        line.task = asyncio.get_running_loop().create_task(self._drain(partition, line))
+        line.task.add_done_callback(self._ended)
 
     async def _drain(self, partition: Partition, line: Line) -> None:
         """Send until nothing waits. What could not be sent stays first."""
@@ -167,7 +205,8 @@ class Relay:
             line.since = line.since or asyncio.get_running_loop().time()
             try:
                 self._point("relay:send:before")
-                await self._outlet.send([record for record, _ in batch])
+                safe = self.reader.mark(RELAY, partition)
+                await self._outlet.send([record for record, _ in batch], safe=safe)
                 self._point("relay:send:after")
             except Unavailable as error:
                 self._error = str(error)
@@ -180,7 +219,7 @@ class Relay:
         # Another member's now: it begins where our offset stands, and what we still have would only be repeated.
         line.waiting.clear()
         line.since, line.task = None, None
-        if all(other.task is None for other in self._lines.values()):
+        if all(other.task is None and not other.waiting for other in self._lines.values()):
             self._idle.set()
 
     async def _sending(self) -> None:
@@ -193,7 +232,6 @@ class Relay:
 
     def _sent(self, line: Line, count: int) -> None:
         self._error, line.since = None, None
+        metrics.relayed.labels(line.waiting[0][0].topic).inc(count)
         for _ in range(count):
-            record, done = line.waiting.popleft()
-            metrics.relayed.labels(record.topic).inc()
-            done()
+            line.waiting.popleft()[1]()

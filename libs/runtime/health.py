@@ -117,23 +117,24 @@ class Health:
             async with asyncio.timeout(ASK_SECONDS):
                 detail = await ask()
         except TimeoutError:
-            return self._silent(name, f"no answer within {ASK_SECONDS:g} s")
+            return self._failed(name, f"no answer within {ASK_SECONDS:g} s", silent=True)
         except SumaError as error:
-            return self._silent(name, str(error)) if _timed_out(error) else self._noted(name, False, str(error))
+            return self._failed(name, str(error), silent=_timed_out(error))
         self._answered[name] = self._now()
+        door = self._platform.doors.to(name)
+        if door.state is State.OPEN:
+            door.rouse()
         return self._noted(name, True, detail)
 
-    def _silent(self, name: str, detail: str) -> Check:
-        """Slow, if it has answered just before; a second silence in a row finds no such answer."""
+    def _failed(self, name: str, detail: str, *, silent: bool) -> Check:
+        """Gone; or slow, if it said nothing and has answered just before. What fails next finds no such answer."""
         answered = self._answered.pop(name, None)
-        if answered is not None and self._now() - answered < FRESH_SECONDS:
+        if silent and answered is not None and self._now() - answered < FRESH_SECONDS:
             return self._noted(name, True, f"slow: {detail}")
         return self._noted(name, False, detail)
 
     def _noted(self, name: str, ok: bool, detail: str) -> Check:
         door = self._platform.doors.to(name)
-        if ok and door.state is State.OPEN:
-            door.rouse()
         check = Check(ok, detail, door.level(healthy=ok), door.state)
         before = self._checks.get(name)
         if before is not None and before.ok is not ok:

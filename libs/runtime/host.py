@@ -122,7 +122,9 @@ class _Engine:
         )
         route = platform.route
         self.relay = (
-            Relay(route, platform.point, own_every=pace.own, flush_every=pace.flush) if route is not None else None
+            Relay(route, platform.point, groups=consumers, own_every=pace.own, flush_every=pace.flush)
+            if route is not None
+            else None
         )
         self.keeper = Keeper(
             services,
@@ -180,10 +182,10 @@ class _Engine:
         return [*leaving, *stopped, *self.keeper.stopped, *silent, *self.health.problems()]
 
     def _hand(self, records: Sequence[Record]) -> None:
-        """Our writer's own, to whoever reads the log here."""
-        self.reader.hand(records)
+        """Our writer's own, to whoever consumes them here, and to who carries them on."""
+        taken = self.reader.hand(records)
         if self.relay is not None:
-            self.relay.reader.hand(records)
+            self.relay.hand(records, taken)
 
     async def stop(self, tasks: Mapping[str, asyncio.Future[None]]) -> None:
         """In this order: take nothing more, let work end, let lanes empty, give everything back, stop writing."""

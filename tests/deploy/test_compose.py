@@ -58,9 +58,7 @@ def test_without_its_secrets_it_is_refused(compose: dict[str, Any], tmp_path: Pa
         parsed("compose", FILE, empty)
 
 
-@pytest.mark.parametrize(
-    ("name", "version"), [("kafka", kafka.VERSION), ("opa", opa.VERSION), ("s3", s3.VERSION)]
-)
+@pytest.mark.parametrize(("name", "version"), [("kafka", kafka.VERSION), ("opa", opa.VERSION), ("s3", s3.VERSION)])
 def test_its_servers_have_the_versions_that_tests_stand_on(compose: dict[str, Any], name: str, version: str) -> None:
     tag = compose["services"][name]["image"].rpartition(":")[2]
     assert tag.lstrip("v").split("-")[0] == version.lstrip("v")

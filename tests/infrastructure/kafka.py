@@ -33,7 +33,7 @@ STOP_SECONDS = 20.0
 DUMP_SECONDS = 180.0
 CLASSES = "classes.jsa"
 LOGS_KEPT = 20
-TOOL_SECONDS = 60.0
+TOOL_SECONDS = 240.0
 HEAP = ("-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError")
 BRISK = "-XX:TieredStopAtLevel=1"
 """Compile once and quickly: a start takes half of the time, and tests start often."""
@@ -190,7 +190,7 @@ class Kafka:
         "--bootstrap-server", broker.bootstrap, …)`.
 
         Raises:
-            KafkaFailed: it ended with an error, whose text this is, or not at all within a minute.
+            KafkaFailed: it ended with an error, whose text this is, or not at all in good time.
         """
         return await tool(main, *arguments)
 

@@ -16,7 +16,8 @@ import httpx
 from libs.runtime.embedded.datadir import DataDirectory
 
 HOUSE = Path(__file__).parents[2]
-SECONDS = 90.0
+SECONDS = 300.0
+"""What is reached only where something is wrong: a machine that does twenty other things starts a platform in 100 s."""
 MEGABYTE = 1 << 20
 COMPLAINTS = 4_000
 """Characters of what a platform that did not start said, in the test's report."""

@@ -33,6 +33,8 @@ SCAN_SECONDS = 1.0
 JOIN_SECONDS = 5.0
 LEAVE_SECONDS = 3.0
 LAG_SECONDS = 5.0
+COMMIT_SECONDS = 1.0
+"""How often a group's offsets are committed: each time is a request, and what is read again is known by the inbox."""
 FETCH_SECONDS = 0.5
 """How long the broker keeps a fetch waiting while there is nothing new: what was paused meanwhile waits as long."""
 TOGETHER_MOST = 64
@@ -47,7 +49,8 @@ T = TypeVar("T")
 
 
 class KafkaBus:
-    """Positions are Kafka's offsets: they may have gaps, so that nothing is handed over in the process."""
+    """Positions are Kafka's offsets: they may have gaps, so that everything is read, whether it was handed over before
+    or not."""
 
     dense = False
 
@@ -195,6 +198,10 @@ class Ahead:
         self.records.clear()
         self.base, self.bytes = base, 0
 
+    def idle(self, position: int) -> bool:
+        """Is there nothing after it, and nothing to change?"""
+        return position == self.base and not self.records and not self.paused
+
     @property
     def full(self) -> bool:
         return len(self.records) >= KEPT_MOST or self.bytes >= KEPT_MOST_BYTES
@@ -212,6 +219,11 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         self._consumer: AIOKafkaConsumer | None = None
         self._ahead: dict[Partition, Ahead] = {}
         self._joined = asyncio.Event()
+        self._done: dict[Partition, int] = {}
+        """Done, and not committed yet."""
+        self._committed_at = 0.0
+        self._sharing = False
+        """Are partitions being shared out? A commit would only make the client join once more."""
         self._task = asyncio.get_running_loop().create_task(self._take_part())
         self._counted: dict[tuple[str, str], int] | None = None
         self._counted_at = 0.0
@@ -245,7 +257,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         found: list[Record] = []
         for partition, position in after.items():
             ahead = self._ahead.get(partition)
-            if ahead is None or ahead.base is None:
+            if ahead is None or ahead.base is None or ahead.idle(position):
                 continue
             if position < ahead.base and not self._went_back(partition, ahead, position):
                 continue
@@ -257,18 +269,31 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
 
     async def advance(self, marks: Mapping[Partition, int]) -> None:
         """Commit the offsets, which name the next record; never back. Those of partitions that have gone are
-        another's."""
+        another's. Within a second after the last time it is put off."""
+        self._done.update(marks)
+        if asyncio.get_running_loop().time() - self._committed_at >= COMMIT_SECONDS:
+            await self._commit()
+
+    async def _commit(self) -> None:
+        if self._sharing or not self._done:
+            return
+        self._committed_at = asyncio.get_running_loop().time()
+        done, self._done = self._done, {}
         moved = {
             self._bus.named(*partition): (ahead, mark)
-            for partition, mark in marks.items()
+            for partition, mark in done.items()
             if (ahead := self._ahead.get(partition)) is not None and mark > ahead.done
         }
         if not moved:
             return
-        async with answering(ASK_SECONDS):
-            if any(ahead.base is None for ahead, _ in moved.values()):
-                raise KafkaDown("partitions are being shared out")
-            await self._taking_part().commit({named: mark + 1 for named, (_, mark) in moved.items()})
+        try:
+            async with answering(ASK_SECONDS):
+                if any(ahead.base is None for ahead, _ in moved.values()):
+                    raise KafkaDown("partitions are being shared out")
+                await self._taking_part().commit({named: mark + 1 for named, (_, mark) in moved.items()})
+        except KafkaDown:
+            self._done = done | self._done
+            raise
         for ahead, mark in moved.values():
             ahead.done = max(ahead.done, mark)
 
@@ -287,15 +312,22 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
             await self._taking_part().end_offsets([self._bus.named(self.topics[0], 0)])
 
     async def leave(self) -> None:
+        """What is done is committed first."""
+        with suppress(KafkaDown):
+            await self._commit()
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
     @override
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
-        """What is in hand is abandoned, or goes on: its offsets of at most a moment ago are committed."""
+        """What is in hand is abandoned, or goes on; what is done is committed."""
+        with suppress(KafkaDown):
+            await self._commit()
+        self._sharing = True
 
     @override
     async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+        self._sharing = False
         self._ahead = {self._bus.partition(named): Ahead() for named in assigned}
         self._joined.set()
         self._bus.has_moved()
@@ -336,6 +368,13 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                 self._bus.has_news()
                 # The client does not let others run while it has something.
                 await asyncio.sleep(0)
+            await self._commit_late()
+
+    async def _commit_late(self) -> None:
+        """What was put off, in its time."""
+        if asyncio.get_running_loop().time() - self._committed_at >= COMMIT_SECONDS:
+            with suppress(KafkaDown):
+                await self._commit()
 
     async def _marks(self) -> dict[Partition, int]:
         consumer = self._taking_part()

@@ -19,7 +19,7 @@ from cloudevents.core.formats.json import JSONFormat
 from cloudevents.core.v1.event import CloudEvent
 from typing_extensions import override
 
-from libs.bus.ports import Record
+from libs.bus.ports import Logged, Record
 from libs.events.envelope import MAX_EVENT_BYTES
 
 ATTRIBUTES = frozenset(
@@ -41,8 +41,11 @@ NAME_MOST = 255
 VALUE_MOST = 1024
 """Characters of a key or any other attribute."""
 OURS = {f"ce_{name}": name for name in (*ATTRIBUTES, "id", "type", "tenantid", "partitionkey", "specversion")} | {
-    "content-type": "datacontenttype"
+    "content-type": "datacontenttype",
+    "suma-log": "log",
 }
+"""The headers of ours. `suma-log` is of the transport and no attribute of the event: its position in the log, and up to
+where all of its partition was on Kafka before it."""
 NEEDED = frozenset(("id", "type", "source", "tenantid", "specversion"))
 NULL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 """A null character, as JSON spells it: Postgres keeps none."""
@@ -77,7 +80,7 @@ class _Untouched(JSONFormat):
 JSON = _Untouched()
 
 
-def written(record: Record) -> tuple[bytes, bytes, list[tuple[str, bytes]]]:
+def written(record: Record, safe: int) -> tuple[bytes, bytes, list[tuple[str, bytes]]]:
     """The key, value and headers of an event of ours. What CloudEvents' library makes of them is what we meant: a test
     holds both together."""
     attributes = {
@@ -90,14 +93,15 @@ def written(record: Record) -> tuple[bytes, bytes, list[tuple[str, bytes]]]:
         **record.headers,
     }
     headers = [(f"ce_{name}", value.encode()) for name, value in attributes.items()]
-    return record.key.encode(), record.data, [*headers, ("content-type", b"application/json")]
+    transport = [("content-type", b"application/json"), ("suma-log", b"%d %d" % (record.position, safe))]
+    return record.key.encode(), record.data, headers + transport
 
 
 def read(message: Message, topic: str, part: int) -> Record:
     """The message as a record. One without an id and a tenant is a record of no type, to which nobody listens."""
     known = _as_ours(message)
     attributes, flaw = (known, None) if known is not None else _as_anyones(message)
-    id, tenant = attributes.get("id", ""), attributes.get("tenantid", "")
+    id, tenant, logged = attributes.get("id", ""), attributes.get("tenantid", ""), _logged(attributes.get("log", ""))
     if not (id and tenant):
         return Record(topic, part, message.offset, "", "", "", "", {}, b"null", flaw="it names no id or no tenant")
     data, no_json = _json(message.value)
@@ -105,7 +109,15 @@ def read(message: Message, topic: str, part: int) -> Record:
     # What is flawed has a key of its own: another's could hold up another tenant.
     key = f"{tenant}:{id}" if flaw else attributes["partitionkey"]
     headers = {} if flaw else {name: value for name, value in attributes.items() if name in ATTRIBUTES}
-    return Record(topic, part, message.offset, id, tenant, key, attributes.get("type", ""), headers, data, flaw=flaw)
+    type = attributes.get("type", "")
+    return Record(topic, part, message.offset, id, tenant, key, type, headers, data, flaw=flaw, logged=logged)
+
+
+def _logged(text: str) -> Logged | None:
+    position, _, safe = text.partition(" ")
+    if not (position.isdecimal() and safe.isdecimal() and int(safe) < int(position)):
+        return None
+    return Logged(int(position), int(safe))
 
 
 def _as_ours(message: Message) -> dict[str, str] | None:

@@ -37,11 +37,11 @@ class KafkaOutlet:
     async def declare(self, topics: Sequence[Topic]) -> None:
         await broker.declare(self._address, topics)
 
-    async def send(self, records: Sequence[Record]) -> None:
+    async def send(self, records: Sequence[Record], *, safe: int) -> None:
         producer = await self._started()
         try:
             async with answering(SEND_SECONDS):
-                await self._send(producer, records)
+                await self._send(producer, records, safe)
         except BaseException:
             # It may hold a batch that it would try again for ever.
             await self._drop(producer)
@@ -51,11 +51,11 @@ class KafkaOutlet:
         if self._producer is not None:
             await self._drop(self._producer)
 
-    async def _send(self, producer: AIOKafkaProducer, records: Sequence[Record]) -> None:
+    async def _send(self, producer: AIOKafkaProducer, records: Sequence[Record], safe: int) -> None:
         topic, part = self._address.prefix + records[0].topic, records[0].part
         batch = producer.create_batch()
         for record in records:
-            key, value, headers = written(record)
+            key, value, headers = written(record, safe)
             if batch.append(timestamp=None, key=key, value=value, headers=headers) is None:
                 await (await producer.send_batch(batch, topic, partition=part))
                 batch = producer.create_batch()

@@ -21,6 +21,11 @@ ABOUT = (
     "prefix before the names of topics and groups (SUMA_KAFKA__PREFIX). Consumers ignore fields that they do not know."
 )
 
+LOGGED = (
+    "Of the transport: the record's position in our log, and up to which position all of that partition was in the "
+    "topic before it. For whoever goes on from both; others take no notice."
+)
+
 
 def asyncapi() -> dict[str, Any]:
     """The whole document."""
@@ -41,7 +46,8 @@ def headers() -> dict[str, Any]:
     return {
         "description": "The CloudEvent's attributes, each with `ce_` before it; its type is the message's name.",
         "type": "object",
-        "properties": {_header(name): {"type": "string", **schema} for name, schema in ATTRIBUTES.items()},
+        "properties": {_header(name): {"type": "string", **schema} for name, schema in ATTRIBUTES.items()}
+        | {"suma-log": {"type": "string", "pattern": r"^\d+ \d+$", "description": LOGGED}},
         "required": [_header(name) for name in (*REQUIRED, "datacontenttype") if name != "data"],
     }
 

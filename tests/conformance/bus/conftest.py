@@ -50,11 +50,17 @@ class Cluster:
     @asynccontextmanager
     async def listening(self, **ports: Any) -> AsyncIterator[Running]:
         """A member in this process."""
+        async with self.speaking(**ports) as (_, running):
+            yield running
+
+    @asynccontextmanager
+    async def speaking(self, **ports: Any) -> AsyncIterator[tuple[Platform, Running]]:
+        """A member in this process that publishes as well."""
         async with (
             self.platform(**ports) as platform,
             host(platform, [Listener(platform).service()], pace=infrastructure.PACE) as running,
         ):
-            yield running
+            yield platform, running
 
     def child(self, name: str, fatal: str = "") -> Child:
         """A member in a process of its own."""
@@ -62,17 +68,21 @@ class Cluster:
         self.children.append(child)
         return child
 
-    async def say(self, what: str, *, key: str = "k", text: str = "", tenant: str = "t1") -> str:
+    async def say(
+        self, what: str, *, key: str = "k", text: str = "", tenant: str = "t1", by: Platform | None = None
+    ) -> str:
         """Publish `what`; the event's id."""
         event = RememberRequested(memory_id=what, kind="fact", text=text, user="u")
-        return await self._publish(event, what, key, tenant)
+        return await self._publish(event, what, key, tenant, by or self.publisher)
 
     async def urge(self, what: str, *, key: str = "k", tenant: str = "t1") -> str:
-        return await self._publish(FeedbackGiven(subject=what, score=1, user="u"), what, key, tenant)
+        return await self._publish(FeedbackGiven(subject=what, score=1, user="u"), what, key, tenant, self.publisher)
 
-    async def _publish(self, event: RememberRequested | FeedbackGiven, what: str, key: str, tenant: str) -> str:
+    async def _publish(
+        self, event: RememberRequested | FeedbackGiven, what: str, key: str, tenant: str, by: Platform
+    ) -> str:
         cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{key}", turn=what)
-        (record,) = (await self.publisher.writer.apply(Changeset(cause).say(event))).records
+        (record,) = (await by.writer.apply(Changeset(cause).say(event))).records
         return record.event_id
 
     async def mend(self, name: str, *, tenant: str = "t1") -> None:
@@ -93,6 +103,15 @@ class Cluster:
         """What was handled of a key, in the order of handling."""
         rows = await self.eye.fetch("select turn_id from echo.noted where key = $1 order by n", f"{tenant}:{key}")
         return [row["turn_id"] for row in rows]
+
+    async def written(self, key: str = "k", tenant: str = "t1") -> list[str]:
+        """What the log has of a key, in its order."""
+        rows = await self.eye.fetch(
+            "select headers ->> 'turnid' as what from bus.log where key = $1 and topic = $2 order by position",
+            f"{tenant}:{key}",
+            MEMORY_EVENTS.name,
+        )
+        return [row["what"] for row in rows]
 
     async def until_heard(self, count: int) -> None:
         await self.until("select count(*) >= $1 from echo.noted", count)

@@ -39,7 +39,7 @@ class Stranger:
         producer = AIOKafkaProducer(**self._address.client("stranger"))
         await producer.start()
         for record in records:
-            key, value, ours = messages.written(record)
+            key, value, ours = messages.written(record, safe=0)
             await producer.send_and_wait(
                 self._address.prefix + record.topic,
                 headers.get("value", value),

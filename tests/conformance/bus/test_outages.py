@@ -76,3 +76,22 @@ async def test_what_was_committed_while_kafka_was_away_goes_out_by_another_proce
         await say_a_round(cluster, 0)
     async with cluster.listening():
         await all_is_heard_once_and_in_order(cluster, 1)
+
+
+@pytest.mark.requirement("A17")
+async def test_what_a_member_says_to_itself_is_heard_while_kafka_is_away_and_goes_out_afterwards(
+    cluster: Cluster, fragile: Kafka
+) -> None:
+    async with cluster.speaking() as (platform, running):
+        await asyncio.gather(*(cluster.say("0", key=key, by=platform) for key in KEYS))
+        await cluster.until_heard(len(KEYS))
+        async with away(running, fragile.stop(), fragile.start):
+            await asyncio.gather(*(cluster.say("1", key=key, by=platform) for key in KEYS))
+            await cluster.until_heard(2 * len(KEYS))
+        await until(lambda: not running.problems())
+        await cluster.until(
+            "select not exists (select from bus.log l left join bus.offsets o using (topic, part)"
+            " where o.grp = 'relay' and l.position > o.position)"
+        )
+    async with cluster.listening():
+        await all_is_heard_once_and_in_order(cluster, 2)

@@ -77,7 +77,7 @@ class Desk:
             done()
 
     async def until(self, count: int) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while len(self.taken) < count:
                 await asyncio.sleep(0.001)
 

@@ -29,7 +29,7 @@ from tests import infrastructure
 from tests.conformance.bus.adapters import Greedy
 
 TOPIC = MEMORY_EVENTS.name
-WITHIN = 10.0
+WITHIN = 60.0
 
 
 class Broken(Exception):
@@ -41,6 +41,8 @@ class Shelf:
     """An outlet that keeps what it gets, refuses it, or holds it back, by partition."""
 
     kept: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    sends: int = 0
+    safe: int = 0
     refusing: set[int] = field(default_factory=set)
     holding: dict[int, asyncio.Event] = field(default_factory=dict)
     broken: bool = False
@@ -50,7 +52,7 @@ class Shelf:
 
     async def close(self) -> None: ...
 
-    async def send(self, records: Sequence[Record]) -> None:
+    async def send(self, records: Sequence[Record], *, safe: int) -> None:
         self.asked.set()
         if self.broken:
             raise Broken
@@ -60,6 +62,8 @@ class Shelf:
         if part in self.refusing:
             raise Unavailable
         self.kept[part].extend(record.event_id for record in records)
+        self.sends += 1
+        self.safe = safe
 
     async def until_asked(self) -> None:
         async with asyncio.timeout(WITHIN):
@@ -83,7 +87,8 @@ class Yard:
     async def relay(self, shelf: Shelf | None = None) -> AsyncIterator[Relay]:
         """One that owns every partition, whatever others think, without a service beside it."""
         log = Greedy(PostgresBus(self.platform.database, ids.new(), scan=infrastructure.SCAN_SECONDS))
-        relay = Relay(Route(log, shelf or self.shelf), nowhere, own_every=0.05, flush_every=0.02)
+        route, groups = Route(log, shelf or self.shelf), MEMORY_EVENTS.consumers
+        relay = Relay(route, nowhere, groups=groups, own_every=0.05, flush_every=0.02)
         tasks = [asyncio.ensure_future(part()) for part in relay.parts().values()]
         await relay.reader.ready.wait()
         try:
@@ -99,6 +104,11 @@ class Yard:
         cause = Cause.request("gateway", id=ids.new(), tenant="t1", key=f"t1:{key}")
         events = [RememberRequested(memory_id=name, kind="fact", text="", user="u") for name in names]
         return [record.event_id for record in (await self.platform.writer.apply(Changeset(cause).say(*events))).records]
+
+    async def say_here(self, relay: Relay, *names: str) -> list[str]:
+        """Publish these in the relay's own process, where those who listen have them at once."""
+        self.platform.writer.desk.hand = lambda records: relay.hand(records, {record.event_id for record in records})
+        return await self.say(*names)
 
     async def behind(self) -> Mapping[tuple[str, str], int]:
         return await self.platform.bus.lag([RELAY])
@@ -218,3 +228,37 @@ async def test_what_the_last_changesets_said_still_goes_out(yard: Yard) -> None:
         await finishing
     assert yard.shelf.kept[part_of("k")] == said
     assert (await yard.behind())[RELAY, TOPIC] == 0
+
+
+async def test_each_send_tells_up_to_where_the_log_was_sent_before(yard: Yard) -> None:
+    async with yard.relay():
+        await yard.say("1", "2")
+        await yard.caught_up()
+        await yard.say("3")
+        await yard.caught_up()
+    assert yard.shelf.safe == 2
+
+
+@pytest.fixture
+def lingering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody waits for would wait for ever."""
+    monkeypatch.setattr(relaying, "LINGER_SECONDS", 3600.0)
+
+
+@pytest.mark.usefixtures("lingering")
+async def test_what_is_under_way_here_already_is_sent_with_what_comes_after_it(yard: Yard) -> None:
+    async with yard.relay() as relay:
+        said = await yard.say_here(relay, "1", "2")
+        said += await yard.say_here(relay, "3")
+        await relay.finish()
+    assert (yard.shelf.kept[part_of("k")], yard.shelf.sends) == (said, 1)
+
+
+@pytest.mark.usefixtures("lingering")
+async def test_what_another_process_waits_for_is_sent_at_once_behind_all_that_lingers(yard: Yard) -> None:
+    async with yard.relay() as relay:
+        said = await yard.say_here(relay, "1")
+        yard.platform.writer.desk.hand = lambda records: relay.hand(records, ())
+        said += await yard.say("2")
+        await yard.shelf.until(2)
+    assert yard.shelf.kept[part_of("k")] == said

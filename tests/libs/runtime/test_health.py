@@ -14,8 +14,12 @@ import pytest_asyncio
 from libs.bus.log import SCHEMA
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns, migrate
+from libs.errors import Unavailable
+from libs.outbound import State
+from libs.outbound.breaker import Rules
 from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.health import ASK_SECONDS, FRESH_SECONDS, Health
+from libs.runtime.platform import Platform
 from tests import infrastructure
 from tests.chaos.proxy import Link
 from tests.chaos.servers import PostgresServer, RedisServer
@@ -31,10 +35,15 @@ class Clock:
         return self.now
 
 
+async def _away() -> None:
+    raise Unavailable
+
+
 @dataclass
 class Watched:
     """A process's health, the Redis that it asks, and the way there."""
 
+    platform: Platform
     health: Health
     redis: RedisServer
     link: Link
@@ -65,7 +74,7 @@ async def watching(where: Dsns, folder: Path) -> AsyncIterator[Watched]:
         link = await stack.enter_async_context(Link("redis", [redis.end]).listening())
         client = await stack.enter_async_context(connect(f"redis://127.0.0.1:{link.port}"))
         platform = await stack.enter_async_context(infrastructure.platform(where, deltas=RedisDeltas(client)))
-        made = Watched(Health(platform, now=clock), redis, link, clock)
+        made = Watched(platform, Health(platform, now=clock), redis, link, clock)
         await made.well()
         yield made
 
@@ -127,12 +136,29 @@ async def test_a_way_that_is_slow_for_good_is_told_as_gone_and_as_soon_as_it_is_
 
 
 @pytest.mark.requirement("A17", "A8")
-async def test_a_refusal_needs_no_second_look(watched: Watched) -> None:
+async def test_a_refusal_needs_no_second_look_and_silence_after_it_is_no_better(watched: Watched) -> None:
     watched.link.closed = True
     watched.link.cut()
     assert await watched.look() == "gone"
     watched.link.closed = False
+    watched.link.hold()
+    assert await watched.look() == "gone"
+    watched.link.flow()
     await watched.well()
+
+
+@pytest.mark.requirement("A8")
+async def test_silence_closes_no_circuit_and_an_answer_does(watched: Watched) -> None:
+    door = watched.platform.doors.to("redis")
+    for _ in range(Rules().failures):
+        with pytest.raises(Unavailable):
+            await door.call(_away)
+    watched.link.hold()
+    assert await watched.look() == "slow"
+    assert door.state is State.OPEN
+    watched.link.flow()
+    await watched.well()
+    assert door.state is not State.OPEN
 
 
 @pytest.mark.requirement("A17")

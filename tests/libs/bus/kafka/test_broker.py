@@ -64,13 +64,13 @@ async def test_a_broker_that_is_not_there_is_unavailable() -> None:
     with pytest.raises(KafkaDown):
         await reach(Address("127.0.0.1:1"))
     with pytest.raises(KafkaDown):
-        await KafkaOutlet(Address("127.0.0.1:1"), "m").send([RECORD])
+        await KafkaOutlet(Address("127.0.0.1:1"), "m").send([RECORD], safe=0)
 
 
 async def carries(address: Address) -> None:
     await declare(address, [MEMORY_EVENTS])
     outlet = KafkaOutlet(address, "m")
-    await outlet.send([RECORD])
+    await outlet.send([RECORD], safe=0)
     await outlet.close()
 
 

@@ -52,14 +52,14 @@ class Put:
 
 def put(**changes: bytes | None) -> Put:
     """One of ours, with headers changed (None takes one away), and `key` and `value` as well."""
-    key, value, headers = messages.written(RECORD)
+    key, value, headers = messages.written(RECORD, 5)
     changed = {**dict(headers), **{name: text for name, text in changes.items() if name not in ("key", "value")}}
     kept = [(name, text) for name, text in changed.items() if text is not None]
     return Put(changes.get("key", key), changes.get("value", value), kept)
 
 
 def test_attributes_are_headers_and_the_data_is_json() -> None:
-    key, value, headers = messages.written(RECORD)
+    key, value, headers = messages.written(RECORD, 5)
     assert (key, orjson.loads(value)) == (b"t1:s1", orjson.loads(RECORD.data))
     assert dict(headers) == {
         "ce_specversion": b"1.0",
@@ -76,6 +76,7 @@ def test_attributes_are_headers_and_the_data_is_json() -> None:
         "ce_idempotencykey": b"i",
         "ce_traceparent": b"00-1-2-03",
         "content-type": b"application/json",
+        "suma-log": b"7 5",
     }
 
 
@@ -152,7 +153,7 @@ def test_attributes_that_we_do_not_know_are_left_out() -> None:
 
 
 def test_an_event_of_the_log_that_lacks_what_cloudevents_wants_is_carried_on_all_the_same() -> None:
-    key, value, headers = messages.written(replace(RECORD, headers={}))
+    key, value, headers = messages.written(replace(RECORD, headers={}), 5)
     assert Put(key, value, headers).read().event_id == RECORD.event_id
 
 
