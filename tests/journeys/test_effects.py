@@ -15,6 +15,7 @@ from libs.database import Dsns
 from libs.identity.keys import mint
 from tests import house, outside
 from tests.house import SERVICES, WITHIN, House
+from tests.infrastructure.wish import post
 from tests.outside import Breaking, Send, World
 
 LOST = ConnectionResetError("the line went dead")
@@ -54,7 +55,7 @@ async def test_a_person_finds_out_what_nobody_knew_and_the_turn_ends(
 ) -> None:
     there = World(world, Breaking("run:after", [LOST]))
     async with living(where, tmp_path, there) as (at, http):
-        said = (await http.post("/v1/sessions/message", json={"text": "send it"})).json()
+        said = await post(http, "/v1/sessions/message", {"text": "send it"})
         asked = await listed(at, http, "/v1/approvals", "approvals")
         assert "at_most_once" in asked["data"]["undo"]
         yes = {"verdict": "approve", "digest": asked["digest"]}
