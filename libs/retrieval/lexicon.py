@@ -24,7 +24,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             "remove removes kill removed removing removal delete deletes deleted deleting deletion erase* eliminate"
             " discard* drop trash get_rid_of getting_rid_of throw_away throw_out purge* dedup* de_duplicate"
             " de_dupe rid bin ditch chuck toss dispose clear_out into_the_trash to_the_trash wipe wipes"
-            " lose nuke zap scrap del rm unlink can_go may_go must_go should_go"
+            " lose nuke zap scrap del rm unlink can_go may_go must_go should_go gone"
             " delte deleet"
         ),
         "de": (
@@ -351,7 +351,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "viejo* vieja* antiguo* antigua* reciente* ayer hoy ano anos mes meses semana* dia dias",
     },
     "empty": {
-        "en": "empty",
+        "en": "empty emty empyt",
         "de": "leer leere leeren leerer",
         "es": "vacio* vacia vacias vaciar",
     },
@@ -588,7 +588,8 @@ CONCEPTS: dict[str, dict[Language, str]] = {
 
 FILLERS: dict[Language, str] = {
     "en": (
-        "a an the teh hte thee including includes included incl i me my mine we us our you your"
+        "still yuo pleas thnks telling tells um uh"
+        " a an the teh hte thee including includes included incl i me my mine we us our you your"
         " yourself please pls plz kindly could can would will shall"
         " should may might want wanna need like d s t re ve m am is are was were be been being to of from for"
         " in into on onto at by with within inside under as and or also too so that which who whom have has had do"
@@ -607,6 +608,7 @@ FILLERS: dict[Language, str] = {
         " honestly seriously"
         " frankly listen dear assistant damned freaking frigging effing stupid dumb lousy wretched stinking blasted"
         " crappy shitty silly eventually basically literally simply afterall finally promptly pronto immediately"
+        " three four five six seven eight nine ten eleven twelve"
     ),
     "de": (
         "der die das den dem des ein eine einen einem einer eines ich mir mich mein meine meinen meinem meiner"
@@ -622,21 +624,24 @@ FILLERS: dict[Language, str] = {
         " boah ey ach hm hmm na naja tja ehrlich verfluchte verfluchten verfluchter damliche damlichen"
         " damlicher beschissene"
         " beschissenen beschissener verkackte verkackten elende elenden dumme dummen bescheuerte bescheuerten"
-        " rasch flott"
+        " rasch flott lieber also kunftig"
         " umgehend vielleicht freundlicherweise netterweise"
         " ubrigen restlichen rest vorhanden befinde befinden liegt liegen"
+        " zwei drei vier funf fuenf sechs sieben acht neun zehn elf zwolf"
     ),
     "es": (
         "el la lo los las un una unos unas yo me mi mis tu tus te se su sus nos y e o u de del al a en por para"
         " con que si ya muy favor porfavor porfa puedes puede podrias podria quiero quisiera necesito es son era"
         " ser estar hay ha he has dime di dame ahora rapido bien tambien asi pero como cada ella ello ellos segun"
-        " resto restantes demas le les mierda esa incluyendo incluidos incluidas asco xfa decir"
+        " resto restantes demas le les mierda esa incluyendo incluidos incluidas asco"
+        " aun todavia punetero punetera puneteros puneteras menuda menudo otras xfa decir"
         " decirme saber pase porfis plis pues vale ninguno medio otro otra maldito malditos"
         " maldita malditas puto putos puta putas joder"
         " uf ay bueno mira mire oiga venga anda tio tia hombre a_ver jodido jodida jodidos jodidas dichoso"
         " dichosa dichosos"
         " dichosas estupido estupida estupidos estupidas cono hostia inmediatamente amablemente"
         " quien cuando donde sea ocupe ocupen pese pesen peso sean tiene tienen tenga tengan queden"
+        " dos tres cuatro cinco seis siete ocho nueve diez once doce"
         " quede esos esas ese esa aquellos"
         " aquellas fueron sido sobra sobran gustaria quieres quisieras oye ok vale cual llame podeis dentro"
     ),
@@ -647,6 +652,10 @@ EXTENSIONS = (
     "pdf jpg jpeg png gif txt csv tsv xlsx xls docx pptx ppt mp3 mp4 m4a mov wav zip rar 7z gz tgz json jsonl"
     " xml html htm md log tmp tar iso exe msi dmg svg heic webp bmp tif tiff epub mobi psd py js ts css sql yaml"
     " yml toml"
+    " cr2 cr3 nef arw dng orf rw2 raf heif diff mid midi aiff aif wma aac opus m3u sqlite db parquet npy npz pkl ipynb"
+    " tex bib cfg conf ndjson docm dotx xlsm xlsb pps ppsx mpg mpeg wmv flv 3gp vob srt vtt azw3 cbz cbr djvu xps vsdx"
+    " dwg dxf stl gpx kml kmz woff woff2 eps indd jar ipa bz2 xz zst cab lnk dll cpp hpp rb php lua vue tsx jsx"
+    " mjs scss kt orig crdownload torrent vmdk ova qcow2 odg geojson pem crt cer xcf rst"
     " ini bak flac ogg avi mkv webm odt ods odp rtf ttf otf eml ics vcf deb rpm apk raw"
 )
 """Words that name an extension; with an s they are several of it."""

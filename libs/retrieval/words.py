@@ -11,9 +11,10 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from libs.retrieval.lexicon import CLITICS, CONCEPTS, EXTENSIONS, FILLERS, Language, listed
+from libs.retrieval.lookalikes import LOOKALIKES
 
 TOKEN = re.compile(r"\w+")
-CUT = re.compile(r"[\0.,;:!?\n]")
+CUT = re.compile(r"[\0\x1e.,;:!?\n]")
 """Between two words: no phrase goes across."""
 LONGEST = 4
 """Words in the longest phrase of the lexicon."""
@@ -29,6 +30,8 @@ class Word:
     end: int
     concepts: tuple[str, ...] = ()
     filler: bool = False
+    slip: bool = False
+    """Was it read as a known word with a slip of the keyboard?"""
 
     @property
     def unknown(self) -> bool:
@@ -53,7 +56,8 @@ def words(text: str) -> tuple[Word, ...]:
         start, end = tokens[at][1], tokens[at + width - 1][2]
         said = "_".join(folded[at : at + width])
         found = concepts_of(said)
-        read.append(Word(text[start:end], said, start, end, found, not found and said in _fillers()))
+        filler = not found and (said in _fillers() or _slipped_filler(said))
+        read.append(Word(text[start:end], said, start, end, found, filler, said not in _fillers() and _slips(said)))
         at += width
     return tuple(read)
 
@@ -88,6 +92,26 @@ def concepts_of(word: str) -> tuple[str, ...]:
     if found or word in _fillers() or extension_of(word):
         return tuple(dict.fromkeys(found))
     return _compound(word) or _inflected(word) or _nearest(word)
+
+
+@lru_cache(maxsize=4096)
+def _slips(word: str) -> bool:
+    """Was it understood only as a slip?"""
+    exact, stems = _forms()
+    if word in exact or any(word.startswith(stem) for stem, _ in stems) or extension_of(word):
+        return False
+    return not (_compound(word) or _inflected(word)) and (bool(_nearest(word)) or _slipped_filler(word))
+
+
+LEAST_FILLER = 5
+
+
+@lru_cache(maxsize=4096)
+def _slipped_filler(word: str) -> bool:
+    if len(word) < LEAST_FILLER or not word.isalpha() or word in LOOKALIKES:
+        return False
+    near = (known for known in _fillers() if known[0] == word[0] and len(known) >= LEAST_FILLER)
+    return any(_slipped(known, word) for known in near)
 
 
 def _unjoined(token: str, start: int) -> list[tuple[str, int, int]]:
@@ -170,16 +194,12 @@ def _phrase(folded: list[str], at: int) -> int:
     return next((width for width in widths if "_".join(folded[at : at + width]) in exact), 1)
 
 
-NO_TYPOS = listed("dinger dingern")
-"""Words of their own that look like another."""
-
-
 def _nearest(word: str) -> tuple[str, ...]:
     """One slip of the keyboard is forgiven in a word that starts like a known one: two letters swapped in any word, a
     letter lost or doubled in words of five, another letter in words of six.
     """
     exact, stems = _forms()
-    if len(word) < 4 or not word.isalpha() or word in NO_TYPOS:
+    if len(word) < 4 or not word.isalpha() or word in LOOKALIKES:
         return ()
     near = [known for known in exact if known[0] == word[0] and _slipped(known, word)]
     if near:

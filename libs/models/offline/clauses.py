@@ -5,7 +5,7 @@ A clause is words and names, each with its place in the text, and one wish.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -21,7 +21,7 @@ ACTIONS = listed(
 KINDS = (*CATEGORIES, *FAMILIES)
 """The kinds of files that have a word of their own."""
 
-AND = frozenset(("and", "und", "y", "e", "plus", "also", "sowie", "ademas"))
+AND = frozenset(("and", "adn", "nad", "und", "y", "e", "plus", "also", "sowie", "ademas"))
 BUT = frozenset(("but", "aber", "pero", "sondern", "sino"))
 OR = frozenset(("or", "oder", "o", "nor", "noch", "ni"))
 
@@ -63,6 +63,8 @@ class Mood(StrEnum):
     """Leave this alone, whatever else is done."""
     ONLY = "only"
     """Do all of it to nothing but this."""
+    TOLD = "told"
+    """Asks for nothing: what somebody says of files, and may be what "them" stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ class Clause:
     items: tuple[Item, ...]
     mood: Mood = Mood.DO
     joined: str = ""
+    links: frozenset[int] = frozenset()
+    """Where its parts begin: items on both sides of one are listed, not told by one another."""
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -101,7 +105,15 @@ class Clause:
         return not self.concepts.isdisjoint(ACTIONS)
 
     def joins(self, other: Clause) -> Clause:
-        return replace(self, items=tuple(sorted((*self.items, *other.items), key=lambda item: item.start)))
+        items = tuple(sorted((*self.items, *other.items), key=lambda item: item.start))
+        return replace(self, items=items, links=self.links | other.links)
+
+    def groups(self, items: Iterable[Item]) -> list[list[Item]]:
+        """Its items, or some of them, apart where the sentence lists them: "the invoices", "and the photos"."""
+        told: dict[int, list[Item]] = {}
+        for item in items:
+            told.setdefault(sum(link <= item.start for link in self.links), []).append(item)
+        return list(told.values())
 
 
 @dataclass(frozen=True, slots=True)

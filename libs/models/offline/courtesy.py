@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from libs.models.offline.clauses import ACTIONS, KINDS
-from libs.models.offline.ground import singulars
+from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.pronouns import PRONOUNS, points_back
-from libs.retrieval.lexicon import listed
-from libs.retrieval.words import Word, extension_of, fold, words
+from libs.models.offline.telling import tells
+from libs.retrieval.lexicon import Language, listed
+from libs.retrieval.words import Word, extension_of, words
 
 _KIND = r"(?:nice|kind|good|lovely|sweet|gracious|helpful)"
 _GLAD = r"(?:great|nice|lovely|good|wonderful|awesome|super|fantastic|helpful|cool|perfect|amazing)"
 _NICE = r"(?:nett|lieb|freundlich|gut|gütig|liebenswürdig)"
 _FOOL = (
     r"(?:idiots?|morons?|dumbass|dumb|imbeciles?|cretin|dipshit|asshole|arsehole|bastard|bitch|twat|wanker|fool|dummy"
-    r"|numbskull|tin can|bucket of bolts|toaster|(?:piece|pile|heap|bag) of \w+)"
+    r"|numbskull|thing|waste of \w+|joke|tin can|bucket of bolts|toaster|(?:piece|pile|heap|bag) of \w+)"
 )
 _TROTTEL = (
     r"(?:\w*idiot\w*|trottel|depp|dummkopf|arschloch|penner|blödmann|esel|vollpfosten|pfeife|nase|kiste|blechkiste"
@@ -69,6 +69,8 @@ FRAMES = re.compile(
             rf"\b(?:before|by|until|till)\s+(?:noon|lunch|dinner|tonight|tomorrow|midnight|the\s+meeting|(?:mon|tues|wednes"
             rf"|thurs|fri|satur|sun)day|I\s+(?:go|leave|get|have)\b[^.,;:!?\n]*){_END}",
             r"\b(?:my|our)\s+\w+\s+(?:wants|needs|asked\s+for|is\s+asking\s+for)\s+(?:me|us)\s+to\b",
+            r"\b(?:how\s+hard\s+can\s+it\s+be|what\s+are\s+you\s+waiting\s+for|who\s+wrote\s+this\s+\w+)\b",
+            r"\b(?:was|wie)\s+ist\s+daran\s+so\s+schwer\b|\bwie\s+oft\s+denn\s+noch\b|\bverdammt\s+noch\s+mal\b",
             r"\bI\s+said\b[,:]?|\bsuch\s+an?\b",
             r"\b(?:so\s+)?here['’]s\s+the\s+(?:thing|deal|situation|story)\b|^\s*(?:my\s+)?dear\s+\w+\s*(?=,)",
             r"\b(?:this|the|my|it)(?:\s+(?:whole\s+)?(?:folder|place|thing|directory|disk|drive))?\s+(?:is|looks)\s+(?:\w+\s+)"
@@ -120,45 +122,80 @@ AFTERWARDS = re.compile(
     r"|una\s+vez\s+hecho(?:\s+eso)?)(?!\w)",
     re.IGNORECASE,
 )
+NONE_LEFT = re.compile(
+    r"\b(?P<en>(?:don['’]t|do\s+not)\s+leave\s+(?:any|a\s+single|one))(?P<what1>\s[^,.;:!?\n]+?)(?P<end1>\s+(?:lying\s+around|lying"
+    r"\s+about|around|behind|undeleted))\b|\b(?P<es>no\s+(?:me\s+|nos\s+)?dejes?\s+ni(?:\s+un[ao]?(?:\s+sol[ao])?|ng[uú]n[ao]?))"
+    r"(?P<what2>\s[^,.;:!?\n]+?)(?P<end2>\s+(?:sin\s+borrar|por\s+ah[ií]))\b|\b(?P<de>lass(?:en\s+sie)?\s+(?:bitte\s+|mir\s+)?keine?n?)"
+    r"(?P<what3>\s[^,.;:!?\n]+?)(?P<end3>\s+(?:übrig|rumliegen|herumliegen|liegen))\b",
+    re.IGNORECASE,
+)
+""" "Don't leave any tmp files lying around": two negations, and a deed."""
 SIGNED = re.compile(
     r"(?:\bregards|\bsincerely|\bcheers|\bthanks\b[^.,!\n]*|\bthank\s+you\b[^.,!\n]*|\blove|grüßen?|\bgruß|\bsaludos?|gracias\b[^.,!\n]*"
     r"|atentamente)\s*[,!.\n]+\s*(?P<who>[A-ZÄÖÜÁÉÍÓÚ][\w.]*(?:\s+[A-ZÄÖÜÁÉÍÓÚ][\w.]*)?)\s*[.!]*\s*$",
     re.IGNORECASE,
 )
 
-SENTENCE = re.compile(r"[^.;:!?\n]+")
+SENTENCE = re.compile(r"[^.;:!?\n\x1e]+")
 SEGMENT = re.compile(r"(?:(?!,|\s[-–—]\s|\s(?:and|und|y|but|aber|pero|so)\s).)+", re.IGNORECASE | re.DOTALL)
-OPENERS = listed("so and but well oh ah because since cause anyway y und also pero porque que denn weil as now hey hi")
-SUBJECTS = listed(
-    "i we he she my our his ich wir er mein meine unser unsere yo mi mis nuestro nuestra estoy tengo llevo acabo soy"
-    " estaba estuve voy vengo fui somos estamos"
-)
-STORIES = listed("it_was it_s_been it_has_been that_was there_was there_were you_are you_re you_always")
-"""First words of a sentence that tells something and asks for nothing."""
-SOFT = listed(
-    "here greeting because capability first list content parse keep clean age not same explain whatis foreign junk"
-    " empty size find date"
-)
-"""Concepts that a story may have: none of them alone changes a file, nor chooses any."""
+LIMITS = listed("except untouched only file folder duplicate recursive type wellknown")
+"""Concepts that may narrow a request, or forbid a part of it, wherever they stand."""
+CHOOSES = listed("age size empty date newest oldest largest smallest all keep")
+"""Concepts that choose files where a pronoun stands for these."""
 TELLS = listed("here greeting because capability first age")
 """Those that a sentence about anybody else may have."""
 POINTERS = PRONOUNS | listed("that this das die")
 """A story that has one of these may speak of the files, even as their article."""
+NAMED = "Xname"
+"""Stands for a name in a sentence that is judged by its other words."""
 OBJECTS = frozenset((*KINDS, "duplicate", "all"))
 LEAST = 3
 """Words of a sentence that is talk: a shorter one may be a deed that nobody knows."""
 DEEDS = ACTIONS - listed("foreign greeting capability undo") | {"duplicate"}
 
 
-def plain(text: str, known: Sequence[str] = ()) -> str:
+def plain(text: str, known: Sequence[str] = (), language: Language = "en") -> str:
     """The text with all that blanked out, in its old length. Names in it have been masked already (`\\0`)."""
+    return parted(text, known, language)[0]
+
+
+Span = tuple[int, int]
+
+
+def parted(text: str, known: Sequence[str], language: Language) -> tuple[str, list[Span]]:
+    """The text without talk, and where it tells something of files: nothing is asked for there."""
     text = AFTERWARDS.sub(lambda found: f"{'then':<{len(found.group())}}", text)
-    text = FRAMES.sub(_blank, text)
-    text = _unsigned(text)
+    text = NONE_LEFT.sub(_none_left, text)
+    framed = [found.span() for found in FRAMES.finditer(text)]
+    text = _unsigned(FRAMES.sub(_blank, text))
+    tokens = words_of(tuple(known))
     rest = text
-    for start, end in _talk(text, _tokens(tuple(known))):
+    for start, end in _talk(text, tokens, language, framed=framed):
         rest = rest[:start] + " " * (end - start) + rest[end:]
-    return rest if _stands_alone(rest) else text
+    rest = rest if _stands_alone(rest) else text
+    return rest, _told(rest, tokens, language, framed=framed)
+
+
+def _none_left(found: re.Match[str]) -> str:
+    for verb, what, end, deed in (("en", 1, 1, "delete all"), ("es", 2, 2, "borra todo"), ("de", 3, 3, "lösch alle")):
+        if found[verb] is not None and len(found[verb]) >= len(deed):
+            return f"{deed:<{len(found[verb])}}{found[f'what{what}']}{' ' * len(found[f'end{end}'])}"
+    return found.group()
+
+
+def _told(text: str, tokens: frozenset[str], language: Language, *, framed: Sequence[Span]) -> list[Span]:
+    """Of a question nothing is told, nor where a polite frame stood: it asked for what follows."""
+    return [
+        part.span()
+        for sentence in SENTENCE.finditer(text)
+        if text[sentence.end() : sentence.end() + 1] != "?"
+        for part in SEGMENT.finditer(text, *sentence.span())
+        if not _within(part.span(), framed) and _tells(part, tokens, language)
+    ]
+
+
+def _within(span: Span, framed: Sequence[Span]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end in framed)
 
 
 def _stands_alone(rest: str) -> bool:
@@ -180,51 +217,73 @@ def _unsigned(text: str) -> str:
     return text[: found.start("who")] + " " * len(found["who"]) + text[found.end("who") :]
 
 
-def _talk(text: str, tokens: frozenset[str]) -> Iterator[tuple[int, int]]:
+def _talk(text: str, tokens: frozenset[str], language: Language, *, framed: Sequence[Span]) -> Iterator[Span]:
     for sentence in SENTENCE.finditer(text):
-        if _told(sentence.group(), tokens):
+        if _nothing_known(sentence.group(), tokens) or _announces(sentence, tokens):
             yield sentence.span()
             continue
         for part in SEGMENT.finditer(text, *sentence.span()):
-            if _story(part.group(), tokens):
+            if not _within(part.span(), framed) and _story(part, tokens, language):
                 yield part.span()
 
 
-def _told(said: str, tokens: frozenset[str]) -> bool:
+def _announces(sentence: re.Match[str], tokens: frozenset[str]) -> bool:
+    """ "Three things:" before a list."""
+    read = words(sentence.group())
+    if "\0" in sentence.group() or sentence.string[sentence.end() : sentence.end() + 1] != ":" or not read:
+        return False
+    plain = all(word.filler or {*word.concepts} <= {"file", "age", "greeting", "here"} for word in read)
+    counts = any(word.folded in COUNTS or "file" in word.concepts or "age" in word.concepts for word in read)
+    return plain and counts and not any(of_files(word, tokens) or word.folded in REST for word in read)
+
+
+REST = listed("rest resto others demas")
+
+
+def _nothing_known(said: str, tokens: frozenset[str]) -> bool:
     """A whole sentence in which nothing is known, of files or of deeds."""
     read = words(said)
     if "\0" in said or len(read) < LEAST or not any(word.unknown for word in read):
         return False
-    return all({*word.concepts} <= TELLS and not _of_files(word, tokens) for word in read) and not points_back(
-        read, POINTERS
-    )
+    plain = all({*word.concepts} <= TELLS and not of_files(word, tokens) for word in read)
+    return plain and not points_back(read, POINTERS)
 
 
-def _story(said: str, tokens: frozenset[str]) -> bool:
-    """Somebody tells of themselves, without a word that could choose a file or forbid a deed."""
-    read = [word for word in words(said) if word.folded not in OPENERS]
-    if "\0" in said or len(read) < LEAST - 1 or not _begins(read):
+def _tells(part: re.Match[str], tokens: frozenset[str], language: Language) -> bool:
+    read = words(re.sub("\0+", f" {NAMED} ", part.group()))
+    goes_on = re.search(r"\s(?:and|und|y)\s*$", part.string[: part.start() + 1], re.IGNORECASE) is not None
+    return tells(read, language, lambda word: of_files(word, tokens), goes_on=goes_on)
+
+
+def _story(part: re.Match[str], tokens: frozenset[str], language: Language) -> bool:
+    """Somebody tells something, without a word that could choose a file or forbid a deed."""
+    if "\0" in part.group() or not _tells(part, tokens, language):
         return False
-    plain = all((word.folded == "just" or {*word.concepts} <= SOFT) and not _of_files(word, tokens) for word in read)
-    chooses = any({"age", "size", "empty", "date"} & {*word.concepts} for word in read)
-    return plain and not (chooses and points_back(read[1:], POINTERS))
+    read = words(part.group())
+    limits = any(({*word.concepts} & LIMITS and word.folded != "just") or of_files(word, tokens) for word in read)
+    chooses = any({*word.concepts} & CHOOSES for word in read)
+    relative = read[0].folded in RELATIVES or points_back(read[1:], POINTERS)
+    return not limits and not (chooses and relative)
 
 
-def _begins(read: Sequence[Word]) -> bool:
-    first = "_".join(word.folded for word in read[:3])
-    return read[0].folded in SUBJECTS or any(first.startswith(f"{story}_") for story in STORIES)
+RELATIVES = listed("que that which die der das welche")
+"""What follows one of these may say which files are meant: ", que son grandes"."""
 
 
-def _of_files(word: Word, tokens: frozenset[str]) -> bool:
+def of_files(word: Word, tokens: frozenset[str]) -> bool:
     """Could it choose some: an extension, a kind, or a word of a name that is there?"""
     return (
-        bool(extension_of(word.folded))
+        word.text == NAMED
+        or bool(extension_of(word.folded))
         or bool({*KINDS} & {*word.concepts})
         or not (word.filler or tokens.isdisjoint(singulars(word.folded)))
     )
 
 
-@cache
-def _tokens(known: tuple[str, ...]) -> frozenset[str]:
-    """The words of all names."""
-    return frozenset(part for name in known for part in re.findall(r"[^\W\d_]{3,}", fold(name)))
+def thing(word: Word, tokens: frozenset[str]) -> bool:
+    """Is it a part of what a story is about: files, or how many?"""
+    told = {"file", "folder", "duplicate"} | CHOOSES
+    return of_files(word, tokens) or bool(told & {*word.concepts}) or word.folded in COUNTS
+
+
+COUNTS = listed("two three four five six seven eight nine ten zwei drei vier funf sechs dos tres cuatro cinco seis")

@@ -73,14 +73,14 @@ def _objections(
         elif tool.effect is Effect.ACT:
             yield step.ordinal, f"Step {step.ordinal} acts outside the workspace; words cannot judge that."
         elif tool.mutates:
-            yield from _misfits(step, tool, reading)
+            yield from _misfits(step, tool, reading, ground)
     yield from _touched(plan, tools, reading, ground, categories)
     yield from _unbounded(task, plan, tools, reading, scene=Scene(reading.text, ground, categories), now=now)
 
 
-def _misfits(step: Step, tool: ToolDefinition, reading: Reading) -> Iterator[Objection]:
+def _misfits(step: Step, tool: ToolDefinition, reading: Reading, ground: Ground) -> Iterator[Objection]:
     asked = {concept for clause in reading.wishes(Mood.DO) for concept in clause.concepts}
-    sent = tool.effect is Effect.MOVE and any(_sends(clause) for clause in reading.wishes(Mood.DO))
+    sent = tool.effect is Effect.MOVE and any(_sends(clause, ground) for clause in reading.wishes(Mood.DO))
     if asked.isdisjoint(ASKED_BY[tool.effect]) and not sent:
         yield step.ordinal, f"Step {step.ordinal} would {tool.effect} files, which the request does not ask for."
     ruled_out = [clause for clause in reading.wishes(Mood.NEVER) if _rules_out(clause, tool)]
@@ -88,9 +88,9 @@ def _misfits(step: Step, tool: ToolDefinition, reading: Reading) -> Iterator[Obj
         yield step.ordinal, f"Step {step.ordinal} would {tool.effect} files, which the request rules out."
 
 
-def _sends(clause: Clause) -> bool:
+def _sends(clause: Clause, ground: Ground) -> bool:
     """ "PDFs to Docs": where something goes is said without a verb."""
-    return any(place.target for place in places(clause, Ground()))
+    return any(place.target for place in places(clause, ground))
 
 
 def _rules_out(clause: Clause, tool: ToolDefinition) -> bool:
@@ -127,7 +127,7 @@ def _unbounded(
     """A change gets no more than the sizes, times and counts of the clause that asks for it let through."""
     changes = [step for step in plan.steps if step.tool in tools and tools[step.tool].mutates]
     listings = {step.ordinal: _listings(step, plan, tools) for step in changes}
-    asking = {step.ordinal: _asking(tools[step.tool], reading) for step in changes}
+    asking = {step.ordinal: _asking(tools[step.tool], reading, scene.ground) for step in changes}
     kept: list[Clause] = []
     for step in changes:
         told = [(clause, _stated(clause, tools[step.tool], reading, scene)) for clause in asking[step.ordinal]]
@@ -159,12 +159,13 @@ def _listings(step: Step, plan: Plan, tools: Mapping[str, ToolDefinition]) -> li
     ]
 
 
-def _asking(tool: ToolDefinition, reading: Reading) -> list[Clause]:
+def _asking(tool: ToolDefinition, reading: Reading, ground: Ground) -> list[Clause]:
     """The clauses that this change may be the answer to."""
     return [
         clause
         for clause in wanted(reading)
-        if not clause.concepts.isdisjoint(ASKED_BY[tool.effect]) or (tool.effect is Effect.MOVE and _sends(clause))
+        if not clause.concepts.isdisjoint(ASKED_BY[tool.effect])
+        or (tool.effect is Effect.MOVE and _sends(clause, ground))
     ]
 
 

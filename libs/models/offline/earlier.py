@@ -16,7 +16,9 @@ from libs.events.committee import Task
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.measures import number_of
-from libs.models.offline.places import INTO, file_like, places
+from libs.models.offline.numerals import ARTICLES as COUNTLESS
+from libs.models.offline.paths import file_like
+from libs.models.offline.places import INTO, places
 from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.reading import read
 from libs.models.offline.selection import named_words
@@ -50,8 +52,8 @@ def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
     before = next(_requests(task, ground, now), None)
     if before is None or not reading.clauses:
         return task.text
-    if same := _after_same(reading):
-        return _instead(before, same, ground, text=task.text)
+    if SAME.search(task.text) or _says_same(reading) or _says_also(reading):
+        return _same(before, reading, ground)
     if (corrected := _correction(task.text, ground, now)) is not None:
         return _instead(before, corrected.clauses[0].items, ground, text=corrected.text)
     return _with_antecedent(reading, before, ground)
@@ -65,15 +67,59 @@ def _requests(task: Task, ground: Ground, now: datetime) -> Iterator[Reading]:
             yield told
 
 
-def _after_same(reading: Reading) -> tuple[Item, ...]:
-    """What shall be done the same to."""
+def _says_same(reading: Reading) -> bool:
+    """ "The same for X": not "with the same name", nor "delete the same files"."""
+    first = next((clause for clause in reading.clauses if clause.says("same")), None)
+    return first is not None and not first.concepts & (OWN - {"name", "rename"})
+
+
+def _says_also(reading: Reading) -> bool:
+    """ "Do a.txt as well", "and b.txt too": nothing of its own to do, but perhaps a name."""
+    concepts = {concept for clause in reading.clauses for concept in clause.concepts}
+    named = any(clause.names for clause in reading.clauses)
+    return named and ALSO.search(reading.text) is not None and not concepts & (OWN - {"name", "rename"})
+
+
+SAME = re.compile(
+    r"\b(?:the\s+same|same|das\s+gleiche|dasselbe|genauso|lo\s+mismo)\s+(?:thing\s+)?(?:for|with|to|mit|für|bei|con|para)\b",
+    re.IGNORECASE,
+)
+ALSO = re.compile(r"\b(?:as well|too|also|likewise|auch|ebenfalls|también|igualmente)\b", re.IGNORECASE)
+OWN = ACTIONS - {"create", "greeting", "list"} | {"duplicate", "content", "name"}
+"""What a clause says that wants a deed of its own."""
+
+
+def _same(before: Reading, reading: Reading, ground: Ground) -> str | Lost:
+    """The deed of before, done to what is said now, and under the new name that is said now. What else is said
+    changes it in a way that nobody has read.
+    """
     items = [item for clause in reading.clauses for item in clause.items]
-    at = next((n for n, item in enumerate(items) if isinstance(item, Word) and "same" in item.concepts), None)
-    own = {*ACTIONS, "duplicate", "content", "name"} - {"create", "greeting", "list"}
-    changed = any(isinstance(item, Word) and own & {*item.concepts} for item in items)
-    if at is None or changed:
-        return ()
-    return tuple(item for item in items[at + 1 :] if not (isinstance(item, Word) and _empty(item)))
+    at = next((n for n, item in enumerate(items) if isinstance(item, Word) and "same" in item.concepts), -1)
+    called = next((n for n, item in enumerate(items) if n > at and _names_it(item)), len(items))
+    things = [item for item in items[at + 1 : called] if not (isinstance(item, Word) and _empty(item))]
+    moods = {clause.mood for clause in reading.clauses}
+    if any(clause.concepts & (OWN - {"name", "rename"}) for clause in reading.clauses):
+        return Lost(reading.text)
+    full = _instead(before, things, ground, text=reading.text) if things and moods <= {Mood.DO, Mood.TOLD} else None
+    if full is None or isinstance(full, Lost):
+        return full or Lost(reading.text)
+    return full if called == len(items) else _under(full, before, items[called + 1 :], ground, text=reading.text)
+
+
+def _names_it(item: Item) -> bool:
+    return isinstance(item, Word) and bool({"name", "rename"} & {*item.concepts})
+
+
+def _under(full: str, before: Reading, after: Sequence[Item], ground: Ground, *, text: str) -> str | Lost:
+    """With the new name in place of the one that the deed of before gave."""
+    clause = _last(before)
+    new = [item for item in after if isinstance(item, Named)]
+    given = [name for name in clause.names if name.kind is not Name.GLOB] if clause else []
+    rest = [item for item in after if isinstance(item, Word) and not (_empty(item) or item.folded in POINTERS)]
+    made = clause is not None and clause.says("pack", "create", "rename", "name", "archives")
+    if len(new) != 1 or rest or not given or not made or full.count(given[-1].text) != 1:
+        return Lost(text)
+    return full.replace(given[-1].text, new[0].text)
 
 
 def _correction(text: str, ground: Ground, now: datetime) -> Reading | None:
@@ -190,7 +236,7 @@ def _things(clause: Clause, ground: Ground) -> tuple[int, int] | None:
     called = {word for word, _ in named_words(clause, ground)}
     runs: list[list[Item]] = [[]]
     for item in clause.items:
-        if item in out or (isinstance(item, Word) and (ACTIONS & {*item.concepts} or item.folded in INTO)):
+        if item in out or (isinstance(item, Word) and (ACTIONS & {*item.concepts} or item.folded in INTO | AS)):
             runs.append([])
         else:
             runs[-1].append(item)
@@ -201,11 +247,14 @@ def _things(clause: Clause, ground: Ground) -> tuple[int, int] | None:
     return None
 
 
+AS = listed("as als como")
+
+
 def _is_thing(item: Item, called: set[Word]) -> bool:
     if isinstance(item, Named | Measure) or item in called:
         return True
     known = {*item.concepts} & THINGS or extension_of(item.folded) or item.unknown
-    return bool(known) or (number_of(item.folded) is not None and not item.filler)
+    return bool(known) or (number_of(item.folded) is not None and item.folded not in COUNTLESS)
 
 
 def _is_folder(item: Item, ground: Ground) -> bool:

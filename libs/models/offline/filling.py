@@ -10,9 +10,10 @@ from typing import Any
 from libs.models.offline import quantities, styling
 from libs.models.offline.archives import archive_noun, is_archive
 from libs.models.offline.clauses import KINDS, Clause, Item, Name, Named
-from libs.models.offline.places import INTO, file_like, places
+from libs.models.offline.paths import file_like
+from libs.models.offline.places import INTO, places
 from libs.models.offline.scenes import Scene
-from libs.models.offline.selection import select
+from libs.models.offline.selection import mixed, select
 from libs.retrieval.words import Word
 from libs.skills import ToolDefinition, selected
 
@@ -274,7 +275,7 @@ def _sole(clause: Clause, scene: Scene) -> list[str]:
 
 
 def _files(clause: Clause, scene: Scene) -> list[str] | None:
-    return _names(clause, scene) or None
+    return None if mixed(clause, scene.ground) else _names(clause, scene) or None
 
 
 def filled_names(clause: Clause, scene: Scene) -> bool:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from libs.models.offline.archives import into_archive
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Named, Reading
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Name, Named, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.matching import Matcher, Ranked, sure
+from libs.models.offline.meaning import LETTERS, STYLES
 from libs.models.offline.pronouns import points_back
 from libs.models.offline.selection import the_rest
+from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word
 from libs.skills import Effect, ToolDefinition
 
@@ -98,23 +100,46 @@ def wanted(reading: Reading) -> list[Clause]:
     follows.
     """
     asked: list[Clause] = []
-    for clause in reading.wishes(Mood.DO):
-        if _chatter(clause):
-            continue
-        before = asked[-1] if asked else None
-        if before is not None and _removes_originals(before, clause):
-            asked[-1] = replace(
-                before, items=(*before.items, *(i for i in clause.items if "remove" in getattr(i, "concepts", ())))
-            )
-        elif before is not None and _grabs(before) and _points_back(clause):
-            asked[-1] = replace(_with_object(clause, before), joined=before.joined)
-        elif before is not None and _bare_look(before):
-            asked[-1] = replace(before.joins(clause), joined=before.joined)
-        elif before is not None and _points_back(clause):
-            asked.append(_with_object(clause, before))
-        else:
-            asked.append(clause)
+    told: Clause | None = None
+    for clause in reading.clauses:
+        if clause.mood is Mood.TOLD:
+            told = clause
+        elif clause.mood is Mood.DO and not _chatter(clause):
+            if told is not None and (_points_back(clause) or _objectless(clause)):
+                asked.append(_with_object(clause, told))
+            else:
+                _ask(asked, clause)
+            told = None
     return asked
+
+
+def _objectless(clause: Clause) -> bool:
+    """ "… and can go": a deed, and nothing that it is done to."""
+    plain = all(word.filler or ACTIONS & {*word.concepts} for word in clause.words)
+    return clause.acts and plain and not clause.names and not clause.filters
+
+
+def _ask(asked: list[Clause], clause: Clause) -> None:
+    """Put a clause to those before it, or together with the last of them."""
+    before = asked[-1] if asked else None
+    if before is not None and _removes_originals(before, clause):
+        verb = (item for item in clause.items if isinstance(item, Word) and "remove" in item.concepts)
+        asked[-1] = replace(before, items=(*before.items, *verb))
+    elif before is not None and _grabs(before) and _points_back(clause):
+        asked[-1] = replace(_with_object(clause, before), joined=before.joined)
+    elif before is not None and (_bare_look(before) or _rule_of(before, clause)):
+        asked[-1] = replace(before.joins(clause), joined=before.joined)
+    elif before is not None and _points_back(clause):
+        asked.append(_with_object(clause, before))
+    else:
+        asked.append(clause)
+
+
+def _rule_of(before: Clause, clause: Clause) -> bool:
+    """ "Rename all images: replace spaces with underscores": how it shall be done, and of what nothing new."""
+    open_still = before.says("rename") and not before.concepts & STYLES and not before.names
+    rule = clause.concepts & (STYLES | LETTERS) and not clause.says("file", "folder", *KINDS)
+    return bool(open_still and rule and not any(name.kind is not Name.QUOTE for name in clause.names))
 
 
 def _chosen(ranked: Sequence[Ranked], skill: str | None) -> Ranked | None:
@@ -166,9 +191,18 @@ def _only(word: Word, *concepts: str) -> bool:
 
 
 def _points_back(clause: Clause) -> bool:
-    if (clause.names and not clause.says("move")) or clause.says("duplicate", *KINDS, "type"):
+    """Is what the clause is about a word for what was said before? A name may be where that goes, or what it shall be
+    called.
+    """
+    named = clause.names and not clause.says("move") and not (clause.says("rename") and len(clause.names) == 1)
+    if named or clause.says("duplicate", *KINDS, "type"):
         return False
-    return points_back(clause.words) and not clause.says("file", "folder", "all")
+    alone = any(word.folded in DEMONSTRATIVES for word in clause.words) and not any(w.unknown for w in clause.words)
+    return (points_back(clause.words) or alone) and not clause.says("file", "folder", "all")
+
+
+DEMONSTRATIVES = listed("that this das dies eso esto")
+"""They point back where no noun follows."""
 
 
 def _with_object(clause: Clause, before: Clause) -> Clause:
@@ -178,7 +212,7 @@ def _with_object(clause: Clause, before: Clause) -> Clause:
     thing = [item for item in before.items if isinstance(item, Named) or ACTIONS.isdisjoint(item.concepts)]
     if before.says("move"):  # where it is now is another place than where it was
         return clause
-    return replace(clause, items=(*thing, *clause.items))
+    return replace(clause, items=(*thing, *clause.items), links=clause.links | before.links)
 
 
 def _forbidden(reading: Reading) -> frozenset[Effect]:

@@ -9,7 +9,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -165,6 +165,11 @@ def _tokens(name: str) -> frozenset[str]:
     return frozenset(re.findall(r"[^\W\d_]+", fold(stem)))
 
 
+def has_word(path: str, word: str) -> bool:
+    """Does the file's name have this very word?"""
+    return word in _tokens(path.rpartition("/")[2])
+
+
 PLURALS = (("ies", "y"), ("es", ""), ("s", ""), ("en", ""), ("n", ""), ("er", ""), ("e", ""))
 
 
@@ -172,3 +177,9 @@ def singulars(word: str) -> frozenset[str]:
     """The word, and what it may be the plural of."""
     cut = [word.removesuffix(end) + put for end, put in PLURALS if word.endswith(end)]
     return frozenset(one for one in (word, *cut) if len(one) >= 3)
+
+
+@cache
+def words_of(names: tuple[str, ...]) -> frozenset[str]:
+    """The words of all these names."""
+    return frozenset(part for name in names for part in re.findall(r"[^\W\d_]{3,}", fold(name)))

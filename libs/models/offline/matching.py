@@ -197,10 +197,10 @@ async def rivals(matcher: Matcher, step: Step, tools: Sequence[ToolDefinition]) 
     """The skill that a step's own words rather mean, and then the step's; nothing where they agree (DESIGN §7).
 
     A step that some planner wrote says what its skill is for: its description must find that skill nearer than any
-    other, or find no other surely. One without words says nothing against its tool.
+    other, or find no other surely. One without words says nothing against its tool, and one that names it agrees.
     """
     clauses = read(step.description).clauses
-    if not clauses:
+    if not clauses or step.tool in step.description:
         return ()
     ranked = await matcher.rank(clauses[0], tools, Ground(), least=0.0)
     own = next((found for found in ranked if found.tool.name == step.tool), None)

@@ -7,11 +7,13 @@ an archive wherever it is said. `=word` is a word that nobody knows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from libs.models.offline.archives import into_archive, is_archive
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Name
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Name, Named
 from libs.models.offline.ground import Ground
-from libs.models.offline.places import file_like, places
+from libs.models.offline.paths import file_like
+from libs.models.offline.places import places
 from libs.models.offline.quantities import emptiness, most, ranking
 from libs.models.offline.reading import read
 from libs.models.offline.selection import named_words
@@ -60,6 +62,12 @@ class _Said:
         self.where = {place.item for place in places(clause, ground) if not place.beside}
         self.concepts = clause.concepts - SILENT
         self.called = {word for word, _ in named_words(clause, ground)}
+        self.beside = {
+            before
+            for before, item in pairwise(clause.items)
+            if isinstance(item, Named) and item.kind is Name.PATH and file_like(item) and item not in self.where
+        }
+        """What stands right before a file's own name could choose no other: "the damned file.txt"."""
         self.files = [name.text for name in clause.names if name.kind is Name.PATH and file_like(name)]
 
     def says(self, *concepts: str) -> bool:
@@ -145,7 +153,11 @@ class _Said:
         return [
             word
             for word in self.clause.words
-            if word.unknown and not extension_of(word.folded) and word not in self.where and word not in self.called
+            if word.unknown
+            and not extension_of(word.folded)
+            and word not in self.where
+            and word not in self.called
+            and word not in self.beside
         ]
 
 
@@ -194,7 +206,7 @@ def _packed(said: _Said) -> frozenset[str] | None:
     """A new archive: by its verb, or as what something is made or put into."""
     if said.says("pack"):
         return frozenset(("pack",))
-    makes = said.says("create", "move", "organize")
+    makes = said.says("create", "move", "organize") or ((said.some or said.files) and not said.clause.acts)
     return frozenset(("pack",)) if makes and into_archive(said.clause) else None
 
 

@@ -203,6 +203,10 @@ def _calendar() -> Iterator[Rule]:
     yield rf"{DENIED_CHANGE}(?:since|desde) {day}", _before
     yield rf"(?:die )?(?:ich )?seit {day}{UNTOUCHED_IN_GERMAN}", _before
     yield rf"{LEAD}{_any(spoken.DURING)} {day}(?: s)?", _during
+    back = rf"(?P<count>{NUMBER}) (?P<unit>{_any(*(spoken.SPANS[unit] for unit in ('day', 'week', 'month', 'year')))})"
+    yield rf"{LEAD}(?:from|of|in|dated|made|taken|created) {back} ago", _ago
+    yield rf"{LEAD}(?:noch )?(?:von|aus|aus der zeit) vor {back}", _ago
+    yield rf"{LEAD}(?:de|desde) hace {back}", _ago
     bare = rf"{_any(spoken.TODAY, spoken.YESTERDAY)}|{_any(spoken.LAST, spoken.THIS)} {CALENDAR}"
     yield rf"{LEAD}(?P<day>{bare})(?: s)?", _during
 
@@ -331,6 +335,32 @@ def _during(said: re.Match[str], now: datetime) -> Filters:
         return {}
     ahead = {} if days[1] > now.date() else {"modified_before": days[1].isoformat()}
     return {"modified_after": days[0].isoformat(), **ahead}
+
+
+def _ago(said: re.Match[str], now: datetime) -> Filters:
+    """ "From two years ago": the whole of that year."""
+    count = int(_amount(said["count"]))
+    unit = next(unit for unit, names in spoken.SPANS.items() if said["unit"] in names.split())
+    first, after = _calendar_unit(unit, now.date(), count)
+    return {"modified_after": first.isoformat(), "modified_before": after.isoformat()}
+
+
+def _calendar_unit(unit: str, today: date, back: int) -> tuple[date, date]:
+    """The day, week, month or year so many before this one."""
+    match unit:
+        case "day":
+            first = today - timedelta(days=back)
+            return first, first + timedelta(days=1)
+        case "week":
+            first = today - timedelta(days=today.weekday() + 7 * back)
+            return first, first + timedelta(days=7)
+        case "month":
+            year, month = divmod(today.year * 12 + today.month - 1 - back, 12)
+            first = date(max(year, 1), month + 1, 1)
+            return first, _next_month(first)
+        case _:
+            year = max(today.year - back, 1)
+            return date(year, 1, 1), date(year + 1, 1, 1)
 
 
 def _days_between(said: re.Match[str], now: datetime) -> Filters:

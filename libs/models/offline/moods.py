@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from libs.models.offline.clauses import KINDS, Clause, Mood
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood
+from libs.models.offline.pronouns import points_back
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
@@ -29,11 +30,26 @@ def mooded(part: Clause) -> Clause:
     chooses = selects(part) or bool(part.filters) or (part.says("file", "folder") and not part.says("all", "name"))
     if part.says("only") and not part.acts and not part.says("keep", "duplicate") and chooses:
         return replace(part, mood=Mood.ONLY)
-    if part.joined == "but" and selects(part) and not (part.acts or part.says("only", "keep", "duplicate")):
+    elsewhere = any(word.folded in ("to", "into", "nach", "onto") for word in part.words[1:])
+    spares = part.joined == "but" and selects(part) and not elsewhere
+    if spares and not (part.acts or part.says("only", "keep", "duplicate")):
         return replace(part, mood=Mood.SPARE)  # "all images but report.pdf"
+    if _still_needed(part):
+        of_them = points_back(part.words) and not selects(part)
+        return replace(part, mood=Mood.TOLD, items=()) if of_them else replace(part, mood=Mood.SPARE)
     if not part.says("not"):
         return part
     return replace(part, mood=Mood.NEVER if part.acts and not selects(part) else Mood.SPARE)
+
+
+NEEDS = listed("need needs brauche brauchen braucht necesito necesita necesitamos want")
+STILL = listed("still noch aun todavia")
+
+
+def _still_needed(part: Clause) -> bool:
+    """ "The invoices I still need": left alone, whatever else is done."""
+    said = {word.folded for word in part.words}
+    return bool(said & NEEDS and said & STILL) and not part.acts and not part.says("not")
 
 
 def selects(part: Clause) -> bool:
@@ -45,10 +61,38 @@ def negated(parts: Sequence[Clause]) -> list[Clause]:
     read: list[Clause] = []
     for at, part in enumerate(parts):
         before = read[-1] if read else None
-        if before and before.mood is not Mood.DO and part.mood is Mood.DO and part.acts and _continues(parts, at):
+        if (
+            before
+            and before.mood not in (Mood.DO, Mood.TOLD)
+            and part.mood is Mood.DO
+            and part.acts
+            and _continues(parts, at)
+        ):
             part = replace(part, mood=before.mood if selects(part) else Mood.NEVER)
         read.append(part)
     return read
+
+
+def corrected(parts: Sequence[Clause]) -> list[Clause]:
+    """ "Not the pictures but the music": what comes after "but" gets the deed that the others are spared."""
+    read = list(parts)
+    for at in range(1, len(read)):
+        before, part = read[at - 1], read[at]
+        denied = before.mood in (Mood.SPARE, Mood.NEVER) and before.says("not") and not before.says("except")
+        if part.joined != "but" or not denied or part.acts or part.says("not", "untouched", "keep", "except"):
+            continue
+        verb = _verb(before) or (_verb(read[at - 2]) if at > 1 else ())
+        if verb and (selects(part) or any(word.unknown for word in part.words)):
+            bare = at > 1 and not _verb(before) and len(read[at - 2].items) == len(verb)
+            read[at] = replace(part, mood=Mood.DO, items=(*verb, *part.items))
+            read[at - 1] = replace(before, mood=Mood.SPARE)
+            if bare:
+                read[at - 2] = replace(read[at - 2], items=())
+    return [part for part in read if part.items]
+
+
+def _verb(part: Clause) -> tuple[Word, ...]:
+    return tuple(word for word in part.words if ACTIONS & {*word.concepts})
 
 
 def _continues(parts: Sequence[Clause], at: int) -> bool:

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from libs.models.offline import titles
 from libs.models.offline.clauses import Item, Name, Named
-from libs.models.offline.paths import QUOTED, pathlike, quoted
+from libs.models.offline.paths import QUOTED, file_like, pathlike, quoted
 from libs.retrieval.words import Word, fold
 
 
@@ -79,3 +80,22 @@ def masked(text: str, names: Sequence[Item]) -> str:
     for name in names:
         text = text[: name.start] + "\0" * (name.end - name.start) + text[name.end :]
     return text
+
+
+BESIDE = re.compile(
+    r"\b(?:right\s+)?(?:next\s+to|alongside|beside|neben|junto\s+a|al\s+lado\s+de)\s+(?:the\s+|die\s+|der\s+|das\s+|el\s+|la\s+)?$",
+    re.IGNORECASE,
+)
+
+
+def beside(text: str, named: Sequence[Named]) -> tuple[str, list[Named]]:
+    """ "Next to vocals.wav" is into its folder: the text with "into" there, and the folder for the name."""
+    told: list[Named] = []
+    for name in named:
+        found = BESIDE.search(text[: name.start])
+        if found is None or name.kind is not Name.PATH or not file_like(name):
+            told.append(name)
+            continue
+        text = f"{text[: found.start()]}{'into':<{len(found.group())}}{text[found.end() :]}"
+        told.append(replace(name, text=name.text.rpartition("/")[0] or "."))
+    return text, told

@@ -57,3 +57,8 @@ def _ordinary(part: str) -> bool:
     """`and/or` and `images/videos` are not paths; `Photos/2024` is."""
     read = words(part)
     return part == part.lower() and all(word.filler or word.concepts or extension_of(word.folded) for word in read)
+
+
+def file_like(name: Named) -> bool:
+    """A pattern, or a name with an extension."""
+    return name.kind is Name.GLOB or "." in name.text.rsplit("/", 1)[-1].strip(".")

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from libs.models.offline.archives import is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Name, Named
 from libs.models.offline.ground import Ground
+from libs.models.offline.measures import number_of
+from libs.models.offline.numerals import ARTICLES
+from libs.models.offline.paths import file_like
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
@@ -53,18 +56,35 @@ def places(clause: Clause, ground: Ground) -> tuple[Place, ...]:
         place = _place(clause.items, at, ground)
         if place is None and found and found[-1].item is clause.items[at - 1] and _like_a_name(item):
             place = Place(item.text, item, found[-1].after)
-        if place is not None:
+        if place is not None and not (clause.says("rename") and _new_to(place, ground)):
             found.append(place)
-    return _turned(clause, found)
+    return _turned(clause, found, ground)
 
 
-def _turned(clause: Clause, found: list[Place]) -> tuple[Place, ...]:
+def _new_to(place: Place, ground: Ground) -> bool:
+    """After "rename", what is not there is what something shall be called: "in Finanzen umbenennen"."""
+    known = ground.names is None or ground.has(place.said.strip("/").partition("/")[0]) is not None
+    return isinstance(place.item, Word) and not known and not place.beside and "wellknown" not in place.item.concepts
+
+
+def _after_things(clause: Clause, place: Place) -> bool:
+    """Is it a folder by that word, with something before it that could go there?"""
+    at = clause.items.index(place.item)
+    folder = any(_folder_word(item) for item in clause.items[max(0, at - 2) : at])
+    return folder and any(not isinstance(item, Word) or not item.filler for item in clause.items[: max(0, at - 2)])
+
+
+def _turned(clause: Clause, found: list[Place], ground: Ground) -> tuple[Place, ...]:
     """What is searched for ("suche nach X") is no target; what is put in a folder goes into it."""
     if clause.says("find") and not clause.says("move"):
         return tuple(place for place in found if not place.target)
     packs = any(is_archive(name.text) for name in clause.names)
     puts = not packs and clause.says("move") and any(word.folded in PUTS for word in clause.words)
     wished = not packs and not _deed(clause) and any(word.folded in WISHES for word in clause.words)
+    if not packs and clause.concepts.isdisjoint(ACTIONS) and not any(place.target for place in found):
+        # Without a verb, what is not there yet is where something goes: "mp3s in Ordner Ton", "a.pdf: folder New".
+        new = [place for place in found if ground.has(place.said.strip("/")) is None and _after_things(clause, place)]
+        found = [replace(place, after="into", beside=False) if place in new else place for place in found]
     if (puts or wished) and not any(place.target for place in found):
         return tuple(
             replace(place, after="into") if place.after in ("in", "im", "ins", "en") else place for place in found
@@ -86,11 +106,6 @@ def _like_a_name(item: Item) -> bool:
     return item.text[0].isupper() and (item.unknown or not set(item.concepts).isdisjoint(KINDS))
 
 
-def file_like(name: Named) -> bool:
-    """A pattern, or a name with an extension."""
-    return name.kind is Name.GLOB or "." in name.text.rsplit("/", 1)[-1].strip(".")
-
-
 def _place(items: Sequence[Item], at: int, ground: Ground) -> Place | None:
     item = items[at]
     before = _preposition(items, at)
@@ -103,9 +118,25 @@ def _place(items: Sequence[Item], at: int, ground: Ground) -> Place | None:
     after = items[at + 1] if at + 1 < len(items) else None
     if isinstance(after, Word) and {"name", "file"} & {*after.concepts} and not beside:
         return None  # "in den PDF-Namen", "of the DSC files"
+    if _counts(items[at - 1] if at else None) and not ground.has(item.text):
+        return None  # "in zwei Sätzen"
+    if item.folded in MAIN and before and ground.has(item.text) is None and _folder_word(after):
+        return Place(".", item, before)
     if not _may_be_place(item, ground, before=before, beside=beside, last=after is None):
         return None
     return Place(item.text, item, before, beside and not before)
+
+
+MAIN = listed("main top root parent principal raiz")
+"""With the word folder, the one that we work in: "up into the main folder"."""
+
+
+def _folder_word(item: Item | None) -> bool:
+    return isinstance(item, Word) and "folder" in item.concepts
+
+
+def _counts(before: Item | None) -> bool:
+    return isinstance(before, Word) and before.folded not in ARTICLES and number_of(before.folded) is not None
 
 
 def _may_be_place(word: Word, ground: Ground, *, before: str, beside: bool, last: bool) -> bool:

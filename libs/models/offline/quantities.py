@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from libs.models.offline.clauses import KINDS, Clause, Measure, Named
+from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.measures import number_of
 from libs.models.offline.numerals import ARTICLES
 from libs.retrieval.lexicon import listed
@@ -66,11 +66,30 @@ def emptiness(clause: Clause) -> bool | None:
     return True
 
 
+def counted(clause: Clause) -> int | None:
+    """How many of them there are, in the person's words: three in "the three invoices"."""
+    for at, item in enumerate(clause.items):
+        number = number_of(item.folded) if isinstance(item, Word) and item.folded not in ARTICLES else None
+        if number and number < MANY and any(_noun(after) for after in clause.items[at + 1 : at + 4]):
+            return number
+    return None
+
+
+MANY = 100
+"""From here on a number is a year, or part of a name."""
+
+
+def _noun(item: Item) -> bool:
+    if isinstance(item, Named):
+        return item.kind is Name.GLOB
+    return item.unknown or _kind(item) or "file" in item.concepts
+
+
 def singles(clause: Clause) -> int:
     """How many single things of a kind are meant: one in "the photo", two in "die mp3 und die mp4"."""
     told = 0
     for at, item in enumerate(clause.items):
-        if not isinstance(item, Word) or item.folded not in SINGULAR or not _kind(item):
+        if not isinstance(item, Word) or not _single(item) or not _kind(item):
             continue
         after = clause.items[at + 1] if at + 1 < len(clause.items) else None
         if isinstance(after, Word) and not after.filler and after.folded.endswith("s") and after.text.isalpha():
@@ -84,6 +103,12 @@ def singles(clause: Clause) -> int:
         ):
             told += not any((number_of(other.folded) or 0) > 1 for other in around)
     return told
+
+
+def _single(item: Word) -> bool:
+    """Endings of rubbish are said of all of it: "that tmp stuff"."""
+    one = extension_of(item.folded) == item.folded and item.folded not in ("tmp", "bak", "raw", "cr2", "diff")
+    return item.folded in SINGULAR or one
 
 
 def _files(item: Word) -> bool:

@@ -10,17 +10,23 @@ from dataclasses import replace
 from datetime import datetime
 
 from libs.models.offline import courtesy
-from libs.models.offline.clauses import AND, BUT, OR, Clause, Item, Measure, Mood, Reading
+from libs.models.offline.archives import into_archive
+from libs.models.offline.clauses import AND, BUT, KINDS, OR, Clause, Item, Measure, Mood, Named, Reading
+from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.measures import Measured, measured
-from libs.models.offline.moods import mooded, negated, selects
-from libs.models.offline.naming import known_as, masked, names
+from libs.models.offline.moods import corrected, mooded, negated, selects
+from libs.models.offline.naming import beside, known_as, masked, names
 from libs.models.offline.verbs import reunited, verbal
 from libs.retrieval.lexicon import Language, listed
-from libs.retrieval.words import Word, language_of, words
+from libs.retrieval.words import Word, extension_of, language_of, words
 
 SPLITTING_NOT = frozenset(("not", "don_t", "dont", "do_not", "never", "without", "ohne", "sin", "neither"))
 
 
+ENTRY = "\x1e"
+"""Stands before each entry of a list in the request's text."""
+BULLETS = re.compile(r"(?:^|(?<=\n))[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+")
+NUMBERED = re.compile(r"(?:^|(?<=\s))\(?\d{1,2}\)\s+")
 ARROW = re.compile(r"\s(?:->|=>|→|-->)(?=\s)")
 """ "PDFs -> Docs"."""
 
@@ -32,18 +38,53 @@ def read(text: str, known: Sequence[str] = (), *, now: datetime | None = None) -
     text = ARROW.sub(
         lambda found: f" {'to':<{len(found.group()) - 1}}" if len(found.group()) > 2 else found.group(), text
     )
-    named = names(text, known)
-    plain = masked(text, named)
+    listed_apart = enumerated(text)
+    listed_apart, named = beside(listed_apart, names(listed_apart, known))
+    plain = masked(listed_apart, named)
     language = language_of(plain)
-    plain = courtesy.plain(plain, known)
+    plain, told = courtesy.parted(plain, known, language)
     measures = [_measure(text, one) for one in (measured(plain, now) if now else ())]
     plain = masked(plain, measures)
     # The English article would else pass for the Spanish preposition.
-    said = [known_as(_article(word, language), known) for word in words(plain)]
+    said = [known_as(_article(_unslipped(word, known), language), known) for word in words(plain)]
     items: list[Item] = reunited(sorted((*said, *named, *measures), key=lambda item: item.start), plain)
     said_for = [part for part in _parts(items, plain) if not _reason(part)]
-    parts = negated([mooded(verbal(part)) for part in said_for])
+    parts = corrected(negated([_told(verbal(part), told, known) for part in said_for]))
+    parts = [part for part in parts if part.items]
     return Reading(text, language, tuple(_returned(list(_gathered(parts)))))
+
+
+def enumerated(text: str) -> str:
+    """With its bullets and numbers as marks: what they lead is a wish for each."""
+    for pattern in (BULLETS, NUMBERED):
+        if len(pattern.findall(text)) > 1:
+            return pattern.sub(lambda found: f"{ENTRY:<{len(found.group())}}", text)
+    return text
+
+
+def _told(part: Clause, spans: Sequence[tuple[int, int]], known: Sequence[str]) -> Clause:
+    """A part that tells something keeps only the files that it speaks of; any other gets the mood of its words."""
+    if not any(start <= part.items[0].start and part.items[-1].end <= end for start, end in spans):
+        return _sparing(mooded(part), known)
+    tokens = words_of(tuple(known))
+    things = (item for item in part.items if not isinstance(item, Word) or courtesy.thing(item, tokens))
+    return replace(part, items=tuple(things), mood=Mood.TOLD)
+
+
+def _sparing(part: Clause, known: Sequence[str]) -> Clause:
+    """ "Don't delete the invoices": some that are there are spared, and no deed is forbidden for the rest."""
+    if part.mood is not Mood.NEVER:
+        return part
+    tokens = words_of(tuple(known))
+    some = any(word.unknown and not singulars(word.folded).isdisjoint(tokens) for word in part.words)
+    return replace(part, mood=Mood.SPARE) if some else part
+
+
+def _unslipped(word: Word, known: Sequence[str]) -> Word:
+    """A word of a name that is there is no slip, whatever it looks like."""
+    if not word.slip or singulars(word.folded).isdisjoint(words_of(tuple(known))):
+        return word
+    return replace(word, concepts=(), filler=False, slip=False)
 
 
 def _article(word: Word, language: Language) -> Word:
@@ -64,7 +105,7 @@ def _parts(items: Sequence[Item], text: str) -> Iterator[Clause]:
         link = _link(said)
         cuts = stop or link or _cuts(item)
         if cuts and held:
-            yield Clause(tuple(held), joined=joined)
+            yield _part(held, joined)
             held = []
         if cuts:
             joined = link or stop or "and"
@@ -72,7 +113,11 @@ def _parts(items: Sequence[Item], text: str) -> Iterator[Clause]:
             held.append(item)
         end = item.end
     if held:
-        yield Clause(tuple(held), joined=joined)
+        yield _part(held, joined)
+
+
+def _part(items: Sequence[Item], joined: str) -> Clause:
+    return Clause(tuple(items), joined=joined, links=frozenset((items[0].start,)))
 
 
 def _reason(part: Clause) -> bool:
@@ -86,9 +131,11 @@ def _link(said: str) -> str:
 
 
 def _stop(between: str) -> str:
+    if ENTRY in between:
+        return ENTRY
     if re.search(r"[.;:!?\n]|\s[-–—]+\s", between):
         return "."
-    return "," if "," in between else "and" if "&" in between or "+" in between else ""
+    return "," if re.search(r"[,()]", between) else "and" if "&" in between or "+" in between else ""
 
 
 def _cuts(item: Item) -> bool:
@@ -108,24 +155,66 @@ def _gathered(parts: Sequence[Clause]) -> Iterator[Clause]:
     """
     held: Clause | None = None
     for part in parts:
-        if held is None:
-            held = part
-        elif part.joined == "," and _relative(part) and part.mood is held.mood:
-            held = held.joins(part)
-        elif part.mood is held.mood is Mood.DO and not _stands(part) and _goes_elsewhere(held, part):
+        together = held and part.joined != ENTRY and _together(held, part)
+        if held and together:
+            held = together
+            continue
+        if held:
             yield held
-            held = replace(part, items=(*(item for item in held.items if _moves(item)), *part.items))
-        elif part.mood is held.mood and not _stands(part) and part.joined != ".":
-            held = held.joins(part)
-        elif part.mood is held.mood and not _stands(held):
-            held = replace(held.joins(part), joined=held.joined)
-        elif part.mood is Mood.DO and not _stands(part) and held.mood is Mood.SPARE:
-            held = held.joins(part)
-        else:
-            yield held
-            held = part
+            if part.mood is held.mood is Mood.DO and part.joined != ENTRY and _goes_elsewhere(held, part):
+                part = replace(part, items=(*(item for item in held.items if _moves(item)), *part.items))
+        held = part
     if held is not None:
         yield held
+
+
+def _together(held: Clause, part: Clause) -> Clause | None:
+    """Both as one clause, where one of them asks nothing by itself."""
+    if part.mood is Mood.SPARE and _the_others(held):
+        return replace(part, joined=held.joined)
+    if held.mood is Mood.TOLD and _goes_on_telling(part):
+        return held.joins(replace(part, mood=Mood.TOLD))
+    if part.mood is Mood.DO and not _stands(part) and held.mood is Mood.SPARE:
+        return held.joins(part)
+    if part.mood is not held.mood:
+        return None
+    if part.joined == "," and _relative(part):
+        return held.joins(part)
+    if _stands(part):
+        apart = _stands(held) or (sends(held) and selects(part))
+        return None if apart else replace(held.joins(part), joined=held.joined)
+    if sends(part) and (sends(held) or held.says(*OBJECT_ALONE)):
+        return None
+    if part.joined != ".":
+        return held.joins(part)
+    if _the_others(part):
+        return None
+    return None if _stands(held) or sends(held) else replace(held.joins(part), joined=held.joined)
+
+
+def _the_others(part: Clause) -> bool:
+    """ "Everything else", "the rest": what nothing is done with."""
+    others = any(word.folded in OTHERS for word in part.words)
+    return others and not part.names and all(word.filler or {*word.concepts} <= {"all", "file"} for word in part.words)
+
+
+OTHERS = listed("else rest others resto demas andere anderen ubrige ubrigen")
+
+
+OBJECT_ALONE = listed("remove rename list find report")
+"""Deeds that lead nowhere: what goes somewhere after them is a wish of its own."""
+
+
+def _goes_on_telling(part: Clause) -> bool:
+    """ "…, setup.exe and games.exe": more of what was told of."""
+    if part.joined == ".":
+        return False
+    leads = any(_leads_somewhere(part.items, n) for n in range(len(part.items)))
+    return part.mood is Mood.TOLD or (part.mood is Mood.DO and not _stands(part) and _only_names(part) and not leads)
+
+
+def _only_names(part: Clause) -> bool:
+    return bool(part.names) and all(word.filler for word in part.words)
 
 
 def _relative(part: Clause) -> bool:
@@ -140,15 +229,29 @@ def _moves(item: Item) -> bool:
 
 def _goes_elsewhere(held: Clause, part: Clause) -> bool:
     """ "Move zips to Packed and exes to Setups": the same done to others, with another end."""
-    if not held.says("move") or not selects(part):
-        return False
-    ends = [any(_end(clause.items, n) for n in range(1, len(clause.items))) for clause in (held, part)]
-    return all(ends)
+    return held.says("move") and not _stands(part) and sends(held) and sends(part)
+
+
+def sends(part: Clause) -> bool:
+    """Does it say what goes where? "Zips to Packed" asks for something without a verb."""
+    ends = [n for n in range(1, len(part.items)) if _end(part.items, n)]
+    things = part.items[: ends[0]] if ends else ()
+    to_archive = part.mood is Mood.DO and into_archive(part) and bool(part.items)
+    return to_archive or any(isinstance(item, Named) or item.unknown or _chooses(item) for item in things)
+
+
+def _chooses(item: Word) -> bool:
+    return bool({"file", "folder", "all", *KINDS} & {*item.concepts}) or extension_of(item.folded) is not None
 
 
 def _end(items: Sequence[Item], at: int) -> bool:
+    """Does where something goes begin here? "In" leads there with a folder: "in den Ordner X"."""
     item = items[at]
-    return isinstance(item, Word) and item.folded in ("to", "into", "nach", "a") and at + 1 < len(items)
+    if not isinstance(item, Word) or at + 1 == len(items):
+        return False
+    after = items[at + 1 : at + 3]
+    folder = any(isinstance(other, Word) and "folder" in other.concepts for other in after)
+    return item.folded in ("to", "into", "nach", "a", "al", "onto") or (item.folded in ("in", "en", "im") and folder)
 
 
 def _returned(clauses: list[Clause]) -> list[Clause]:

@@ -11,7 +11,8 @@ from libs.models.offline.clauses import Clause, Name, Named
 from libs.models.offline.drafting import paths
 from libs.models.offline.filling import choosing, fill, filled_names, filters, folders
 from libs.models.offline.goals import Goal
-from libs.models.offline.places import file_like, places
+from libs.models.offline.paths import file_like
+from libs.models.offline.places import places
 from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import select
 from libs.models.offline.voice import Voice
@@ -30,9 +31,11 @@ class Refusals:
         """The first objection, or None. Raises `Outside` or `NoSuchPlace`."""
         objections = (
             self._astray,
+            self._too_many_names,
             self._not_allowed,
             self._several_ends,
             self._choice,
+            self._miscounted,
             self._elsewhere,
             self._incomplete,
             self._everything,
@@ -45,6 +48,14 @@ class Refusals:
         """A file was named to a tool that changes whole folders."""
         strays = [name.text for name in goal.clause.names if _stray(name, goal.tool)]
         return self.voice.asks(say.SPARE_WHAT, "path", said=" ".join(strays)) if strays else None
+
+    def _too_many_names(self, goal: Goal, scene: Scene) -> Unclear | None:
+        """One new name, and several files that could get it."""
+        names = [name for name in goal.clause.names if name.kind is not Name.GLOB]
+        one_to_one = {"file", "new_name"} <= {*goal.tool.roles.values()}
+        if not one_to_one or len(names) <= 2 or not goal.tool.mutates:
+            return None
+        return self.voice.asks(say.WHAT_WITH, "file", said=self.voice.said(goal.clause))
 
     def _not_allowed(self, goal: Goal, scene: Scene) -> PlannerOutcome | None:
         lacking = next((need.tool for need in goal.tool.needs if need.tool not in self.tools), None)
@@ -70,9 +81,21 @@ class Refusals:
             return self.voice.asks(say.SPARE_WHAT, "paths", said=" ".join(picked.strange))
         return self._one_of_several(goal, clause, scene, chosen=picked.patterns)
 
+    def _miscounted(self, goal: Goal, scene: Scene) -> Unclear | None:
+        """ "The three invoices", where there are more or fewer."""
+        number = quantities.counted(goal.clause)
+        picks = {"files", "listed"} & {*goal.tool.roles.values()}
+        if number is None or not goal.tool.mutates or not picks or goal.clause.filters or goal.clause.says("number"):
+            return None
+        clause = choosing(goal.tool, goal.clause, scene)
+        held = _held(clause, scene)
+        if quantities.most(clause) or len(held) == number or _names_them(clause):
+            return None
+        among = self.voice.among(held[:8])
+        return self.voice.asks(say.NO_SUCH_ONE, "paths", said=self.voice.said(goal.clause), among=among)
+
     def _one_of_several(self, goal: Goal, clause: Clause, scene: Scene, *, chosen: tuple[str, ...]) -> Unclear | None:
-        where = folders(clause, scene)[0]
-        held = [path for path in scene.ground.within(where) if selected(path, include=chosen, exclude=scene.exclude)]
+        held = _held(clause, scene)
         few = 0 < quantities.singles(clause) < len(held)
         if not chosen or clause.names or not few or filters(clause, scene):
             return None
@@ -119,6 +142,21 @@ def _touched(goal: Goal, scene: Scene) -> list[str]:
     args = fill(goal.tool, goal.clause, scene).args
     params = (param for param, role in goal.tool.roles.items() if role in ("file", "files"))
     return [path for param in params for path in paths(args.get(param))]
+
+
+def _held(clause: Clause, scene: Scene) -> list[str]:
+    """The files that the clause picks out, as far as they are known."""
+    where = folders(clause, scene)[0]
+    chosen = select(clause, scene.ground, scene.categories).patterns
+    inside = scene.ground.within(where)
+    if clause.says("recursive"):
+        inside = tuple(path for path in scene.ground.paths or () if where == "." or path.startswith(f"{where}/"))
+    return [path for path in inside if selected(path, include=chosen, exclude=scene.exclude)]
+
+
+def _names_them(clause: Clause) -> bool:
+    """Files by their names; a folder's name only says where they go."""
+    return any(name.kind is not Name.GLOB and file_like(name) for name in clause.names)
 
 
 def _narrowed(clause: Clause, scene: Scene) -> bool:

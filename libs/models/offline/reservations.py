@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 
 from libs.models.offline import phrasebook as say
 from libs.models.offline import quantities
-from libs.models.offline.clauses import Clause, Mood
+from libs.models.offline.clauses import Clause, Mood, Name
+from libs.models.offline.courtesy import CHOOSES
 from libs.models.offline.filling import KEEP, filters
 from libs.models.offline.goals import Doubt, Goal, Intent
 from libs.models.offline.ground import Ground
+from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.scenes import Scene, spared_in
-from libs.models.offline.selection import the_rest
+from libs.models.offline.selection import select, the_rest
 from libs.models.offline.unplaced import Unplaced, of_its_own, which
 from libs.models.offline.voice import Voice
 from libs.models.ports import PlannerOutcome, Unclear, Why
@@ -68,11 +70,40 @@ class Reservations:
         doubts = [doubt for doubt in self._doubts(found) if changes or doubt.clause.acts]
         if doubts and not self.agreed:
             return self._in_part(doubts)
+        outright = all(self._outright(goal) for goal in changes)
+        told = self._told_beside(found) if changes and not outright else []
+        if told and not self.agreed:
+            return self.voice.asks(say.ONLY_PART, said=self.voice.said(*told))
         vague = next((goal for goal in found.goals if self._vague(goal)), None)
         if vague is not None:
             return self._unfiltered(vague)
-        left = (self._left_open(changes) or " ".join(self._strange())) if changes else ""
+        left = (self._left_open(changes) or " ".join(self._strange())) if changes and not outright else ""
         return self.voice.asks(say.SPARE_WHAT, "exclude", said=left) if left else None
+
+    def _outright(self, goal: Goal) -> bool:
+        """Are all its files named? Then nothing that is said around it could mean others."""
+        named = any(file_like(name) and name.kind is Name.PATH for name in goal.clause.names)
+        picked = select(goal.clause, self.scene.ground, self.scene.categories)
+        return named and not picked.patterns and not goal.clause.says("all")
+
+    def _told_beside(self, found: Intent) -> list[Clause]:
+        """Files that something is told of, and that no goal is about: what is said may be why they shall stay."""
+        used = [goal.clause for goal in found.goals]
+        return [
+            told
+            for told in self.voice.reading.wishes(Mood.TOLD)
+            if _choosy(told)
+            and not any({*told.items} & {*clause.items} or self._alike(told, clause) for clause in used)
+        ]
+
+    def _alike(self, told: Clause, clause: Clause) -> bool:
+        """Do both speak of the same files, or of all of their sort?"""
+        ground, categories = self.scene.ground, self.scene.categories
+        patterns = select(told, ground, categories).patterns
+        if patterns or told.names or told.filters:
+            same = bool(patterns) and patterns == select(clause, ground, categories).patterns
+            return same and not told.says(*CHOOSES)
+        return told.concepts - {"file", "folder", "here"} <= clause.concepts
 
     def _doubts(self, found: Intent) -> list[Doubt]:
         doubts = [doubt for doubt in found.doubts if not doubt.vague and not doubt.clause.says("greeting")]
@@ -101,7 +132,7 @@ class Reservations:
         if not said.keys() <= takes | {"order", "most"} or (changes and "most" in said and "most" not in takes):
             return True
         chooses = changes or "larger_than" in goal.tool.roles
-        return chooses and goal.tool.effect is not Effect.REPORT and _unmeasured(goal.clause)
+        return chooses and goal.tool.effect is not Effect.REPORT and _unmeasured(goal.clause, self.scene.ground)
 
     def _unfiltered(self, goal: Goal) -> Unclear:
         if "duplicate" in goal.clause.concepts and goal.clause.says(*KEEP, "age"):
@@ -127,13 +158,20 @@ class Reservations:
         spared = spared_in(reading, ground, self.scene.categories)
         never = [word for clause in reading.wishes(Mood.NEVER) for word in clause.words if word.unknown]
         return [word for picked in spared for word in picked.strange] + [
-            word.text for word in never if not ground.has(word.text)
+            word.text for word in never if not ground.has(word.text) and not ground.called(word.text)
         ]
 
 
-def _unmeasured(clause: Clause) -> bool:
+def _choosy(told: Clause) -> bool:
+    """Does it single out some files? "A few things are in here" does not."""
+    return bool(told.names or told.filters) or not all(
+        word.filler or {*word.concepts} <= {"file", "folder"} for word in told.words
+    )
+
+
+def _unmeasured(clause: Clause, ground: Ground) -> bool:
     """Does the clause choose files by age, size or worth without saying how old, large or worthless?"""
-    placed = {place.item for place in places(clause, Ground())}
+    placed = {place.item for place in places(clause, ground)}
     clause = replace(clause, items=tuple(item for item in clause.items if item not in placed))
     if clause.says("junk") or (clause.says("size") and not {"larger_than", "smaller_than"} & clause.filters.keys()):
         return True

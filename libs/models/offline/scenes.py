@@ -93,9 +93,15 @@ def _node_kind(reading: Reading) -> str | None:
         node = _node(clause)
         if node and clause.mood is Mood.ONLY:
             return node
-        if node and clause.mood is Mood.SPARE:
-            return "directory" if node == "file" else "file"
+        if clause.mood is Mood.SPARE and (spared_nodes := _nodes(clause)):
+            return "directory" if spared_nodes == {"file"} else "file"
     return None
+
+
+def _nodes(clause: Clause) -> set[str]:
+    """Each kind of node that a clause lists: "the folders and the .txt files"."""
+    groups = (replace(clause, items=tuple(group)) for group in clause.groups(clause.items))
+    return {node for group in groups if (node := _node(group)) is not None}
 
 
 def _node(clause: Clause) -> str | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Name, Named
-from libs.models.offline.ground import Ground
+from libs.models.offline.ground import Ground, has_word
+from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.retrieval.lexicon import FAMILIES, listed
 from libs.retrieval.words import Word, extension_of
@@ -22,6 +24,9 @@ TWINS = {
     "yaml": ("yaml", "yml"),
     "mpg": ("mpg", "mpeg"),
 }
+
+Called = tuple[Word, tuple[str, ...]]
+"""A word, and the files that have it in their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +45,11 @@ def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
     """What a clause picks out. Its folders are left aside, except where sparing: there a folder is spared whole."""
     where = {place.item for place in places(clause, ground)}
     rest = [item for item in clause.items if item not in where and not _acts(item)]
-    patterns = [pattern for item in rest for pattern in _patterns(item, categories)]
     called = named_words(clause, ground)
-    told = [escaped(path.rpartition("/")[2]) for _, held in called for path in held]
-    if called and patterns:
-        patterns = [name for name in told if _is_one(name, patterns)] if _beside(rest, called) else [*patterns, *told]
-    else:
-        patterns += told
-    patterns = _named_like(rest, patterns)
+    groups = [_picked(group, called, categories) for group in clause.groups(rest)]
+    patterns = _named_like(rest, [pattern for found in groups for pattern in found.patterns])
+    if patterns and mixed(clause, ground):
+        patterns += [escaped(name) for found in groups for name in found.names]
     known = {item for item, _ in called}
     names = [item.text for item in rest if isinstance(item, Named) and item.kind is not Name.GLOB]
     strange = [
@@ -55,10 +57,44 @@ def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
         for item in rest
         if isinstance(item, Word) and item.unknown and item not in known and not extension_of(item.folded)
     ]
+    strange += [word for found in groups for word in found.strange]
     return Selection(tuple(dict.fromkeys(patterns)), tuple(dict.fromkeys(names)), tuple(strange))
 
 
-def named_words(clause: Clause, ground: Ground) -> list[tuple[Word, tuple[str, ...]]]:
+def _picked(group: Sequence[Item], called: Sequence[Called], categories: Categories) -> Selection:
+    """What one noun and all that tells which of it pick out: several words of names tell those that have them all."""
+    patterns = [pattern for item in group for pattern in _patterns(item, categories)]
+    names = tuple(item.text for item in group if isinstance(item, Named) and file_like(item))
+    here = [(word, held) for word, held in called if word in group]
+    if not here:
+        return Selection(tuple(patterns), names)
+    both = [path for path in here[0][1] if all(path in held for _, held in here)]
+    if not both:
+        return Selection(tuple(patterns), names, tuple(word.text for word, _ in here))
+    told = [escaped(path.rpartition("/")[2]) for path in both]
+    if patterns:
+        told = [name for name in told if _is_one(name, patterns)] if _beside(group, here) else [*patterns, *told]
+    return Selection(tuple(told), names)
+
+
+def mixed(clause: Clause, ground: Ground) -> bool:
+    """ "song.mp3 and the pdfs": a file by its name, and beside it some of a kind."""
+    where = {place.item for place in places(clause, ground)}
+    groups = clause.groups(item for item in clause.items if item not in where and not _acts(item))
+    named = [any(_file_by_name(item) for item in group) for group in groups]
+    kinds = [any(_kind_noun(item) or _is_glob(item) for item in group) for group in groups]
+    return any(named) and any(kinds) and not any(one and other for one, other in zip(named, kinds, strict=True))
+
+
+def _file_by_name(item: Item) -> bool:
+    return isinstance(item, Named) and item.kind is Name.PATH and file_like(item) and "/" not in item.text
+
+
+def _is_glob(item: Item) -> bool:
+    return isinstance(item, Named) and item.kind is Name.GLOB
+
+
+def named_words(clause: Clause, ground: Ground) -> list[Called]:
     """The words that tell files by their names, and those files; none where something is looked for in them."""
     if clause.says("find", "content"):
         return []
@@ -79,7 +115,7 @@ def _within(clause: Clause, ground: Ground) -> str:
     return (ground.has(said[0]) or said[0].strip("/")) if said else "."
 
 
-def _called(items: Sequence[Item], ground: Ground, within: str) -> list[tuple[Word, tuple[str, ...]]]:
+def _called(items: Sequence[Item], ground: Ground, within: str) -> list[Called]:
     """Words that several files have in their names: "the invoices", "the DSC files". One thing alone is named, not
     called so.
     """
@@ -95,7 +131,18 @@ def _called(items: Sequence[Item], ground: Ground, within: str) -> list[tuple[Wo
             or any(_files_noun(other) for other in items[max(0, at - 3) : at + 3] if other is not item)
         ):
             found.append((item, held))
-    return found
+    return [*found, *_telling_which(items, found, ground, within=within)]
+
+
+def _telling_which(items: Sequence[Item], found: Sequence[Called], ground: Ground, *, within: str) -> Iterator[Called]:
+    """The words beside one that tell which: "bank statements", "test shots"."""
+    of_all = dict(found)
+    for before, item in pairwise(items):
+        for one, other in ((before, item), (item, before)):
+            if isinstance(one, Word) and isinstance(other, Word) and one.unknown and one not in of_all:
+                held = ground.called(one.text, within)
+                if other in of_all and {*held} & {*of_all[other]}:
+                    yield one, held
 
 
 THE = listed("the my der die das den el la mi")
@@ -116,7 +163,10 @@ def _kind_noun(item: Item) -> bool:
 
 
 def _plural(word: Word, held: Sequence[str]) -> bool:
-    return word.folded.endswith(("s", "en", "er", "n")) and (len(held) > 1 or word.folded.endswith(("s", "en")))
+    """ "Invoices" where the names say "invoice"; a word that stands in the names as it was said may be just one."""
+    if word.folded.endswith("s"):
+        return True
+    return word.folded.endswith(("en", "er", "n", "e")) and not any(has_word(path, word.folded) for path in held)
 
 
 def _files_noun(item: Item) -> bool:
@@ -126,11 +176,11 @@ def _files_noun(item: Item) -> bool:
     return several and bool({"file", *KINDS} & {*item.concepts} or extension_of(item.folded))
 
 
-def _beside(items: Sequence[Item], called: Sequence[tuple[Word, tuple[str, ...]]]) -> bool:
+def _beside(items: Sequence[Item], called: Sequence[Called]) -> bool:
     """Does the name's word tell which of the kind: "beach photos", "fotos de la playa"?"""
     at = items.index(called[0][0])
     near = [item for item in items[max(0, at - 3) : at + 3] if isinstance(item, Word)]
-    return any({*KINDS} & {*item.concepts} or extension_of(item.folded) for item in near) and len(called) == 1
+    return any({*KINDS} & {*item.concepts} or extension_of(item.folded) for item in near)
 
 
 def _is_one(name: str, patterns: Sequence[str]) -> bool:

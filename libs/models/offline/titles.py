@@ -40,7 +40,7 @@ SERIES = re.compile(
 )
 """ "to Trip 001, Trip 002 and so on": names by number."""
 _NAME_OF = r"(?:the\s+|their\s+|its\s+|his\s+|el\s+|su\s+|sus\s+)?(?:file\s?|datei)?(?:names?|namen?|nombres?)\b"
-_WORD = r"(?:the\s+(?:word|text)\s+|das\s+wort\s+|la\s+palabra\s+)?(?P<part{n}>[\w-]+)"
+_WORD = r"(?:the\s+(?:word|text)\s+|das\s+wort\s+|la\s+palabra\s+)?(?P<part{n}>[\w-]+(?: [A-ZÄÖÜ][\w-]*){{0,3}})"
 HOLDING = re.compile(
     rf"\b(?:with|having|containing|(?:that|which)\s+(?:have|has|contains?|includes?))\s+{_WORD.format(n=1)}\s+"
     rf"(?:somewhere\s+)?in\s+{_NAME_OF}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from libs.events.values import Candidate
 from libs.models.offline import phrasebook as say
-from libs.models.offline.clauses import KINDS, Clause, Mood
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood
 from libs.models.offline.goals import Doubt, Intent
 from libs.models.offline.ground import Ground
 from libs.models.offline.pronouns import points_back
@@ -31,14 +31,17 @@ class Unplaced:
             return self._nothing_asked()
         if near:
             return which(self.voice, near)
-        ours = [doubt.clause for doubt in asked if self.of_ours(doubt.clause)]
+        ours = [doubt.clause for doubt in asked if self.of_ours(doubt.clause) or doubt.clause.says("clean", "organize")]
         if ours and not any(doubt.clause.says("foreign") for doubt in asked):
             return self.voice.asks(say.WHAT_WITH, said=self.voice.said(*ours))
         return self.voice.declines()
 
     def _nothing_asked(self) -> PlannerOutcome:
         reading = self.voice.reading
-        if any(clause.mood is not Mood.DO for clause in reading.clauses):
+        forbidden = [clause for clause in reading.clauses if clause.mood not in (Mood.DO, Mood.TOLD)]
+        if unread := [clause for clause in forbidden if _narrows(clause)]:
+            return self.voice.asks(say.WHAT_WITH, said=self.voice.said(*unread))
+        if forbidden:
             return self.voice.answers(say.UNDONE)
         if reading.says("greeting"):
             return self.voice.answers(say.GREETING, Why.GREETING, examples=self.voice.examples())
@@ -48,6 +51,13 @@ class Unplaced:
         """Does it speak of files here, outright, in a pronoun, or by words of their names?"""
         said = of_its_own(clause) or points_back(clause.words)
         return said or any(self.ground.called(word.text) for word in clause.words if word.unknown)
+
+
+def _narrows(clause: Clause) -> bool:
+    """Is its "no" about the files rather than the deed: "borra los papeles que no valgan"?"""
+    deed = next((n for n, word in enumerate(clause.words) if ACTIONS & {*word.concepts}), None)
+    no = next((n for n, word in enumerate(clause.words) if word.folded == "no"), None)
+    return deed is not None and no is not None and deed < no
 
 
 def which(voice: Voice, near: Sequence[Doubt]) -> Unclear:

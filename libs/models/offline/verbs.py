@@ -81,7 +81,7 @@ def verbal(part: Clause) -> Clause:
             n == at
             and not article
             and not others
-            and (verb != "pack" or part.joined in ("", ".") or _object_follows(told, n))
+            and (verb != "pack" or part.joined not in (",", "and", "or", "but") or _object_follows(told, n))
         ):
             told[n] = replace(item, concepts=(verb,))
         elif verb not in ("pack", "move"):

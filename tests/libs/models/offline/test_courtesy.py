@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from libs.models.offline.courtesy import plain
+from libs.retrieval.words import language_of
 
 KNOWN = ("notes.txt", "session.tmp", "invoice-1.pdf")
 
 
 def left(text: str) -> str:
-    return " ".join(plain(text, KNOWN).split())
+    return " ".join(plain(text, KNOWN, language_of(text)).split())
 
 
 @pytest.mark.parametrize(

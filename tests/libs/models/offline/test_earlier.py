@@ -33,6 +33,7 @@ def then(before: str, text: str) -> Task:
         ("what is in notes.md", "and summarize it", "summarize notes.md"),
         ("move all pdfs to Docs", "now zip them", "zip all pdfs in Docs"),
         ("list files older than a year", "delete those", "delete files older than a year"),
+        ("zip notes.md as n.zip", "do the same for report.pdf but call it r.zip", "zip report.pdf as r.zip"),
     ],
 )
 async def test_it_plans_what_the_whole_sentence_would(
@@ -51,6 +52,9 @@ async def test_it_plans_what_the_whole_sentence_would(
         ("find files about taxes", "move them to Docs"),
         ("delete the tmp files", "move them to Docs"),
         ("list the mp3 files", "delete the first one"),
+        ("zip notes.md as n.zip", "the same for report.pdf, but put it into Docs"),
+        ("move notes.md to Docs", "do the same with report.pdf but name it x.pdf"),
+        ("create a folder One", "do the same but call it Two"),
     ],
 )
 async def test_what_the_words_cannot_tell_is_asked(

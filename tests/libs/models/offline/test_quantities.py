@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from libs.models.offline.clauses import Clause
-from libs.models.offline.quantities import emptiness, most, ranking, singles
+from libs.models.offline.quantities import counted, emptiness, most, ranking, singles
 from libs.models.offline.reading import read
 
 
@@ -51,3 +51,11 @@ def test_to_empty_something_chooses_nothing(text: str) -> None:
 )
 def test_a_single_thing_of_a_kind_is_told_from_the_kind(text: str, number: int) -> None:
     assert singles(clause(text)) == number
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("move the three pdfs", 3), ("borra las dos fotos", 2), ("delete two of the pdfs", 2), ("delete a pdf", None)],
+)
+def test_a_number_that_is_said_is_held_against_the_files(said: str, told: int | None) -> None:
+    assert counted(read(said).clauses[0]) == told

@@ -11,8 +11,10 @@ from services.cli.evaluating import cases
 from services.cli.evaluating.table import Tally
 from tests.evals import in_process
 
-LEAST = 0.89
-"""Its level with 335 cases, less a few: the half grows faster than the lexicon."""
+LEAST = 0.79
+"""Its level with 511 cases, less a few. A third of them came from somebody who had not seen the model, and they are the
+harder ones: of the others nine in ten are understood.
+"""
 
 
 @pytest.mark.requirement("S4-44", "S4-46")

@@ -1,0 +1,149 @@
+"""Telling apart what tells something from what asks for something: "my sister is visiting", "they are rubbish".
+
+A sentence tells where somebody else than the assistant does or is something in it, and no wish, no modal and no
+imperative stands before a deed. It is judged by closed classes of words (persons, determiners, auxiliaries) in the
+language of the request; whatever fits none of them may be a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from libs.models.offline.clauses import ACTIONS
+from libs.models.offline.pronouns import PRONOUNS
+from libs.retrieval.lexicon import Language, listed
+from libs.retrieval.words import Word
+
+OPENERS = listed(
+    "so and but well oh ah because since cause anyway y und also pero porque que denn weil as now hey hi boah tja naja"
+    " though although obwohl aunque while wahrend mientras um uh okay ok look listen see honestly actually ehrlich"
+    " obviously naturlich claro pues bueno mira mire today tomorrow yesterday heute morgen gestern hoy manana ayer"
+    " yet still ya aun todavia aber dass unfortunately leider sadly only"
+)
+PERSONS: dict[Language, frozenset[str]] = {
+    "en": listed(
+        "i we he she they it nobody noone everybody everyone somebody someone people my our his her their i_d i_m i_ve"
+    ),
+    "de": listed(
+        "ich wir er es man niemand jeder jemand keiner mein meine meinem meinen meiner unser unsere unseren sein seine"
+    ),
+    "es": listed("yo mi mis nuestro nuestra nuestros nuestras nosotros ellos ellas el ella nadie alguien"),
+}
+"""Who does or is something, other than the assistant; or whose."""
+DETERMINERS: dict[Language, frozenset[str]] = {
+    "en": listed("the a an this that these those there some both most every each such other others everything"),
+    "de": listed("der die das den dem ein eine einen dieser diese dieses diesen alles alle da hier"),
+    "es": listed("el la los las un una unos unas este esta estos estas eso esto ese esa esos todo todos"),
+}
+FINITE: dict[Language, frozenset[str]] = {
+    "en": listed(
+        "is are was were has have had isn aren wasn weren hasn haven hadn does did doesn didn keeps kept came comes"
+        " went got gets says said made makes took takes looks looked seems seemed sits sat lies lay ate broke thinks"
+        " thought knows knew reads calls called stopped annoys bothers drives hurts arrived left died turned started s"
+        " re ve m"
+    ),
+    "de": listed(
+        "bin ist sind war waren hab habe hat haben hatte hatten wird wurde wurden kommt kam kamen geht ging macht"
+        " machte sagt sagte meint meinte steht stand liegt lag nervt schlafe schlaft gibt gab findet fand sieht sah"
+        " nimmt nahm braucht wartet fehlt gefallt stimmt passt heisst halt bleibt weiss denke glaube finde"
+    ),
+    "es": listed(
+        "es son era eran fue fueron esta estan estaba estaban hay habia ha han he hemos soy estoy tengo tiene tienen"
+        " viene vienen vengo voy va van llevo lleva ando anda quedo dice dicen digo creo pienso hacen hizo sale"
+        " salen sirve sirven vale parece parecen molesta molestan ocupa ocupan cabe caben encuentro acabo estuve fui"
+        " somos estamos da dan pido gusta gustan falta faltan tuve tuvo necesita"
+    ),
+}
+"""Verbs of being, having, saying and the like, as they stand beside their subject; a few of the commonest others."""
+WISHES = listed(
+    "want wants wanted need needs like love prefer wish hope should must can could may might shall would will cannot"
+    " please supposed ought let lets d i_d to_be asked ask told_me expects soll sollen sollte sollten muss mussen kann"
+    " konnen darf durfen mochte mochten will wollen wollte hatte_gern brauche bitte gern gerne wunsche konnten konnte"
+    " wurde_gern hoffe quiero querria quisiera necesito gustaria puede puedes pueden debe deben deberia podria podrias"
+    " favor porfa ojala quieren quiere prefiero"
+)
+"""With one of these and a deed or a file, a sentence may be a wish whoever its subject is."""
+ADDRESSED = listed("you du ihr usted ustedes te le euch dir ihnen")
+LOSSES = listed("lose losing lost miss verlieren verliere verloren perder pierda perdido")
+"""What nobody wants done is no deed: "I don't want to lose it"."""
+CONDITIONS = listed(
+    "if unless provided assuming whether falls wenn sofern si siempre_que salvo_que a_menos_que in_case"
+)
+"""What a deed depends on has to be understood."""
+INDIRECT = listed("where what which who whose how why wo was welche welcher wer wie warum donde cual quien como")
+"""First words of a question within a sentence, or of a relative clause."""
+TOLD_TO = listed("thank know see told tell always never show showed")
+
+
+def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], bool], *, goes_on: bool = False) -> bool:
+    """Does it tell, rather than ask? `read` is a sentence, or a part of one between commas and conjunctions; with
+    `goes_on`, one after "and", which may be the end of a list.
+    """
+    said = _opened(read)
+    if len(said) > LEAST and said[0].folded in PERSONS[language] and any(word.folded in LOSSES for word in said):
+        return True
+    if len(said) < LEAST or _wishes(said, of_files):
+        return False
+    first = said[0].folded
+    if {*said[0].concepts} & ACTIONS and first not in PERSONS[language]:
+        return False
+    if any(word.folded in CONDITIONS for word in said[:3]) or first in INDIRECT or _relative(said, language):
+        return False
+    if first in PERSONS[language] or (language == "es" and _conjugated(said)):
+        return True
+    if goes_on:
+        return False
+    finite = any(_finite(word, language) for word in said[1:FAR])
+    if language == "de" and any(word.folded in PERSONS["de"] for word in said[1:FAR]) and finite:
+        return True  # the verb comes second, whatever comes first
+    return finite and (first in DETERMINERS[language] or said[0].unknown) and not _done(said)
+
+
+LEAST = 2
+FAR = 7
+"""So many words after the beginning the verb of a statement is looked for."""
+
+
+def _opened(read: Sequence[Word]) -> Sequence[Word]:
+    at = next((n for n, word in enumerate(read) if word.folded not in OPENERS), len(read))
+    return read[at:]
+
+
+def _wishes(said: Sequence[Word], of_files: Callable[[Word], bool]) -> bool:
+    """A wish, a modal or an address: then it is talk only without a deed and without anything that it could be done
+    to.
+    """
+    wished = any(word.folded in WISHES or word.folded.split("_")[0] in WISHES for word in said)
+    addressed = any(
+        word.folded in ADDRESSED and not (at and said[at - 1].folded in TOLD_TO) for at, word in enumerate(said)
+    )
+    deed = any({*word.concepts} & ACTIONS for word in said)
+    thing = any(of_files(word) or {*word.concepts} & {"file", "folder"} for word in said)
+    thing = thing or any(word.folded in PRONOUNS for word in said[1:])
+    return (wished and (deed or thing)) or (addressed and deed)
+
+
+def _relative(said: Sequence[Word], language: Language) -> bool:
+    """ "…, die größer als 10 MB sind": German puts the verb of a relative clause last; ", that are larger"."""
+    if language == "de" and said[0].folded in ("die", "der", "das", "den", "dem", "deren"):
+        return len(said) > LEAST and _finite(said[-1], language)
+    return language == "en" and said[0].folded == "that" and _finite(said[1], language)
+
+
+def _finite(word: Word, language: Language) -> bool:
+    if word.folded in FINITE[language]:
+        return True
+    return language == "de" and word.unknown and word.text.islower() and word.folded.endswith(("t", "te", "ten"))
+
+
+def _conjugated(said: Sequence[Word]) -> bool:
+    """Spanish needs no subject: "he guardado", "no las encuentro"."""
+    light = listed("no ya me se lo la los las le nos te tampoco nunca siempre ni")
+    at = next((n for n, word in enumerate(said) if word.folded not in light), len(said))
+    after = said[at : at + 1]
+    return any(word.folded in FINITE["es"] for word in (*said[:1], *after)) and said[0].folded not in ("la", "los")
+
+
+def _done(said: Sequence[Word]) -> bool:
+    """ "The pdfs are deleted": what is said to be so may be what shall be."""
+    return any({*word.concepts} & {"remove", "move", "rename", "pack", "unpack", "create"} for word in said)

@@ -1,0 +1,61 @@
+"""How a request is cut into what is asked, forbidden and spared."""
+
+from __future__ import annotations
+
+import pytest
+
+from libs.models.offline.clauses import Clause, Mood, Named
+from libs.models.offline.goals import wanted
+from libs.models.offline.ground import Ground
+from libs.models.offline.reading import read
+from libs.models.offline.selection import select
+from libs.skills import Categories
+
+NAMES = ("a.txt", "b.png", "song.mp3", "one.pdf", "bank letter.txt", "bank card.jpg", "love letter.txt", "Docs")
+
+
+def asked(text: str) -> list[Clause]:
+    return wanted(read(text, NAMES))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- a.txt: delete\n- b.png: into Docs\n",
+        "1) a.txt gone 2) b.png into Docs",
+        "a.txt: delete. b.png to Docs",
+        "first a.txt to Old, then b.png to Docs",
+    ],
+)
+def test_each_entry_of_a_list_is_a_wish_of_its_own(text: str) -> None:
+    assert [next(name.text for name in clause.names) for clause in asked(text)] == ["a.txt", "b.png"]
+
+
+@pytest.mark.parametrize("text", ["delete not the images but the music", "lösch nicht die Bilder, sondern die Musik"])
+def test_what_comes_after_but_gets_the_deed(text: str) -> None:
+    clauses = read(text, NAMES).clauses
+    assert [(clause.mood, clause.says("audio")) for clause in clauses] == [(Mood.SPARE, False), (Mood.DO, True)]
+
+
+def test_two_negations_are_a_deed() -> None:
+    (clause,) = asked("don't leave any tmp files lying around")
+    assert clause.says("remove")
+
+
+def test_next_to_a_file_is_into_its_folder() -> None:
+    (clause,) = wanted(read("put a.txt next to vocals.wav", (*NAMES, "Stems/vocals.wav")))
+    assert [item.text for item in clause.items if isinstance(item, Named)] == ["a.txt", "Stems"]
+
+
+@pytest.mark.parametrize(
+    ("text", "picked"),
+    [
+        ("delete the bank letters", {"bank letter.txt"}),
+        ("delete the letters", {"bank letter.txt", "love letter.txt"}),
+        ("delete song.mp3 and the pdfs", {"*.pdf", "song.mp3"}),
+    ],
+)
+def test_words_of_names_narrow_each_other_and_a_list_adds(text: str, picked: set[str]) -> None:
+    ground = Ground.of("/w", {"names": [*NAMES[:-1], "Docs/"]})
+    (clause,) = asked(text)
+    assert {*select(clause, ground, Categories({})).patterns} == picked

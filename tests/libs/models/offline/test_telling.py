@@ -1,0 +1,70 @@
+"""What tells something asks for nothing; it may be what a pronoun stands for, and may not be passed over where files
+could be meant.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from libs.models.offline.clauses import Mood, Named
+from libs.models.offline.goals import wanted
+from libs.models.offline.reading import read
+from libs.models.offline.telling import tells
+from libs.retrieval.words import Word, language_of, words
+
+KNOWN = ("setup.exe", "notes.txt", "recipe soup.txt", "recipe cake.txt")
+
+
+def of_files(word: Word) -> bool:
+    return "images" in word.concepts
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my feet are killing me",
+        "I deleted the pictures yesterday",
+        "nobody reads that",
+        "mein Enkel schläft heute hier",
+        "im Urlaub hat meine Schwester viel gelesen",
+        "he guardado dos recetas",
+        "I don't want to lose the pictures",
+    ],
+)
+def test_somebody_else_than_the_assistant_does_something(said: str) -> None:
+    assert tells(words(said), language_of(said), of_files)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "delete the pictures",
+        "I want the pictures gone",
+        "the pictures can go",
+        "if it is a picture",
+        "where my pictures are",
+        "die größer als die anderen sind",
+        "pasa las fotos a Verano",
+        "the pictures are moved",
+    ],
+)
+def test_a_wish_a_condition_and_a_relative_clause_are_no_story(said: str) -> None:
+    assert not tells(words(said), language_of(said), of_files)
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("my niece put a program on here, setup.exe. Could you delete it?", "setup.exe"),
+        ("Nobody ever reads notes.txt. Call it minutes.txt instead.", "notes.txt"),
+        ("notes.txt is useless and can go", "notes.txt"),
+    ],
+)
+def test_what_was_told_of_is_what_the_pronoun_means(said: str, name: str) -> None:
+    asked = wanted(read(said, KNOWN))[-1]
+    assert name in [item.text for item in asked.items if isinstance(item, Named)]
+
+
+def test_a_story_about_files_asks_for_nothing() -> None:
+    told = read("The recipes are from my mother. Delete setup.exe", KNOWN)
+    assert [clause.mood for clause in told.clauses] == [Mood.TOLD, Mood.DO]
