@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from libs.models.offline import titles
-from libs.models.offline.clauses import Item, Name, Named
+from libs.models.offline.clauses import KINDS, Item, Name, Named
 from libs.models.offline.paths import QUOTED, file_like, pathlike, quoted
-from libs.retrieval.words import Word, fold
+from libs.retrieval.words import Word, fold, words
 
 
 def names(text: str, known: Sequence[str]) -> list[Named]:
@@ -40,8 +40,23 @@ def _said_exactly(text: str, known: Sequence[str]) -> Iterator[Named]:
         for match in re.finditer(rf"(?<![\w/.-]){re.escape(name)}(?![\w/-]|\.\w)", text, flags):
             if match.start() == 0 and " " not in name and "." not in name:
                 continue
+            if EVERY.search(text[: match.start()]) and _a_kind(name):
+                continue
             yield Named(Name.PATH, real, match.start(), match.end())
             text = text[: match.start()] + "\0" * len(name) + text[match.end() :]
+
+
+EVERY = re.compile(
+    r"\b(?:all|every|each|alle[rnms]?|sämtliche[rn]?|jede[rsnm]?|tod[oa]s)\s+"
+    r"(?:(?:of\s+)?(?:the|my|our|these|those|die|der|meine[rn]?|unsere[rn]?|l[oa]s|mis|est[oa]s)\s+)?$",
+    re.IGNORECASE,
+)
+""" "All the Photos" are the photos, also where a folder is called so."""
+
+
+def _a_kind(name: str) -> bool:
+    read = words(name)
+    return len(read) == 1 and bool({*read[0].concepts} & {*KINDS})
 
 
 def _spoken(known: Sequence[str]) -> dict[str, str]:

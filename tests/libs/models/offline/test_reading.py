@@ -37,6 +37,12 @@ def test_what_comes_after_but_gets_the_deed(text: str) -> None:
     assert [(clause.mood, clause.says("audio")) for clause in clauses] == [(Mood.SPARE, False), (Mood.DO, True)]
 
 
+@pytest.mark.parametrize("text", ["alle Fotos löschen", "delete all the Fotos", "borra todas las Fotos"])
+def test_all_of_a_kind_is_no_folder_of_that_name(text: str) -> None:
+    clauses = read(text, (*NAMES, "Fotos")).clauses
+    assert [(clause.names, clause.says("images")) for clause in clauses] == [((), True)]
+
+
 def test_two_negations_are_a_deed() -> None:
     (clause,) = asked("don't leave any tmp files lying around")
     assert clause.says("remove")
