@@ -105,7 +105,10 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " describes tell_about"
         ),
         "de": "erklar* erklaer* erzahl_mir_von was_fur_eine was_fur_ein beschreib* erlauter*",
-        "es": "explica* explique* hablame_de que_tipo_de que_clase_de describe*",
+        "es": (
+            "explica* explique* echale_un_ojo echa_un_ojo echar_un_ojo de_que_va de_que_trata hablame_de que_tipo_de"
+            " que_clase_de describe*"
+        ),
     },
     "whatis": {
         "en": "what_is what_s whats what_are what_the",
@@ -155,7 +158,9 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " traslada* traslade*"
             " lleva llevar mete meter reune"
             " junta coloca*"
-            " pasa pasar"
+            " pasa pasar pasala pasalas pasalo pasalos pasamela pasamelas pasamelo pasamelos pasarlas pasarlos"
+            " ponla ponlas ponlo ponme ponmelas ponmelos guardala guardalas guardalo guardalos guarde guarden"
+            " metela metelas metelo metelos llevalas llevalos mandalas mandalos"
         ),
     },
     "rename": {
@@ -235,7 +240,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             "squash squeeze shrink zipped_up compress compresses compressing zip_up bundle gzip tarball"
             " zipping archiving zip_file_of zip_of"
             " archive_of"
-            " zip_from"
+            " zip_from back_up backs_up backing_up"
         ),
         "de": (
             "verpack* gezippt gepackt zippe zippen komprimier* archivier* einpack* packe_ein zip_aus zip_von zip_mit"
@@ -333,10 +338,16 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "en": (
             "size sizes big bigger large larger small smaller huge heavy giant enormous tiny massive how_big"
             " how_large"
-            " bulky"
+            " bulky weigh weighs"
         ),
-        "de": "grosse grossen groesse grossen grosser grossere riesig* kleine kleinen kleiner winzig* wie_gross dick*",
-        "es": "tamano* grande grandes pequen* pesado* pesan pesa gigante* enorme*",
+        "de": (
+            "grosse grossen groesse grossen grosser grossere riesig* kleine kleinen kleiner winzig* wie_gross dick*"
+            " wiegt wiegen wie_viel_wiegt wie_viel_wiegen"
+        ),
+        "es": (
+            "tamano* grande grandes pequen* pesado* pesan pesa cuanto_pesa cuanto_pesan cuanto_ocupa cuanto_ocupan"
+            " gigante* enorme*"
+        ),
     },
     "age": {
         "en": (
@@ -570,10 +581,12 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "greeting": {
         "en": (
             "hello hi hey hiya howdy greetings thanks thank good_morning good_evening good_afternoon"
-            " perfect perfekt perfecto that_s_all that_s_it bye goodbye"
+            " perfect that_s_all that_s_it bye goodbye"
         ),
-        "de": "hallo moin servus danke guten_tag guten_morgen guten_abend das_ist_alles das_war_s tschuss gruss",
-        "es": "hola gracias buenos_dias buenas eso_es_todo adios",
+        "de": (
+            "hallo moin servus danke guten_tag guten_morgen guten_abend das_ist_alles das_war_s tschuss gruss perfekt"
+        ),
+        "es": "hola gracias buenos_dias buenas eso_es_todo adios perfecto",
     },
     "capability": {
         "en": (
@@ -614,7 +627,8 @@ FILLERS: dict[Language, str] = {
         "der die das den dem des ein eine einen einem einer eines ich mir mich mein meine meinen meinem meiner"
         " wir uns unser du dir dich dein deine bitte mal doch und oder auch so dass ob von vom zu zum zur in im"
         " ins an am auf aus bei mit nach um fur fuer durch ist sind war sein hat haben habe kannst konntest"
-        " koenntest konnen wurdest wuerdest soll sollst will mochte moechte brauche jetzt schnell einfach noch"
+        " koenntest konnen wurdest wuerdest soll sollen sollten sollst will mochte moechte brauche jetzt schnell"
+        " einfach noch"
         " schon sehr ganz ihre ihren ihrem sich sag sage gib ja nein gerne gern bisschen etwas dort drin"
         " natuerlich naturlich eigentlich eh dorthin zwar hin hinten andere anderen anderer dran ab"
         " endlich hinein rein einschliesslich inklusive scheiss scheisse verdammt kack mistige"

@@ -60,6 +60,7 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "de": "Es sind {files} in {folders} ({bytes}).",
         "es": "Hay {files} en {folders} ({bytes}).",
     },
+    "single": {"en": "There is {files} ({bytes}).", "de": "Es ist {files} ({bytes}).", "es": "Hay {files} ({bytes})."},
     "flat": {"en": "There are {files} ({bytes}).", "de": "Es sind {files} ({bytes}).", "es": "Hay {files} ({bytes})."},
     "kinds": {"en": "By kind: {kinds}.", "de": "Nach Art: {kinds}.", "es": "Por tipo: {kinds}."},
     "largest": {"en": "Largest: {paths}.", "de": "Am größten: {paths}.", "es": "Los más grandes: {paths}."},
@@ -278,9 +279,7 @@ def _scanned(say: Speaker, data: Data) -> list[str]:
 
 
 def _reported(say: Speaker, data: Data) -> list[str]:
-    files, folders = say.count("file", _number(data, "files")), _number(data, "directories")
-    size = say.size(_number(data, "bytes"))
-    told = [say.say("holds" if folders else "flat", files=files, folders=say.count("folder", folders), bytes=size)]
+    told = [_measured(say, data)]
     kinds = sorted(_mapping(data, "by_category").items(), key=lambda kind: (-_number(kind[1], "files"), kind[0]))
     if kinds:
         told.append(
@@ -313,9 +312,14 @@ def _searched(say: Speaker, data: Data) -> list[str]:
 
 
 def _described(say: Speaker, data: Data) -> list[str]:
-    folders = _number(data, "directories")
-    files, size = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
-    return [say.say("holds" if folders else "flat", files=files, folders=say.count("folder", folders), bytes=size)]
+    return [_measured(say, data)]
+
+
+def _measured(say: Speaker, data: Data) -> str:
+    files, folders = _number(data, "files"), _number(data, "directories")
+    how = "holds" if folders else "single" if files == 1 else "flat"
+    size = say.size(_number(data, "bytes"))
+    return say.say(how, files=say.count("file", files), folders=say.count("folder", folders), bytes=size)
 
 
 def _deleted(say: Speaker, data: Data) -> list[str]:

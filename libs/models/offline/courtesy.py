@@ -69,6 +69,8 @@ FRAMES = re.compile(
             rf"\b(?:before|by|until|till)\s+(?:noon|lunch|dinner|tonight|tomorrow|midnight|the\s+meeting|(?:mon|tues|wednes"
             rf"|thurs|fri|satur|sun)day|I\s+(?:go|leave|get|have)\b[^.,;:!?\n]*){_END}",
             r"\b(?:my|our)\s+\w+\s+(?:wants|needs|asked\s+for|is\s+asking\s+for)\s+(?:me|us)\s+to\b",
+            r"\b(?:remind\s+me|refresh\s+my\s+memory|erinner[e]?\s+mich|recu[eé]rdame)\b\s*(?=[,:])",
+            r"\by\s+dime\s+de\s+qu[eé]\s+(?:va|trata)\b",
             r"\b(?:how\s+hard\s+can\s+it\s+be|what\s+are\s+you\s+waiting\s+for|who\s+wrote\s+this\s+\w+)\b",
             r"\b(?:was|wie)\s+ist\s+daran\s+so\s+schwer\b|\bwie\s+oft\s+denn\s+noch\b|\bverdammt\s+noch\s+mal\b",
             r"\bI\s+said\b[,:]?|\bsuch\s+an?\b",
@@ -136,6 +138,14 @@ SIGNED = re.compile(
     re.IGNORECASE,
 )
 
+VERB_SECOND = re.compile(
+    r"(\b(?:abgesehen\s+v\w+|außer|ausser|bis\s+auf|mit\s+Ausnahme\s+\w+)\s[^,.;:!?\n]{1,80}?)\s(?=(?:soll|sollen"
+    r"|kann|können|muss|müssen|darf|dürfen)\b)",
+    re.IGNORECASE,
+)
+""" "Abgesehen vom Mietvertrag sollen alle PDFs …": what is left out ends where the verb stands."""
+LEADING = re.compile(r"^(\s*(?:please\s+)?(\w+)\s*):(?=[^\n:]+$)", re.IGNORECASE)
+""" "Rename: a => b": a deed, and what it is to be done to."""
 SENTENCE = re.compile(r"[^.;:!?\n\x1e]+")
 SEGMENT = re.compile(r"(?:(?!,|\s[-–—]\s|\s(?:and|und|y|but|aber|pero|so)\s).)+", re.IGNORECASE | re.DOTALL)
 LIMITS = listed("except untouched only file folder duplicate recursive type wellknown")
@@ -166,6 +176,9 @@ def parted(text: str, known: Sequence[str], language: Language) -> tuple[str, li
     """The text without talk, and where it tells something of files: nothing is asked for there."""
     text = AFTERWARDS.sub(lambda found: f"{'then':<{len(found.group())}}", text)
     text = NONE_LEFT.sub(_none_left, text)
+    text = VERB_SECOND.sub(lambda found: f"{found[1]},", text)
+    text = LEADING.sub(_without_colon, text)
+    text = text.replace("=>", "to").replace("->", "to")
     framed = [found.span() for found in FRAMES.finditer(text)]
     text = _unsigned(FRAMES.sub(_blank, text))
     tokens = words_of(tuple(known))
@@ -174,6 +187,11 @@ def parted(text: str, known: Sequence[str], language: Language) -> tuple[str, li
         rest = rest[:start] + " " * (end - start) + rest[end:]
     rest = rest if _stands_alone(rest) else text
     return rest, _told(rest, tokens, language, framed=framed)
+
+
+def _without_colon(found: re.Match[str]) -> str:
+    deed = {*words(found[2])[0].concepts} & ACTIONS
+    return f"{found[1]} " if deed else found.group()
 
 
 def _none_left(found: re.Match[str]) -> str:

@@ -50,3 +50,15 @@ def test_every_other_word_keeps_its_place() -> None:
     said = "I was wondering if you could list the tmp files"
     assert plain(said).index("list") == said.index("list")
     assert len(plain(said)) == len(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "plainly"),
+    [
+        ("rename: a.txt => b.txt", "rename  a.txt to b.txt"),
+        ("Abgesehen vom Vertrag sollen alle PDFs weg", "Abgesehen vom Vertrag,sollen alle PDFs weg"),
+        ("remind me, which columns are in it?", "         , which columns are in it?"),
+    ],
+)
+def test_what_only_its_form_says_is_said_plainly(said: str, plainly: str) -> None:
+    assert plain(said) == plainly
