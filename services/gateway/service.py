@@ -28,7 +28,7 @@ def build(platform: Platform) -> Service:
     streams = Streams(store, platform.deltas, most=settings.streams_most, each=settings.streams_most_each)
     on = Handlers(streams)
     owner = _Owner(platform, settings)
-    gateway = Gateway(platform, store, streams, settings)
+    gateway = Gateway(platform, store, streams, settings, opening=owner.problems)
 
     def problems() -> Sequence[str]:
         return [*owner.problems(), *gateway.depths.problems()]

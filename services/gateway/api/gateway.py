@@ -28,12 +28,13 @@ class NoSuchSession(NotFound):
 @dataclass
 class Gateway:
     """One for each app. `problems` and `health` are told by whoever hosts the process; until then nobody has any, and
-    readiness asks by itself."""
+    readiness asks by itself. `opening` says why a good key may be unknown yet."""
 
     platform: Platform
     store: Store
     streams: Streams
     settings: Settings
+    opening: Callable[[], Sequence[str]] = field(default=list, kw_only=True)
     letters: Letters = field(init=False)
     rates: Rates = field(init=False)
     depths: Depths = field(init=False)

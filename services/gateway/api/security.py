@@ -11,6 +11,7 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 
 from libs import ids
 from libs.changes import Cause, Changeset
+from libs.errors import Unavailable
 from libs.events import ActionRecorded
 from libs.identity import ApiKey, BadKey, Principal
 from libs.identity.keys import authenticate, id_of
@@ -27,11 +28,15 @@ async def caller(
     token: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
     key: Annotated[str | None, Depends(header)],
 ) -> Principal:
-    """The verified identity; raises BadKey, and TooMany where it asks for more than it may."""
+    """The verified identity; raises BadKey, TooMany where it asks for more than it may, and Unavailable to a stranger
+    who may be the owner of a machine that is still starting."""
     text = token.credentials if token is not None else key
     if text is None:
         raise BadKey("this needs an API key: Authorization: Bearer suma_…")
+    opening = here.opening()
     stored = await here.store.key(id_of(text))
+    if stored is None and opening:
+        raise Unavailable(opening[0])
     try:
         who = authenticate(text, stored, now=here.platform.clock.now())
     except BadKey as error:

@@ -39,6 +39,13 @@ PATIENCE = 10.0
 Json = Any
 
 
+def client(app: Any, key: str, **headers: str) -> httpx.AsyncClient:
+    """An HTTP client in process; headers without a value are left out."""
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    held = {"Authorization": f"Bearer {key}", **headers}
+    return httpx.AsyncClient(transport=transport, base_url=BASE, headers={n: v for n, v in held.items() if v})
+
+
 @dataclass
 class House:
     """What a test holds in its hands."""
@@ -62,9 +69,7 @@ class House:
 
     def client(self, key: str | None = None, **headers: str) -> httpx.AsyncClient:
         """An HTTP client in process, with the owner's key unless another is given."""
-        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
-        held = {"Authorization": f"Bearer {key or self.owner}", **headers}
-        return httpx.AsyncClient(transport=transport, base_url=BASE, headers={n: v for n, v in held.items() if v})
+        return client(self.app, key or self.owner, **headers)
 
     async def worker_says(self, session: str, *events: Event, correlation: str | None = None) -> Applied:
         """Publish events of a session as the conversation worker does."""

@@ -10,8 +10,11 @@ import pytest
 from libs import ids
 from libs.database import Dsns
 from libs.identity.keys import mint
+from libs.runtime.host import prepare
 from services.gateway.keys import ensure_local_key
-from tests.services.gateway.house import House, house
+from services.gateway.service import build
+from tests import infrastructure
+from tests.services.gateway.house import House, client, house
 
 OPEN = {"/healthz", "/readyz"}
 
@@ -147,6 +150,18 @@ async def test_every_answer_carries_what_browsers_obey(http: httpx.AsyncClient, 
     assert headers["x-frame-options"] == "DENY"
     assert "default-src 'none'" in headers["content-security-policy"]
     assert headers["cache-control"] == "no-store"
+
+
+async def test_until_the_machines_key_is_known_its_owner_is_told_to_come_later(gateway_where: Dsns, owner: str) -> None:
+    async with infrastructure.platform(gateway_where, settings={"gateway": {"local_key": owner}}) as platform:
+        service = build(platform)
+        await prepare(platform, [service])
+        assert service.api is not None
+        async with client(service.api.app, owner) as http:
+            answer = await http.get("/v1/sessions")
+    assert (answer.status_code, answer.json()["code"]) == (503, "UNAVAILABLE")
+    assert "key is not registered yet" in answer.json()["detail"]
+    assert int(answer.headers["retry-after"]) > 0
 
 
 async def test_a_new_key_of_the_machine_locks_the_old_one_out(gateway_where: Dsns, owner: str) -> None:
