@@ -91,7 +91,10 @@ async def _asked(caller: Caller, service: str, method: str, path: str, *, second
         raise ServiceDown(f"{service} answered {answer.status_code}")
     if answer.status_code >= 400:
         raise _refused(answer)
-    return answer.json()
+    try:
+        return answer.json()
+    except ValueError:
+        raise ServiceDown(f"{service} answered with something that is no JSON") from None
 
 
 def heading(caller: Caller, service: str, tenant: str, session: str | None = None) -> dict[str, str]:
@@ -109,5 +112,11 @@ def _refused(answer: httpx.Response) -> SumaError:
     problem = said if isinstance(said, dict) else {}
     kind = {401: Denied, 403: Denied, 404: NotFound, 409: Conflict, 429: Unavailable}.get(answer.status_code, Rejected)
     detail = str(problem.get("detail", f"refused with {answer.status_code}"))
-    places = "; ".join(f"{place['pointer']}: {place['detail']}" for place in problem.get("errors", ()))
-    return kind(f"{detail} {places}".strip(), code=problem.get("code"))
+    code = problem.get("code")
+    return kind(f"{detail} {_places(problem.get('errors'))}".strip(), code=code if isinstance(code, str) else None)
+
+
+def _places(errors: Json) -> str:
+    """What is wrong where, of errors that have the shape of ours."""
+    told = [place for place in errors if isinstance(place, dict)] if isinstance(errors, list) else []
+    return "; ".join(f"{place.get('pointer', '')}: {place.get('detail', '')}" for place in told)

@@ -18,7 +18,7 @@ from libs.skills.definitions import (
 from libs.skills.files import BadSkill
 from libs.skills.folder import read_skill
 from libs.skills.patterns import selected
-from libs.skills.references import REFERENCE, is_reference, references, strings
+from libs.skills.references import REFERENCE, is_reference, references, sources, strings
 from libs.skills.reloading import Catalogue, Place
 from libs.skills.using import USE, NoSandbox, NoSuchReference, UnknownSkill, use
 
@@ -48,6 +48,7 @@ __all__ = [
     "read_skill",
     "references",
     "selected",
+    "sources",
     "strings",
     "use",
 ]

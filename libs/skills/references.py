@@ -20,6 +20,11 @@ def references(value: Any) -> Iterator[tuple[int, str]]:
     return ((int(match[1]), match[2]) for match in matches if match)
 
 
+def sources(args: Any) -> tuple[int, ...]:
+    """The steps that args refer to, ascending, each once: what the step of these args depends on."""
+    return tuple(sorted({n for n, _ in references(args)}))
+
+
 def strings(value: Any) -> Iterator[str]:
     """Every text in a JSON value, at any depth; names of fields are none."""
     if isinstance(value, str):

@@ -271,6 +271,9 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         """Commit the offsets, which name the next record; never back. Those of partitions that have gone are
         another's. Within a second after the last time it is put off."""
         self._done.update(marks)
+        await self._commit_if_due()
+
+    async def _commit_if_due(self) -> None:
         if asyncio.get_running_loop().time() - self._committed_at >= COMMIT_SECONDS:
             await self._commit()
 
@@ -368,13 +371,9 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                 self._bus.has_news()
                 # The client does not let others run while it has something.
                 await asyncio.sleep(0)
-            await self._commit_late()
-
-    async def _commit_late(self) -> None:
-        """What was put off, in its time."""
-        if asyncio.get_running_loop().time() - self._committed_at >= COMMIT_SECONDS:
+            # What was put off, in its time.
             with suppress(KafkaDown):
-                await self._commit()
+                await self._commit_if_due()
 
     async def _marks(self) -> dict[Partition, int]:
         consumer = self._taking_part()

@@ -24,7 +24,7 @@ from libs.models.offline.reading import read
 from libs.models.offline.scenes import Scene, bounds
 from libs.models.offline.selection import spared
 from libs.retrieval.lexicon import listed
-from libs.skills import REFERENCE, Categories, Effect, ToolDefinition, is_reference, selected
+from libs.skills import Categories, Effect, ToolDefinition, is_reference, selected, sources
 
 ASKED_BY = {
     Effect.DELETE: frozenset(("remove", "clean", "duplicate")),
@@ -245,9 +245,7 @@ def _says(bounds: Bounds) -> str:
 
 
 def _sources(step: Step, plan: Plan) -> list[Step]:
-    numbers = {
-        int(match.group(1)) for value in step.args.values() if is_reference(value) and (match := REFERENCE.match(value))
-    }
+    numbers = sources(step.args)
     return [other for other in plan.steps if other.ordinal in numbers]
 
 

@@ -12,7 +12,7 @@ from libs.events.values import Plan, Step
 from libs.models.offline.filling import choosing, fill, folders, new_names
 from libs.models.offline.goals import Goal, Intent
 from libs.models.offline.scenes import Scene
-from libs.skills import REFERENCE, Effect, Need, ToolDefinition
+from libs.skills import Effect, Need, ToolDefinition, sources
 
 NewId = Callable[[], str]
 
@@ -126,7 +126,7 @@ def _step(ordinal: int, draft: Draft, new_id: NewId) -> Step:
         skill=draft.tool.skill,
         tool=draft.tool.name,
         args=dict(draft.args),
-        depends_on=references(draft.args),
+        depends_on=sources(draft.args),
         mutates=draft.tool.mutates,
     )
 
@@ -135,12 +135,6 @@ def described(draft: Draft) -> str:
     """The tool's own sentence and where: the step's words must find the skill again (DESIGN §7)."""
     where = draft.args.get("path")
     return draft.tool.description.rstrip(".") + (f" ({where})" if isinstance(where, str) and where != "." else "") + "."
-
-
-def references(args: Mapping[str, Any]) -> tuple[int, ...]:
-    """The steps whose results these args take."""
-    found = (REFERENCE.match(value) for value in args.values() if isinstance(value, str))
-    return tuple(sorted({int(match.group(1)) for match in found if match}))
 
 
 def paths(value: object) -> list[str]:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 
 from libs.events.values import Plan, Step
-from libs.models.offline.drafting import references
-from libs.skills import REFERENCE
+from libs.skills import REFERENCE, sources
 
 
 def same(left: Plan, right: Plan) -> bool:
@@ -41,7 +40,7 @@ def _dependents(plan: Plan, ordinal: int) -> set[int]:
 def _moved(step: Step, numbers: dict[int, int], new_id: Callable[[], str]) -> Step:
     args = {name: _renumbered(value, numbers) for name, value in step.args.items()}
     return step.model_copy(
-        update={"step_id": new_id(), "ordinal": numbers[step.ordinal], "args": args, "depends_on": references(args)}
+        update={"step_id": new_id(), "ordinal": numbers[step.ordinal], "args": args, "depends_on": sources(args)}
     )
 
 

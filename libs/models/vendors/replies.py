@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from libs import ids
 from libs.events.values import Plan, Step
 from libs.models.ports import Answered, Drafted, Nonsense, PlannerOutcome, Unclear, Why
-from libs.skills import REFERENCE, ToolDefinition, references, strings
+from libs.skills import REFERENCE, ToolDefinition, sources, strings
 
 STEPS_MOST = 20
 FAULTS_MOST = 5
@@ -172,6 +172,6 @@ def _step(ordinal: int, wanted: Wanted, tool: ToolDefinition) -> Step:
         skill=tool.skill,
         tool=tool.name,
         args=wanted.args,
-        depends_on=tuple(sorted({n for n, _ in references(wanted.args)})),
+        depends_on=sources(wanted.args),
         mutates=tool.mutates,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from libs.errors import Rejected
 from libs.events.values import Args, Step, StepState
-from libs.skills import REFERENCE, references
+from libs.skills import REFERENCE, sources
 
 
 class DependencyUnavailable(Rejected):
@@ -18,7 +18,7 @@ class DependencyUnavailable(Rejected):
 
 def needs(step: Step) -> frozenset[int]:
     """The ordinals that a step waits for: those that it names, and those that its args refer to."""
-    return frozenset(step.depends_on) | {n for n, _ in references(step.args)}
+    return frozenset(step.depends_on).union(sources(step.args))
 
 
 def resolve(args: Args, results: Mapping[int, Mapping[str, Any]]) -> Args:

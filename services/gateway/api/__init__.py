@@ -29,8 +29,19 @@ DESCRIPTION = (
     "Every route under /v1 takes an API key as a bearer token. Errors are problem documents (RFC 9457)."
 )
 ROOMS = (
-    *(sessions, stream, approvals, effects, workspace, assets, catalogue, aliases, admin, dlq, operations),
-    *(health, docs),
+    sessions,
+    stream,
+    approvals,
+    effects,
+    workspace,
+    assets,
+    catalogue,
+    aliases,
+    admin,
+    dlq,
+    operations,
+    health,
+    docs,
 )
 
 

@@ -16,13 +16,11 @@ from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Answer, ApprovalList, ApprovalShown, Commanded, Id
 from services.gateway.api.security import Caller, Talker
-from services.gateway.api.writes import Decided, IdempotencyKey, Once
+from services.gateway.api.writes import COMMANDED, Decided, IdempotencyKey, Once
 from services.gateway.domain import outcomes
 from services.gateway.store import Approval, Session
 
 router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
-
-COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "Under way"}}
 
 
 class NoSuchApproval(NotFound):

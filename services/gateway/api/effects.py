@@ -14,13 +14,13 @@ from libs.errors import NotFound
 from libs.events import EffectResolved
 from libs.identity import Principal
 from services.gateway.api import writes
-from services.gateway.api.approvals import COMMANDED, still_asked
+from services.gateway.api.approvals import still_asked
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import ApprovalShown, Commanded, EffectList, Finding, Id
 from services.gateway.api.security import Caller, Talker
-from services.gateway.api.writes import Decided, IdempotencyKey, Once
+from services.gateway.api.writes import COMMANDED, Decided, IdempotencyKey, Once
 from services.gateway.domain import outcomes
 from services.gateway.domain.outcomes import EFFECT
 from services.gateway.store import Approval

@@ -31,7 +31,7 @@ from services.gateway.api.models import (
     TurnShown,
 )
 from services.gateway.api.security import Caller, Talker
-from services.gateway.api.writes import Decided, IdempotencyKey, Once
+from services.gateway.api.writes import COMMANDED, Decided, IdempotencyKey, Once
 from services.gateway.domain import messages, outcomes
 from services.gateway.domain.messages import Message
 from services.gateway.store import Session
@@ -42,7 +42,6 @@ router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
 SessionId = Annotated[Id, Path()]
 Limit = Annotated[int, Query(ge=1, le=500)]
 ACCEPTED: dict[int | str, dict[str, Any]] = {202: {"model": Accepted}}
-COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "Under way"}}
 
 
 class NoSuchTurn(NotFound):

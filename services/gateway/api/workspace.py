@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -21,14 +21,13 @@ from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Answer, Commanded, Commit, Id, Rollback
 from services.gateway.api.security import Caller, Reader
-from services.gateway.api.writes import Decided, IdempotencyKey, Once
+from services.gateway.api.writes import COMMANDED, Decided, IdempotencyKey, Once
 from services.gateway.domain import messages, outcomes
 from services.gateway.store import Approval
 
 router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
 
 SessionId = Annotated[Id, Path()]
-COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "Under way"}}
 
 
 class NothingOpen(Rejected):

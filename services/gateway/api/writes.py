@@ -29,6 +29,8 @@ from services.gateway.store import GROUP, Numbered, Session
 from services.gateway.viewer import first
 
 DECIDE_MOST = 5
+COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "Under way"}}
+"""How a route answers whose outcome has not come in time."""
 
 IdempotencyKey = Annotated[
     str | None,

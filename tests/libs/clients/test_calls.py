@@ -78,6 +78,23 @@ async def test_a_refusal_is_the_error_that_says_what_can_be_done(
         assert (str(refused.value), refused.value.code) == ("why", "WHY")
 
 
+@pytest.mark.parametrize(
+    "errors", [None, 3, "no", {"pointer": "/x"}, [None, "no"], [{}], [{"pointer": 1, "detail": ["x"]}]]
+)
+async def test_a_refusal_of_another_shape_is_one_all_the_same(tmp_path: Path, errors: object) -> None:
+    document = {"detail": "why", "code": ["WHY"], "errors": errors}
+    caller = calling(tmp_path, lambda request: httpx.Response(422, json=document))
+    with pytest.raises(Rejected, match="why") as refused:
+        await call(caller, "memory_service", "GET", "/x", tenant="acme")
+    assert refused.value.code == "REJECTED"
+
+
+async def test_what_is_no_json_is_no_answer(tmp_path: Path) -> None:
+    caller = calling(tmp_path, lambda request: httpx.Response(200, text="<html>"))
+    with pytest.raises(ServiceDown, match="no JSON"):
+        await call(caller, "memory_service", "GET", "/x", tenant="acme")
+
+
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]"])
 async def test_a_refusal_without_a_problem_document_is_one_all_the_same(tmp_path: Path, body: bytes) -> None:
     caller = calling(tmp_path, lambda request: httpx.Response(400, content=body))
