@@ -39,6 +39,8 @@ class Settings(BaseModel):
     index_files_most: int = Field(default=20_000, ge=1)
     read_bytes_most: int = Field(default=4 << 20, ge=1)
     """Of one file that is parsed, explained or summarised."""
+    document_bytes_most: int = Field(default=32 << 20, ge=1)
+    """Of one PDF or office file that is read."""
     summary_files_most: int = Field(default=100, ge=1)
     archive_bytes_most: int = Field(default=1 << 30, ge=1)
     """Packed or unpacked by one call, counted as they pass; the archive itself is also a blob (`blob_bytes_most`)."""
@@ -53,6 +55,7 @@ class Settings(BaseModel):
         """The bounds of one call."""
         return Limits(
             read_bytes=self.read_bytes_most,
+            document_bytes=self.document_bytes_most,
             texts=self.summary_files_most,
             archive_bytes=self.archive_bytes_most,
             archive_entries=self.archive_entries_most,

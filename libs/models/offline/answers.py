@@ -34,6 +34,10 @@ NOUNS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
     "item": {"en": ("item", "items"), "de": ("Eintrag", "Einträge"), "es": ("elemento", "elementos")},
     "group": {"en": ("group", "groups"), "de": ("Gruppe", "Gruppen"), "es": ("grupo", "grupos")},
     "row": {"en": ("row", "rows"), "de": ("Zeile", "Zeilen"), "es": ("fila", "filas")},
+    "page": {"en": ("page", "pages"), "de": ("Seite", "Seiten"), "es": ("página", "páginas")},
+    "slide": {"en": ("slide", "slides"), "de": ("Folie", "Folien"), "es": ("diapositiva", "diapositivas")},
+    "paragraph": {"en": ("paragraph", "paragraphs"), "de": ("Absatz", "Absätze"), "es": ("párrafo", "párrafos")},
+    "chapter": {"en": ("chapter", "chapters"), "de": ("Kapitel", "Kapitel"), "es": ("capítulo", "capítulos")},
     "word": {"en": ("word", "words"), "de": ("Wort", "Wörter"), "es": ("palabra", "palabras")},
     "change": {"en": ("change", "changes"), "de": ("Änderung", "Änderungen"), "es": ("cambio", "cambios")},
     "step": {"en": ("step", "steps"), "de": ("Schritt", "Schritte"), "es": ("paso", "pasos")},
@@ -122,6 +126,12 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "es": "Es {format} con {rows}.",
     },
     "fields": {"en": "Fields: {fields}.", "de": "Felder: {fields}.", "es": "Campos: {fields}."},
+    "headed": {"en": "In it: {fields}.", "de": "Darin: {fields}.", "es": "Contiene: {fields}."},
+    "wordless": {
+        "en": "There are no words in it that can be read; its pages may be pictures.",
+        "de": "Darin steht kein Text, der sich lesen lässt; vielleicht sind die Seiten Bilder.",
+        "es": "No tiene texto que se pueda leer; quizá sus páginas sean imágenes.",
+    },
     "in_part": {
         "en": "Only the beginning was read, so there is more.",
         "de": "Nur der Anfang wurde gelesen, es gibt also mehr.",
@@ -378,11 +388,13 @@ def _unpacked(say: Speaker, data: Data) -> list[str]:
 
 def _parsed(say: Speaker, data: Data) -> list[str]:
     fields, text = _list(data, "fields"), " ".join(str(data.get("text", "")).split())
+    unit = str(data.get("unit", ""))
+    unit = unit if unit in NOUNS else "row"
     return [
-        say.say("parsed", format=str(data.get("format", "")), rows=say.count("row", _number(data, "rows"))),
-        say.say("fields", fields=say.names(fields)) if fields else "",
+        say.say("parsed", format=str(data.get("format", "")), rows=say.count(unit, _number(data, "rows"))),
+        say.say("fields" if unit == "row" else "headed", fields=say.names(fields)) if fields else "",
         say.say("in_part") if data.get("complete") is False else "",
-        say.say("begins", text=_short(text)) if text else "",
+        say.say("begins", text=_short(text)) if text else say.say("wordless") if unit != "row" else "",
     ]
 
 

@@ -34,6 +34,8 @@ class Limits:
 
     read_bytes: int = 4 << 20
     """Of one file that is looked into."""
+    document_bytes: int = 32 << 20
+    """Of one PDF or office file."""
     texts: int = 100
     """Files of one summary."""
     archive_bytes: int = 1 << 30

@@ -7,11 +7,12 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 
+from libs.documents import FORMS
 from libs.errors import Rejected
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import Args, Bench, Done, human, many
 from services.tool_executor.domain.decoding import NoText, decoded
-from services.tool_executor.domain.parsing import MAILS, PARSERS, headings_of, parsed
+from services.tool_executor.domain.parsing import MAILS, PARSERS, headings_of, parsed, read
 from services.tool_executor.domain.unpacking import form_of, listed
 
 SHOWN = 20
@@ -38,6 +39,8 @@ KINDS: Mapping[str, str] = {
         "Excel workbook": "xlsx",
         "PowerPoint presentation": "pptx",
         "OpenDocument text": "odt",
+        "OpenDocument spreadsheet": "ods",
+        "OpenDocument presentation": "odp",
         "e-book": "epub",
         "MP3 audio": "mp3",
         "WAV audio": "wav",
@@ -93,7 +96,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (0, b"MZ", "program"),
 )
 """Offset, bytes, and what they are the signature of (file(1) knows more)."""
-INSIDE_ZIP = frozenset(("Word document", "Excel workbook", "PowerPoint presentation", "OpenDocument text", "e-book"))
+INSIDE_ZIP = frozenset(KINDS[ending] for ending in FORMS if ending != ".pdf")
 TEXT = "text"
 
 
@@ -171,6 +174,8 @@ def _inside(bench: Bench, node: Node, head: bytes, kind: str) -> dict[str, Any]:
     with suppress(Rejected):
         if kind.endswith("image") and (size := dimensions(head)):
             return {"width": size[0], "height": size[1]}
+        if node.extension in FORMS and kind == KINDS[node.extension]:
+            return _written(bench, node)
         if form_of(head) and kind not in INSIDE_ZIP:
             with bench.opened(node.path) as stream:
                 files = [entry.path for entry in listed(bench, stream, node.name) if not entry.directory]
@@ -178,6 +183,12 @@ def _inside(bench: Bench, node: Node, head: bytes, kind: str) -> dict[str, Any]:
         if looks_like(head, whole=node.size <= LOOK) == TEXT:
             return _said(bench, node, head)
     return {}
+
+
+def _written(bench: Bench, node: Node) -> dict[str, Any]:
+    found = read(bench, node)
+    about = {"format": found.format, "fields": list(found.fields[:SHOWN]), "rows": found.rows, "unit": found.unit}
+    return about | {"begins": " ".join(found.text[:200].split())}
 
 
 def _said(bench: Bench, node: Node, head: bytes) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Parsing: what a file of a known form says, in fields and rows (S4-59). It is read as data, and may be hostile.
 
 No parser here resolves anything, runs anything, or is handed more than the bound: XML with a DTD is refused, YAML
-with anchors is refused before it is built, nesting is bounded. Only a whole file is parsed; of a table or a list of
-lines the beginning of a longer one is read, and the answer says that it is not all.
+with anchors is refused before it is built, nesting is bounded. PDF and office files are read in a process of their own
+(`libs.documents`). Only a whole file is parsed; of a table or a list of lines the beginning of a longer one is read,
+and the answer says that it is not all.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ from xml.parsers import expat
 
 import yaml
 
+from libs import documents
+from libs.documents import FORMS
 from libs.errors import Rejected
+from libs.workspace.view import Node
 from services.tool_executor.domain.bench import Args, Bench, Done, TooMuch, human, many
 from services.tool_executor.domain.decoding import NoText, decoded
 
@@ -55,7 +59,8 @@ class CannotParse(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a file says. `rows` counts all that was read; `complete` is false where the file goes on."""
+    """What a file says. `rows` counts all that was read, in `unit`s; `complete` is false where the file goes on, behind
+    its first `bytes` if these can be told."""
 
     format: str
     fields: tuple[str, ...] = ()
@@ -64,6 +69,8 @@ class Parsed:
     text: str = ""
     encoding: str = ""
     complete: bool = True
+    unit: str = "row"
+    bytes: int = 0
 
 
 Parser = Callable[[str], Parsed]
@@ -72,11 +79,10 @@ Parser = Callable[[str], Parsed]
 def parse_content(bench: Bench, args: Args) -> Done:
     """One file's format, fields, rows and beginning."""
     node = bench.file(args["path"])
-    most = min(bench.limits.read_bytes, SLOW.get(node.extension, bench.limits.read_bytes))
-    excerpt = bench.stage.read_content(node.path, most)
-    found = parsed(node.name, excerpt.data, whole=not excerpt.truncated)
+    found = read(bench, node)
     data = {
         "format": found.format,
+        "unit": found.unit,
         "encoding": found.encoding,
         "fields": [_cut(field) for field in found.fields[:FIELDS_MOST]],
         "rows": found.rows,
@@ -84,11 +90,33 @@ def parse_content(bench: Bench, args: Args) -> Done:
         "text": _cut(found.text, TEXT_MOST),
         "complete": found.complete,
     }
-    told = f"{node.path} is {found.format}: {many(found.rows, 'row')}, {many(len(found.fields), 'field')}."
-    warnings = [] if found.complete else [f"Only the first {human(len(excerpt.data))} of {node.path} were read."]
+    told = f"{node.path} is {found.format}: {many(found.rows, found.unit)}, {many(len(found.fields), 'field')}."
+    beginning = f"first {human(found.bytes)} of {node.path} were" if found.bytes else f"beginning of {node.path} was"
+    warnings = [] if found.complete else [f"Only the {beginning} read."]
     if "guessed" in found.encoding:
         warnings.append(f"{node.path} is not UTF-8; it was read as Latin-1.")
     return Done(data, told, reads=(node.path,), warnings=tuple(warnings))
+
+
+def read(bench: Bench, node: Node) -> Parsed:
+    """What a file says, as far as it may be read. Raises `CannotParse`, `TooMuch`."""
+    if node.extension in FORMS:
+        return _document_of(bench, node)
+    most = min(bench.limits.read_bytes, SLOW.get(node.extension, bench.limits.read_bytes))
+    excerpt = bench.stage.read_content(node.path, most)
+    return replace(parsed(node.name, excerpt.data, whole=not excerpt.truncated), bytes=len(excerpt.data))
+
+
+def _document_of(bench: Bench, node: Node) -> Parsed:
+    excerpt = bench.stage.read_content(node.path, bench.limits.document_bytes)
+    if excerpt.truncated:
+        _too_long(node.name)
+    try:
+        found = documents.read(node.extension, excerpt.data, check=bench.check)
+    except documents.CannotRead as error:
+        raise CannotParse(f"{node.name} cannot be read: {error}") from error
+    head = tuple(dict(row) for row in found.head)
+    return Parsed(found.form, found.fields, found.rows, head, found.text, "", found.complete, found.unit)
 
 
 def parsed(name: str, raw: bytes, *, whole: bool = True) -> Parsed:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from libs import documents
 from libs.errors import Rejected
 from libs.retrieval.summary import summarize
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import READS_MOST, Args, Bench, Done, TooMuch, many
-from services.tool_executor.domain.parsing import parsed
+from services.tool_executor.domain.parsing import read
 
-TEXTS = frozenset(("plain text", "Markdown", "HTML", "mail"))
+TEXTS = frozenset(
+    ("plain text", "Markdown", "HTML", "mail", *(documents.FORMS[form] for form in (".pdf", ".docx", ".odt", ".epub")))
+)
 """Forms that people write sentences in."""
 
 
@@ -40,9 +43,8 @@ def summarize_texts(bench: Bench, args: Args) -> Done:
 
 def _summary(bench: Bench, node: Node, most: int) -> dict[str, Any] | None:
     """None for a file in which nobody says anything."""
-    excerpt = bench.stage.read_content(node.path, bench.limits.read_bytes)
     try:
-        found = parsed(node.name, excerpt.data, whole=not excerpt.truncated)
+        found = read(bench, node)
     except Rejected:
         return None
     if found.format not in TEXTS:

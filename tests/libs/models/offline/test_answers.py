@@ -146,6 +146,7 @@ async def test_after_its_steps_have_ended_the_planner_answers_instead_of_plannin
 
 RENAMED = {"renamed": [{"from": "d/a.txt", "to": "d/b.txt"}, {"from": "c", "to": "e"}], "files": 2}
 PACKED = {"archive": "a.zip", "files": 2, "bytes": 2000, "packed_bytes": 900, "deleted": []}
+PAGES = {"format": "PDF", "unit": "page", "fields": ["Plan"], "rows": 2, "text": "Dear all", "complete": True}
 PARSED = {"format": "CSV", "fields": ["id", "name"], "rows": 1, "head": [], "text": "id,name\n1,Ana", "complete": True}
 EXPLAINED = {
     "path": "a.jpg",
@@ -182,6 +183,12 @@ GIST = {
         ),
         ("archive-files.contents", {"entries": [], "files": 0, "bytes": 0}, "The archive is empty."),
         ("archive-files.unpack", {"files": 2, "bytes": 5, "target": "a"}, "Unpacked 2 files (5 bytes) into a."),
+        ("parse-content.parse", PAGES, "It is PDF with 2 pages. In it: Plan. It begins: Dear all"),
+        (
+            "parse-content.parse",
+            PAGES | {"fields": [], "text": ""},
+            "It is PDF with 2 pages. There are no words in it that can be read; its pages may be pictures.",
+        ),
         ("parse-content.parse", PARSED, "It is CSV with 1 row. Fields: id, name. It begins: id,name 1,Ana"),
         (
             "explain.explain",

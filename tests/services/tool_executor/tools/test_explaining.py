@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from libs.errors import NotFound
+from tests.libs.documents import samples
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-59")
@@ -67,6 +68,16 @@ def test_a_table_tells_its_columns_and_a_text_how_it_begins(desk: Desk) -> None:
         "encoding": "UTF-8",
         "lines": 3,
         "begins": "Dear all,",
+    }
+
+
+def test_a_document_tells_its_headings_its_length_and_how_it_begins(desk: Desk) -> None:
+    assert explain(desk, "a.docx", samples.word("Dear all,", heading="Plan"))["holds"] == {
+        "format": "Word",
+        "fields": ["Plan"],
+        "rows": 2,
+        "unit": "paragraph",
+        "begins": "Plan Dear all,",
     }
 
 

@@ -11,6 +11,7 @@ import pytest
 from libs.errors import Rejected
 from services.tool_executor.domain.bench import Done, TooMuch
 from services.tool_executor.domain.parsing import CannotParse
+from tests.libs.documents import samples
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-59")
@@ -187,3 +188,25 @@ def test_a_folder_is_not_parsed(desk: Desk) -> None:
 def test_the_staged_content_is_what_is_parsed(desk: Desk) -> None:
     desk.run("manage-files.create", path=".", name="a.csv", type="file", content="x\n1\n")
     assert desk.run("parse-content.parse", path="a.csv").data["fields"] == ["x"]
+
+
+def test_a_document_is_read_and_counted_in_its_own_units(parse: Parse) -> None:
+    done = parse("plan.pdf", samples.pdf("Meet at noon.", "Bring bread."))
+    told = done.data
+    assert (told["format"], told["rows"], told["unit"]) == ("PDF", 2, "page")
+    assert told["text"] == "Meet at noon.\nBring bread."
+    assert done.summary == "plan.pdf is PDF: 2 pages, 0 fields."
+    assert parse("a.xlsx", samples.excel(["id"], [1])).data["head"] == [{"id": "1"}]
+
+
+def test_a_document_that_is_locked_damaged_or_too_large_is_refused(parse: Parse) -> None:
+    for raw, why in ((samples.locked(samples.pdf("a"), "x"), "locked"), (b"%PDF-1.7", "damaged")):
+        with pytest.raises(CannotParse, match=f"a.pdf cannot be read: it is {why}"):
+            parse("a.pdf", raw)
+    with pytest.raises(TooMuch):
+        parse("a.pdf", samples.pdf("a"), document_bytes=100)
+
+
+def test_of_a_document_without_end_the_beginning_is_told(parse: Parse) -> None:
+    done = parse("a.docx", samples.word(*["many words in one line"] * 60_000))
+    assert done.warnings == ("Only the beginning of a.docx was read.",)

@@ -8,6 +8,7 @@ import pytest
 
 from libs.errors import Rejected
 from services.tool_executor.domain.bench import TooMuch
+from tests.libs.documents import samples
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-59")
@@ -38,6 +39,16 @@ def test_files_without_sentences_are_named_and_nothing_is_said_for_them(desk: De
     told = desk.run("summarize.summarize", paths=desk.listed()).data
     assert [summary["path"] for summary in told["summaries"]] == ["story.md"]
     assert told["without_text"] == ["none.txt", "photo.jpg", "table.csv"]
+
+
+def test_the_words_of_documents_are_summarised_too(desk: Desk) -> None:
+    desk.write("story.docx", samples.word(*STORY.splitlines()))
+    desk.write("story.pdf", samples.pdf("The ships bring goods to the harbour. Trains leave it every hour."))
+    desk.write("scan.pdf", samples.pdf(""))
+    desk.scan()
+    told = desk.run("summarize.summarize", paths=desk.listed(), sentences=1).data
+    assert {found["path"]: len(found["sentences"]) for found in told["summaries"]} == {"story.docx": 1, "story.pdf": 1}
+    assert told["without_text"] == ["scan.pdf"]
 
 
 def test_no_text_at_all_is_said(desk: Desk) -> None:

@@ -1,0 +1,426 @@
+"""The child: `python -I child.py .docx` reads one document on its standard input and says, as JSON, what stands in it.
+
+It imports nothing of ours, so that it starts at once and has nothing to give away. All bounds are set before the first
+byte is read. It resolves nothing, follows no link, and opens no file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import sys
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from io import BytesIO
+from itertools import islice
+from posixpath import dirname, join, normpath
+from typing import Any
+from xml.parsers import expat
+
+MEMORY_MOST, CPU_SECONDS_MOST = 1 << 30, 20
+PATIENCE_SECONDS = 12.0
+"""Of processor time: then what has been read is told."""
+UNPACKED_MOST = 128 << 20
+TEXT_MOST = 1 << 20
+HEAD_MOST, FIELDS_MOST, CELL_MOST = 10, 200, 300
+DEEPEST = 200
+
+
+BROKEN = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
+"""What the libraries meet in bytes that are not what they expect."""
+
+
+class Refused(Exception):
+    """The document cannot be read; why, for people."""
+
+
+class Enough(Exception):
+    """More would be beyond a bound."""
+
+
+@dataclass
+class Found:
+    """What is known of a document so far."""
+
+    unit: str
+    rows: int = 0
+    fields: dict[str, None] = field(default_factory=dict)
+    head: list[dict[str, Any]] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    letters: int = 0
+    complete: bool = True
+
+    def say(self, words: str) -> None:
+        """Raises Enough."""
+        self.words.append(_sound(words))
+        self.letters += len(words)
+        if self.letters > TEXT_MOST or time.process_time() > PATIENCE_SECONDS:
+            raise Enough
+
+    def name(self, title: str) -> None:
+        if (title := " ".join(_sound(title).split())) and len(self.fields) < FIELDS_MOST:
+            self.fields[title[:CELL_MOST]] = None
+
+    def show(self, **row: Any) -> None:
+        if len(self.head) < HEAD_MOST:
+            self.head.append(
+                {
+                    _sound(key): _sound(value[:CELL_MOST]) if isinstance(value, str) else value
+                    for key, value in row.items()
+                }
+            )
+
+    @property
+    def text(self) -> str:
+        lines = (re.sub(r"[^\S\t]+", " ", line).strip() for line in "".join(self.words).split("\n"))
+        return "\n".join(line for line in lines if line)[:TEXT_MOST]
+
+
+def _sound(text: str) -> str:
+    """What every reader of JSON and every database takes for a text."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def main(ending: str) -> None:
+    read = READERS[ending]
+    try:
+        found = read(sys.stdin.buffer.read())
+        told = {
+            "unit": found.unit,
+            "rows": found.rows,
+            "fields": list(found.fields),
+            "head": found.head,
+            "text": found.text,
+            "complete": found.complete,
+        }
+    except Refused as error:
+        told = {"refused": str(error)}
+    sys.stdout.write(json.dumps(told))
+
+
+def confine() -> None:
+    for bound, most in (
+        (resource.RLIMIT_AS, MEMORY_MOST),
+        (resource.RLIMIT_CPU, CPU_SECONDS_MOST),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, 16),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(bound, (most, most))
+
+
+def bounded(found: Found, read: Callable[[], None]) -> Found:
+    """What was read until a bound was met."""
+    try:
+        read()
+    except Enough:
+        found.complete = False
+    return found
+
+
+# PDF
+
+
+def pdf(raw: bytes) -> Found:
+    """Page by page. Its letters may be pictures: then there is no text, and that is the answer."""
+    import pypdf
+
+    found = Found("page")
+    try:
+        reader = pypdf.PdfReader(BytesIO(raw))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise Refused("it is locked with a password")
+        found.rows = len(reader.pages)
+        about: Mapping[str, Any] = reader.metadata or {}
+        for name in ("/Title", "/Author", "/Subject"):
+            if isinstance(value := about.get(name), str) and value.strip():
+                found.name(f"{name[1:]}: {value}")
+        return bounded(found, lambda: _pages(found, reader))
+    except (pypdf.errors.PyPdfError, *BROKEN) as error:
+        raise Refused(f"it is damaged: {_brief(error)}") from error
+
+
+def _pages(found: Found, reader: Any) -> None:
+    for number, page in enumerate(reader.pages, 1):
+        text = page.extract_text() or ""
+        found.show(page=number, text=" ".join(text.split()))
+        found.say(f"{text}\n")
+
+
+# Zipped XML
+
+
+@dataclass(frozen=True)
+class Markup:
+    """Which elements of a form mean what, by their names without the namespace."""
+
+    unit: str
+    counted: frozenset[str]
+    """Elements that are counted as the document's rows."""
+    speaking: frozenset[str]
+    """Only what stands in these is text."""
+    lines: frozenset[str]
+    """Elements that end a line."""
+    headings: frozenset[str] = frozenset()
+    silent: frozenset[str] = frozenset()
+    cells: frozenset[str] = frozenset()
+
+
+def _all(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+WORD = Markup("paragraph", _all("p"), _all("t"), _all("p br"), silent=_all("instrText delText Fallback"))
+SLIDES = Markup("slide", _all("cSld"), _all("t"), _all("p br"))
+WRITER = Markup(
+    "paragraph", _all("p h"), _all("p h"), _all("p h line-break"), _all("h"), _all("annotation tracked-changes")
+)
+IMPRESS = Markup("slide", _all("page"), _all("p h"), _all("p h line-break"), _all("h"), _all("notes annotation"))
+CALC = Markup(
+    "row", _all("table-row"), _all("p"), _all("table-row"), cells=_all("table-cell"), silent=_all("annotation")
+)
+BOOK = Markup(
+    "chapter",
+    _all("body"),
+    _all("body"),
+    _all("body p div li tr br h1 h2 h3 h4 h5 h6 blockquote section"),
+    _all("h1 h2 h3"),
+    _all("script style svg"),
+)
+
+
+class Words:
+    """Reads the words of one XML part; everything that the form does not name is passed over."""
+
+    def __init__(self, found: Found, markup: Markup) -> None:
+        self._found, self._markup = found, markup
+        self._open: list[str] = []
+        self._speaking = self._silent = 0
+        self._heading: list[str] | None = None
+
+    def read(self, part: bytes) -> None:
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartElementHandler, parser.EndElementHandler = self._began, self._ended
+        parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self._said, _doctype
+        parser.buffer_text = True
+        try:
+            parser.Parse(part, True)
+        except expat.ExpatError as error:
+            raise Refused(f"it is damaged: {_brief(error)}") from error
+
+    def _began(self, tag: str, attributes: Mapping[str, str]) -> None:
+        name, markup = _local(tag), self._markup
+        self._open.append(name)
+        if len(self._open) > DEEPEST:
+            raise Refused(f"it is nested more than {DEEPEST} levels deep")
+        self._speaking += name in markup.speaking
+        self._silent += name in markup.silent
+        self._found.rows += name in markup.counted
+        if name in markup.headings or _styled(name, attributes):
+            self._heading = []
+        if name in ("tab", "s") and (self._speaking or self._open[-2:-1] == ["r"]):
+            self._found.say(" ")
+
+    def _ended(self, tag: str) -> None:
+        name, markup = _local(tag), self._markup
+        self._open.pop()
+        self._speaking -= name in markup.speaking
+        self._silent -= name in markup.silent
+        if name in markup.cells:
+            self._found.say("\t")
+        if name in markup.lines:
+            self._found.say("\n")
+        if self._heading is not None and (name in markup.headings or name == "p"):
+            self._found.name("".join(self._heading))
+            self._heading = None
+
+    def _said(self, words: str) -> None:
+        if self._speaking and not self._silent:
+            # Line breaks of the file are none of the text.
+            words = " ".join(words.split("\n"))
+            if self._heading is not None:
+                self._heading.append(words)
+            self._found.say(words)
+
+
+def _styled(name: str, attributes: Mapping[str, str]) -> bool:
+    """A paragraph of Word whose style is a heading's, or a title's place on a slide."""
+    if name not in ("pStyle", "ph"):
+        return False
+    style = next((value.lower() for key, value in attributes.items() if _local(key) in ("val", "type")), "")
+    return style.startswith(("heading", "title", "berschrift", "titel", "ttulo", "título", "ctrtitle"))
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition(" ")[2]
+
+
+def _doctype(name: str, system: str | None, public: str | None, internal: int) -> None:
+    """Pages of a book name one that is known, and it is not fetched; one that stands inside may be a bomb."""
+    if internal:
+        raise Refused("it has a DTD inside, by which a few lines can stand for gigabytes")
+
+
+class Archive:
+    """The parts of a zipped document, within a bound in all."""
+
+    def __init__(self, raw: bytes) -> None:
+        try:
+            self._zip = zipfile.ZipFile(BytesIO(raw))
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+            raise Refused(f"it is damaged, or not what its name says: {_brief(error)}") from error
+        self.names = self._zip.namelist()
+        if sum(entry.file_size for entry in self._zip.infolist()) > UNPACKED_MOST:
+            raise Refused(f"it grows beyond {UNPACKED_MOST >> 20} MiB when it is unpacked")
+        if any(entry.flag_bits & 1 for entry in self._zip.infolist()):
+            raise Refused("it is locked with a password")
+
+    def part(self, name: str) -> bytes:
+        try:
+            return self._zip.read(name)
+        except KeyError as error:
+            raise Refused(f"it is not what its name says: there is no {name} in it") from error
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
+            raise Refused(f"it is damaged: {_brief(error)}") from error
+
+    def numbered(self, pattern: str) -> list[str]:
+        """Names of a pattern with one number, in its order."""
+        found = ((re.fullmatch(pattern, name), name) for name in self.names)
+        return [name for _, name in sorted((int(match[1]), name) for match, name in found if match)]
+
+
+def _parts(markup: Markup, choose: Callable[[Archive], Iterable[str]]) -> Callable[[bytes], Found]:
+    def read(raw: bytes) -> Found:
+        archive, found = Archive(raw), Found(markup.unit)
+
+        def parts() -> None:
+            for name in choose(archive):
+                begun = len(found.words)
+                Words(found, markup).read(archive.part(name))
+                if markup.unit in ("slide", "chapter"):
+                    found.show(
+                        **{markup.unit: len(found.head) + 1, "text": " ".join("".join(found.words[begun:]).split())}
+                    )
+
+        return bounded(found, parts)
+
+    return read
+
+
+def _content(name: str) -> Callable[[Archive], Iterable[str]]:
+    return lambda archive: (name,)
+
+
+def _slides(archive: Archive) -> list[str]:
+    return archive.numbered(r"ppt/slides/slide(\d+)\.xml") or ["ppt/presentation.xml"]
+
+
+def _chapters(archive: Archive) -> Iterator[str]:
+    """In reading order (EPUB 3.3, the package's spine)."""
+    (package,) = _attributes(archive.part("META-INF/container.xml"), "rootfile", "full-path")[:1] or [""]
+    part = archive.part(package)
+    names = dict(zip(_attributes(part, "item", "id"), _attributes(part, "item", "href"), strict=True))
+    for chapter in _attributes(part, "itemref", "idref"):
+        if chapter in names:
+            yield normpath(join(dirname(package), names[chapter].partition("#")[0]))
+
+
+def _attributes(part: bytes, element: str, attribute: str) -> list[str]:
+    found: list[str] = []
+
+    def began(tag: str, attributes: Mapping[str, str]) -> None:
+        if _local(tag) == element:
+            found.append(attributes.get(attribute, ""))
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartElementHandler, parser.StartDoctypeDeclHandler = began, _doctype
+    try:
+        parser.Parse(part, True)
+    except expat.ExpatError as error:
+        raise Refused(f"it is damaged: {_brief(error)}") from error
+    return found
+
+
+# Tables
+
+
+def excel(raw: bytes) -> Found:
+    """The values of each sheet; the first row of the first sheet names the columns. No formula is worked out."""
+    import openpyxl
+
+    Archive(raw)
+    found = Found("row")
+    try:
+        book = openpyxl.load_workbook(BytesIO(raw), read_only=True, data_only=True, keep_links=False)
+        return bounded(found, lambda: _tabled(found, _sheets(book)))
+    except (zipfile.BadZipFile, SyntaxError, *BROKEN) as error:
+        raise Refused(f"it is damaged: {_brief(error)}") from error
+
+
+def _sheets(book: Any) -> Iterator[list[str]]:
+    for sheet in book.worksheets:
+        for row in sheet.iter_rows(values_only=True):
+            cells = ["" if value is None else str(value) for value in row]
+            if any(cells):
+                yield cells
+
+
+def calc(raw: bytes) -> Found:
+    lines = _parts(CALC, _content("content.xml"))(raw)
+    found = Found("row", complete=lines.complete)
+    return bounded(
+        found, lambda: _tabled(found, (line.rstrip("\t").split("\t") for line in lines.text.split("\n") if line))
+    )
+
+
+def _tabled(found: Found, rows: Iterator[list[str]]) -> None:
+    header = next(rows, [])
+    for n, name in enumerate(header, 1):
+        found.name(name or f"column {n}")
+    found.say("\t".join(header) + "\n")
+    names = [*header, *(f"column {n}" for n in range(len(header) + 1, 1000))]
+    for row in rows:
+        found.rows += 1
+        found.show(**{names[n] or f"column {n + 1}": cell for n, cell in enumerate(islice(row, 50))})
+        found.say("\t".join(row) + "\n")
+
+
+def _brief(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+READERS: Mapping[str, Callable[[bytes], Found]] = {
+    ".pdf": pdf,
+    ".docx": _parts(WORD, _content("word/document.xml")),
+    ".odt": _parts(WRITER, _content("content.xml")),
+    ".xlsx": excel,
+    ".ods": calc,
+    ".pptx": _parts(SLIDES, _slides),
+    ".odp": _parts(IMPRESS, _content("content.xml")),
+    ".epub": _parts(BOOK, _chapters),
+}
+
+LIBRARIES = {".pdf": "pypdf", ".xlsx": "openpyxl"}
+
+if __name__ == "__main__":
+    # Before the bounds, so that what is compiled may be kept; and only what this form needs.
+    if sys.argv[1] in LIBRARIES:
+        import_module(LIBRARIES[sys.argv[1]])
+    confine()
+    main(sys.argv[1])

@@ -1,0 +1,100 @@
+"""The parent: hands a document to a child, waits within a bound, believes nothing of a child that died."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from time import monotonic
+from typing import IO, Any
+
+import orjson
+
+from libs.errors import Rejected
+
+CHILD = Path(__file__).parent / "child.py"
+SECONDS_MOST = 60.0
+"""For a child that does not even use its processor time."""
+LOOK_SECONDS = 0.2
+"""Between two looks whether anybody still waits."""
+FORMS: Mapping[str, str] = {
+    ".pdf": "PDF",
+    ".docx": "Word",
+    ".odt": "OpenDocument text",
+    ".xlsx": "Excel",
+    ".ods": "OpenDocument spreadsheet",
+    ".pptx": "PowerPoint",
+    ".odp": "OpenDocument presentation",
+    ".epub": "e-book",
+}
+"""What can be read, by the ending of its name."""
+
+
+class CannotRead(Rejected):
+    """The document cannot be read."""
+
+    code = "CANNOT_READ"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a document says. `rows` counts its pages, slides, paragraphs or records: `unit` says which. `complete` is
+    false where reading stopped at a bound."""
+
+    form: str
+    unit: str
+    rows: int
+    fields: tuple[str, ...]
+    head: tuple[Mapping[str, Any], ...]
+    text: str
+    complete: bool
+
+
+def go_on() -> None:
+    """For whoever is never stopped."""
+
+
+def read(ending: str, raw: bytes, *, check: Callable[[], None] = go_on) -> Document:
+    """Read a document whose name has this ending, one of `FORMS`. `check` is called all the time, and raises once
+    nobody waits any more.
+
+    Raises:
+        CannotRead: it is damaged, locked, another thing than its name says, or takes too much to read.
+    """
+    with TemporaryFile() as given:
+        given.write(raw)
+        given.seek(0)
+        status, said = _asked(ending, given, check)
+    if status != 0:
+        raise CannotRead("it is damaged, or takes too much time or memory to read")
+    found = orjson.loads(said)
+    if "refused" in found:
+        raise CannotRead(found["refused"])
+    return Document(FORMS[ending], **found | {"fields": tuple(found["fields"]), "head": tuple(found["head"])})
+
+
+def _asked(ending: str, given: IO[bytes], check: Callable[[], None]) -> tuple[int, bytes]:
+    """How the child ended, and what it said."""
+    command = [sys.executable, "-I", str(CHILD), ending]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(  # noqa: S603 -- our own interpreter and our own file
+        command, stdin=given, stdout=subprocess.PIPE, stderr=quiet, cwd="/", env={}
+    ) as child:
+        try:
+            said = _waited(child, check)
+        finally:
+            child.kill()
+        return child.wait(), said
+
+
+def _waited(child: subprocess.Popen[bytes], check: Callable[[], None]) -> bytes:
+    until = monotonic() + SECONDS_MOST
+    while monotonic() < until:
+        check()
+        with suppress(subprocess.TimeoutExpired):
+            return child.communicate(timeout=LOOK_SECONDS)[0]
+    raise CannotRead("it takes too much time to read")
