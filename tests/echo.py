@@ -34,9 +34,9 @@ from libs.events import (
 from libs.events.committee import Task
 from libs.events.envelope import Envelope
 from libs.events.values import Body, Plan, Step
-from libs.leases.ports import Held, Kind, Start
+from libs.leases.ports import Held, Start
 from libs.runtime.platform import Platform
-from libs.runtime.service import Service, Subscription
+from libs.runtime.service import Kind, Service, Subscription
 
 FOLDER = Path(__file__).parent / "echo_sql"
 

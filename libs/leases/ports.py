@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from libs.errors import SumaError
 
-if TYPE_CHECKING:
-    from libs.changes.changeset import Changeset
-
 Json = Any
-R = TypeVar("R")
 
 TTL_SECONDS = 15.0
 BEAT_SECONDS = 5.0
@@ -47,23 +43,6 @@ class Held:
     valid: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
     """May this process still act under it? Asked before each effect; false once it may have run out, also for a process
     that was stopped meanwhile. Safe to ask from any thread."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind(Generic[R]):
-    """A kind of lease: the long work, and how its end becomes a changeset.
-
-    `run` works outside any transaction and may run again after a crash; `finish` and `fail` load and decide, and are
-    called again after a Conflict. `fail` answers a Rejected, a cancel (`Cancelled`) and exhausted attempts.
-    """
-
-    name: str
-    run: Callable[[Held], Awaitable[R]]
-    finish: Callable[[Held, R], Awaitable[Changeset]]
-    fail: Callable[[Held, SumaError], Awaitable[Changeset]]
-    room: int = 64
-    per_tenant: int = 64
-    attempts: int = 5
 
 
 class Cancelled(SumaError):

@@ -25,13 +25,12 @@ from libs.leases.ports import (
     Cancelled,
     Exhausted,
     Held,
-    Kind,
     Leases,
     Start,
 )
 from libs.outbound import CircuitOpen
 from libs.runtime.consumer import DECIDE_MOST, Consumer, Crashed, backoff, being_cancelled, deciding
-from libs.runtime.service import Service
+from libs.runtime.service import Kind, Service
 from libs.telemetry import metrics
 from libs.telemetry.logs import logger
 from libs.telemetry.traces import span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from libs.bus.ports import Record
 from libs.changes.changeset import Cause, Changeset
@@ -12,11 +12,12 @@ from libs.database import Schema
 from libs.errors import SumaError
 from libs.events.base import Event
 from libs.events.envelope import Envelope
-from libs.leases.ports import Kind
+from libs.leases.ports import Held
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+R = TypeVar("R")
 Handle = Callable[[Cause, Envelope[Any]], Awaitable[Changeset]]
 OnDead = Callable[[Cause, Record, SumaError], Changeset]
 
@@ -40,6 +41,23 @@ class Subscription:
     on_dead: OnDead = unreported
     urgent: bool = False
     stubborn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[R]):
+    """A kind of lease: the long work, and how its end becomes a changeset.
+
+    `run` works outside any transaction and may run again after a crash; `finish` and `fail` load and decide, and are
+    called again after a Conflict. `fail` answers a Rejected, a cancel (`Cancelled`) and exhausted attempts.
+    """
+
+    name: str
+    run: Callable[[Held], Awaitable[R]]
+    finish: Callable[[Held, R], Awaitable[Changeset]]
+    fail: Callable[[Held, SumaError], Awaitable[Changeset]]
+    room: int = 64
+    per_tenant: int = 64
+    attempts: int = 5
 
 
 @dataclass(frozen=True, slots=True)

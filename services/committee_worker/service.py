@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from libs.events import PlanCancelRequested, PlanRequested, ReviewRequested
-from libs.leases.ports import Kind
 from libs.runtime.platform import Platform
-from libs.runtime.service import Service, Subscription
+from libs.runtime.service import Kind, Service, Subscription
 from services.committee_worker.handlers import GROUP, PLAN, RESOLVE, REVIEW, Handlers
 from services.committee_worker.settings import Settings
 

@@ -16,9 +16,8 @@ from libs.events import (
     ToolUnknown,
     TurnCancelRequested,
 )
-from libs.leases.ports import Kind
 from libs.runtime.platform import Platform
-from libs.runtime.service import Service, Subscription
+from libs.runtime.service import Kind, Service, Subscription
 from services.conversation_worker.committing import EXPIRY
 from services.conversation_worker.handlers import LOST, Handlers
 from services.conversation_worker.office import Office

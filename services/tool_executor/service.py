@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from libs.events import ToolCancelRequested, ToolRequested
-from libs.leases.ports import Kind
 from libs.runtime.platform import Platform
-from libs.runtime.service import Api, Service, Subscription
+from libs.runtime.service import Api, Kind, Service, Subscription
 from libs.skills import Categories
 from services.tool_executor import api
 from services.tool_executor.content import Contents

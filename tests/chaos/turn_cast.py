@@ -24,9 +24,10 @@ from libs.database import Dsns
 from libs.events import ApprovalDecided, ApprovalRequested
 from libs.events.committee import Task
 from libs.events.values import Plan
-from libs.leases.ports import Held, Kind
+from libs.leases.ports import Held
 from libs.models.ports import Drafted, PlannerOutcome, Said, Unclear
 from libs.runtime.platform import Platform
+from libs.runtime.service import Kind
 from libs.skills import ToolDefinition
 
 # Here, so that the process that children are forked from has them already.

@@ -28,10 +28,10 @@ from libs.events import (
 )
 from libs.events.envelope import Envelope
 from libs.events.values import Plan, Step
-from libs.leases.ports import Held, Kind, Start
+from libs.leases.ports import Held, Start
 from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
-from libs.runtime.service import Service, Subscription
+from libs.runtime.service import Kind, Service, Subscription
 from libs.telemetry import logs
 from tests import infrastructure
 from tests.benchmarks import load

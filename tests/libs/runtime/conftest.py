@@ -18,10 +18,10 @@ from libs.database import Dsns
 from libs.errors import SumaError
 from libs.events import RememberRequested
 from libs.events.envelope import Envelope
-from libs.leases.ports import Held, Kind, Start
+from libs.leases.ports import Held, Start
 from libs.runtime.host import Running, host
 from libs.runtime.platform import Platform
-from libs.runtime.service import Service, Subscription
+from libs.runtime.service import Kind, Service, Subscription
 from tests import infrastructure
 
 GROUP = "memory_service"

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from libs.leases.ports import Kind
 from libs.runtime.keeper import Room
+from libs.runtime.service import Kind
 from tests.libs.runtime.conftest import GROUP, Workshop
 
 
