@@ -18,6 +18,7 @@ from libs.models.choice import Choice
 from services.settings import BadSettings, Process
 
 if TYPE_CHECKING:
+    from libs.budgets import Budgets
     from libs.models.vendors import Price, VendorModel
     from libs.outbound import Door
 
@@ -37,8 +38,8 @@ def chosen(settings: Process, name: str | None = None) -> Choice | None:
 
 
 @asynccontextmanager
-async def vendor(settings: Process, which: Choice) -> AsyncIterator[Callable[[Door], VendorModel]]:
-    """The model behind whatever door it is given. Nothing is sent yet."""
+async def vendor(settings: Process, which: Choice) -> AsyncIterator[Callable[[Door, Budgets | None], VendorModel]]:
+    """The model behind whatever door it is given, paid for from these accounts. Nothing is sent yet."""
     await asyncio.to_thread(import_module, "libs.models.vendors")
     from libs.models.vendors import Bounds, VendorModel, opened
 
@@ -51,7 +52,7 @@ async def vendor(settings: Process, which: Choice) -> AsyncIterator[Callable[[Do
     )
     price, now = _price(settings, which), SystemClock().now
     async with opened(which, bounds) as line:
-        yield lambda door: VendorModel(line, door, price=price, now=now)
+        yield lambda door, budgets: VendorModel(line, door, price=price, now=now, budgets=budgets)
 
 
 def _price(settings: Process, which: Choice) -> Price | None:

@@ -35,6 +35,7 @@ from pydantic_settings import (
 from typing_extensions import override
 from yaml import YAMLError
 
+from libs.budgets.ports import Amount, Limits, Window
 from libs.errors import Rejected
 from libs.models import choice
 from libs.runtime.embedded import datadir
@@ -42,6 +43,8 @@ from services import catalog
 
 T = TypeVar("T")
 PREFIX = "SUMA_"
+AMOUNT_MOST, DOLLARS_MOST = 10**15, 10**9
+"""More than any of this world, and sums of many are whole numbers still."""
 CLIENT = frozenset({"SUMA_URL", "SUMA_API_KEY", "SUMA_CONFIG"})
 """Variables of ours that are no settings of a process: the first two are the command line's."""
 
@@ -126,6 +129,33 @@ class S3(BaseModel):
         return self
 
 
+class Budgets(BaseModel):
+    """What calls of a real model may use. Dollars are US dollars at list price."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    turn_tokens: int = Field(default=200_000, ge=1, le=AMOUNT_MOST)
+    turn_dollars: float = Field(default=1.0, ge=0, le=DOLLARS_MOST)
+    session_tokens: int = Field(default=5_000_000, ge=1, le=AMOUNT_MOST)
+    session_dollars: float = Field(default=20.0, ge=0, le=DOLLARS_MOST)
+    tenant_tokens: int = Field(default=50_000_000, ge=1, le=AMOUNT_MOST, description="In each window")
+    tenant_dollars: float = Field(default=100.0, ge=0, le=DOLLARS_MOST, description="In each window")
+    tenant_window: Window = Field(default="day", description="Of the calendar, in UTC")
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            turn=_amount(self.turn_tokens, self.turn_dollars),
+            session=_amount(self.session_tokens, self.session_dollars),
+            tenant=_amount(self.tenant_tokens, self.tenant_dollars),
+            window=self.tenant_window,
+        )
+
+
+def _amount(tokens: int, dollars: float) -> Amount:
+    return Amount(tokens, round(dollars * 1_000_000))
+
+
 class Process(BaseSettings):
     """What every process needs to know."""
 
@@ -164,6 +194,7 @@ class Process(BaseSettings):
         description="US dollars for a million tokens that a model reads, instead of the list's price",
     )
     model_output_price: float | None = Field(default=None, ge=0, description="The same for tokens that it writes")
+    budgets: Budgets = Field(default_factory=Budgets, description="What calls of a real model may use")
     log: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "text"] = Field(
         default="auto", description="`auto` is text at a terminal, else JSON"

@@ -13,6 +13,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from libs.budgets.postgres import PostgresBudgets
 from libs.bus.parked import ParkedEvents
 from libs.bus.postgres import PostgresBus
 from libs.changes.writer import Writer
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
     from starlette.types import ASGIApp
 
+    from libs.budgets import Budgets
     from libs.bus.kafka import Address
     from libs.keys import Keys
     from libs.models.ports import Model
@@ -63,8 +65,8 @@ class Ports:
     policy: Policy
     skills: Catalogue
     embedder: Embedder
-    model: Callable[[Doors], Model]
-    """The model behind the door that the process has for it."""
+    model: Callable[[Doors, Budgets], Model]
+    """The model behind the door that the process has for it, and the accounts that pay for it."""
     keys: Keys
     objects: Objects
     tools: Mapping[str, Tool] = field(default_factory=dict)
@@ -262,18 +264,18 @@ THINKING = frozenset(("conversation_worker", "committee_worker"))
 @asynccontextmanager
 async def _thinker(
     settings: Process, names: Sequence[str], offline: Model, embedder: Embedder
-) -> AsyncIterator[Callable[[Doors], Model]]:
+) -> AsyncIterator[Callable[[Doors, Budgets], Model]]:
     """The model that is configured, where anyone thinks. Raises `BadSettings`."""
     which = minds.chosen(settings) if THINKING.intersection(names) else None
     if which is None:
-        yield lambda doors: offline
+        yield lambda doors, budgets: offline
         return
     from libs.models.offline.agreement import Agreeing
     from libs.models.offline.matching import Matcher
 
     matcher = Matcher(embedder)
     async with minds.vendor(settings, which) as model:
-        yield lambda doors: Agreeing(model(doors.to(minds.DOOR)), matcher)
+        yield lambda doors, budgets: Agreeing(model(doors.to(minds.DOOR), budgets), matcher)
 
 
 def _keys(settings: Process) -> Keys:
@@ -352,7 +354,7 @@ async def platform(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
         await stack.enter_async_context(given.open)
-        doors = Doors()
+        doors, budgets = Doors(), PostgresBudgets(database, settings.budgets.limits)
         cache = await stack.enter_async_context(_cache(grounds.redis, doors.to("redis")))
         yield Platform(
             member=member,
@@ -369,7 +371,8 @@ async def platform(
             leaving=leaving,
             keys=given.keys,
             embedder=given.embedder,
-            model=given.model(doors),
+            model=given.model(doors, budgets),
+            budgets=budgets,
             catalogue=given.skills,
             tools=given.tools,
             data_dir=settings.data_dir,

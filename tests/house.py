@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakSet
 
-import asyncpg
 import httpx
 import orjson
 
@@ -82,7 +82,9 @@ def skills() -> Skills:
     return Skills.load((REPOSITORY / "skills",))
 
 
+@cache
 def offline() -> OfflineModel:
+    """One for all houses, as a process has one for all its sessions: it keeps what it has read of the skills."""
     categories = REPOSITORY / "skills" / "organize-by-type" / "references" / "categories.yaml"
     return OfflineModel(HashedEmbedder(), Categories.load(categories))
 
@@ -305,13 +307,17 @@ class House:
             await self.platform.bus.waiting()
 
 
+_templated: WeakSet[Postgres] = WeakSet()
+
+
 async def template(server: Postgres) -> str:
     """The name of a database that holds what the services keep, to be copied."""
-    with suppress(asyncpg.DuplicateDatabaseError):
+    if server not in _templated:
         await infrastructure.create_database(server, TEMPLATE, infrastructure.TEMPLATE)
         with tempfile.TemporaryDirectory() as folder:
             async with at_home(infrastructure.dsns(server, TEMPLATE), Path(folder)) as (platform, services):
                 await prepare(platform, services)
+        _templated.add(server)
     return TEMPLATE
 
 

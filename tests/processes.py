@@ -1,5 +1,5 @@
-"""Processes that tests stop and kill: forked from one that has everything imported already, so that each starts at
-once."""
+"""Processes that tests stop and kill: forked from one that has everything imported and compiled already, so that each
+starts at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from contextlib import suppress
 from typing import Any
 
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["tests.infrastructure", "tests.echo", "tests.chaos.turn_cast", "uvloop"])
+_forks.set_forkserver_preload(
+    ["tests.infrastructure", "tests.echo", "tests.chaos.turn_cast", "uvloop", "tests.preloaded"]
+)
 
 
 class Child:

@@ -55,11 +55,15 @@ async def declare(database: Database, topics: Sequence[Topic], groups: Mapping[s
     shares = [(group, name, part) for group, names in groups.items() for name in names for part in range(parts[name])]
     pool = await database.bus()
     async with answering(), pool.acquire() as connection, connection.transaction():
-        await connection.executemany(
-            "insert into bus.heads (topic, part) values ($1, $2) on conflict do nothing", heads
+        await connection.execute(
+            "insert into bus.heads (topic, part) select * from unnest($1::text[], $2::int[]) on conflict do nothing",
+            [topic for topic, _ in heads],
+            [part for _, part in heads],
         )
-        await connection.executemany(
-            "insert into bus.partitions (grp, topic, part, due_at) values ($1, $2, $3, bus.now())"
-            " on conflict do nothing",
-            shares,
+        await connection.execute(
+            "insert into bus.partitions (grp, topic, part, due_at)"
+            " select *, bus.now() from unnest($1::text[], $2::text[], $3::int[]) on conflict do nothing",
+            [group for group, _, _ in shares],
+            [topic for _, topic, _ in shares],
+            [part for _, _, part in shares],
         )

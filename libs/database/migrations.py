@@ -36,8 +36,9 @@ class Schema:
     owner: str = "suma_owner"
 
 
-async def migrate(dsn: str, schema: Schema) -> list[str]:
-    """Bring a schema up to date; the names of the files that were applied. Several processes may call it at once.
+async def migrate(dsn: str, *schemas: Schema) -> list[str]:
+    """Bring schemas up to date, each in a transaction; the names of the files that were applied. Several processes may
+    call it at once.
 
     Raises:
         MigrationChanged: a file that was applied has been edited since.
@@ -45,14 +46,18 @@ async def migrate(dsn: str, schema: Schema) -> list[str]:
     """
     connection = await connected(dsn, seconds=120)
     try:
-        async with answering(), connection.transaction():
-            # Whoever starts beside us may be migrating: that is waited for longer than a busy table.
-            await connection.execute("set local lock_timeout = '60s'; set local statement_timeout = '60s'")
-            await connection.execute("select pg_advisory_xact_lock($1)", LOCK)
-            await connection.execute("set local lock_timeout = '5s'")
-            return await _forward(connection, schema)
+        return [name for schema in schemas for name in await _migrated(connection, schema)]
     finally:
         await connection.close()
+
+
+async def _migrated(connection: asyncpg.Connection[asyncpg.Record], schema: Schema) -> list[str]:
+    async with answering(), connection.transaction():
+        # Whoever starts beside us may be migrating: that is waited for longer than a busy table.
+        await connection.execute("set local lock_timeout = '60s'; set local statement_timeout = '60s'")
+        await connection.execute("select pg_advisory_xact_lock($1)", LOCK)
+        await connection.execute("set local lock_timeout = '5s'")
+        return await _forward(connection, schema)
 
 
 async def _forward(connection: asyncpg.Connection[asyncpg.Record], schema: Schema) -> list[str]:

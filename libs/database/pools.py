@@ -12,6 +12,7 @@ import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 from typing_extensions import override
 
+from libs.database import arrays
 from libs.errors import Rejected, Unavailable
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
@@ -83,11 +84,17 @@ async def connected(dsn: str, *, seconds: float = STATEMENT_SECONDS) -> asyncpg.
         DatabaseDown: it does not answer.
     """
     try:
-        return await asyncpg.connect(dsn, timeout=CONNECT_SECONDS, command_timeout=seconds)
+        return await _connected(dsn, seconds)
     except REFUSALS as error:
         raise BadDatabase(str(error)) from None
     except (*SILENCE, asyncpg.PostgresError) as error:
         raise DatabaseDown(str(error) or "no answer in time") from error
+
+
+async def _connected(dsn: str, seconds: float) -> asyncpg.Connection[asyncpg.Record]:
+    connection = await asyncpg.connect(dsn, timeout=CONNECT_SECONDS, command_timeout=seconds)
+    await arrays.tell(connection)
+    return connection
 
 
 async def reach(dsns: Dsns) -> None:
@@ -189,6 +196,7 @@ class Database:
                     record_class=asyncpg.Record,
                     timeout=CONNECT_SECONDS,
                     command_timeout=STATEMENT_SECONDS,
+                    init=arrays.tell,
                     reset=_keep,
                     server_settings={} if durable else {"synchronous_commit": "off"},
                 )
@@ -229,9 +237,7 @@ class Database:
             DatabaseDown: it could not be had.
         """
         try:
-            return await asyncpg.connect(
-                dsn or self.dsns.app, timeout=CONNECT_SECONDS, command_timeout=STATEMENT_SECONDS
-            )
+            return await _connected(dsn or self.dsns.app, STATEMENT_SECONDS)
         except (OSError, asyncpg.PostgresError, TimeoutError) as error:
             raise DatabaseDown() from error
 

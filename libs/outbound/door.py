@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager
 from typing import TypeVar
 
 from libs.errors import Conflict, Rejected, Unavailable
@@ -112,15 +112,17 @@ class Door:
 
     async def repeat(self, ask: Callable[[], Awaitable[T]], *, seconds: float | None = None) -> T:
         """For what may be asked twice: tries again after 150 ms and more, with jitter, while the budget lasts."""
-        import stamina  # not at the start: it brings tenacity along
-
-        self._budget = min(BUDGET_MOST, self._budget + BUDGET_SHARE)
-        async for attempt in stamina.retry_context(
-            on=self._worth_another, attempts=1 + RETRIES, timeout=None, **_WAITS
-        ):
+        async for attempt in self.tries():
             with attempt:
                 return await self.call(ask, seconds=seconds)
         raise AssertionError("the last try answers or raises")
+
+    def tries(self) -> AsyncIterable[AbstractContextManager[object]]:
+        """The same for more than one call: `async for attempt in tries(): with attempt: return …`."""
+        import stamina  # not at the start: it brings tenacity along
+
+        self._budget = min(BUDGET_MOST, self._budget + BUDGET_SHARE)
+        return stamina.retry_context(on=self._worth_another, attempts=1 + RETRIES, timeout=None, **_WAITS)
 
     def _worth_another(self, error: Exception) -> bool | float:
         """Whether, or after how many seconds where the other side has said so. What lasts is no better then."""

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+from libs.budgets.schema import SCHEMA as BUDGETS
 from libs.bus.log import SCHEMA, declare, kept
 from libs.bus.ports import Record
 from libs.bus.reader import FLUSH_EVERY_SECONDS, OWN_EVERY_SECONDS, Reader
@@ -32,7 +33,7 @@ from libs.telemetry.logs import logger
 STOP_SECONDS = 10.0
 LEAVE_SECONDS = 5.0
 TRIM_SECONDS, BREATH_SECONDS = 60.0, 0.1
-"""How often the log is trimmed, and the pause between two of its transactions."""
+"""How often the log and the accounts are trimmed, and the pause between two transactions of that."""
 
 log = logger("host")
 
@@ -67,10 +68,8 @@ class Running:
 
 async def prepare(platform: Platform, services: Sequence[Service]) -> None:
     """Bring the services' schemas up to date and declare what they listen to. Safe in every process at every start."""
-    await migrate(platform.database.dsns.owner, SCHEMA)
-    for service in services:
-        if service.schema is not None:
-            await migrate(platform.database.dsns.owner, service.schema)
+    own = [service.schema for service in services if service.schema is not None]
+    await migrate(platform.database.dsns.owner, SCHEMA, BUDGETS, *own)
     groups = {s.name: sorted({sub.event.topic.name for sub in s.subscriptions}) for s in services}
     topics = list(TOPICS.values())
     if platform.route is not None:
@@ -275,7 +274,7 @@ async def _trim(platform: Platform, every: float) -> None:
     while True:
         await asyncio.sleep(every)
         with suppress(Unavailable):
-            while trimmed := await trimming.trim():
+            while (trimmed := await trimming.trim()) or await platform.budgets.trim():
                 for topic, records in trimmed.log.items():
                     metrics.trimmed_records.labels(topic).inc(records)
                 for group, rows in trimmed.inbox.items():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import httpx
 
+    from libs.budgets import Budgets
     from libs.bus.parked import ParkedEvents
     from libs.bus.ports import Bus
     from libs.bus.relay import Route
@@ -58,6 +59,8 @@ class Platform:
     objects: Objects
     deltas: Deltas
     model: Model
+    budgets: Budgets
+    """What its calls may use, and who pays for them."""
     catalogue: Catalogue
     """The skills and tools, which follow what changes on disk; `skills` is how they are now."""
     embedder: Embedder

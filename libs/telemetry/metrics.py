@@ -65,6 +65,13 @@ model_repairs = Counter(
 )
 model_tokens = Counter("suma_model_tokens_total", "Tokens of models, as their vendors count them.", ["model", "kind"])
 model_cost = Counter("suma_model_cost_dollars_total", "What models have cost, in US dollars.", ["model"])
+budget_reservations = Counter(
+    "suma_budget_reservations_total",
+    "Calls of a model for which room was asked beforehand: reserved, or the code of the limit that refused them.",
+    ["result"],
+)
+budget_overruns = Counter("suma_budget_overruns_total", "Calls that have used more than was reserved for them.")
+budget_lost = Counter("suma_budget_lost_total", "Reservations that nobody settled, and that were written off as spent.")
 policy_decisions = Counter("suma_policy_decisions_total", "Policy decisions.", ["action", "allowed"])
 messages = Counter("conversation_worker_messages_total", "Messages that became turns.", ["result"])
 processing_seconds = Histogram(

@@ -20,6 +20,7 @@ from rich.text import Text
 from libs.errors import SumaError
 from services.cli import effects, errors, models, skills, words
 from services.cli.asking import Nobody, Person, Terminal, Yes
+from services.cli.budgets import budgets
 from services.cli.errors import NOT_DONE, NobodyToAsk, Usage
 from services.cli.evaluating.command import evaluate
 from services.cli.following import Ended, follow
@@ -47,6 +48,7 @@ app.add_typer(effects.app, name="effects")
 app.add_typer(skills.app, name="skills")
 app.add_typer(models.app, name="models")
 app.command(name="eval")(evaluate)
+app.command()(budgets)
 
 AsYes = Annotated[bool, typer.Option("--yes", "-y", help="Answer every approval with yes.")]
 Mode = Annotated[

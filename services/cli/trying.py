@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from libs.budgets.ports import Amount
 from libs.errors import Rejected, SumaError
 from libs.events.committee import Task
 from libs.events.values import Observation, Plan, StepState, Usage
@@ -83,6 +84,7 @@ async def _trial(how: settings.Process, which: Choice) -> Trial:
         if not tried[0].ok:
             return Trial(tuple(tried))
         tried += await _asked(model, tools)
+        tried.append(_payable(model.worst(TOY, tools), how.budgets.limits.turn))
     if not tried[1].ok and tried[1].code in ("MODEL_NONSENSE", "MODEL_REFUSED"):
         tried[1] = await _otherwise(how, which, tried[1], tools)
     return Trial(tuple(tried), model.priced)
@@ -123,6 +125,19 @@ async def _answered(model: VendorModel) -> tuple[str, Usage]:
     return f"{how}: first words after {first:.1f} s, {words.count(pieces, 'piece')}", usage
 
 
+def _payable(worst: Amount, most: Amount) -> Tried:
+    """Whether a turn may make one call at all: what it might use at most is reserved before it."""
+    said = f"a plan may use up to {worst.tokens:,} tokens and ${worst.cost_micros / 1e6:.2f}"
+    if worst.tokens > most.tokens:
+        less = "raise SUMA_BUDGETS__TURN_TOKENS, or lower SUMA_MODEL_OUTPUT_TOKENS"
+        return Tried("pay", False, f"{said}, and a turn no more than {most.tokens:,} tokens: {less}", code="MAX_TOKENS")
+    if worst.cost_micros > most.cost_micros:
+        less = "raise SUMA_BUDGETS__TURN_DOLLARS, or lower SUMA_MODEL_OUTPUT_TOKENS"
+        dear = f"{said}, and a turn no more than ${most.cost_micros / 1e6:.2f}: {less}"
+        return Tried("pay", False, dear, code="MAX_COST")
+    return Tried("pay", True, f"{said}, which a turn may")
+
+
 async def _there(model: VendorModel) -> Tried:
     """Whether someone answers, and takes the key; some servers have no list of models to ask for."""
 
@@ -158,8 +173,9 @@ async def _otherwise(how: settings.Process, which: Choice, failed: Tried, tools:
 
 @asynccontextmanager
 async def _model(how: settings.Process, which: Choice) -> AsyncIterator[VendorModel]:
+    """Paid for by whoever tries it, who is told what it cost: there may be no platform, and so no accounts."""
     async with minds.vendor(how, which) as behind:
-        yield behind(Door(minds.DOOR))
+        yield behind(Door(minds.DOOR), None)
 
 
 def _tools() -> Sequence[ToolDefinition]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from libs import ids
+from libs.budgets import Payer, paid_by
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError, Unavailable
@@ -57,8 +58,9 @@ class Handlers:
         return Changeset(cause).cancel(_call_id(cause, request, PLAN, 0), *later)
 
     async def plan(self, held: Held) -> PlannerOutcome:
-        tools = self._tools
-        outcome = await self._model.plan(of(held).task, tools)
+        tools, case = self._tools, of(held)
+        with paid_by(_payer(held, case)):
+            outcome = await self._model.plan(case.task, tools)
         return replace(outcome, plan=bound(outcome.plan, tools)) if isinstance(outcome, Drafted) else outcome
 
     async def planned(self, held: Held, outcome: PlannerOutcome) -> Changeset:
@@ -74,7 +76,8 @@ class Handlers:
 
     async def review(self, held: Held) -> Said:
         case = of(held)
-        return await self._model.review(case.task, _plan(case), self._tools)
+        with paid_by(_payer(held, case)):
+            return await self._model.review(case.task, _plan(case), self._tools)
 
     async def reviewed(self, held: Held, said: Said) -> Changeset:
         cause, case = Cause.held(held), of(held).spent(said.usage)
@@ -88,7 +91,8 @@ class Handlers:
     async def resolve(self, held: Held) -> Drafted:
         case = of(held)
         tools = self._tools
-        drafted = await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, tools)
+        with paid_by(_payer(held, case)):
+            drafted = await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, tools)
         return replace(drafted, plan=bound(drafted.plan, tools))
 
     async def resolved(self, held: Held, drafted: Drafted) -> Changeset:
@@ -166,6 +170,11 @@ def bound(plan: Plan, tools: Sequence[ToolDefinition]) -> Plan:
     digests = {tool.name: tool.digest for tool in tools}
     steps = (step.model_copy(update={"tool_digest": digests.get(step.tool)}) for step in plan.steps)
     return plan.model_copy(update={"steps": tuple(steps)})
+
+
+def _payer(held: Held, case: Deliberation) -> Payer:
+    """As the lease and the conversation worker's own event name them."""
+    return Payer(held.tenant, Cause.held(held).session or "", case.turn_id)
 
 
 def _call(kind: str, cause: Cause, case: Deliberation) -> Start:

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from libs.budgets import Payer, paid_by
 from libs.cache.ports import Delta, Stream
 from libs.changes import Cause, Changeset
 from libs.clients.calls import NotConfigured
@@ -63,19 +64,21 @@ class Waits:
 
     async def write(self, held: Held) -> Written:
         """The answer, streamed to whoever watches while it is written."""
-        talk = await self._store.peek(held.tenant, Cause.held(held).session or "", working=held.id)
+        session = Cause.held(held).session or ""
+        talk = await self._store.peek(held.tenant, session, working=held.id)
         if talk.turn is None:
             return "", Usage()
         stream, text, usage = Stream(held.tenant, talk.turn.turn_id), "", Usage()
         task = turns.task_of(talk, tools=self._office.settings.tools)
-        async with _closing(self._platform.model.answer(task)) as answer:
-            async for said in answer:
-                text += said.text
-                usage = usage.plus(said.usage)
-                if said.text:
-                    await self._show(stream, Delta(held.id, held.attempts, said.text))
-                if len(text) > bounds.ANSWER_MOST:
-                    break
+        with paid_by(Payer(held.tenant, session, stream.turn)):
+            async with _closing(self._platform.model.answer(task)) as answer:
+                async for said in answer:
+                    text += said.text
+                    usage = usage.plus(said.usage)
+                    if said.text:
+                        await self._show(stream, Delta(held.id, held.attempts, said.text))
+                    if len(text) > bounds.ANSWER_MOST:
+                        break
         return text, usage
 
     async def written(self, held: Held, answer: Written) -> Changeset:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from libs.budgets.schema import SCHEMA as BUDGETS
 from libs.bus.log import SCHEMA as BUS
 from libs.database import Dsns, Schema, migrate
 from services.catalog import SERVICES
@@ -20,7 +21,7 @@ def schemas() -> list[Schema]:
     """Whatever has migrations."""
     homes = {entry.schema: ROOT / "services" / entry.name for entry in SERVICES if entry.schema is not None}
     declared = [Schema(name, home / "migrations", _present(home / "apply.sql")) for name, home in homes.items()]
-    return [Schema("echo", FOLDER / "migrations", FOLDER / "apply.sql"), *declared]
+    return [BUDGETS, Schema("echo", FOLDER / "migrations", FOLDER / "apply.sql"), *declared]
 
 
 NAMES = [schema.name for schema in schemas()]

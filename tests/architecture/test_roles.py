@@ -21,6 +21,8 @@ CROSS_TENANTS = {
     "bus.settle": "suma_app has no grant on the log; refuses tenants outside the set",
     "gateway.key_by_id": "an API key is looked up before anyone knows its tenant",
     "audit.unsealed": "checkpoints sign every tenant's head",
+    "budgets.lost": "what is too old to be settled is written off for every tenant",
+    "budgets.idle": "tenants are named whose old accounts are to be forgotten",
 }
 """Every function that runs with its owner's rights, and why."""
 

@@ -16,7 +16,12 @@ TENANTLESS: dict[str, str] = {}
 """Tables of services that hold no tenant's rows, and why."""
 GLOBAL_KEYS = {"gateway.api_keys api_keys_key_id_key": "an API key names its tenant, so its id must be nobody else's"}
 """Keys over all tenants, and why."""
-OWNERS_LOOKUPS = {"gateway.api_keys.lookup", "audit.heads.looking"}
+OWNERS_LOOKUPS = {
+    "gateway.api_keys.lookup",
+    "audit.heads.looking",
+    "budgets.accounts.looking",
+    "budgets.reservations.looking",
+}
 """Policies that let an owner's function read across tenants: for reading alone, and for the owner alone."""
 
 

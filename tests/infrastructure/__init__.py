@@ -12,16 +12,19 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import asyncpg
 
 from libs import ids
+from libs.budgets import Amount, Limits
+from libs.budgets.postgres import PostgresBudgets
 from libs.bus.log import SCHEMA
 from libs.bus.parked import ParkedEvents
 from libs.bus.postgres import PostgresBus
 from libs.changes.writer import Writer
 from libs.clock import SystemClock
-from libs.database import Database, Dsns, migrate
+from libs.database import Connection, Database, Dsns, migrate
 from libs.leases.postgres import PostgresLeases
 from libs.policy.ports import Decision
 from libs.runtime.embedded.postgres import Postgres, Role
@@ -38,6 +41,7 @@ IN_MEMORY_LEAST = 2 << 30
 SCAN_SECONDS = 0.1
 PACE = Pace(own=0.1, flush=0.05, beat=0.2, sweep=0.05)
 """A platform's usual rhythm, faster: tests wait for things, not for seconds."""
+_administrators: WeakKeyDictionary[Postgres, asyncpg.Pool[asyncpg.Record]] = WeakKeyDictionary()
 WORLD = "create table effects (key text primary key, n int not null default 1)"
 
 
@@ -54,7 +58,9 @@ async def postgres() -> AsyncIterator[Postgres]:
         async with Postgres(path, settings=QUICK) as server:
             await server.create_database(TEMPLATE)
             await migrate(server.dsn("suma_owner", TEMPLATE), SCHEMA)
-            yield server
+            administrator = server.dsn("postgres", "postgres")
+            async with asyncpg.create_pool(administrator, min_size=0, max_size=4) as _administrators[server]:
+                yield server
 
 
 def _in_memory() -> Path | None:
@@ -82,7 +88,12 @@ async def create_database(server: Postgres, name: str, template: str) -> None:
 
 
 @asynccontextmanager
-async def _administrator(server: Postgres) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+async def _administrator(server: Postgres) -> AsyncIterator[Connection]:
+    """The superuser of a server; kept at hand for the run's own, since most tests make a database."""
+    if server in _administrators:
+        async with _administrators[server].acquire() as pooled:
+            yield pooled
+        return
     connection = await asyncpg.connect(server.dsn("postgres", "postgres"))
     try:
         yield connection
@@ -106,6 +117,8 @@ async def shift(database: Database, *, seconds: float) -> None:
     await pool.execute("update bus.clock set shift = shift + make_interval(secs => $1)", seconds)
 
 
+PLENTY = Limits(ALL := Amount(10**12, 10**12), ALL, ALL)
+"""For tests of other things: nobody comes to these limits."""
 NOWHERE = cast("Platform", None)
 """For a declaration that nobody will run."""
 
@@ -143,6 +156,7 @@ async def platform(where: Dsns, member: str | None = None, **ports: Any) -> Asyn
         "objects": absent,
         "deltas": absent,
         "model": absent,
+        "budgets": PostgresBudgets(database, PLENTY),
         "catalogue": Catalogue(),
         "embedder": absent,
         "data_dir": Path(),

@@ -51,8 +51,11 @@ async def test_words_come_as_they_are_said_and_once_after_a_kill(own: House, the
     await there.heard(2)
     await own.end(signal.SIGKILL)
     await own.start()
-    async with own.api() as client, opened(client, session, sse.last) as chunks:
-        await read(chunks, sse, until="turn.ended")
+    async with own.api() as client:
+        async with opened(client, session, sse.last) as chunks:
+            await read(chunks, sse, until="turn.ended")
+        paid = (await client.get("/v1/budgets", params={"session": session})).json()["session"]["tokens"]
+    assert (paid["spent"], paid["reserved"] > 16_000) == (240, True), "what was cut off may have been paid for"
     answers = [event["data"] for _, kind, event in sse.events if kind == "message.completed"]
     assert [answer["text"] for answer in answers] == ["There is one file."]
     assert answers[0]["usage"]["model"] == "openai-compatible:toy"
@@ -71,6 +74,7 @@ async def test_the_key_is_in_nothing_that_the_platform_wrote(own: House, there: 
     assert sse.events[-1][2]["data"]["reason"] == "MODEL_KEY_REFUSED"
     assert 'suma_model_calls_total{model="openai-compatible:toy",result="model_key_refused"' in metrics
     told = (await own.suma("config", "--json")).out
+    assert "120 " in (await own.suma("budgets")).out
     assert json.loads(told)
     await own.end(signal.SIGTERM)
     files = [file for file in tmp_path.rglob("*") if file.is_file() and file.name != "secret"]

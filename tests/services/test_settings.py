@@ -54,6 +54,12 @@ def test_each_service_has_a_section_of_its_own(bare: Path, monkeypatch: pytest.M
         ("SUMA_MODEL_URL", "localhost:8000"),
         ("SUMA_MODEL_OUTPUT", "xml"),
         ("SUMA_MODEL_SECONDS", "0"),
+        ("SUMA_BUDGETS__TURN_TOKENS", "0"),
+        ("SUMA_BUDGETS__TENANT_DOLLARS", "-1"),
+        ("SUMA_BUDGETS__TENANT_DOLLARS", "nan"),
+        ("SUMA_BUDGETS__TENANT_WINDOW", "fortnight"),
+        ("SUMA_BUDGETS__NO_SUCH_THING", "1"),
+        ("SUMA_CONVERSATION_WORKER__LIMITS__TOKENS", "1"),
         ("SUMA_CONVERSATION_WORKER__LIMITS__ROUNDS", "0"),
         ("SUMA_GATEWAY__NO_SUCH_THING", "1"),
     ],
@@ -149,3 +155,11 @@ def test_a_models_key_is_not_kept_in_the_file_of_settings(bare: Path) -> None:
     with pytest.raises(settings.BadSettings, match="use model_key_file") as refused:
         settings.process()
     assert "hush" not in str(refused.value)
+
+
+def test_budgets_are_set_in_tokens_and_dollars_in_one_place(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare.write_text("budgets: {turn_dollars: 0.25, tenant_window: month}\n")
+    monkeypatch.setenv("SUMA_BUDGETS__SESSION_TOKENS", "1234567")
+    limits = settings.process().budgets.limits
+    assert (limits.turn.tokens, limits.turn.cost_micros) == (200_000, 250_000)
+    assert (limits.session.tokens, limits.window) == (1_234_567, "month")

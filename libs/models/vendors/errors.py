@@ -13,6 +13,8 @@ from libs.errors import Rejected, SumaError, Unavailable
 PATIENCE = 10.0
 """Seconds: who asks to be left alone for longer is asked again by whoever holds the lease, not in place."""
 WORDS_MOST = 300
+GAVE_UP = frozenset((408, 499, 502, 504, 520, 522, 524))
+"""Said by who stands between us and the model, and waited in vain: the model may have worked."""
 SECRETS = re.compile(r"\b(sk|key|api|token|bearer)[-_ ][\w*.…-]{6,}", re.IGNORECASE)
 
 
@@ -108,6 +110,14 @@ def of(error: BaseException, model: str) -> SumaError:
             return _by_status(error, model)
         case _:
             return ModelBroke(f"{model} answered with something that is no answer of a model")
+
+
+def unpaid(error: BaseException) -> bool:
+    """Was the call not made, or has whoever would charge for it said by its status that it failed?"""
+    never = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, theirs.UserError, ModelRefused)
+    status = getattr(error, "status_code", None)
+    failed = isinstance(status, int) and status >= 400 and status not in GAVE_UP
+    return failed or any(isinstance(cause, never) for cause in _causes(error))
 
 
 def _by_status(error: theirs.ModelAPIError, model: str) -> SumaError:

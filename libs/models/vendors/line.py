@@ -1,7 +1,11 @@
-"""One call of a model with all its bounds: in time, in size, in tokens; counted, and closed when nobody listens.
+"""One call of a model with all its bounds: in time, in size, in tokens; paid for, counted, and closed when nobody
+listens.
 
 Everything is streamed, also what is read as a whole: so a model that hangs is told from one that thinks, and a call
 that is given up closes its connection at once.
+
+What a call may use at most is reserved before anything is sent, and settled when it has been told what it used. What
+was given up, broke off or never came back may have been paid for: it stays as it was reserved.
 """
 
 from __future__ import annotations
@@ -35,13 +39,14 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
+from libs.budgets import Amount, Bill, Budgets, billed
 from libs.errors import SumaError
 from libs.events.values import Usage
 from libs.models.vendors import errors
 from libs.models.vendors.opening import Bounds, Opened
 from libs.models.vendors.prices import Till
 from libs.models.vendors.prompts import VERSION
-from libs.outbound import Door
+from libs.outbound import CircuitOpen, Door
 from libs.telemetry import metrics
 from libs.telemetry.traces import span
 
@@ -60,6 +65,8 @@ BROKEN = (
     TypeError,
 )
 _END: Any = object()
+FRAME_TOKENS, TOOLS_TOKENS = 16, 1024
+"""What a vendor adds to what is sent: around each message, and to tell its model how tools are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,15 @@ class Ask:
     def letters(self) -> int:
         return len(self.system) + sum(len(text) for _, text in self.turns)
 
+    @property
+    def tokens_most(self) -> int:
+        """More than any model can read it as: a token of theirs stands for one byte at least. Mostly it is four, but
+        what was not reserved could not be refused any more. A vendor may write the form out in a way of its own."""
+        said = [self.system, *(text for _, text in self.turns)]
+        if self.form is not None:
+            said += [self.form.name, self.form.about, json.dumps(self.form.schema)] * 2
+        return sum(len(text.encode(errors="surrogatepass")) + FRAME_TOKENS for text in said) + TOOLS_TOKENS
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -97,24 +113,44 @@ class Piece:
     usage: Usage = field(default_factory=Usage)
     last: bool = False
     cut: bool = False
+    declined: bool = False
 
 
 class Line:
-    """To one model, through the door of this process."""
+    """To one model, through the door of this process. Without `budgets` nobody's accounts are asked."""
 
-    def __init__(self, opened: Opened, door: Door, till: Till) -> None:
+    def __init__(self, opened: Opened, door: Door, till: Till, *, budgets: Budgets | None) -> None:
         self._opened, self._bounds, self._output = opened, opened.bounds, opened.choice.output
-        self.door, self.till, self.name = door, till, opened.choice.name
+        self.door, self.till, self.name, self._budgets = door, till, opened.choice.name, budgets
 
     async def whole(self, ask: Ask) -> Piece:
         """All that the model says, tried again where that is safe and may help. Each wait is bounded by `_Clock`."""
-        return await self.door.repeat(lambda: self._gathered(ask), seconds=math.inf)
+        async for attempt in self.door.tries():
+            with attempt:
+                return await self._gathered(ask)
+        raise AssertionError("the last try answers or raises")
 
     async def stream(self, ask: Ask) -> AsyncGenerator[Piece]:
-        """Words as they come. Never tried again here: what was said would be said twice."""
-        async with self.door.passing(math.inf), aclosing(self._counted(ask)) as pieces:
-            async for piece in pieces:
-                yield piece
+        """Words as they come. Never tried again here: what was said would be said twice.
+
+        Raises:
+            OverBudget, NoPayer: nobody can pay for it, and nothing was sent.
+        """
+        bill = await self._bill(ask)
+        try:
+            async with self.door.passing(math.inf), aclosing(self._counted(ask, bill)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except CircuitOpen:
+            await bill.cancel()
+            raise
+
+    def worst(self, ask: Ask) -> Amount:
+        """What a call may use at most."""
+        return self.till.worst(ask.tokens_most, self._bounds.output_tokens)
+
+    async def _bill(self, ask: Ask) -> Bill:
+        return await billed(self._budgets, self.worst(ask), about=self.name)
 
     async def status(self) -> int:
         """What a question is answered with that costs nothing. Raises `Unavailable`."""
@@ -126,25 +162,27 @@ class Line:
 
     async def _gathered(self, ask: Ask) -> Piece:
         text: list[str] = []
-        async with aclosing(self._counted(ask)) as pieces:
+        async with aclosing(self.stream(ask)) as pieces:
+            # To its end, also behind the last piece: else the door would take it for a call that was given up.
             async for piece in pieces:
                 text.append(piece.text)
-                if piece.last:
-                    return replace(piece, text="".join(text))
-        raise errors.ModelBroke(f"{self.name} broke off")
+        return replace(piece, text="".join(text))
 
-    async def _counted(self, ask: Ask) -> AsyncGenerator[Piece]:
+    async def _counted(self, ask: Ask, bill: Bill) -> AsyncGenerator[Piece]:
         began, result = time.monotonic(), "closed"
         about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.name, "suma.model.prompts": VERSION}
         try:
             with span(f"model {ask.verb}", attributes=about) as here:
-                async with aclosing(self._pieces(ask)) as pieces:
+                async with aclosing(self._pieces(ask, bill)) as pieces:
                     async for piece in pieces:
                         if piece.last:
                             result = "cut" if piece.cut else "ok"
                             here.set_attribute("gen_ai.usage.input_tokens", piece.usage.input_tokens)
                             here.set_attribute("gen_ai.usage.output_tokens", piece.usage.output_tokens)
                             _spent(piece.usage)
+                            await bill.settle(_amount(piece.usage))
+                        if piece.declined:
+                            raise errors.ModelRefused(f"{self.name} declined to answer this")
                         yield piece
         except SumaError as error:
             result = error.code.lower()
@@ -153,7 +191,7 @@ class Line:
             metrics.model_calls.labels(self.name, ask.verb, result).inc()
             metrics.model_seconds.labels(self.name, ask.verb).observe(time.monotonic() - began)
 
-    async def _pieces(self, ask: Ask) -> AsyncGenerator[Piece]:
+    async def _pieces(self, ask: Ask, bill: Bill) -> AsyncGenerator[Piece]:
         heard, clock = 0, _Clock(self._bounds, self.name)
         asked = model_request_stream(
             self._opened.model,
@@ -177,15 +215,16 @@ class Line:
                         yield Piece(text)
                 response = stream.get()
         except BROKEN as error:
+            if not clock.spoken and errors.unpaid(error):
+                await bill.cancel()
             raise errors.of(error, self.name) from None
         yield self._last(ask, response, heard)
 
     def _last(self, ask: Ask, response: ModelResponse, heard: int) -> Piece:
-        if response.finish_reason == "content_filter":
-            raise errors.ModelRefused(f"{self.name} declined to answer this")
         text = "" if ask.form is None else _formed(response)
         usage = self.till.usage(response, sent=ask.letters, heard=max(heard, len(text)))
-        return Piece(text, usage, last=True, cut=response.finish_reason == "length")
+        why = response.finish_reason
+        return Piece(text, usage, last=True, cut=why == "length", declined=why == "content_filter")
 
     def _settings(self) -> ModelSettings:
         timeout = httpx2.Timeout(self._bounds.whole, connect=self._bounds.connect, pool=self._bounds.connect)
@@ -212,16 +251,16 @@ class _Clock:
     def __init__(self, bounds: Bounds, name: str) -> None:
         self._bounds, self._name = bounds, name
         self._began = time.monotonic()
-        self._spoken = False
+        self.spoken = False
 
     def spoke(self) -> None:
-        self._spoken = True
+        self.spoken = True
 
     @asynccontextmanager
     async def next(self) -> AsyncIterator[None]:
         """Never around a `yield` of the stream's own: who listens may take their time."""
         passed = time.monotonic() - self._began
-        limit = self._bounds.pause if self._spoken else max(0.0, self._bounds.first - passed)
+        limit = self._bounds.pause if self.spoken else max(0.0, self._bounds.first - passed)
         try:
             async with asyncio.timeout(min(limit, self._bounds.whole - passed)):
                 yield
@@ -231,9 +270,13 @@ class _Clock:
     def _late(self) -> str:
         if time.monotonic() - self._began >= self._bounds.whole:
             return f"did not finish within {self._bounds.whole:g} s"
-        if self._spoken:
+        if self.spoken:
             return f"fell silent for {self._bounds.pause:g} s"
         return f"said nothing within {self._bounds.first:g} s"
+
+
+def _amount(usage: Usage) -> Amount:
+    return Amount(usage.input_tokens + usage.output_tokens, usage.cost_micros)
 
 
 def _spent(usage: Usage) -> None:

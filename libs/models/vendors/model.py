@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
+from libs.budgets import Amount, Budgets
 from libs.errors import Unavailable
 from libs.events.committee import Task
 from libs.events.values import Plan, Usage
@@ -18,7 +19,7 @@ from libs.models.vendors import prompts, replies
 from libs.models.vendors.errors import TooLong
 from libs.models.vendors.line import Ask, Form, Line, Piece
 from libs.models.vendors.opening import Opened
-from libs.models.vendors.prices import Price, Till
+from libs.models.vendors.prices import Price, Till, listing
 from libs.outbound import Door, State
 from libs.skills import ToolDefinition
 from libs.telemetry import metrics
@@ -35,10 +36,21 @@ T = TypeVar("T")
 
 
 class VendorModel:
-    """Each call may be paid for again when the process dies before what it brought is committed, and never after."""
+    """Each call may be paid for again when the process dies before what it brought is committed, and never after.
 
-    def __init__(self, opened: Opened, door: Door, *, price: Price | None, now: Callable[[], datetime]) -> None:
-        self._line = Line(opened, door, Till(opened.choice.name, price))
+    Every call is paid for from `budgets` by whoever is named there (`paid_by`); None where a person tries a model."""
+
+    def __init__(
+        self,
+        opened: Opened,
+        door: Door,
+        *,
+        price: Price | None,
+        now: Callable[[], datetime],
+        budgets: Budgets | None,
+    ) -> None:
+        till = Till(opened.choice.name, price, listing(opened))
+        self._line = Line(opened, door, till, budgets=budgets)
         self._most = opened.bounds.input_letters
         self._data, self._now = prompts.Rendered(self._most), now
         self._looked = float("-inf")
@@ -49,8 +61,9 @@ class VendorModel:
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         tools = _allowed(task, catalogue)
-        ask = self._ask("plan", prompts.planner(), self._data.planner(task, tools, self._now()), PLANNED)
-        found, usage = await self._mended(ask, lambda piece: replies.outcome(piece.text, tools, cut=piece.cut))
+        found, usage = await self._mended(
+            self._planning(task, tools), lambda piece: replies.outcome(piece.text, tools, cut=piece.cut)
+        )
         return replace(found, usage=usage)
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
@@ -78,6 +91,10 @@ class VendorModel:
                     raise Nonsense(f"{self.name} said nothing", usage=piece.usage)
                 usage = piece.usage if piece.last else Usage(model=self.name)
                 yield Said(" […]" if piece.cut else piece.text, usage)
+
+    def worst(self, task: Task, catalogue: Sequence[ToolDefinition]) -> Amount:
+        """What one call for a plan might use at most: so much is reserved for it."""
+        return self._line.worst(self._planning(task, _allowed(task, catalogue)))
 
     @property
     def priced(self) -> bool:
@@ -107,6 +124,9 @@ class VendorModel:
         except Unavailable:
             return False
         return status < 500 and status != 429
+
+    def _planning(self, task: Task, tools: Sequence[ToolDefinition]) -> Ask:
+        return self._ask("plan", prompts.planner(), self._data.planner(task, tools, self._now()), PLANNED)
 
     def _ask(self, verb: str, system: str, data: str, form: Form | None) -> Ask:
         if len(data) > self._most:

@@ -1,4 +1,5 @@
-"""What a call used and what that costs: the vendor's count, at its list price or at the one that is configured."""
+"""What a call used and what that costs: the vendor's count, at its list price or at the one that is configured. And
+what it may cost at most, before it is made."""
 
 from __future__ import annotations
 
@@ -7,8 +8,11 @@ import warnings
 from dataclasses import dataclass
 
 from pydantic_ai.messages import ModelResponse
+from pydantic_ai.usage import RequestUsage
 
+from libs.budgets import Amount
 from libs.events.values import Usage
+from libs.models.vendors.opening import Opened
 from libs.telemetry.logs import logger
 
 LETTERS_PER_TOKEN = 4
@@ -26,11 +30,25 @@ class Price:
     output: float
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """By what a model is found in the lists of prices: the same before a call as in its response."""
+
+    model: str
+    provider: str
+    url: str
+
+
+def listing(opened: Opened) -> Listing:
+    theirs = opened.model
+    return Listing(theirs.model_name, theirs.system, theirs.base_url or "")
+
+
 class Till:
     """Prices the calls of one model."""
 
-    def __init__(self, name: str, price: Price | None) -> None:
-        self.name, self._price = name, price
+    def __init__(self, name: str, price: Price | None, listing: Listing) -> None:
+        self.name, self._price, self._listing = name, price, listing
         self._unknown = False
 
     @property
@@ -38,12 +56,18 @@ class Till:
         """Has a call been made whose price nobody knows?"""
         return self._unknown
 
+    def worst(self, input_tokens: int, output_tokens: int) -> Amount:
+        """What a call uses that reads and writes so much."""
+        asked = self._response(input_tokens, output_tokens)
+        return Amount(input_tokens + output_tokens, self._cost(asked, input_tokens, output_tokens))
+
     def usage(self, response: ModelResponse, *, sent: int, heard: int) -> Usage:
         """`sent` and `heard` are letters: an estimate, where the vendor counts nothing."""
         told = response.usage
         tokens = (told.input_tokens or 0, told.output_tokens or 0)
         if not any(tokens):
             tokens = (_estimate(sent), _estimate(heard))
+            response = self._response(*tokens)
         return Usage(
             model=self.name,
             input_tokens=tokens[0],
@@ -56,10 +80,22 @@ class Till:
             # Dollars for a million tokens, times tokens, are millionths of a dollar.
             return math.ceil(round(self._price.input * input_tokens + self._price.output * output_tokens, 6))
         listed = _listed(response)
+        if listed is None:
+            # What a vendor calls its model in the response may be in no list, though what we asked for is.
+            listed = _listed(self._response(input_tokens, output_tokens))
         if listed is None and not self._unknown:
             self._unknown = True
             log.warning("nobody knows what this model costs: its calls are counted as free", model=self.name)
         return listed or 0
+
+    def _response(self, input_tokens: int, output_tokens: int) -> ModelResponse:
+        return ModelResponse(
+            [],
+            usage=RequestUsage(input_tokens=input_tokens, output_tokens=output_tokens),
+            model_name=self._listing.model,
+            provider_name=self._listing.provider,
+            provider_url=self._listing.url,
+        )
 
 
 def _listed(response: ModelResponse) -> int | None:

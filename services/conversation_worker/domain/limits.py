@@ -1,4 +1,5 @@
-"""The limits of a turn (DESIGN §7, S2-04 … S2-06), each with the name of the reason that it stops for."""
+"""The limits of a turn (DESIGN §7, S2-04 … S2-06), each with the name of the reason that it stops for. Tokens and cost
+are not among them: the accounts decide about those before each call of a model (`libs.budgets`)."""
 
 from __future__ import annotations
 
@@ -16,8 +17,6 @@ class Limits(BaseModel):
     errors: int = Field(default=3, ge=1)
     """Consecutive ones."""
     calls: int = Field(default=20, ge=1)
-    tokens: int = Field(default=200_000, ge=1)
-    cost_micros: int = Field(default=1_000_000, ge=0)
     seconds: float = Field(default=1800.0, gt=0)
     """Of work; waiting for people does not count."""
 
@@ -29,12 +28,9 @@ def before_call(turn: Turn, limits: Limits) -> str | None:
 
 def before_thought(turn: Turn, limits: Limits) -> str | None:
     """The named reason why the turn may not go on at all, or None."""
-    spent = turn.usage.input_tokens + turn.usage.output_tokens
     checks = (
         (turn.round > limits.rounds, "MAX_ROUNDS"),
         (turn.errors >= limits.errors, "CONSECUTIVE_ERRORS"),
-        (spent > limits.tokens, "MAX_TOKENS"),
-        (turn.usage.cost_micros > limits.cost_micros, "MAX_COST"),
         (turn.worked > limits.seconds, "MAX_WALL_TIME"),
     )
     return next((reason for over, reason in checks if over), None)

@@ -265,6 +265,33 @@ class EffectList(Shown):
     as_of: datetime
 
 
+class BudgetLine(Shown):
+    """`reserved` is of calls under way, and of calls that broke off, so that nobody knows what they cost: those count
+    as spent, and are told as spent some hours later."""
+
+    limit: int
+    spent: int
+    reserved: int
+
+
+class BudgetShown(Shown):
+    """What calls of a real model may use, have used, and may be using now. `until` the account begins anew; a session's
+    never does."""
+
+    tokens: BudgetLine
+    cost_micros: BudgetLine
+    """Millionths of a US dollar, at list price."""
+    until: datetime | None
+
+
+class Budgets(Shown):
+    """The tenant's account of the present window, and a session's where one is named."""
+
+    tenant: BudgetShown
+    session: BudgetShown | None
+    as_of: datetime
+
+
 class Status(Shown):
     """A tenant at a glance, or one session of it."""
 

@@ -49,6 +49,24 @@ async def test_a_read_cannot_write(database: Database) -> None:
     await database.close()
 
 
+ARRAYS = "select $1::int[] as ints, $2::bigint[] as longs, $3::float8[] as floats, $4::bytea[] as bytes"
+ASKED = (
+    "select count(*) from pg_prepared_statements where statement like '%typeinfo%' and statement not like '%prepared%'"
+)
+
+
+async def test_a_connection_knows_arrays_without_asking_the_server(database: Database) -> None:
+    values = ([1, None], [1 << 40], [0.5], [b"\0x"])
+    pool = await database.bus()
+    async with pool.acquire() as pooled:
+        own = await database.pinned()
+        for connection in (pooled, own):
+            assert tuple(await connection.fetchrow(ARRAYS, *values) or ()) == values
+            assert await connection.fetchval(ASKED) == 0
+        await own.close()
+    await database.close()
+
+
 async def test_a_connection_that_the_server_cuts_is_an_unavailable_database(echo_where: Dsns) -> None:
     async with infrastructure.platform(echo_where) as platform:
         with pytest.raises(DatabaseDown):

@@ -26,7 +26,8 @@ def categories() -> Categories:
     return Categories.load(BUNDLED / "organize-by-type/references/categories.yaml")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def model(categories: Categories) -> OfflineModel:
+    """One for all: it keeps nothing but what it has read of the catalogue's phrases, which takes longer than a plan."""
     numbers = itertools.count(1)
     return OfflineModel(HashedEmbedder(), categories, new_id=lambda: f"id-{next(numbers)}", now=lambda: NOW)

@@ -50,7 +50,24 @@ async def test_it_is_told_as_json_too_and_an_unknown_price_is_no_price(there: Ve
     told = json.loads((await suma("check", "--json")).output)
     assert (told["model"], told["ok"], told["input_tokens"]) == ("openai-compatible:toy", True, 300)
     assert told["cost_micros"] is None
-    assert [one["what"] for one in told["tried"]] == ["reach", "plan", "judge", "answer"]
+    assert [one["what"] for one in told["tried"]] == ["reach", "plan", "judge", "answer", "pay"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("SUMA_BUDGETS__TURN_TOKENS", "30000", "a turn no more than 30,000 tokens: raise SUMA_BUDGETS__TURN_TOKENS"),
+        ("SUMA_BUDGETS__TURN_DOLLARS", "0.05", "a turn no more than $0.05: raise SUMA_BUDGETS__TURN_DOLLARS"),
+    ],
+)
+async def test_a_model_that_no_turn_could_pay_for_is_said_to_be(
+    there: Vendor, monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str
+) -> None:
+    for variable, price in (("SUMA_MODEL_INPUT_PRICE", "1"), ("SUMA_MODEL_OUTPUT_PRICE", "5"), (name, value)):
+        monkeypatch.setenv(variable, price)
+    there.play(*GOOD)
+    result = await suma("check")
+    assert (result.exit_code, says in " ".join(result.output.split())) == (1, True), result.output
 
 
 async def test_the_way_that_works_is_named_where_the_configured_one_does_not(there: Vendor) -> None:

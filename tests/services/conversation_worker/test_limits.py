@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from libs.database import Dsns
-from libs.events.values import Plan, Usage
-from libs.models.ports import Drafted
+from libs.events.values import Plan
 from tests.house import house, mind, plan
 
 LIST = ("manage-files.list", {"path": "."})
@@ -19,12 +18,10 @@ def look(name: str) -> tuple[str, dict[str, Any]]:
     return "manage-files.get_metadata", {"path": name}
 
 
-CASES: dict[str, tuple[dict[str, float], list[Plan | Drafted]]] = {
+CASES: dict[str, tuple[dict[str, float], list[Plan]]] = {
     "MAX_ROUNDS": ({"rounds": 2}, [plan(look("a"), complete=False), plan(look("b"), complete=False)]),
     "CONSECUTIVE_ERRORS": ({"errors": 2}, [plan(look("x"), look("y"), complete=False)]),
     "MAX_TOOL_CALLS": ({"calls": 2}, [plan(look("a"), look("b"), look("c"))]),
-    "MAX_TOKENS": ({"tokens": 10}, [Drafted(plan(LIST), Usage(input_tokens=11))]),
-    "MAX_COST": ({"cost_micros": 10}, [Drafted(plan(LIST), Usage(cost_micros=11))]),
     "MAX_WALL_TIME": ({"seconds": 1e-9}, [plan(LIST)]),
     "REPEATED_CALL": ({}, [plan(LIST, complete=False), plan(LIST)]),
 }

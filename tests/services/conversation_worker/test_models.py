@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
+from libs.budgets import Limits
+from libs.budgets.postgres import PostgresBudgets
 from libs.cache.ports import Delta, Entry, Stream
-from libs.database import Dsns
+from libs.database import Database, Dsns
 from libs.events import MessageCompleted
 from libs.models.choice import Key, chosen
 from libs.models.vendors import Bounds, Price, VendorModel, opened
 from libs.outbound import Doors, State
 from libs.runtime.health import Health
 from tests.house import House, house
+from tests.infrastructure import PLENTY
 from tests.infrastructure.vendor import APPROVED, KEY, Turn, Vendor, planned, refused, said, vendor
 
 LIST = planned(("manage-files.list", {"path": "."}))
@@ -73,15 +76,19 @@ class Scene:
 
 
 @asynccontextmanager
-async def scene(home: Dsns, folder: Path, *turns: Turn, **bounds: float) -> AsyncIterator[Scene]:
-    """A house that thinks with a vendor which plays these turns."""
-    doors, watched = Doors(), Watched()
-    async with vendor(*turns) as there:
+async def scene(
+    home: Dsns, folder: Path, *turns: Turn, limits: Limits = PLENTY, **bounds: float
+) -> AsyncIterator[Scene]:
+    """A house that thinks with a vendor which plays these turns, and pays for it within these limits."""
+    doors, watched, database = Doors(), Watched(), Database(home)
+    async with vendor(*turns) as there, AsyncExitStack() as stack:
+        stack.push_async_callback(database.close)
         which = chosen("openai-compatible:toy", url=there.url, key=Key(SecretStr(KEY), None, {}), output="tool")
-        async with opened(which, Bounds(**bounds)) as line:  # type: ignore[arg-type]
-            model = VendorModel(line, doors.to("model"), price=Price(1, 2), now=lambda: datetime.now(UTC))
-            async with house(home, folder, model=model, deltas=watched, doors=doors) as at:
-                yield Scene(at, there, watched)
+        line = await stack.enter_async_context(opened(which, Bounds(**bounds)))  # type: ignore[arg-type]
+        door, budgets = doors.to("model"), PostgresBudgets(database, limits)
+        model = VendorModel(line, door, price=Price(1, 2), now=lambda: datetime.now(UTC), budgets=budgets)
+        async with house(home, folder, model=model, deltas=watched, doors=doors, budgets=budgets) as at:
+            yield Scene(at, there, watched)
 
 
 async def test_it_plans_acts_and_answers_word_by_word(home: Dsns, tmp_path: Path) -> None:

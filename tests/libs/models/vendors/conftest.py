@@ -52,7 +52,7 @@ async def model(there: Vendor) -> AsyncIterator[Open]:
         ) -> VendorModel:
             given = Bounds(**bounds)  # type: ignore[arg-type]
             line = await stack.enter_async_context(opened(choice(there, provider, output=output), given))
-            return VendorModel(line, door or Door("model"), price=PRICE, now=lambda: NOON)
+            return VendorModel(line, door or Door("model"), price=PRICE, now=lambda: NOON, budgets=None)
 
         yield one
 

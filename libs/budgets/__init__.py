@@ -1,0 +1,38 @@
+"""Budgets: what calls of a model may use, reserved before each is made and settled after it (DESIGN §7).
+
+Three accounts pay for a call together: its turn's, its session's, and its tenant's of the day. `ports` has the words
+and the promise, `paying` says who pays for what is under way, `postgres` keeps the accounts.
+"""
+
+from libs.budgets.paying import Bill, NoPayer, billed, paid_by
+from libs.budgets.ports import (
+    NOTHING,
+    Account,
+    Amount,
+    Budgets,
+    Limits,
+    Line,
+    OverBudget,
+    Payer,
+    Reservation,
+    Standing,
+    Window,
+)
+
+__all__ = [
+    "NOTHING",
+    "Account",
+    "Amount",
+    "Bill",
+    "Budgets",
+    "Limits",
+    "Line",
+    "NoPayer",
+    "OverBudget",
+    "Payer",
+    "Reservation",
+    "Standing",
+    "Window",
+    "billed",
+    "paid_by",
+]

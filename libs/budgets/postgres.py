@@ -1,0 +1,99 @@
+"""The accounts in Postgres, on the database's clock: each verb is one statement, and that is one short transaction."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiosql
+
+from libs import ids
+from libs.budgets.ports import Account, Amount, Limits, Line, OverBudget, Payer, Reservation, Standing
+from libs.database import Connection, Database, answering
+from libs.telemetry import metrics
+
+POOL = "budgets"
+LOST_SECONDS = 6 * 3600.0
+"""Longer than any call of a model may take: what was reserved before that will not be settled."""
+TRIM_MOST = 200
+"""Reservations, tenants, and accounts of each, that one look deals with."""
+
+queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")
+
+
+class PostgresBudgets:
+    def __init__(self, database: Database, limits: Limits) -> None:
+        self._database = database
+        self.limits = limits
+
+    async def reserve(self, payer: Payer, worst: Amount, *, about: str) -> Reservation:
+        if worst.tokens < 0 or worst.cost_micros < 0:
+            raise ValueError("a call cannot use less than nothing")
+        reservation, most = Reservation(ids.new(), payer, worst), self.limits
+        async with self._connection() as connection:
+            refused = await queries.reserve(
+                connection,
+                tenant=payer.tenant,
+                session=payer.session,
+                turn=payer.turn,
+                span=most.window,
+                id=reservation.id,
+                about=about,
+                tokens=worst.tokens,
+                cost=worst.cost_micros,
+                most_tokens=[most.turn.tokens, most.session.tokens, most.tenant.tokens],
+                most_cost=[most.turn.cost_micros, most.session.cost_micros, most.tenant.cost_micros],
+            )
+        if refused is not None:
+            raise _over(refused, worst)
+        return reservation
+
+    async def settle(self, reservation: Reservation, used: Amount) -> bool:
+        async with self._connection() as connection:
+            return await _settle(connection, reservation.payer.tenant, reservation.id, used)
+
+    async def standing(self, tenant: str, session: str | None = None) -> Standing:
+        async with self._database.read(POOL, tenant) as connection:
+            rows = queries.standing(connection, tenant=tenant, session=session, span=self.limits.window)
+            found = {row["kind"]: row async for row in rows}
+        of_session = _account(found["session"], self.limits.session) if "session" in found else None
+        return Standing(_account(found["tenant"], self.limits.tenant), of_session)
+
+    async def trim(self) -> int:
+        async with self._connection() as connection:
+            lost = [row async for row in queries.lost(connection, seconds=LOST_SECONDS, most=TRIM_MOST)]
+            # Each by itself, and as any call settles: so no two of them can hold what the other waits for.
+            written_off = [
+                await _settle(connection, row["tenant"], row["id"], Amount(row["tokens"], row["cost"])) for row in lost
+            ]
+            metrics.budget_lost.inc(sum(written_off))
+            idle = [row["tenant"] async for row in queries.idle(connection, most=TRIM_MOST)]
+            forgotten = [int(await queries.forget(connection, tenant=tenant, most=TRIM_MOST)) for tenant in idle]
+        return sum(written_off) + sum(forgotten)
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Connection]:
+        pool = await self._database.pool(POOL)
+        async with answering(), pool.acquire() as connection:
+            yield connection
+
+
+async def _settle(connection: Connection, tenant: str, id: str, used: Amount) -> bool:
+    settled = await queries.settle(connection, tenant=tenant, id=id, tokens=used.tokens, cost=used.cost_micros)
+    return bool(settled)
+
+
+def _over(row: Mapping[str, Any], worst: Amount) -> OverBudget:
+    wanted = worst.tokens if row["unit"] == "tokens" else worst.cost_micros
+    line = Line(row["most"], row["spent"], row["reserved"])
+    return OverBudget(row["kind"], row["unit"], line, wanted, until=row["until"])
+
+
+def _account(row: Mapping[str, Any], most: Amount) -> Account:
+    return Account(
+        Line(most.tokens, row["tokens_spent"] or 0, row["tokens_reserved"] or 0),
+        Line(most.cost_micros, row["cost_spent"] or 0, row["cost_reserved"] or 0),
+        row["until"],
+    )

@@ -1,0 +1,26 @@
+"""What calls of real models may use, have used and may be using now (DESIGN §7)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.gateway import Here
+from services.gateway.api.models import Budgets, BudgetShown, Id
+from services.gateway.api.security import Talker
+
+router = APIRouter(route_class=StrictRoute, tags=["budgets"], responses=PROBLEMS)
+
+
+@router.get("/v1/budgets")
+async def budgets(here: Here, who: Talker, session: Id | None = None) -> Budgets:
+    """The caller's tenant's account of the present window, and a session's where one is named."""
+    if session is not None:
+        await here.session(who, session)
+    found = await here.platform.budgets.standing(who.tenant, session)
+    return Budgets(
+        tenant=BudgetShown.model_validate(found.tenant),
+        session=BudgetShown.model_validate(found.session) if found.session is not None else None,
+        as_of=here.platform.clock.now(),
+    )

@@ -1,0 +1,197 @@
+"""The accounts: what is kept before a call, what is spent after it, and who is refused by which name."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import asyncpg
+import pytest
+
+from libs.budgets import NOTHING, Amount, OverBudget, Payer, Reservation, Window
+from libs.database import DatabaseDown, tenant_set
+from tests.infrastructure.bank import ADA, Bank, limited, tried
+
+HUNDRED = Amount(100, 100)
+
+
+async def test_what_is_reserved_is_not_to_be_had_by_another_call(bank: Bank) -> None:
+    desk = bank.desk(turn=HUNDRED)
+    await desk.reserve(ADA, Amount(60), about="toy")
+    with pytest.raises(OverBudget) as refused:
+        await desk.reserve(ADA, Amount(41), about="toy")
+    assert (refused.value.code, refused.value.line.reserved) == ("MAX_TOKENS", 60)
+    assert await bank.held() == (0, 60)
+
+
+async def test_what_was_used_is_spent_and_the_rest_is_free_again(bank: Bank) -> None:
+    desk = bank.desk(turn=HUNDRED)
+    assert await desk.settle(await desk.reserve(ADA, Amount(90, 90), about="toy"), Amount(20, 5))
+    assert await bank.held() == (20, 0)
+    assert isinstance(await tried(desk, ADA, Amount(80, 95)), Reservation)
+
+
+async def test_a_call_is_settled_once(bank: Bank) -> None:
+    desk = bank.desk()
+    kept = await desk.reserve(ADA, Amount(50), about="toy")
+    settled = await asyncio.gather(*(desk.settle(kept, Amount(n)) for n in range(10, 20)))
+    assert sum(settled) == 1
+    spent, reserved = await bank.held()
+    assert (spent in range(10, 20), reserved) == (True, 0)
+
+
+async def test_a_call_that_was_not_made_gives_everything_back(bank: Bank) -> None:
+    desk = bank.desk()
+    await desk.settle(await desk.reserve(ADA, HUNDRED, about="toy"), NOTHING)
+    assert [await bank.held(kind) for kind in ("turn", "session", "tenant")] == [(0, 0)] * 3
+
+
+@pytest.mark.parametrize(
+    ("account", "limit", "code"),
+    [
+        ("turn", Amount(99, 100), "MAX_TOKENS"),
+        ("turn", Amount(100, 99), "MAX_COST"),
+        ("session", Amount(99, 100), "SESSION_MAX_TOKENS"),
+        ("session", Amount(100, 99), "SESSION_MAX_COST"),
+        ("tenant", Amount(99, 100), "TENANT_MAX_TOKENS"),
+        ("tenant", Amount(100, 99), "TENANT_MAX_COST"),
+    ],
+)
+async def test_each_account_refuses_by_its_own_name_and_then_nothing_is_kept_in_any(
+    bank: Bank, account: str, limit: Amount, code: str
+) -> None:
+    refused = await tried(bank.desk(**{account: limit}), ADA, HUNDRED)
+    assert isinstance(refused, OverBudget)
+    assert refused.code == code
+    assert [await bank.held(kind) for kind in ("turn", "session", "tenant")] == [(0, 0)] * 3
+
+
+async def test_turns_of_a_session_share_it_and_sessions_share_their_tenant(bank: Bank) -> None:
+    desk = bank.desk(session=HUNDRED, tenant=Amount(150, 150))
+    await desk.reserve(ADA, Amount(80), about="toy")
+    in_session = await tried(desk, replace(ADA, turn="t2"), Amount(30))
+    in_tenant = await tried(desk, replace(ADA, session="s2", turn="t3"), Amount(80))
+    assert [getattr(refused, "code", "") for refused in (in_session, in_tenant)] == [
+        "SESSION_MAX_TOKENS",
+        "TENANT_MAX_TOKENS",
+    ]
+    assert isinstance(await tried(desk, replace(ADA, session="s2", turn="t3"), Amount(70)), Reservation)
+
+
+@pytest.mark.requirement("P8")
+async def test_another_tenant_pays_from_accounts_of_its_own(bank: Bank) -> None:
+    desk = bank.desk(turn=HUNDRED, session=HUNDRED, tenant=HUNDRED)
+    await desk.reserve(ADA, HUNDRED, about="toy")
+    assert isinstance(await tried(desk, replace(ADA, tenant="bob"), HUNDRED), Reservation)
+    standing = await desk.standing("eve", ADA.session)
+    assert standing.session is not None
+    assert (standing.tenant.tokens.reserved, standing.session.tokens.reserved) == (0, 0)
+
+
+@pytest.mark.requirement("P8")
+async def test_nobody_settles_for_another_tenant(bank: Bank) -> None:
+    desk = bank.desk()
+    kept = await desk.reserve(ADA, HUNDRED, about="toy")
+    assert not await desk.settle(replace(kept, payer=replace(ADA, tenant="eve")), NOTHING)
+    assert await bank.held() == (0, 100)
+
+
+async def test_more_than_was_reserved_is_told_as_it_was_and_then_nothing_is_given_out(bank: Bank) -> None:
+    desk = bank.desk(turn=HUNDRED)
+    kept = await desk.reserve(ADA, Amount(90), about="toy")
+    await desk.settle(kept, Amount(130, 7))
+    assert await bank.held() == (130, 0)
+    refused = await tried(desk, ADA, Amount(1))
+    assert isinstance(refused, OverBudget)
+    assert (refused.line.spent, refused.line.limit) == (130, 100)
+
+
+@pytest.mark.requirement("A17c")
+async def test_no_row_can_say_that_more_was_given_out_than_there_was(bank: Bank) -> None:
+    await bank.desk(turn=HUNDRED).reserve(ADA, HUNDRED, about="toy")
+    for amount in ("tokens_reserved", "tokens_spent", "cost_reserved", "cost_spent"):
+        with pytest.raises(asyncpg.CheckViolationError):
+            await bank.eye.execute(f"update budgets.accounts set {amount} = {amount} + 1 where kind = 'turn'")
+
+
+async def test_a_limit_that_was_lowered_holds_for_what_comes_and_loses_nothing(bank: Bank) -> None:
+    kept = await bank.desk(turn=HUNDRED).reserve(ADA, HUNDRED, about="toy")
+    lower = bank.desk(turn=Amount(50, 50))
+    assert isinstance(await tried(lower, ADA, Amount(1)), OverBudget)
+    await lower.settle(kept, Amount(40))
+    assert isinstance(await tried(lower, ADA, Amount(10)), Reservation)
+
+
+@pytest.mark.parametrize("window", ["hour", "day", "week", "month"])
+async def test_a_tenants_account_begins_anew_with_the_calendar(bank: Bank, window: Window) -> None:
+    desk = bank.desk()
+    desk.limits = replace(limited(tenant=HUNDRED), window=window)
+    await desk.reserve(ADA, HUNDRED, about="toy")
+    until = (await desk.standing("ada")).tenant.until
+    assert until is not None
+    await bank.later((until - datetime.now(UTC) + timedelta(seconds=1)).total_seconds())
+    assert isinstance(await tried(desk, ADA, HUNDRED), Reservation)
+    assert (await desk.standing("ada")).tenant.tokens.reserved == 100
+
+
+async def test_a_call_that_ends_in_the_next_window_is_paid_from_the_one_in_which_it_began(bank: Bank) -> None:
+    desk = bank.desk()
+    kept = await desk.reserve(ADA, HUNDRED, about="toy")
+    await bank.later(86_400)
+    await desk.settle(kept, Amount(30))
+    assert (await desk.standing("ada")).tenant.tokens.spent == 0
+    assert await bank.held("tenant") == (30, 0)
+
+
+async def test_what_nobody_ever_settled_becomes_spent_and_a_late_word_changes_nothing(bank: Bank) -> None:
+    desk = bank.desk()
+    kept = await desk.reserve(ADA, HUNDRED, about="toy")
+    assert await desk.trim() == 0
+    await bank.later(6 * 3600 + 1)
+    assert await desk.trim() == 1
+    assert not await desk.settle(kept, NOTHING)
+    assert [await bank.held(kind) for kind in ("turn", "session", "tenant")] == [(100, 0)] * 3
+
+
+async def test_old_accounts_are_forgotten_and_those_in_use_are_kept(bank: Bank) -> None:
+    desk = bank.desk()
+    await desk.settle(await desk.reserve(ADA, HUNDRED, about="toy"), HUNDRED)
+    await bank.later(36 * 86_400)
+    await desk.reserve(Payer("ada", "s1", "t2"), HUNDRED, about="toy")
+    while await desk.trim():
+        pass
+    rows = await bank.eye.fetch("select kind || ' ' || tokens_spent as told from budgets.accounts order by kind")
+    assert [row["told"] for row in rows] == ["session 100", "tenant 0", "turn 0"]
+
+
+async def test_accounts_are_trimmed_by_many_at_once(bank: Bank) -> None:
+    desks = [bank.desk() for _ in range(3)]
+    for n in range(20):
+        await desks[0].reserve(Payer(f"tenant {n % 4}", "s", f"t{n}"), Amount(1), about="toy")
+    await bank.later(401 * 86_400)
+    assert sum(await asyncio.gather(*(desk.trim() for desk in desks))) >= 20
+    await bank.later(401 * 86_400)
+    while any([await desk.trim() for desk in desks]):
+        pass
+    assert await bank.eye.fetchval("select count(*) from budgets.accounts") == 0
+
+
+async def test_whoever_waits_too_long_for_an_account_is_told_to_come_again(bank: Bank) -> None:
+    desk = bank.desk()
+    kept = await desk.reserve(ADA, HUNDRED, about="toy")
+    await bank.eye.execute("alter function budgets.settle set lock_timeout = '10ms'")
+    async with bank.eye.transaction():
+        await bank.eye.execute("select from budgets.accounts for update")
+        with pytest.raises(DatabaseDown):
+            await desk.settle(kept, NOTHING)
+    assert await desk.settle(kept, NOTHING)
+
+
+@pytest.mark.requirement("P8")
+async def test_a_tenants_name_is_only_a_name(bank: Bank) -> None:
+    odd = replace(ADA, tenant='a",b')
+    desk = bank.desk(turn=HUNDRED)
+    await desk.settle(await desk.reserve(odd, HUNDRED, about="toy"), Amount(7))
+    assert tenant_set([odd.tenant]) == await bank.eye.fetchval("select array[$1]::text", odd.tenant)
+    assert await bank.held(tenant=odd.tenant) == (7, 0)

@@ -1,0 +1,178 @@
+"""Each call of a vendor is paid for before it is made: by whom, how much, and what becomes of it when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+import pytest_asyncio
+
+from libs.budgets import Account, Amount, NoPayer, OverBudget, paid_by
+from libs.budgets.postgres import PostgresBudgets
+from libs.database import Dsns
+from libs.errors import SumaError, Unavailable
+from libs.models.vendors import Bounds, VendorModel, opened
+from libs.models.vendors.errors import ModelRefused
+from libs.models.vendors.line import Ask, Form
+from libs.outbound import CircuitOpen, Door, Rules, State
+from tests.house import skills
+from tests.infrastructure.bank import ADA, Bank
+from tests.infrastructure.bank import bank as opened_bank
+from tests.infrastructure.vendor import Turn, Vendor, planned, refused, said
+from tests.libs.models.vendors.conftest import LISTED, NOON, PRICE, TASK, choice
+
+USED = 120
+"""Tokens that the vendor counts for a call."""
+TALK = "Sure, I will list them!"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def bank(where: Dsns) -> AsyncIterator[Bank]:
+    async with opened_bank(where) as bank:
+        yield bank
+
+
+@asynccontextmanager
+async def speaking(there: Vendor, budgets: PostgresBudgets, door: Door | None = None) -> AsyncIterator[VendorModel]:
+    async with opened(choice(there), Bounds(first=5.0)) as line:
+        yield VendorModel(line, door or Door("model"), price=PRICE, now=lambda: NOON, budgets=budgets)
+
+
+async def account(budgets: PostgresBudgets) -> Account:
+    return (await budgets.standing(ADA.tenant)).tenant
+
+
+@pytest.mark.requirement("A17c")
+async def test_a_call_that_nobody_pays_for_is_not_made(there: Vendor, bank: Bank) -> None:
+    async with speaking(there.play(said("Two.")), bank.desk()) as model:
+        with pytest.raises(NoPayer):
+            [piece async for piece in model.answer(TASK)]
+    assert there.asked == []
+
+
+@pytest.mark.requirement("A17c")
+async def test_a_call_that_might_overspend_is_refused_before_anything_is_sent(there: Vendor, bank: Bank) -> None:
+    async with speaking(there.play(planned(LISTED)), bank.desk(tenant=Amount(16_000, 10**9))) as model:
+        with pytest.raises(OverBudget) as over, paid_by(ADA):
+            await model.plan(TASK, skills().tools)
+    assert (over.value.code, there.asked) == ("TENANT_MAX_TOKENS", [])
+    assert await bank.held("tenant") == (0, 0)
+
+
+async def test_a_refusal_of_ours_says_nothing_about_the_vendor(there: Vendor, bank: Bank) -> None:
+    door = Door("model", Rules(failures=1, rest=0.0))
+    async with speaking(there.play(refused(500)), bank.desk(turn=Amount(16_000, 10**9)), door) as model:
+        with suppress(Unavailable):
+            async with door.passing():
+                raise Unavailable("it is away")
+        with pytest.raises(OverBudget), paid_by(ADA):
+            await model.plan(TASK, skills().tools)
+    assert door.state is State.OPEN
+
+
+async def test_each_repair_is_paid_for_by_itself(there: Vendor, bank: Bank) -> None:
+    desk = bank.desk()
+    async with speaking(there.play(said(TALK), said(TALK), planned(LISTED)), desk) as model:
+        with paid_by(ADA):
+            found = await model.plan(TASK, skills().tools)
+    assert found.usage.input_tokens == 300
+    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved) == (3 * USED, 0)
+
+
+async def test_repairs_stop_where_the_money_does(there: Vendor, bank: Bank) -> None:
+    dear = said(TALK, usage=(60_000, 20))
+    async with speaking(there.play(dear, planned(LISTED)), bank.desk(turn=Amount(90_000, 10**9))) as model:
+        with pytest.raises(OverBudget), paid_by(ADA):
+            await model.plan(TASK, skills().tools)
+    assert (await bank.held())[0] == 60_020
+    assert len(there.asked) == 1
+
+
+async def test_what_an_open_circuit_keeps_from_being_sent_costs_nothing(there: Vendor, bank: Bank) -> None:
+    desk, door = bank.desk(), Door("model", Rules(failures=1, rest=60.0))
+    async with speaking(there.play(refused(500)), desk, door) as model:
+        with paid_by(ADA):
+            for _ in range(2):
+                with pytest.raises(Unavailable):
+                    [piece async for piece in model.answer(TASK)]
+            with pytest.raises(CircuitOpen):
+                await model.plan(TASK, skills().tools)
+    assert len(there.asked) == 1
+    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved) == (0, 0)
+
+
+async def test_where_nobody_can_be_reached_nothing_is_paid(there: Vendor, bank: Bank) -> None:
+    desk = bank.desk()
+    async with speaking(there, desk) as model:
+        await there.stop()
+        with pytest.raises(Unavailable), paid_by(ADA):
+            [piece async for piece in model.answer(TASK)]
+    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "turn", [said("Once", hangs=True), said("Once", breaks=True), refused(504), Turn(raw=b"<html>")]
+)
+async def test_what_may_have_been_paid_stays_reserved(there: Vendor, bank: Bank, turn: Turn) -> None:
+    desk = bank.desk()
+    async with opened(choice(there.play(turn)), Bounds(first=2.0, pause=0.5)) as line:
+        model = VendorModel(line, Door("model"), price=PRICE, now=lambda: NOON, budgets=desk)
+        with pytest.raises(SumaError), paid_by(ADA):
+            [piece async for piece in model.answer(TASK)]
+    held = await account(desk)
+    assert (held.tokens.spent, held.tokens.reserved > 16_000, held.cost_micros.reserved > 32_000) == (0, True, True)
+
+
+async def test_what_a_vendor_declines_in_the_middle_has_been_paid(there: Vendor, bank: Bank) -> None:
+    desk = bank.desk()
+    async with speaking(there.play(said("Well", finish="content_filter")), desk) as model:
+        with pytest.raises(ModelRefused), paid_by(ADA):
+            [piece async for piece in model.answer(TASK)]
+    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved) == (USED, 0)
+
+
+async def test_a_vendor_that_counts_more_than_could_be_is_believed(there: Vendor, bank: Bank) -> None:
+    desk = bank.desk(turn=Amount(100_000, 10**9))
+    async with speaking(there.play(said("Two.", usage=(10**6, 5))), desk) as model:
+        with paid_by(ADA):
+            [piece async for piece in model.answer(TASK)]
+            with pytest.raises(OverBudget):
+                [piece async for piece in model.answer(TASK)]
+    assert (await account(desk)).tokens.spent == 10**6 + 5
+
+
+async def test_an_answer_is_not_lost_because_it_cannot_be_settled(there: Vendor, bank: Bank) -> None:
+    desk = bank.desk()
+    async with speaking(there.play(said("Two.")), desk) as model:
+        await bank.eye.execute("alter function budgets.settle set lock_timeout = '10ms'")
+        with paid_by(ADA):
+            answer = model.answer(TASK)
+            first = await anext(answer)
+            async with bank.eye.transaction():
+                await bank.eye.execute("select from budgets.accounts for update")
+                rest = [piece.text async for piece in answer]
+    assert (first.text, "".join(rest)) == ("Two.", "")
+    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved > 16_000) == (0, True)
+
+
+TEXTS = (
+    "plain words, and more of them",
+    "ünïcödé – “quotes”",
+    "日本語のテキスト",
+    "🙂🙃🙂",
+    "a  b\n\n\tc",
+    "\ud800 alone",
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_text_has_more_tokens_than_are_reserved_for_it(text: str) -> None:
+    ask = Ask("answer", "system", (("person", text),))
+    assert ask.tokens_most >= len(text.encode(errors="surrogatepass")) + len("system")
+
+
+def test_what_is_said_later_and_the_form_are_counted_too() -> None:
+    ask = Ask("plan", "system", (("person", "x"),), Form("f", "about", {"type": "object"}))
+    assert ask.followed("y" * 1000, "z" * 1000).tokens_most >= ask.tokens_most + 2000
+    assert ask.tokens_most > Ask("plan", "system", (("person", "x"),)).tokens_most

@@ -1,0 +1,16 @@
+"""What a forked process has from its birth: all that the first work in it would import or compile, done once in the
+process that it is forked from. Importing this does it; nobody but `tests.processes` names it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+
+import networkx  # noqa: F401 - imported with the first folder that is read
+
+from tests.house import law
+
+asyncio.run(law())
+gc.collect()
+# Else each child's first collection would touch, and so copy, every page that it shares.
+gc.freeze()

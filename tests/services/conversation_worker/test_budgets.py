@@ -1,0 +1,135 @@
+"""What a turn may use, through the house: reserved before each call of a real model, and told by name when it is
+gone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from libs.budgets import Account, Amount, Limits
+from libs.database import Dsns
+from libs.events import TurnEnded
+from tests.house import TENANT, house
+from tests.infrastructure import bank
+from tests.infrastructure.vendor import APPROVED, Turn, refused, said
+from tests.services.conversation_worker.test_models import LIST, MAKE, Scene, scene
+
+SPENT = 120
+"""Tokens that the vendor counts for each call."""
+
+
+def limited(account: str, tokens: int = 10**9, cost: int = 10**9) -> Limits:
+    return bank.limited(**{account: Amount(tokens, cost)})
+
+
+async def standing(on: Scene) -> Account:
+    found = (await on.at.platform.budgets.standing(TENANT, "s")).session
+    assert found is not None
+    return found
+
+
+async def ended(on: Scene, text: str = "list my files") -> TurnEnded:
+    return await on.at.finish(await on.say(text), session="s")
+
+
+async def test_what_a_turn_has_used_is_spent_and_nothing_stays_reserved(home: Dsns, tmp_path: Path) -> None:
+    async with scene(home, tmp_path, MAKE, APPROVED, said("Made.")) as on:
+        assert (await ended(on, "make a folder new")).state == "completed"
+        account = await standing(on)
+        assert (account.tokens.spent, account.tokens.reserved) == (3 * SPENT, 0)
+        assert (account.cost_micros.spent, account.cost_micros.reserved) == (3 * 140, 0)
+        assert (await on.at.platform.budgets.standing(TENANT)).tenant.tokens.spent == 3 * SPENT
+
+
+@pytest.mark.requirement("A17c", "S2-06")
+@pytest.mark.parametrize(
+    ("account", "unit", "reason"),
+    [
+        ("turn", "tokens", "MAX_TOKENS"),
+        ("turn", "cost", "MAX_COST"),
+        ("session", "tokens", "SESSION_MAX_TOKENS"),
+        ("session", "cost", "SESSION_MAX_COST"),
+        ("tenant", "tokens", "TENANT_MAX_TOKENS"),
+        ("tenant", "cost", "TENANT_MAX_COST"),
+    ],
+)
+async def test_a_call_that_might_overspend_is_not_made_and_the_turn_says_why(
+    home: Dsns, tmp_path: Path, account: str, unit: str, reason: str
+) -> None:
+    async with scene(home, tmp_path, LIST, limits=limited(account, **{unit: 1000})) as on:
+        told = await ended(on)
+        assert (told.state, told.reason, on.there.asked) == ("failed", reason, [])
+        assert f"this {account} may use {'$0.0010' if unit == 'cost' else '1,000 tokens'}" in told.detail
+        assert "the next call of the model might use up to" in told.detail
+        assert (await standing(on)).tokens.spent == 0
+
+
+@pytest.mark.requirement("A17c")
+async def test_a_change_whose_review_cannot_be_paid_is_not_made(home: Dsns, tmp_path: Path) -> None:
+    dear = replace(MAKE, usage=(50_000, 20))
+    async with scene(home, tmp_path, dear, APPROVED, said("Made."), limits=limited("turn", tokens=60_000)) as on:
+        told = await ended(on, "make a folder new")
+        assert (told.state, told.reason, on.forms) == ("failed", "MAX_TOKENS", ["propose"])
+        assert not (on.at.root / "work" / "new").exists()
+
+
+async def test_a_session_that_has_used_everything_begins_no_further_turn_and_another_session_does(
+    home: Dsns, tmp_path: Path
+) -> None:
+    dear, limits = said("Two.", usage=(90_000, 0)), limited("session", tokens=100_000)
+    async with scene(home, tmp_path, LIST, dear, LIST, said("Two."), limits=limits) as on:
+        assert (await ended(on)).state == "completed"
+        assert (await ended(on)).reason == "SESSION_MAX_TOKENS"
+        turn = await on.at.say("list my files", session="another", root=on.at.folder("a.txt"))
+        assert (await on.at.ended(turn, session="another")).state == "completed"
+
+
+async def test_an_answer_that_cannot_be_paid_says_what_is_done(home: Dsns, tmp_path: Path) -> None:
+    async with scene(home, tmp_path, LIST, limits=limited("turn", tokens=60_000)) as on:
+        on.there.turns[0] = replace(LIST, usage=(50_000, 20))
+        told = await ended(on)
+        assert (told.state, told.reason) == ("failed", "MAX_TOKENS")
+        assert "50,020 tokens spent" in told.detail
+        assert "only the answer is missing: 1 of 1 steps are done" in told.detail
+
+
+async def test_calls_that_the_vendor_refuses_cost_nothing(home: Dsns, tmp_path: Path) -> None:
+    busy = refused(429, retry_after_ms="30")
+    async with scene(home, tmp_path, busy, refused(500), LIST, busy, said("Two.")) as on:
+        assert (await ended(on)).state == "completed"
+        account = await standing(on)
+        assert (account.tokens.spent, account.tokens.reserved) == (2 * SPENT, 0)
+
+
+@pytest.mark.parametrize("broken", [Turn(hangs=True), said("There are tw", breaks=True), refused(504)])
+async def test_a_call_that_broke_off_may_have_been_paid_and_stays_reserved(
+    home: Dsns, tmp_path: Path, broken: Turn
+) -> None:
+    async with scene(home, tmp_path, LIST, broken, said("Two."), first=3.0) as on:
+        assert (await ended(on)).state == "completed"
+        account = await standing(on)
+        assert account.tokens.spent == 2 * SPENT
+        assert account.tokens.reserved > 16_000, "its worst case"
+
+
+@pytest.mark.requirement("A23")
+async def test_a_call_that_was_cancelled_stays_reserved_until_it_counts_as_spent(home: Dsns, tmp_path: Path) -> None:
+    async with scene(home, tmp_path, Turn(hangs=True)) as on:
+        turn = await on.say()
+        await on.there.heard(1)
+        await on.at.cancel(turn, session="s")
+        assert (await on.at.ended(turn, session="s")).state == "cancelled"
+        reserved = (await standing(on)).tokens.reserved
+        await on.at.later(6 * 3600 + 1)
+        assert await on.at.platform.budgets.trim() == 1
+        assert (await standing(on)).tokens.spent == reserved > 0
+
+
+async def test_our_own_model_asks_nobody_for_room(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path) as at:
+        turn = await at.say("list my files", session="s", root=at.folder("a.txt"))
+        assert (await at.ended(turn, session="s")).state == "completed"
+        async with at.platform.database.read("budgets", TENANT) as connection:
+            assert await connection.fetchval("select count(*) from budgets.accounts") == 0
