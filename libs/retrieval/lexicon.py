@@ -21,20 +21,25 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     # What to do.
     "remove": {
         "en": (
-            "remove removes kill removed removing removal delete deletes deleted deleting deletion erase* eliminate"
-            " discard* drop trash get_rid_of getting_rid_of throw_away throw_out purge* dedup* de_duplicate"
-            " de_dupe rid bin ditch chuck toss dispose clear_out into_the_trash to_the_trash wipe wipes"
-            " lose nuke zap scrap del rm unlink can_go may_go must_go should_go gone"
-            " delte deleet"
+            "remove removes kill removed removing removal delete deletes deleted deleting deletion erase*"
+            " eliminate discard* drop trash get_rid_of getting_rid_of throw_away throw_out purge* dedup*"
+            " de_duplicate de_dupe rid bin ditch chuck toss dispose clear_out into_the_trash to_the_trash wipe"
+            " wipes lose nuke zap scrap del rm unlink can_go may_go must_go should_go gone delte deleet axe"
+            " obliterate annihilate destroy destroyed expunge jettison do_away_with weed_out weeded_out in_the_bin"
+            " into_the_bin to_the_bin in_the_trash in_the_garbage in_the_recycle_bin to_the_recycle_bin"
+            " into_the_recycle_bin trashed binned scrapped trashing binning chucked tossed ditched"
         ),
         "de": (
-            "losch* loesch* entfern* beseitig* weg wegwerfen wegschmeissen raus rausschmeissen deduplizier* loswerden"
-            " schmeiss* wirf tilge*"
+            "losch* loesch* entfern* beseitig* weg wegwerfen wegschmeissen raus rausschmeissen deduplizier*"
+            " loswerden schmeiss* wirf tilge* eliminier* vernicht* ausradier* wegmach* wegschmeiss* fliegt_raus"
+            " fliegen_raus kick in_den_papierkorb in_den_mull in_die_tonne loszuwerden entsorg* entledig*"
+            " ausmist*"
         ),
         "es": (
             "borra* borre* elimina* elimine* quita quitar quite quitame suprim* deduplica* tira tirar"
-            " cargate cargatelos deshazte"
-            " deshacerme elimin* borr*"
+            " cargate cargatelos deshazte deshacerme elimin* borr* fulmina* destruy* descarta deshacerte"
+            " deshagas deshaz_de tiralo tiralos tirala tiralas a_la_papelera a_la_basura desecha* cepillate"
+            " vorra* boora* borar"
         ),
     },
     "organize": {
@@ -118,8 +123,8 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "list": {
         "en": (
             "list lists listing show shows display ls which_files what_files view print_out which see"
-            " what_folders what_images what_pictures what_photos what_documents what_videos enumerate"
-            " name_all grab take pick select"
+            " what_folders what_images what_pictures what_photos what_documents what_videos enumerate name_all"
+            " grab take pick select let_me_see give_me_a_list run_through"
         ),
         "de": "liste listet zeig* auflist* nimm nehme wahle welche welcher welches anzeigen nenne_mir aufzahl*",
         "es": (
@@ -129,48 +134,59 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "find": {
         "en": (
-            "find finds finding search searches searching look_for looking_for locate where_is where_are where_s hunt"
-            " where_did where_the_hell wheres track_down seek grep"
+            "find finds finding search searches searching look_for looking_for locate where_is where_are"
+            " where_s hunt where_did where_the_hell wheres track_down seek grep wrote_down written_down"
+            " write_down jotted_down noted_down made_a_note end_up_at what_happened_to where_has where_have"
+            " whereabouts"
         ),
-        "de": "such suche suchen sucht durchsuch* finde finden findet find wo_ist wo_sind wo_liegt wo_liegen"
-        " wo_steckt"
-        " wo_finde in_welcher in_welchen wo_steht raussuch* heraussuch*",
-        "es": "busca buscar buscame busque encuentra* encuentre* encontrar halla localiza* donde_esta donde_estan"
-        " en_que_archivo"
-        " en_que_fichero rastrea*",
+        "de": (
+            "such suche suchen sucht durchsuch* finde finden findet find wo_ist wo_sind wo_liegt wo_liegen"
+            " wo_steckt wo_finde in_welcher in_welchen wo_steht raussuch* heraussuch* aufgeschrieben notiert"
+            " aufgeschrieben_habe vermerkt hingekommen abgeblieben geblieben hin_verschwunden wo_ist_hin"
+        ),
+        "es": (
+            "busca buscar buscame busque encuentra* encuentre* encontrar halla localiza* donde_esta"
+            " donde_estan en_que_archivo en_que_fichero rastrea* apunte anote deje_apuntado escribi_lo"
+            " tengo_apuntado"
+        ),
     },
     "move": {
         "en": (
             "move moves moved moving put puts shift transfer relocate collect collects gather stick go_into go_to"
-            " goes_into"
-            " goes_to go_in belong belongs stash place_into drop_into throw_into bring should_go_into should_go_to"
-            " should_go_in should_be_in should_be_put should_be_moved shove sling relocated lived live"
-            " lives dump_into dump file_away"
+            " goes_into goes_to go_in belong belongs stash place_into drop_into throw_into bring should_go_into"
+            " should_go_to should_go_in should_be_in should_be_put should_be_moved shove sling relocated lived"
+            " live lives dump_into dump file_away park parks tuck tucked slot stow haul drag slide lump transport"
+            " carry deposit place_them place_it reside resides relocating dispatch plonk plop settle parked placed"
+            " shoved kept_in migrate"
         ),
         "de": (
-            "verschieb* bewege beweg bewegen leg lege legen pack packe packen steck stecke stecken schieb"
-            " schiebe"
-            " schieben gehoren gehort kommen kommt sammle sammel sammeln wandern wandert verfracht*"
-            " verschieben verleg* raume_in bring bringe"
+            "verschieb* bewege beweg bewegen leg lege legen pack packe packen steck stecke stecken schieb schiebe"
+            " schieben gehoren gehort kommen kommt sammle sammel sammeln wandern wandert verfracht* verschieben"
+            " verleg* raume_in bring bringe hol hole holen zieh ziehe ziehen schaff schaffe schaffen schafft"
+            " bugsier* deponier* ablegen ablege unterbring* unterzubringen abgelegt gelegt verschoben einfug*"
+            " umzieh* umziehen stell stelle stellen raum_es transportier* packt verstau* beforder*"
         ),
         "es": (
             "manda mandar mandame mueve* mover mueva* muev* guarda guardar guardame pon poner ponlos ponga"
-            " traslada* traslade*"
-            " lleva llevar mete meter reune"
-            " junta coloca*"
-            " pasa pasar pasala pasalas pasalo pasalos pasamela pasamelas pasamelo pasamelos pasarlas pasarlos"
-            " ponla ponlas ponlo ponme ponmelas ponmelos guardala guardalas guardalo guardalos guarde guarden"
-            " metela metelas metelo metelos llevalas llevalos mandalas mandalos"
+            " traslada* traslade* lleva llevar mete meter reune junta coloca* pasa pasar pasala pasalas pasalo"
+            " pasalos pasamela pasamelas pasamelo pasamelos pasarlas pasarlos ponla ponlas ponlo ponme ponmelas"
+            " ponmelos guardala guardalas guardalo guardalos guarde guarden metela metelas metelo metelos llevalas"
+            " llevalos mandalas mandalos traspasa* desplaza* deposita* ubica* situa situar arrastra* vuelca*"
+            " reubica* recoloca* almacena* trasladen muevan metan pongan vayan vaya van ir meterlas meterlos"
+            " ponerlas ponerlos dejalos_en dejalas_en dejalo_en guardarlas guardarlos saca sacar saque sacame"
         ),
     },
     "rename": {
         "en": (
             "rename renames renamed renaming change_the_name change_the_names call rname should_be_called"
-            " should_be_named be_called"
+            " should_be_named be_called retitle retitled rechristen relabel relabelled rebrand shall_be_known_as"
+            " be_known_as known_as give_it_the_name give_them_the_name goes_by_the_name"
         ),
-        "de": "umbenenn* benenn* umzubenennen nenne",
-        "es": "renombra* renombre* cambia_el_nombre cambiar_el_nombre cambiale_el_nombre cambia_los_nombres"
-        " llamalo llamala",
+        "de": ("umbenenn* benenn* umzubenennen nenne umtauf* taufe taufen umgetauft umbenannt* umbenennst"),
+        "es": (
+            "renombra* renombre* cambia_el_nombre cambiar_el_nombre cambiale_el_nombre cambia_los_nombres llamalo"
+            " llamala rebautiza* retitula* bautiza* ponle_el_nombre ponle_de_nombre ponles_el_nombre"
+        ),
     },
     "prefix": {
         "en": (
@@ -238,13 +254,13 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "pack": {
         "en": (
             "squash squeeze shrink zipped_up compress compresses compressing zip_up bundle gzip tarball"
-            " zipping archiving zip_file_of zip_of"
-            " archive_of"
-            " zip_from back_up backs_up backing_up"
+            " zipping archiving zip_file_of zip_of archive_of zip_from back_up backs_up backing_up wrap wraps"
+            " package zipp zpi back_it_up back_them_up back_this_up"
         ),
         "de": (
-            "verpack* gezippt gepackt zippe zippen komprimier* archivier* einpack* packe_ein zip_aus zip_von zip_mit"
-            " archiv_aus archiv_mit"
+            "verpack* gezippt gepackt zippe zippen komprimier* archivier* einpack* packe_ein zip_aus zip_von"
+            " zip_mit archiv_aus archiv_mit schnur schnure schnuren bundel* bundle zusammenpack* zusammenschnur*"
+            " zusammenzupacken verschnur* eintuten"
         ),
         "es": "comprim* comprime* empaqueta* archiva archivar zip_con zip_de archivo_comprimido",
     },
@@ -275,9 +291,15 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "deshaz deshacer revierte revertir",
     },
     "create": {
-        "en": "create creates creating make makes new add adds mkdir set_up",
-        "de": "erstell* anlegen anleg* erzeug* neu neue neuen neues mach mache machen hinzufug* fuge fug",
-        "es": "crea crear cree creame haz hazme hacer nueva nuevo anade anadir agrega agregar pon_el",
+        "en": ("create creates creating make makes new add adds mkdir set_up tack attach slap"),
+        "de": (
+            "erstell* anlegen anleg* erzeug* neu neue neuen neues mach mache machen hinzufug* fuge fug einricht*"
+            " richte anzuleg* angelegt neuer"
+        ),
+        "es": (
+            "crea crear cree creame haz hazme hacer nueva nuevo anade anadir agrega agregar pon_el"
+            " abre_una_carpeta abrir_una_carpeta"
+        ),
     },
     "clean": {
         "en": (
@@ -320,14 +342,18 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "content": {
         "en": (
-            "mention mentions mentioning contain contains containing about content contents word words phrase"
-            " text_of saying talk_about talks_about talk_of refer* with_the_word with_the_text inside_the_text"
-            " regarding"
+            "mention mentions mentioning contain contains containing about content contents word words"
+            " phrase text_of saying talk_about talks_about talk_of refer* with_the_word with_the_text"
+            " inside_the_text regarding wrote_down written_down write_down jotted_down noted_down made_a_note"
         ),
-        "de": "enthalt* enthaelt enthalten erwahn* erwaehn* inhalt* vorkomm* vorkommt kommt_vor uber ueber wort"
-        " drinsteht"
-        " geht_es_um",
-        "es": "contiene* contengan contenga mencion* contenido* palabra hablan habla hable sobre acerca",
+        "de": (
+            "enthalt* enthaelt enthalten erwahn* erwaehn* inhalt* vorkomm* vorkommt kommt_vor uber ueber"
+            " wort drinsteht geht_es_um aufgeschrieben notiert aufgeschrieben_habe vermerkt"
+        ),
+        "es": (
+            "contiene* contengan contenga mencion* contenido* palabra hablan habla hable sobre acerca apunte"
+            " anote deje_apuntado escribi_lo tengo_apuntado"
+        ),
     },
     "name": {
         "en": "name names named called title titled filename filenames file_name file_names",
@@ -357,7 +383,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         ),
         "de": (
             "alt alte alten alter letzte* gestern heute jahr* monat* woche* tage veraltet* uralt* kurzlich"
-            " wie_alt wann_wurde"
+            " wie_alt wann_wurde vorletzt*"
         ),
         "es": "viejo* vieja* antiguo* antigua* reciente* ayer hoy ano anos mes meses semana* dia dias",
     },
@@ -484,15 +510,17 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "en": (
             "recursively recursive all_subfolders in_subfolders its_subfolders including_subfolders"
             " and_subfolders everywhere those_in_subfolders the_subfolders_too subfolders_too at_any_depth"
-            " all_the_subfolders"
-            " any_subfolder subfolders_as_well including_those_in_subfolders deep"
+            " all_the_subfolders any_subfolder subfolders_as_well including_those_in_subfolders deep"
+            " subfolders_included included_subfolders incl_subfolders every_folder_below"
+            " all_the_folders_below folders_below everywhere_below"
         ),
         "de": (
             "rekursiv allen_unterordnern uberall in_unterordnern den_unterordnern auch_in_unterordnern"
-            " samt_unterordnern"
+            " samt_unterordnern unterordner_eingeschlossen"
         ),
         "es": (
-            "recursiv* todas_las_subcarpetas en_subcarpetas las_subcarpetas incluidas_las_subcarpetas en_todas_partes"
+            "recursiv* todas_las_subcarpetas en_subcarpetas las_subcarpetas incluidas_las_subcarpetas"
+            " en_todas_partes subcarpetas_incluidas incluyendo_subcarpetas en_total_contando"
         ),
     },
     "newest": {
@@ -531,9 +559,12 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "primero",
     },
     "because": {
-        "en": "because cause cuz since_i as_i",
-        "de": "weil denn",
-        "es": "porque ya_que puesto_que",
+        "en": (
+            "because cause cuz since_i as_i since_he since_she since_we since_they since_it since_my since_our as_my"
+            " now_that seeing_that given_that seeing_as"
+        ),
+        "de": "weil denn zumal da_ich da_er da_wir da_es da_mein da_meine da_man da_der",
+        "es": "porque ya_que puesto_que pues_que dado_que",
     },
     "wellknown": {
         "en": "downloads desktop",
@@ -553,7 +584,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "folder": {
         "en": "folder folders directory directories dir subfolder subfolders subdirectory subdirectories",
         "de": "ordner ordnern verzeichnis verzeichnisse unterordner unterordnern mappe",
-        "es": "carpeta carpetas directorio directorios subcarpeta subcarpetas",
+        "es": "carpeta carpetas directorio directorios subcarpeta subcarpetas abre_una_carpeta abrir_una_carpeta",
     },
     # What no skill does.
     "foreign": {
@@ -577,6 +608,11 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " reproduce* cifra* convierte* convertir edita* instala* copia copiar descarga* sube subir formatea*"
             " chiste poema noticias llama_a ejecuta* ejecutar"
         ),
+    },
+    "beside": {
+        "en": "next_to alongside beside adjacent_to near",
+        "de": "neben",
+        "es": "junto_a al_lado_de cerca_de",
     },
     "greeting": {
         "en": (
@@ -622,6 +658,15 @@ FILLERS: dict[Language, str] = {
         " frankly listen dear assistant damned freaking frigging effing stupid dumb lousy wretched stinking blasted"
         " crappy shitty silly eventually basically literally simply afterall finally promptly pronto immediately"
         " three four five six seven eight nine ten eleven twelve"
+        " understood   straight pronto straightaway heck heaven heavens gosh sorry yikes dang darn darned"
+        " cheers ta lads folks buddy pal chap dearie honey possible possibly forthwith henceforth onwards onward"
+        " ought whether  hence therefore thus moreover furthermore besides_that exact precisely"
+        " rotten pesky blimming blooming bleeding sodding cursed frigging measly godforsaken infernal"
+        " altogether  anymore   sometime someday once_and_for_all"
+        " today_please rid_off       known"
+        " thanking gladly ever_so fewest somehow someplace a_bit beforehand meanwhile"
+        " exactly_that    willing able"
+        " helo hullo thsi tihs waht whta cna yuo hte fro wiht jsut plz plese plase pelase plaese thx thanx thnx thks tha ot fo"
     ),
     "de": (
         "der die das den dem des ein eine einen einem einer eines ich mir mich mein meine meinen meinem meiner"
@@ -642,6 +687,16 @@ FILLERS: dict[Language, str] = {
         " umgehend vielleicht freundlicherweise netterweise"
         " ubrigen restlichen rest vorhanden befinde befinden liegt liegen"
         " zwei drei vier funf fuenf sechs sieben acht neun zehn elf zwolf"
+        " beiden beide beides sollte muss musste kann konnen durfte durften lieb liebe lieben bestens damit  dazu"
+        " daran darauf  dafur danke dankeschon evtl eventuell gegebenenfalls ggf zugig zeitnah schleunigst"
+        " gefalligst sofort augenblicklich dalli kurz kurzerhand rein raus heraus herunter hervor runter rauf"
+        " ruber heruber hinuber"
+        " zusammen miteinander gemeinsam gelegentlich irgendwann irgendwie irgendwo irgendwohin nunmehr nun"
+        " daher deshalb deswegen darum trotzdem immerhin uberhaupt sogar nurmal nochmals wieder freundlich hoflich"
+        " hoflichst herzlich seien sei ware waren hatten wurde verfickte verfickten verfluchter verflixte"
+        " verflixten dreckige dreckigen dreckiges bloder blodes dummer dummes doofe doofen olle ollen gott himmel"
+        " okay ok jo jep tut tun getan    welch    samtlich"
+        " bite bitt bidde biite di dei wi dan un unt ma kan kanst kannste kansst nen nem eien einne nich nihct_mehr binich ihc mier"
     ),
     "es": (
         "el la lo los las un una unos unas yo me mi mis tu tus te se su sus nos y e o u de del al a en por para"
@@ -656,8 +711,18 @@ FILLERS: dict[Language, str] = {
         " dichosas estupido estupida estupidos estupidas cono hostia inmediatamente amablemente"
         " quien cuando donde sea ocupe ocupen pese pesen peso sean tiene tienen tenga tengan queden"
         " dos tres cuatro cinco seis siete ocho nueve diez once doce"
+        " mucho muchas muchos mucha      cosa       "
+        " ambos ambas juntos juntas usted ustedes vosotros vuestro vuestra nuestro nuestra nuestros nuestras"
+        " tener tenia haber estar estan estaba estaria seria serian podrian pudiera pudieras quisieras queria"
+        " pedirte pedirle rogarle agradezco agradeceria vendria gracias porfi pronto enseguida inmediato finalmente"
+        " simplemente realmente directamente urgentemente asimismo ademas  acaso siquiera claro pleno cabron"
+        " cabrona cabrones carajo leches leche narices caray caramba ostras demonios diablos"
+        " conazo asqueroso asquerosa asquerosos asquerosas horrendo horrenda feo fea puto_ya cojones hala hale"
+        "  alli    debe deben deberia deberian hace falta hacen falta"
+        " respectivo respectiva correspondiente"
         " quede esos esas ese esa aquellos"
         " aquellas fueron sido sobra sobran gustaria quieres quisieras oye ok vale cual llame podeis dentro"
+        " ke q k porfabor porfavo xfabor grasias kiero kisiera"
     ),
 }
 """Words that say nothing about what is to be done."""
@@ -712,7 +777,7 @@ SEPARABLE: dict[str, str] = {
     "lower": "schreib*+klein mach*+klein",
     "upper": "schreib*+gross mach*+gross",
     "prefix": "stell*+voran setz*+davor",
-    "suffix": "hang*+an haeng*+an",
+    "suffix": "hang*+an haeng*+an hang*+dran haeng*+dran hang*+hintendran",
     "foreign": "druck*+aus lad*+hoch lad*+herunter lad*+runter ruf*+an schalt*+aus schick*+ab fuhr*+aus",
     "undo": "mach*+ruckgangig nimm+zuruck",
 }

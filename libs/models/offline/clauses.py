@@ -123,6 +123,17 @@ class Reading:
     text: str
     language: Language
     clauses: tuple[Clause, ...]
+    asked: str = ""
+    """The text without names and talk, in its old length."""
+    torn: bool = False
+    """Was something taken back, and it is not plain what?"""
+
+    def sentence(self, clause: Clause) -> str:
+        """All that was asked from the beginning of the sentence that has the clause's deed."""
+        deeds = [word.start for word in clause.words if not ACTIONS.isdisjoint(word.concepts)]
+        start = min(deeds or [item.start for item in clause.items])
+        begin = max((self.asked.rfind(mark, 0, start) for mark in ".!?;:\n"), default=-1) + 1
+        return self.asked[begin:]
 
     def wishes(self, mood: Mood) -> tuple[Clause, ...]:
         return tuple(clause for clause in self.clauses if clause.mood is mood)

@@ -13,6 +13,7 @@ from typing import Any
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.models.offline import quantities
+from libs.models.offline.archives import into_archive
 from libs.models.offline.clauses import ACTIONS, Clause, Mood, Reading
 from libs.models.offline.drafting import paths
 from libs.models.offline.earlier import in_full
@@ -81,7 +82,8 @@ def _objections(
 def _misfits(step: Step, tool: ToolDefinition, reading: Reading, ground: Ground) -> Iterator[Objection]:
     asked = {concept for clause in reading.wishes(Mood.DO) for concept in clause.concepts}
     sent = tool.effect is Effect.MOVE and any(_sends(clause, ground) for clause in reading.wishes(Mood.DO))
-    if asked.isdisjoint(ASKED_BY[tool.effect]) and not sent:
+    packed = tool.effect is Effect.CREATE and any(into_archive(clause) for clause in reading.wishes(Mood.DO))
+    if asked.isdisjoint(ASKED_BY[tool.effect]) and not (sent or packed):
         yield step.ordinal, f"Step {step.ordinal} would {tool.effect} files, which the request does not ask for."
     ruled_out = [clause for clause in reading.wishes(Mood.NEVER) if _rules_out(clause, tool)]
     if ruled_out:

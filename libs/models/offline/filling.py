@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs.models.offline import quantities, styling
 from libs.models.offline.archives import archive_noun, is_archive
 from libs.models.offline.clauses import KINDS, Clause, Item, Name, Named
+from libs.models.offline.ground import NoSuchPlace
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import INTO, places
+from libs.models.offline.pronouns import THERE
 from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import mixed, select
+from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word
 from libs.skills import ToolDefinition, selected
 
@@ -43,7 +46,7 @@ def fill(tool: ToolDefinition, clause: Clause, scene: Scene) -> Filled:
     """Raises `Outside` or `NoSuchPlace` for a place that may not or cannot be meant."""
     said = {param: ROLES[role](clause, scene) for param, role in tool.roles.items() if role in ROLES}
     args = tool.defaults() | {param: value for param, value in said.items() if value is not None}
-    args |= _styled(tool, clause, scene)
+    args |= _styled(tool, clause, scene) | _within_path(tool, args)
     awaited = {
         need.param
         for need in tool.needs
@@ -53,6 +56,14 @@ def fill(tool: ToolDefinition, clause: Clause, scene: Scene) -> Filled:
     if "base" in tool.roles.values() and not styling.style(clause, scene.text):
         missing = (*missing, "rule")
     return Filled(args, missing, bool(awaited))
+
+
+def _within_path(tool: ToolDefinition, args: Mapping[str, Any]) -> dict[str, Any]:
+    """A new thing's name that is a path: its folder, and its name there."""
+    named = next((param for param, role in tool.roles.items() if role == "name"), "")
+    around = next((param for param, role in tool.roles.items() if role == "folder"), "")
+    above, slash, name = str(args.get(named, "")).strip("/").rpartition("/")
+    return {around: above, named: name} if slash and around else {}
 
 
 def _styled(tool: ToolDefinition, clause: Clause, scene: Scene) -> dict[str, Any]:
@@ -159,12 +170,17 @@ def _folder(clause: Clause, scene: Scene) -> str | None:
 def _target(clause: Clause, scene: Scene) -> str | None:
     said = [place for place in places(clause, scene.ground) if place.target]
     if said:
+        if scene.ground.slip_of(said[-1].said) and scene.ground.has(said[-1].said) is None:
+            raise NoSuchPlace(said[-1].said)
         return scene.ground.path(said[-1].said, new=True)
-    there = any(
-        word.folded in ("dort", "hinein", "dorthin", "rein", "darin", "therein", "alli", "dentro")
-        for word in clause.words
-    )
+    there = any(word.folded in THERE for word in clause.words)
+    up_here = any(word.folded in HERE for word in clause.words) and scene.created is None
+    if up_here and clause.says("move") and folders(clause, scene) != (".",):
+        return "."
     return scene.created if clause.says("here") or there else None
+
+
+HERE = listed("here hierher hier aqui aca")
 
 
 def _sorted_into(clause: Clause, scene: Scene) -> str | None:
@@ -332,7 +348,18 @@ def _said_name(clause: Clause, scene: Scene) -> str | None:
         ),
         default=0,
     )
-    return _span(scene.text, [item for item in clause.items[at + 1 :] if item not in around and not _grammar(item)])
+    after = clause.items[at + 1 :]
+    name = [item for item in after if item not in around and not _grammar(item)]
+    return None if _parted(after, name) else _span(scene.text, name)
+
+
+def _parted(items: Sequence[Item], name: Sequence[Item]) -> bool:
+    """Do little words stand in it that no name has: "Tunes for the mp3s"?"""
+    between = items[items.index(name[0]) : items.index(name[-1])] if name else ()
+    return any(isinstance(item, Word) and item.folded in PARTING for item in between)
+
+
+PARTING = listed("for with fur mit para con containing into to")
 
 
 def _kind(clause: Clause, scene: Scene) -> str | None:

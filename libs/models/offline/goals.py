@@ -10,7 +10,7 @@ from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Name, Name
 from libs.models.offline.ground import Ground
 from libs.models.offline.matching import Matcher, Ranked, sure
 from libs.models.offline.meaning import LETTERS, STYLES
-from libs.models.offline.pronouns import points_back
+from libs.models.offline.pronouns import points_back, the_things
 from libs.models.offline.selection import the_rest
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word
@@ -198,7 +198,19 @@ def _points_back(clause: Clause) -> bool:
     if named or clause.says("duplicate", *KINDS, "type"):
         return False
     alone = any(word.folded in DEMONSTRATIVES for word in clause.words) and not any(w.unknown for w in clause.words)
-    return (points_back(clause.words) or alone) and not clause.says("file", "folder", "all")
+    whole = clause.says("all") and not _all_of_them(clause)
+    return (points_back(the_things(clause.items)) or alone) and not clause.says("file", "folder") and not whole
+
+
+def _all_of_them(clause: Clause) -> bool:
+    """ "They all", "all of them"."""
+    near = [
+        word.folded for word in clause.words if word.folded in THEY or "all" in word.concepts or word.folded == "of"
+    ]
+    return any(word in THEY for word in near) and near[-1:] != near[:1]
+
+
+THEY = listed("they them these those sie ellos ellas")
 
 
 DEMONSTRATIVES = listed("that this das dies eso esto")

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from libs.errors import Rejected
-from libs.retrieval.words import fold
+from libs.retrieval.words import fold, one_slip
 
 
 class Outside(Rejected):
@@ -95,6 +95,11 @@ class Ground:
         among = [*(self.names or ()), *(path for path in self.paths or () if "/" in path)]
         near = {fold(path.rpartition("/")[2]): path for path in reversed(among)}
         return tuple(near[found] for found in difflib.get_close_matches(fold(name), near, n=3, cutoff=0.6))
+
+    def slip_of(self, name: str) -> bool:
+        """Is it one slip away from a folder that is there, and so perhaps no new one? A number is no slip."""
+        said = fold(name.strip("/"))
+        return any(one_slip(fold(real), said) and _letters(fold(real), said) for real in self.folders)
 
     def has(self, name: str) -> str | None:
         """The name as it is really written, or None."""
@@ -177,6 +182,11 @@ def singulars(word: str) -> frozenset[str]:
     """The word, and what it may be the plural of."""
     cut = [word.removesuffix(end) + put for end, put in PLURALS if word.endswith(end)]
     return frozenset(one for one in (word, *cut) if len(one) >= 3)
+
+
+def _letters(left: str, right: str) -> bool:
+    """Do both have the same digits?"""
+    return re.findall(r"\d", left) == re.findall(r"\d", right)
 
 
 @cache

@@ -16,12 +16,61 @@ from libs.retrieval.words import Word, fold, words
 
 def names(text: str, known: Sequence[str]) -> list[Named]:
     """All names in the text; what one rule has found is out of the next one's sight."""
-    found: list[Named] = []
+    found = list(_copies(text, known))
     for rule in (_quotes, titles.series, titles.holding, titles.spaced, titles.titles):
         found += list(rule(masked(text, found)))
     found += list(_said_exactly(masked(text, found), known))
+    found += list(titles.apposed(masked(text, found)))
     tokens = re.finditer(r"[^\s,;\0]+", masked(text, found))
-    return found + [name for token in tokens if (name := pathlike(token))]
+    return found + [name for token in tokens if (name := pathlike(token) or _below(token, known))]
+
+
+def _below(token: re.Match[str], known: Sequence[str]) -> Named | None:
+    """ "docs/old", where such a folder is there, though both are ordinary words."""
+    said = token.group().rstrip(".!?:)")
+    there = "/" in said and any(name.rstrip("/") == said.partition("/")[0] for name in known)
+    return Named(Name.PATH, said, token.start(), token.start() + len(said)) if there else None
+
+
+COPY_OF = re.compile(
+    r"\b(?:the\s+)?(?:(?:second|spare|extra|duplicate)\s+)?(?:copy|duplicate)\s+of\s+(?:the\s+)?"
+    r"|\b(?:die\s+)?(?:Kopie|Dublette)\s+(?:von|der|des)\s+"
+    r"|\b(?:la\s+)?copia\s+de(?:l|\s+la)?\s+",
+    re.IGNORECASE,
+)
+COPIED = (
+    "{} copy",
+    "copy of {}",
+    "{}-copy",
+    "{}_copy",
+    "{} (1)",
+    "{} (2)",
+    "{} kopie",
+    "kopie von {}",
+    "{} copia",
+    "copia de {}",
+)
+"""How copies are called."""
+
+
+def _copies(text: str, known: Sequence[str]) -> Iterator[Named]:
+    """ "The copy of cake.jpg", where one file is called as its copy."""
+    for match in COPY_OF.finditer(text):
+        begun = [
+            name
+            for name in _spoken(known)
+            if "." in _spoken(known)[name] and fold(text[match.end() :]).startswith(fold(name))
+        ]
+        said = max(begun, key=len, default="")
+        stem, dot, ending = said.rpartition(".") if "." in said else (said, "", "")
+        called = {fold(form.format(stem)) for form in COPIED}
+        held = [
+            name
+            for name in known
+            if fold(name.rpartition("/")[2].rpartition(".")[0]) in called and name.endswith(dot + ending)
+        ]
+        if said and len(held) == 1:
+            yield Named(Name.PATH, held[0], match.start(), match.end() + len(said))
 
 
 def _quotes(text: str) -> Iterator[Named]:
@@ -34,6 +83,8 @@ def _said_exactly(text: str, known: Sequence[str]) -> Iterator[Named]:
     """
     for name, real in sorted(_spoken(known).items(), key=lambda pair: (-len(pair[0]), pair[0])):
         plain = name == name.lower()
+        if plain and name.isalpha():
+            yield from _beside_noun(text, name, real)
         if not name or (plain and not re.search(r"[^\w]|[_\d]", name)) or name.isdigit():
             continue
         flags = re.IGNORECASE if " " in name or "." in name else 0
@@ -44,6 +95,15 @@ def _said_exactly(text: str, known: Sequence[str]) -> Iterator[Named]:
                 continue
             yield Named(Name.PATH, real, match.start(), match.end())
             text = text[: match.start()] + "\0" * len(name) + text[match.end() :]
+
+
+def _beside_noun(text: str, name: str, real: str) -> Iterator[Named]:
+    """ "The old folder", where one is called so."""
+    said = re.escape(name)
+    noun = rf"\bthe\s+({said})(?=\s+(?:folder|directory)\b)|\b(?:folder|directory|ordner|carpeta)\s+({said})(?![\w/.-])"
+    for match in re.finditer(noun, text) if words(name)[0].concepts else ():
+        group = 1 if match[1] else 2
+        yield Named(Name.PATH, real, match.start(group), match.end(group))
 
 
 EVERY = re.compile(
@@ -98,7 +158,8 @@ def masked(text: str, names: Sequence[Item]) -> str:
 
 
 BESIDE = re.compile(
-    r"\b(?:right\s+)?(?:next\s+to|alongside|beside|neben|junto\s+a|al\s+lado\s+de)\s+(?:the\s+|die\s+|der\s+|das\s+|el\s+|la\s+)?$",
+    r"\b(?:right\s+)?(?:next\s+to|alongside|beside|neben|junto\s+a|al\s+lado\s+de)\s+(?:the\s+|die\s+|der\s+"
+    r"|das\s+|el\s+|la\s+)?$",
     re.IGNORECASE,
 )
 

@@ -14,7 +14,9 @@ from libs.models.offline.paths import file_like
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
-INTO = frozenset(("to", "into", "onto", "nach", "zu", "zum", "zur", "a", "al", "under"))
+INTO = frozenset(
+    ("to", "into", "onto", "nach", "zu", "zum", "zur", "a", "al", "under", "beneath", "below", "underneath")
+)
 IN = frozenset(
     ("in", "inside", "within", "from", "of", "im", "ins", "aus", "von", "vom", "en", "de", "del", "dentro", "desde")
 )
@@ -22,7 +24,10 @@ PUTS = listed(
     "put puts pack packe packen leg lege legen verschiebe verschieben verschieb pon poner mete meter collect gather"
     " stick sammle sammel sammeln steck stecke tu tue reune junta coloca place drop store stash dump throw shove schieb"
     " schiebe mueve guarda ponlos should_go_in go_in bring"
-    " belong belongs live lives should_live gehort gehoren kommt kommen wandert wandern"
+    " park parks tuck slot stow haul slide lump deposit plonk plop settle keep kept sit reside place placed schaff"
+    " schaffe raum raume stell stelle zieh hol deponier deposita ubica situa vuelca almacena"
+    " meter ponga metan pongan guarde"
+    " poner ponerlas belong belongs live lives should_live gehort gehoren kommt kommen wandert wandern"
 )
 """Verbs after which "in X" is where something goes."""
 FOLDER_WORDS = frozenset(("folder", "wellknown"))
@@ -122,11 +127,14 @@ def _place(items: Sequence[Item], at: int, ground: Ground) -> Place | None:
         return None  # "in zwei Sätzen"
     if item.folded in MAIN and before and ground.has(item.text) is None and _folder_word(after):
         return Place(".", item, before)
+    if item.folded in ROOT and before:
+        return Place(".", item, "into" if before in ("in", "ins", "en") else before)
     if not _may_be_place(item, ground, before=before, beside=beside, last=after is None):
         return None
     return Place(item.text, item, before, beside and not before)
 
 
+ROOT = listed("hauptordner hauptverzeichnis stammordner stammverzeichnis wurzelverzeichnis oberordner")
 MAIN = listed("main top root parent principal raiz")
 """With the word folder, the one that we work in: "up into the main folder"."""
 
@@ -167,7 +175,7 @@ def _may_be_place(word: Word, ground: Ground, *, before: str, beside: bool, last
 
 def _preposition(items: Sequence[Item], at: int) -> str:
     """The preposition before an item, looking past articles and words such as "folder" or "called"."""
-    for item in reversed(items[max(0, at - 5) : at]):
+    for item in reversed(items[max(0, at - 8) : at]):
         if isinstance(item, Named):
             return ""
         if item.folded in INTO | IN:

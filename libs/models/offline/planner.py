@@ -96,6 +96,8 @@ class _Planning:
             return self._voice.answers(say.DANGEROUS, Why.DANGEROUS)
         if isinstance(self._full, Lost) and not self._answer:
             return self._voice.asks(say.EARLIER, "paths", said=self._full.said)
+        if self._reading.torn and not self._answer:
+            return self._voice.asks(say.WHAT_WITH, said=self._task.text)
         if self._reading.says("undo"):
             return self._voice.answers(say.UNDO, Why.DECLINED)
         return self._outside(beyond) if (beyond := self._beyond()) is not None else None

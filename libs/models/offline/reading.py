@@ -11,14 +11,18 @@ from datetime import datetime
 
 from libs.models.offline import courtesy
 from libs.models.offline.archives import into_archive
-from libs.models.offline.clauses import AND, BUT, KINDS, OR, Clause, Item, Measure, Mood, Named, Reading
+from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, OR, Clause, Item, Measure, Mood, Named, Reading
 from libs.models.offline.ground import singulars, words_of
+from libs.models.offline.idioms import plainly
 from libs.models.offline.measures import Measured, measured
 from libs.models.offline.moods import corrected, mooded, negated, selects
 from libs.models.offline.naming import beside, known_as, masked, names
+from libs.models.offline.nesting import nested
+from libs.models.offline.repairs import repaired
+from libs.models.offline.telling import CONDITIONS
 from libs.models.offline.verbs import reunited, verbal
 from libs.retrieval.lexicon import Language, listed
-from libs.retrieval.words import Word, extension_of, language_of, words
+from libs.retrieval.words import Word, extension_of, fold, language_of, words
 
 SPLITTING_NOT = frozenset(("not", "don_t", "dont", "do_not", "never", "without", "ohne", "sin", "neither"))
 
@@ -38,20 +42,28 @@ def read(text: str, known: Sequence[str] = (), *, now: datetime | None = None) -
     text = ARROW.sub(
         lambda found: f" {'to':<{len(found.group()) - 1}}" if len(found.group()) > 2 else found.group(), text
     )
-    listed_apart = enumerated(text)
+    listed_apart, torn = repaired(enumerated(plainly(text, known)), known)
     listed_apart, named = beside(listed_apart, names(listed_apart, known))
     plain = masked(listed_apart, named)
     language = language_of(plain)
     plain, told = courtesy.parted(plain, known, language)
     measures = [_measure(text, one) for one in (measured(plain, now) if now else ())]
     plain = masked(plain, measures)
-    # The English article would else pass for the Spanish preposition.
     said = [known_as(_article(_unslipped(word, known), language), known) for word in words(plain)]
-    items: list[Item] = reunited(sorted((*said, *named, *measures), key=lambda item: item.start), plain)
+    items = nested(sorted((*said, *named, *measures), key=lambda item: item.start), _folders(known))
+    items = reunited(items, plain)
     said_for = [part for part in _parts(items, plain) if not _reason(part)]
     parts = corrected(negated([_told(verbal(part), told, known) for part in said_for]))
     parts = [part for part in parts if part.items]
-    return Reading(text, language, tuple(_returned(list(_gathered(parts)))))
+    return Reading(text, language, tuple(_returned(list(_gathered(parts)))), asked=plain, torn=torn)
+
+
+def _folders(known: Sequence[str]) -> frozenset[str]:
+    """What is at the top and may be a folder, and those above the files that are known."""
+    names = (name.rstrip("/") for name in known)
+    return frozenset(
+        fold(name.rpartition("/")[0] if "/" in name else name) for name in names if "/" in name or "." not in name
+    )
 
 
 def enumerated(text: str) -> str:
@@ -88,6 +100,9 @@ def _unslipped(word: Word, known: Sequence[str]) -> Word:
 
 
 def _article(word: Word, language: Language) -> Word:
+    """The English article would else pass for the Spanish preposition, and a Spanish "of the" for a deed."""
+    if word.folded == "del" and language == "es":
+        return replace(word, concepts=(), filler=True)
     return replace(word, folded="an") if word.folded == "a" and language != "es" else word
 
 
@@ -180,6 +195,8 @@ def _together(held: Clause, part: Clause) -> Clause | None:
         return None
     if part.joined == "," and _relative(part):
         return held.joins(part)
+    if _idle(held) and (part.joined == "." or (part.joined == "," and _imperative(part))):
+        return None
     if _stands(part):
         apart = _stands(held) or (sends(held) and selects(part))
         return None if apart else replace(held.joins(part), joined=held.joined)
@@ -190,6 +207,25 @@ def _together(held: Clause, part: Clause) -> Clause | None:
     if _the_others(part):
         return None
     return None if _stands(held) or sends(held) else replace(held.joins(part), joined=held.joined)
+
+
+def _idle(part: Clause) -> bool:
+    """Talk: nothing in it could choose a file, ask for a deed, or limit one."""
+    if part.names or part.filters or part.mood is not Mood.DO or sends(part):
+        return False
+    limited = any(word.folded in CONDITIONS for word in part.words)
+    chosen = any(extension_of(word.folded) for word in part.words)
+    talks = (sum(word.unknown for word in part.words) > 0 and len(part.words) > 1) or part.says("junk")
+    return talks and not limited and not chosen and part.concepts <= IDLE
+
+
+IDLE = listed("here same greeting because first then age junk")
+
+
+def _imperative(part: Clause) -> bool:
+    """Does it begin with its deed?"""
+    first = next((word for word in part.words if not word.filler), None)
+    return first is not None and bool({*first.concepts} & ACTIONS - {"foreign", "greeting", "whatis"})
 
 
 def _the_others(part: Clause) -> bool:

@@ -63,7 +63,8 @@ class Refusals:
 
     def _several_ends(self, goal: Goal, scene: Scene) -> Unclear | None:
         targets = {place.said for place in places(goal.clause, scene.ground) if place.target}
-        odd = len(targets) > 1 or (targets and goal.tool.effect is Effect.DELETE)
+        beside = goal.clause.says("beside") and goal.tool.effect is Effect.MOVE
+        odd = len(targets) > 1 or beside or (targets and goal.tool.effect is Effect.DELETE)
         if not odd or not goal.tool.mutates:
             return None
         return self.voice.asks(say.WHAT_WITH, "target", said=self.voice.said(goal.clause))
@@ -109,7 +110,7 @@ class Refusals:
             return None
         for name in clause.names:
             written = self.voice.reading.text[name.start : name.end]
-            if "/" in name.text and "/" not in written and name.kind is Name.PATH:
+            if name.text in (scene.ground.paths or ()) and "/" in name.text and "/" not in written:
                 return self.voice.no_such(name.text.rpartition("/")[2], scene.ground)
         return None
 

@@ -62,9 +62,12 @@ class Reservations:
         return self.voice.declines()
 
     def _how_to(self, changes: Sequence[Goal]) -> PlannerOutcome | None:
-        if not changes or self.answered or not QUESTION.match(fold(self.asked)):
+        if self.answered or not any(self._asks_how(goal) for goal in changes):
             return None
         return self.voice.answers(say.HOW_TO, Why.CAPABILITY, skill=changes[0].tool.skill)
+
+    def _asks_how(self, goal: Goal) -> bool:
+        return QUESTION.match(fold(self.voice.reading.sentence(goal.clause))) is not None
 
     def _unread(self, found: Intent, changes: Sequence[Goal]) -> Unclear | None:
         doubts = [doubt for doubt in self._doubts(found) if changes or doubt.clause.acts]

@@ -39,19 +39,38 @@ FINITE: dict[Language, frozenset[str]] = {
     "en": listed(
         "is are was were has have had isn aren wasn weren hasn haven hadn does did doesn didn keeps kept came comes"
         " went got gets says said made makes took takes looks looked seems seemed sits sat lies lay ate broke thinks"
-        " thought knows knew reads calls called stopped annoys bothers drives hurts arrived left died turned started s"
-        " re ve m"
+        " thought knows knew reads calls stopped annoys bothers drives hurts arrived left died turned started s"
+        " re ve m keep ran gave sent put found brought bought won lost met began felt told wrote grew threw"
+        " paid held stood fell"
+        " sold spoke slept cost rang sang sank drank chose froze stole woke flew drew hid shook built caught"
+        " taught fought heard"
+        " needs wants lives works plays crashes fills eats grows complains swears insists claims asks sleeps"
+        " talks comes goes"
+        " runs expects charges matters uses loves hates likes hates confuses costs belongs_to means scares"
+        " worries ruins takes"
+        " rings phones nags moans mean know think believe wonder swear guess suppose doubt forgot forgets remembers"
     ),
     "de": listed(
         "bin ist sind war waren hab habe hat haben hatte hatten wird wurde wurden kommt kam kamen geht ging macht"
         " machte sagt sagte meint meinte steht stand liegt lag nervt schlafe schlaft gibt gab findet fand sieht sah"
         " nimmt nahm braucht wartet fehlt gefallt stimmt passt heisst halt bleibt weiss denke glaube finde"
+        " kriegt bekommt"
+        " ziehe zieht zog muss sucht suche lauft lief fragt fragte ruft rief schreibt schrieb trifft fahrt fuhr"
+        " wohnt lebt spielt"
+        " arbeitet fallt fiel hilft half redet kauft kaufte freut argert schwort behauptet brauchen kamen"
+        " gingen gilt dauert kostet"
+        " meinten sagten dachte dachten wollte wollten sollte konnte durfte tut tat taten sitzt sass zeigt traf hielt"
     ),
     "es": listed(
         "es son era eran fue fueron esta estan estaba estaban hay habia ha han he hemos soy estoy tengo tiene tienen"
         " viene vienen vengo voy va van llevo lleva ando anda quedo dice dicen digo creo pienso hacen hizo sale"
         " salen sirve sirven vale parece parecen molesta molestan ocupa ocupan cabe caben encuentro acabo estuve fui"
-        " somos estamos da dan pido gusta gustan falta faltan tuve tuvo necesita"
+        " somos estamos da dan pido gusta gustan falta faltan tuve tuvo necesita quiere quieren dicho dijo"
+        " dijeron pone ponen"
+        "  llamo llego llega llegan sabe saben sabia puede pueden podia paso pasa pasan pago pagado "
+        " trabajo vive viven vino vinieron entiende empeno hizo hicieron cuesta cuestan pide piden habla cobra"
+        " cobran acorde"
+        " acuerdo perdi perdio compro compre gano murio murieron nacio llamaron mandaron  importa funciona"
     ),
 }
 """Verbs of being, having, saying and the like, as they stand beside their subject; a few of the commonest others."""
@@ -89,16 +108,33 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
         return False
     if any(word.folded in CONDITIONS for word in said[:3]) or first in INDIRECT or _relative(said, language):
         return False
-    if first in PERSONS[language] or (language == "es" and _conjugated(said)):
+    if first in PERSONS[language] or (language == "es" and _conjugated(said)) or _blames(said):
         return True
     if goes_on:
         return False
     finite = any(_finite(word, language) for word in said[1:FAR])
+    if first in PREPOSITIONS and finite and not any(word.concepts or of_files(word) for word in said[1:]):
+        return True  # "in the meeting Paul told us"
     if language == "de" and any(word.folded in PERSONS["de"] for word in said[1:FAR]) and finite:
         return True  # the verb comes second, whatever comes first
     return finite and (first in DETERMINERS[language] or said[0].unknown) and not _done(said)
 
 
+PREPOSITIONS = listed(
+    "in at on during after before with for over at_the by about im am bei nach vor mit seit beim wahrend en"
+    " durante tras con desde"
+)
+
+
+def _blames(said: Sequence[Word]) -> bool:
+    """ "You moved nothing last time", "du hast nichts getan": what the assistant did is told."""
+    first, then = said[0].folded, said[1]
+    did = then.folded in DID or (then.folded.endswith("ed") and not then.unknown)
+    asked = len(said) > LEAST and said[2].folded in ("to", "zu")
+    return first in ADDRESSED and did and not asked
+
+
+DID = listed("have had did didn keep never always forgot were left hast haben hattest habt vergisst vergasst")
 LEAST = 2
 FAR = 7
 """So many words after the beginning the verb of a statement is looked for."""
@@ -117,10 +153,14 @@ def _wishes(said: Sequence[Word], of_files: Callable[[Word], bool]) -> bool:
     addressed = any(
         word.folded in ADDRESSED and not (at and said[at - 1].folded in TOLD_TO) for at, word in enumerate(said)
     )
-    deed = any({*word.concepts} & ACTIONS for word in said)
+    deed = any({*word.concepts} & STRONG for word in said)
     thing = any(of_files(word) or {*word.concepts} & {"file", "folder"} for word in said)
     thing = thing or any(word.folded in PRONOUNS for word in said[1:])
     return (wished and (deed or thing)) or (addressed and deed)
+
+
+STRONG = ACTIONS - listed("create list parse find whatis explain foreign greeting capability")
+"""Deeds that are ours whatever they are done to; "make", "see", "open" and the like are done to anything."""
 
 
 def _relative(said: Sequence[Word], language: Language) -> bool:
@@ -133,6 +173,8 @@ def _relative(said: Sequence[Word], language: Language) -> bool:
 def _finite(word: Word, language: Language) -> bool:
     if word.folded in FINITE[language]:
         return True
+    if language == "en":
+        return word.unknown and word.text.islower() and word.folded.endswith("ed")
     return language == "de" and word.unknown and word.text.islower() and word.folded.endswith(("t", "te", "ten"))
 
 
@@ -146,4 +188,8 @@ def _conjugated(said: Sequence[Word]) -> bool:
 
 def _done(said: Sequence[Word]) -> bool:
     """ "The pdfs are deleted": what is said to be so may be what shall be."""
-    return any({*word.concepts} & {"remove", "move", "rename", "pack", "unpack", "create"} for word in said)
+    deeds = {"remove", "move", "rename", "pack", "unpack", "create"}
+    return any({*word.concepts} & deeds and word.folded not in ADJECTIVES for word in said)
+
+
+ADJECTIVES = listed("new neu neue neuen neues neuer nueva nuevo")

@@ -29,7 +29,8 @@ RENAMES = re.compile(
 )
 SPACED = re.compile(
     r"\b(?:to|in|into|as|zu|als|a|en|como|named|called|llamarse)\s+"
-    r"(?P<name>(?:(?!(?:and|und|y|to|in|the|den|llamarse|be)\b)[\w()-]+ ){1,4}[\w()-]+\.\w{2,5})\b",
+    r"(?P<name>(?:(?!(?:and|und|y|to|in|the|den|llamarse|be|called|named|one|namens"
+    r"|llamad[ao])\b)[\w()-]+ ){1,4}[\w()-]+\.\w{2,5})\b",
     re.IGNORECASE,
 )
 SERIES = re.compile(
@@ -49,14 +50,16 @@ HOLDING = re.compile(
     rf"|\bmit\s+{_WORD.format(n=4)}\s+im\s+{_NAME_OF}"
     rf"|\bderen\s+(?:datei)?name\s+{_WORD.format(n=5)}\s+enthält"
     rf"|\b(?:die|welche)\s+{_WORD.format(n=6)}\s+im\s+{_NAME_OF}\s+(?:haben|hat|tragen|enthalten|führen)"
-    rf"|\b(?:con|que\s+(?:tengan?|tienen?|contengan?|contienen?|lleven?|llevan?|incluyan?))\s+{_WORD.format(n=7)}\s+en\s+"
+    rf"|\b(?:con|que\s+(?:tengan?|tienen?|contengan?|contienen?|lleven?|llevan?"
+    rf"|incluyan?))\s+{_WORD.format(n=7)}\s+en\s+"
     rf"{_NAME_OF}"
     rf"|\bcuyo\s+nombre\s+(?:contenga|contiene|tenga|lleve|incluya)\s+{_WORD.format(n=8)}",
     re.IGNORECASE,
 )
 """ "With birthday in the name": files by a part of their names."""
 REWRITES = re.compile(
-    r"replac|swap|substit|chang|renam|ersetz|tausch|benenn|reempla|sustitu|cambi|renombr|\b(?:no|nicht|not|n't|ohne)\s+$",
+    r"replac|swap|substit|chang|renam|ersetz|tausch|benenn|reempla|sustitu|cambi|renombr|\b(?:no|nicht|not|n't"
+    r"|ohne)\s+$",
     re.IGNORECASE,
 )
 UNPARTS = listed("blank date number underscore hyphen upper lower not all same only except type size age")
@@ -66,13 +69,65 @@ UNPARTS = listed("blank date number underscore hyphen upper lower not all same o
 def titles(text: str) -> Iterator[Named]:
     """What stands after "called" in capitals is a name of several words: "a folder called Last Year"."""
     for match in CALLED.finditer(text):
-        said = TITLED.match(text, match.end())
+        said = _whole(text, match.end())
         if said and "\0" not in said.group() and (" " in said.group() or not kind_of(said.group())):
             yield _named(said)
+    yield from _in_small_letters(text)
     for match in INTO_TITLE.finditer(text):
         said = TITLED.match(text, match.end())
         if said and "\0" not in said.group() and re.search(r"[ -]", said.group()) and not kind_of(said.group()):
             yield _named(said)
+
+
+SMALL = re.compile(
+    r"\b(?:folder|directory|subfolder|ordner|unterordner|carpeta|subcarpeta)\s+(?:called|named|titled|namens"
+    r"|genannt|llamada|que se llame|de nombre)\s+"
+    r"(?=[^\W\d_])",
+    re.IGNORECASE,
+)
+
+
+def _in_small_letters(text: str) -> Iterator[Named]:
+    """ "A folder called old stuff": of a folder's name, words that mean something else, or several."""
+    for match in SMALL.finditer(text):
+        first = re.compile(r"[^\W\d_][\w'-]*(?![\w./])").match(text, match.end())
+        if first is None or not first.group()[0].islower() or words(first.group())[0].filler:
+            continue
+        end = _extended(text, first.end())
+        said = re.compile(re.escape(text[match.end() : end])).match(text, match.end())
+        if said and (words(first.group())[0].concepts or " " in said.group()):
+            yield _named(said)
+
+
+NEXT = re.compile(r"[ ](?P<word>[\w'-]+)(?=[ ,.;:!?)]|$)")
+WITHIN = listed("of the de del la los las der des stuff things my")
+"""Little words that stand within a name."""
+STOPS = listed("dentro inside already junto please")
+
+
+def _whole(text: str, at: int) -> re.Match[str] | None:
+    """A name that begins with a capital, and the small words that belong to it."""
+    said = TITLED.match(text, at)
+    if said is None or "." in said.group():
+        return said
+    end = _extended(text, said.end())
+    return re.compile(re.escape(text[at:end])).match(text, at) if end > said.end() else said
+
+
+def _extended(text: str, end: int) -> int:
+    """Where a name ends that may go on after this place."""
+    held = end
+    while (more := NEXT.match(text, held)) and _goes_on(more["word"]):
+        held = more.end()
+        end = end if more["word"].casefold() in WITHIN - {"stuff", "things"} else held
+    return end
+
+
+def _goes_on(word: str) -> bool:
+    read = words(word)
+    if not read or read[0].folded in STOPS or not ACTIONS.isdisjoint(read[0].concepts) or "not" in read[0].concepts:
+        return False
+    return not read[0].filler or read[0].folded in WITHIN
 
 
 def _named(said: re.Match[str]) -> Named:
@@ -100,3 +155,21 @@ def holding(text: str) -> Iterator[Named]:
         if not read or read[0].filler or {*read[0].concepts} & UNPARTS or REWRITES.search(text[: match.start()]):
             continue
         yield Named(Name.GLOB, f"*{part}*", match.start(), match.end())
+
+
+APPOSED = re.compile(
+    r"\b(?:[Ff]older|[Dd]irectory|[Oo]rdner|ORDNER|[Vv]erzeichnis|[Cc]arpeta|[Ss]ub(?:folder|carpeta)"
+    r"|[Uu]nterordner)\s+(?P<name>[A-ZÄÖÜÁÉÍÓÚÑ][\w-]+)"
+    r"(?![\w./])"
+)
+
+
+NO_NAMES = ACTIONS | listed("file folder name not except untouched only")
+
+
+def apposed(text: str) -> Iterator[Named]:
+    """ "Ordner Alt": what a capital tells to be the folder's name, though the word means something."""
+    for match in APPOSED.finditer(text):
+        read = words(match["name"])
+        if len(read) == 1 and read[0].concepts and not {*read[0].concepts} & NO_NAMES:
+            yield Named(Name.QUOTE, match["name"], match.start("name"), match.end("name"))

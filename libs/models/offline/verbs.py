@@ -13,7 +13,16 @@ from libs.models.offline.clauses import AND, BUT, OR, Clause, Item, Named
 from libs.retrieval.lexicon import SEPARABLE, listed
 from libs.retrieval.words import Word
 
-VERBS = {"zip": "pack", "archive": "pack", "tar": "pack", "mov": "move", "number": "number", "numbers": ""}
+VERBS = {
+    "place": "move",
+    "file": "move",
+    "zip": "pack",
+    "archive": "pack",
+    "tar": "pack",
+    "mov": "move",
+    "number": "number",
+    "numbers": "",
+}
 """Nouns that are verbs where a request begins: "zip the PDFs", "number the photos"."""
 THROWS = listed("drop toss chuck throw dump")
 """Verbs that remove, but move where they say into what."""
@@ -65,8 +74,8 @@ def _separable(verb: str, particle: str) -> str | None:
 
 def verbal(part: Clause) -> Clause:
     """Words that are verbs only in a verb's place."""
-    at = next((n for n, item in enumerate(part.items) if not (isinstance(item, Word) and item.filler)), None)
-    told = list(part.items)
+    at = next((n for n, item in enumerate(part.items) if not _empty(item)), None)
+    told = _redirected(list(part.items))
     for n, item in enumerate(told):
         if isinstance(item, Word) and item.folded in THROWS and any(_into(other) for other in told[n + 1 :]):
             told[n] = replace(item, concepts=("move",))
@@ -87,6 +96,48 @@ def verbal(part: Clause) -> Clause:
         elif verb not in ("pack", "move"):
             told[n] = replace(item, concepts=(), filler=True)
     return replace(part, items=tuple(told))
+
+
+def _empty(item: Item) -> bool:
+    return isinstance(item, Word) and item.filler and item.folded not in VERBS
+
+
+def _redirected(items: list[Item]) -> list[Item]:
+    """Verbs of making, tidying and sorting move where they say into which place: "räum a.txt in den Ordner X"."""
+    at = next((n for n, item in enumerate(items) if isinstance(item, Word) and _arranges(item)), None)
+    if at is None or any(
+        isinstance(item, Word) and {"type", "date", "age", "duplicate"} & {*item.concepts} for item in items
+    ):
+        return items
+    end = next((n for n in range(at + 2, len(items)) if _one_place(items, n)), None)
+    if end is None or all(
+        isinstance(item, Word) and (item.filler or "folder" in item.concepts) for item in items[at + 1 : end]
+    ):
+        return items
+    verb = items[at]
+    return [*items[:at], replace(verb, concepts=("move",)), *items[at + 1 :]] if isinstance(verb, Word) else items
+
+
+MAKES = listed("mach mache machen macht machs tu tue")
+
+
+def _arranges(item: Word) -> bool:
+    return item.folded in MAKES or bool({"clean", "organize"} & {*item.concepts} and len(item.concepts) == 1)
+
+
+def _one_place(items: Sequence[Item], at: int) -> bool:
+    """ "Into Shots", "in einen Ordner X": one folder by its name, and no kind of folders."""
+    item = items[at]
+    if not isinstance(item, Word) or item.folded not in ("into", "in", "nach", "en", "to", "a"):
+        return False
+    rest = items[at + 1 :]
+    noun = any(isinstance(one, Word) and one.folded in ONE_FOLDER for one in rest[:4])
+    named = any(isinstance(one, Named) or one.unknown or one.text[0].isupper() for one in rest[:6])
+    straight = item.folded == "into" and isinstance(rest[0] if rest else None, Named)
+    return (noun and named) or straight
+
+
+ONE_FOLDER = listed("folder directory ordner verzeichnis unterordner carpeta directorio subcarpeta subfolder")
 
 
 def _into(item: Item) -> bool:
