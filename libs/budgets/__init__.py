@@ -4,14 +4,13 @@ Three accounts pay for a call together: its turn's, its session's, and its tenan
 and the promise, `paying` says who pays for what is under way, `postgres` keeps the accounts.
 """
 
-from libs.budgets.paying import Bill, NoPayer, billed, paid_by
 from libs.budgets.ports import (
     NOTHING,
     Account,
     Amount,
+    Balance,
     Budgets,
     Limits,
-    Line,
     OverBudget,
     Payer,
     Reservation,
@@ -23,16 +22,12 @@ __all__ = [
     "NOTHING",
     "Account",
     "Amount",
-    "Bill",
+    "Balance",
     "Budgets",
     "Limits",
-    "Line",
-    "NoPayer",
     "OverBudget",
     "Payer",
     "Reservation",
     "Standing",
     "Window",
-    "billed",
-    "paid_by",
 ]

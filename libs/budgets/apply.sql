@@ -5,24 +5,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from date_trunc(span, moment at time zone 'UTC') as began
 $$;
 
--- Locks the accounts of one call, always in this order: whoever waits for one holds none that comes after it. The tenant's,
--- which most others want, is held shortest.
-create or replace function budgets.lock_accounts(tenant text, turn text, session text, spell text) returns int
-language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-    found_rows int;
-begin
-    perform from budgets.accounts a
-    where a.tenant_id = lock_accounts.tenant
-      and (a.kind, a.name) in (('turn', lock_accounts.turn), ('session', lock_accounts.session), ('tenant', lock_accounts.spell))
-    order by array_position(array['turn', 'session', 'tenant'], a.kind) for update;
-    get diagnostics found_rows = row_count;
-    return found_rows;
-end
-$$;
-
 -- Keeps room for one call in all three accounts and returns nothing; or, where one has none, keeps nothing and returns
--- which. The limits come in the order turn, session, tenant.
+-- which. The limits come in the order turn, session, tenant. The accounts are taken in that order too, here and in settle():
+-- whoever waits for one holds none that comes after it, and the tenant's, which most others want, is held shortest.
 create or replace function budgets.reserve(
     tenant text, session text, turn text, span text, id text, about text, tokens bigint, cost bigint,
     most_tokens bigint[], most_cost bigint[])
@@ -32,64 +17,67 @@ language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '5s' a
 declare
     moment constant timestamptz := bus.now();
     today constant date := (moment at time zone 'UTC')::date;
-    spell record;
+    kinds constant text[] := array['turn', 'session', 'tenant'];
     names text[];
+    ends timestamptz;
+    place int;
+    a budgets.accounts;
 begin
     perform set_config('suma.tenants', array[reserve.tenant]::text, true);
-    select s.name, s.until into spell from budgets.spell(reserve.span, moment) as s;
-    names := array[reserve.turn, reserve.session, spell.name];
-    insert into budgets.accounts (tenant_id, kind, name, tokens_most, cost_most, used_on)
-    select reserve.tenant, w.kind, w.name, w.most_tokens, w.most_cost, today
-    from unnest(array['turn', 'session', 'tenant'], names, reserve.most_tokens, reserve.most_cost)
-        with ordinality as w(kind, name, most_tokens, most_cost, place)
-    order by w.place
-    on conflict do nothing;
-    if budgets.lock_accounts(reserve.tenant, reserve.turn, reserve.session, spell.name) <> 3 then
-        -- Forgotten in this very moment, after years: once more, and they are made anew.
-        raise exception 'an account was forgotten meanwhile' using errcode = 'serialization_failure';
-    end if;
-
+    select array[reserve.turn, reserve.session, s.name], s.until into names, ends from budgets.spell(reserve.span, moment) as s;
+    begin
+        for n in 1 .. 3 loop
+            place := n;
+            insert into budgets.accounts as held (tenant_id, kind, name, tokens_reserved, tokens_most, cost_reserved, cost_most, used_on)
+            select reserve.tenant, kinds[n], names[n], reserve.tokens, reserve.most_tokens[n], reserve.cost, reserve.most_cost[n], today
+            where reserve.tokens <= reserve.most_tokens[n] and reserve.cost <= reserve.most_cost[n]
+            on conflict (tenant_id, kind, name) do update
+            set tokens_reserved = held.tokens_reserved + reserve.tokens, tokens_most = reserve.most_tokens[n],
+                cost_reserved = held.cost_reserved + reserve.cost, cost_most = reserve.most_cost[n], used_on = today
+            where held.tokens_spent + held.tokens_reserved + reserve.tokens <= reserve.most_tokens[n]
+              and held.cost_spent + held.cost_reserved + reserve.cost <= reserve.most_cost[n];
+            if not found then raise exception using errcode = 'SB001'; end if;
+        end loop;
+        insert into budgets.reservations (tenant_id, id, session, turn, spell, about, tokens, cost, at)
+        values (reserve.tenant, reserve.id, reserve.session, reserve.turn, names[3], reserve.about, reserve.tokens, reserve.cost, moment);
+        return;
+    exception when sqlstate 'SB001' then
+        -- What was kept in the accounts before this one is undone.
+    end;
+    select * into a from budgets.accounts c where c.tenant_id = reserve.tenant and c.kind = kinds[place] and c.name = names[place];
     return query
-        select a.kind, u.unit, u.most, u.spent, u.reserved, case a.kind when 'tenant' then spell.until end
-        from unnest(array['turn', 'session', 'tenant'], names, reserve.most_tokens, reserve.most_cost)
-            with ordinality as w(kind, name, most_tokens, most_cost, place)
-        join budgets.accounts a on a.tenant_id = reserve.tenant and a.kind = w.kind and a.name = w.name
-        cross join lateral (values
-            (1, 'tokens', w.most_tokens, a.tokens_spent, a.tokens_reserved, reserve.tokens),
-            (2, 'cost', w.most_cost, a.cost_spent, a.cost_reserved, reserve.cost)
+        select kinds[place], u.unit, u.most, u.spent, u.reserved, case place when 3 then ends end
+        from (values
+            (1, 'tokens', reserve.most_tokens[place], coalesce(a.tokens_spent, 0), coalesce(a.tokens_reserved, 0), reserve.tokens),
+            (2, 'cost', reserve.most_cost[place], coalesce(a.cost_spent, 0), coalesce(a.cost_reserved, 0), reserve.cost)
         ) as u(nth, unit, most, spent, reserved, wanted)
-        where u.spent + u.reserved + u.wanted > u.most
-        order by w.place, u.nth limit 1;
-    if found then return; end if;
-
-    update budgets.accounts a
-    set tokens_reserved = a.tokens_reserved + reserve.tokens, tokens_most = w.most_tokens,
-        cost_reserved = a.cost_reserved + reserve.cost, cost_most = w.most_cost, used_on = today
-    from unnest(array['turn', 'session', 'tenant'], names, reserve.most_tokens, reserve.most_cost)
-        as w(kind, name, most_tokens, most_cost)
-    where a.tenant_id = reserve.tenant and a.kind = w.kind and a.name = w.name;
-    insert into budgets.reservations (tenant_id, id, session, turn, spell, about, tokens, cost, at)
-    values (reserve.tenant, reserve.id, reserve.session, reserve.turn, spell.name, reserve.about, reserve.tokens, reserve.cost, moment);
+        -- Whoever was in the way may have settled by now: then the answer is still no, as it was a moment ago.
+        order by u.spent + u.reserved + u.wanted <= u.most, u.nth limit 1;
 end
 $$;
 
--- Spends what a call has used and frees the rest, once: false where that was done before.
+-- Spends what a call has used and frees the rest, once: false where that was done before. A plan that was made while the
+-- accounts were few would be kept when they are many, hence no scans.
 create or replace function budgets.settle(tenant text, id text, tokens bigint, cost bigint) returns boolean
-language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '5s' as $$
+language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '5s' set enable_seqscan = off as $$
 declare
+    today constant date := (bus.now() at time zone 'UTC')::date;
+    kinds constant text[] := array['turn', 'session', 'tenant'];
     was budgets.reservations;
+    names text[];
 begin
     perform set_config('suma.tenants', array[settle.tenant]::text, true);
     delete from budgets.reservations r where r.tenant_id = settle.tenant and r.id = settle.id returning * into was;
     if not found then return false; end if;
-    perform budgets.lock_accounts(settle.tenant, was.turn, was.session, was.spell);
-    update budgets.accounts a
-    set tokens_spent = a.tokens_spent + settle.tokens, tokens_reserved = a.tokens_reserved - was.tokens,
-        tokens_over = a.tokens_over + greatest(settle.tokens - was.tokens, 0),
-        cost_spent = a.cost_spent + settle.cost, cost_reserved = a.cost_reserved - was.cost,
-        cost_over = a.cost_over + greatest(settle.cost - was.cost, 0), used_on = (bus.now() at time zone 'UTC')::date
-    where a.tenant_id = settle.tenant
-      and (a.kind, a.name) in (('turn', was.turn), ('session', was.session), ('tenant', was.spell));
+    names := array[was.turn, was.session, was.spell];
+    for n in 1 .. 3 loop
+        update budgets.accounts a
+        set tokens_spent = a.tokens_spent + settle.tokens, tokens_reserved = a.tokens_reserved - was.tokens,
+            tokens_over = a.tokens_over + greatest(settle.tokens - was.tokens, 0),
+            cost_spent = a.cost_spent + settle.cost, cost_reserved = a.cost_reserved - was.cost,
+            cost_over = a.cost_over + greatest(settle.cost - was.cost, 0), used_on = today
+        where a.tenant_id = settle.tenant and a.kind = kinds[n] and a.name = names[n];
+    end loop;
     return true;
 end
 $$;
@@ -103,13 +91,13 @@ $$;
 -- Reservations whose call cannot be under way any more, of all tenants.
 create or replace function budgets.lost(before timestamptz, most int)
 returns table (tenant_id text, id text, tokens bigint, cost bigint)
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
     select r.tenant_id, r.id, r.tokens, r.cost from budgets.reservations r where r.at < before order by r.at limit most
 $$;
 
 -- Tenants that have old accounts.
 create or replace function budgets.idle(today date, most int) returns table (tenant_id text)
-language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+language sql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
     select distinct old.tenant_id from (
         select a.tenant_id from budgets.accounts a
         where a.used_on < today - 35 and budgets.old(a.kind, a.used_on, today) and a.tokens_reserved = 0 and a.cost_reserved = 0
@@ -119,7 +107,7 @@ $$;
 
 -- Forgets some old accounts of a tenant; how many.
 create or replace function budgets.forget(tenant text, most int) returns int
-language plpgsql set search_path = pg_catalog, pg_temp as $$
+language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 declare
     today constant date := (bus.now() at time zone 'UTC')::date;
     forgotten int;

@@ -53,7 +53,7 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Balance:
     """One unit of an account. `reserved` is of calls under way, and of calls of which nobody knows what they cost."""
 
     limit: int
@@ -65,8 +65,8 @@ class Line:
 class Account:
     """How an account stands, in both units; `until` a window ends."""
 
-    tokens: Line
-    cost_micros: Line
+    tokens: Balance
+    cost_micros: Balance
     until: datetime | None = None
 
 
@@ -81,8 +81,8 @@ class Standing:
 class OverBudget(Rejected):
     """The call might use more than is left."""
 
-    def __init__(self, kind: Kind, unit: str, line: Line, worst: int, *, until: datetime | None = None) -> None:
-        self.kind, self.unit, self.line, self.worst, self.until = kind, unit, line, worst, until
+    def __init__(self, kind: Kind, unit: str, balance: Balance, worst: int, *, until: datetime | None = None) -> None:
+        self.kind, self.unit, self.balance, self.worst, self.until = kind, unit, balance, worst, until
         super().__init__(_words(self), code=f"{'' if kind == 'turn' else f'{kind.upper()}_'}MAX_{unit.upper()}")
 
 
@@ -128,11 +128,11 @@ class Budgets(Protocol):
 
 def _words(over: OverBudget) -> str:
     """Why not, for the person whose turn it is."""
-    line, of = over.line, {"turn": "this turn", "session": "this session", "tenant": "this tenant"}[over.kind]
+    balance, of = over.balance, {"turn": "this turn", "session": "this session", "tenant": "this tenant"}[over.kind]
     when = f" until {over.until:%Y-%m-%d %H:%M} UTC" if over.until is not None else ""
-    held = f" and {_told(over.unit, line.reserved)} reserved" if line.reserved else ""
+    held = f" and {_told(over.unit, balance.reserved)} reserved" if balance.reserved else ""
     return (
-        f"{of} may use {_told(over.unit, line.limit)}{when}: {_told(over.unit, line.spent)} spent{held},"
+        f"{of} may use {_told(over.unit, balance.limit)}{when}: {_told(over.unit, balance.spent)} spent{held},"
         f" and the next call of the model might use up to {_told(over.unit, over.worst)}"
     )
 

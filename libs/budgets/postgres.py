@@ -10,7 +10,7 @@ from typing import Any
 import aiosql
 
 from libs import ids
-from libs.budgets.ports import Account, Amount, Limits, Line, OverBudget, Payer, Reservation, Standing
+from libs.budgets.ports import Account, Amount, Balance, Limits, OverBudget, Payer, Reservation, Standing
 from libs.database import Connection, Database, answering
 from libs.telemetry import metrics
 
@@ -87,13 +87,13 @@ async def _settle(connection: Connection, tenant: str, id: str, used: Amount) ->
 
 def _over(row: Mapping[str, Any], worst: Amount) -> OverBudget:
     wanted = worst.tokens if row["unit"] == "tokens" else worst.cost_micros
-    line = Line(row["most"], row["spent"], row["reserved"])
-    return OverBudget(row["kind"], row["unit"], line, wanted, until=row["until"])
+    balance = Balance(row["most"], row["spent"], row["reserved"])
+    return OverBudget(row["kind"], row["unit"], balance, wanted, until=row["until"])
 
 
 def _account(row: Mapping[str, Any], most: Amount) -> Account:
     return Account(
-        Line(most.tokens, row["tokens_spent"] or 0, row["tokens_reserved"] or 0),
-        Line(most.cost_micros, row["cost_spent"] or 0, row["cost_reserved"] or 0),
+        Balance(most.tokens, row["tokens_spent"] or 0, row["tokens_reserved"] or 0),
+        Balance(most.cost_micros, row["cost_spent"] or 0, row["cost_reserved"] or 0),
         row["until"],
     )

@@ -33,7 +33,9 @@ from libs.telemetry.logs import logger
 STOP_SECONDS = 10.0
 LEAVE_SECONDS = 5.0
 TRIM_SECONDS, BREATH_SECONDS = 60.0, 0.1
-"""How often the log and the accounts are trimmed, and the pause between two transactions of that."""
+"""How often the log is trimmed, and the pause between two of its transactions."""
+ACCOUNT_SECONDS = 600.0
+"""How often old accounts are looked for: so seldom that no connection is kept for it."""
 
 log = logger("host")
 
@@ -47,6 +49,7 @@ class Pace:
     beat: float = BEAT_SECONDS
     sweep: float = SWEEP_SECONDS
     trim: float = TRIM_SECONDS
+    account: float = ACCOUNT_SECONDS
 
 
 DEFAULT_PACE = Pace()
@@ -162,6 +165,7 @@ class _Engine:
             "health": self.health.run,
             "skills": self.platform.catalogue.watch,
             "trim": lambda: _trim(self.platform, self.pace.trim),
+            "account": lambda: _account(self.platform, self.pace.account),
             "measure": lambda: _measure(self.platform, list(self.consumers)),
             **(self.relay.parts() if self.relay is not None else {}),
             **{f"{s.name}:{n}": task for s in self.services for n, task in enumerate(s.tasks)},
@@ -274,9 +278,20 @@ async def _trim(platform: Platform, every: float) -> None:
     while True:
         await asyncio.sleep(every)
         with suppress(Unavailable):
-            while (trimmed := await trimming.trim()) or await platform.budgets.trim():
+            while trimmed := await trimming.trim():
                 for topic, records in trimmed.log.items():
                     metrics.trimmed_records.labels(topic).inc(records)
                 for group, rows in trimmed.inbox.items():
                     metrics.trimmed_inbox.labels(group).inc(rows)
                 await asyncio.sleep(BREATH_SECONDS)
+
+
+async def _account(platform: Platform, every: float) -> None:
+    """Write off and forget what is old in the accounts, in the same way."""
+    pause = every
+    while True:
+        await asyncio.sleep(pause)
+        pause = every
+        with suppress(Unavailable):
+            if await platform.budgets.trim():
+                pause = BREATH_SECONDS

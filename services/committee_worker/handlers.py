@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from libs import ids
-from libs.budgets import Payer, paid_by
+from libs.budgets import Payer
+from libs.budgets.paying import paid_by
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError, Unavailable

@@ -7,7 +7,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from libs.budgets import Payer, paid_by
+from libs.budgets import Payer
+from libs.budgets.paying import paid_by
 from libs.cache.ports import Delta, Stream
 from libs.changes import Cause, Changeset
 from libs.clients.calls import NotConfigured

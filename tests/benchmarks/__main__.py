@@ -16,7 +16,7 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from libs.telemetry import logs
-from tests.benchmarks import fairness, growth, hop, kafka, matching, policy, start, turns, workspace
+from tests.benchmarks import budgets, fairness, growth, hop, kafka, matching, policy, start, turns, workspace
 from tests.benchmarks.rows import Row, table
 
 WIDE = 150
@@ -42,6 +42,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "fairness": fairness.measure,
     "kafka": kafka.measure,
     "growth": growth.measure,
+    "budgets": budgets.measure,
 }
 
 

@@ -13,7 +13,8 @@ import pytest
 import pytest_asyncio
 from pydantic import SecretStr
 
-from libs.budgets import Amount, Limits, OverBudget, Payer, Reservation, Standing, paid_by
+from libs.budgets import Amount, Limits, OverBudget, Payer, Reservation, Standing
+from libs.budgets.paying import paid_by
 from libs.budgets.postgres import PostgresBudgets
 from libs.database import Database, Dsns
 from libs.events.committee import Task

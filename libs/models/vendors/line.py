@@ -39,7 +39,8 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from libs.budgets import Amount, Bill, Budgets, billed
+from libs.budgets import Amount, Budgets
+from libs.budgets.paying import Bill, billed
 from libs.errors import SumaError
 from libs.events.values import Usage
 from libs.models.vendors import errors

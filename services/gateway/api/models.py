@@ -265,7 +265,7 @@ class EffectList(Shown):
     as_of: datetime
 
 
-class BudgetLine(Shown):
+class BudgetBalance(Shown):
     """`reserved` is of calls under way, and of calls that broke off, so that nobody knows what they cost: those count
     as spent, and are told as spent some hours later."""
 
@@ -278,8 +278,8 @@ class BudgetShown(Shown):
     """What calls of a real model may use, have used, and may be using now. `until` the account begins anew; a session's
     never does."""
 
-    tokens: BudgetLine
-    cost_micros: BudgetLine
+    tokens: BudgetBalance
+    cost_micros: BudgetBalance
     """Millionths of a US dollar, at list price."""
     until: datetime | None
 

@@ -11,6 +11,8 @@ import pytest
 
 from libs.budgets import NOTHING, Amount, OverBudget, Payer, Reservation, Window
 from libs.database import DatabaseDown, tenant_set
+from libs.runtime.host import host, prepare
+from tests import infrastructure
 from tests.infrastructure.bank import ADA, Bank, limited, tried
 
 HUNDRED = Amount(100, 100)
@@ -21,7 +23,7 @@ async def test_what_is_reserved_is_not_to_be_had_by_another_call(bank: Bank) -> 
     await desk.reserve(ADA, Amount(60), about="toy")
     with pytest.raises(OverBudget) as refused:
         await desk.reserve(ADA, Amount(41), about="toy")
-    assert (refused.value.code, refused.value.line.reserved) == ("MAX_TOKENS", 60)
+    assert (refused.value.code, refused.value.balance.reserved) == ("MAX_TOKENS", 60)
     assert await bank.held() == (0, 60)
 
 
@@ -104,7 +106,7 @@ async def test_more_than_was_reserved_is_told_as_it_was_and_then_nothing_is_give
     assert await bank.held() == (130, 0)
     refused = await tried(desk, ADA, Amount(1))
     assert isinstance(refused, OverBudget)
-    assert (refused.line.spent, refused.line.limit) == (130, 100)
+    assert (refused.balance.spent, refused.balance.limit) == (130, 100)
 
 
 @pytest.mark.requirement("A17c")
@@ -152,6 +154,16 @@ async def test_what_nobody_ever_settled_becomes_spent_and_a_late_word_changes_no
     assert await desk.trim() == 1
     assert not await desk.settle(kept, NOTHING)
     assert [await bank.held(kind) for kind in ("turn", "session", "tenant")] == [(100, 0)] * 3
+
+
+async def test_a_platform_writes_off_by_itself_what_nobody_settled(bank: Bank) -> None:
+    async with infrastructure.platform(bank.where) as platform:
+        await prepare(platform, [])
+        await platform.budgets.reserve(ADA, HUNDRED, about="toy")
+        await infrastructure.shift(platform.database, seconds=6 * 3600 + 1)
+        async with host(platform, [], pace=replace(infrastructure.PACE, account=0.05)), asyncio.timeout(60):
+            while await bank.held() != (100, 0):
+                await platform.bus.waiting()
 
 
 async def test_old_accounts_are_forgotten_and_those_in_use_are_kept(bank: Bank) -> None:

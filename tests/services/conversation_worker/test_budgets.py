@@ -43,7 +43,7 @@ async def test_what_a_turn_has_used_is_spent_and_nothing_stays_reserved(home: Ds
         assert (await on.at.platform.budgets.standing(TENANT)).tenant.tokens.spent == 3 * SPENT
 
 
-@pytest.mark.requirement("A17c", "S2-06")
+@pytest.mark.requirement("A17c")
 @pytest.mark.parametrize(
     ("account", "unit", "reason"),
     [

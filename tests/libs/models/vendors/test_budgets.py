@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 import pytest_asyncio
 
-from libs.budgets import Account, Amount, NoPayer, OverBudget, paid_by
+from libs.budgets import Account, Amount, OverBudget
+from libs.budgets.paying import NoPayer, paid_by
 from libs.budgets.postgres import PostgresBudgets
 from libs.database import Dsns
 from libs.errors import SumaError, Unavailable

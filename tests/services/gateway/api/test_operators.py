@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest_asyncio
 
+from tests.nursery import shared
 from tests.services.gateway.api.conftest import Desk
 from tests.services.gateway.house import served
 
@@ -32,13 +32,7 @@ class Shell:
 
     async def suma(self, *arguments: str) -> Said:
         own = {"SUMA_URL": self.url, "SUMA_API_KEY": self.desk.house.owner, "COLUMNS": "200", "PYTHONPATH": str(HERE)}
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "services.cli", *arguments),
-            env={**os.environ, **own},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        process = await (await shared()).begin("services.cli", *arguments, environment={**os.environ, **own})
         out, err = await process.communicate()
         return Said(process.returncode or 0, out.decode(), err.decode())
 
