@@ -14,9 +14,11 @@ import httpx
 from libs import ids
 from services.cli.address import Address
 from services.cli.errors import NotRunning, Refused
-from services.cli.streams import Seen, numbered
+from services.cli.streams import Piece, Seen, Speech, read
 
 Json = Any
+Heard = Callable[[str, str], None]
+"""A turn, and what its model has said by now."""
 CALL_SECONDS = 30.0
 SILENCE_SECONDS = 45.0
 """The server says something at least every 15 s; after three misses the line is taken for dead."""
@@ -24,6 +26,10 @@ GONE_SECONDS = 30.0
 """A server that has answered before and then goes away is waited for this long: it restarts."""
 AGAIN_SECONDS = 0.3
 LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+def _unheard(turn: str, said: str) -> None:
+    """For who waits for events alone."""
 
 
 class Client:
@@ -91,14 +97,21 @@ class Client:
     def get(self, path: str, **params: str | int) -> Json:
         return self._call("GET", path, params=params).json()
 
-    def events(self, session: str, *, after: int = 0, until: str | None = None) -> Iterator[Seen]:
-        """The session's events as they happen, each once; with `until`, to the end of that turn."""
+    def events(
+        self, session: str, *, after: int = 0, until: str | None = None, heard: Heard = _unheard
+    ) -> Iterator[Seen]:
+        """The session's events as they happen, each once; with `until`, to the end of that turn. `heard` is told of a
+        turn, between two events, what its model has said by then."""
         while True:
+            speech = Speech()
             try:
-                for event in self._stream(session, after, until):
-                    after = event.seq
-                    yield event
-                    if until is not None and event.type == "turn.ended" and event.turn_id == until:
+                for item in self._stream(session, after, until):
+                    if isinstance(item, Piece):
+                        heard(item.turn_id, speech.hear(item))
+                        continue
+                    after = item.seq
+                    yield item
+                    if until is not None and item.type == "turn.ended" and item.turn_id == until:
                         return
             except httpx.TransportError as error:
                 self._gone(error)
@@ -121,7 +134,7 @@ class Client:
         found = self.get("/v1/sessions", limit=1)["sessions"]
         return str(found[0]["session_id"]) if found else None
 
-    def _stream(self, session: str, after: int, until: str | None) -> Iterator[Seen]:
+    def _stream(self, session: str, after: int, until: str | None) -> Iterator[Seen | Piece]:
         params = {"until": until} if until is not None else {}
         headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
         limits = httpx.Timeout(CALL_SECONDS, read=SILENCE_SECONDS)
@@ -129,7 +142,7 @@ class Client:
         with self._http.stream("GET", path, params=params, headers=headers, timeout=limits) as answer:
             self._heard()
             _check(answer, self.address)
-            yield from numbered(answer.iter_lines())
+            yield from read(answer.iter_lines())
 
     def _post(self, path: str, body: Mapping[str, Json]) -> Json:
         # With a key of its own it may be sent again, whatever became of it the first time.

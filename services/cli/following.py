@@ -39,7 +39,12 @@ class Ended:
 def follow(client: Client, session: str, turn: str, *, after: int, watcher: Watcher, person: Person) -> Ended:
     """Watch one turn until it ends. Raises what `person` and `client` raise; the turn itself goes on then."""
     ended = Ended(seq=after)
-    for event in client.events(session, after=after, until=turn):
+
+    def heard(speaking: str, said: str) -> None:
+        if speaking == turn:
+            watcher.heard(said)
+
+    for event in client.events(session, after=after, until=turn, heard=heard):
         ended.seq = event.seq
         if event.turn_id not in (turn, None):
             continue

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from rich.console import Console
+from rich.live import Live
 from rich.text import Text
 
 from services.cli import words
@@ -15,6 +16,9 @@ from services.cli.streams import Seen
 
 SHOWN, ITEMS_SHOWN = 40, 20
 """Lines of a diff (the rest is `suma diff`), and items of a question."""
+
+HEARD_MOST = 10_000
+"""Letters of an answer under way, from its end."""
 
 SIGNS = {
     "succeeded": ("✔", "green"),
@@ -31,6 +35,10 @@ class Watcher(Protocol):
     """Sees every event of a turn, in order."""
 
     def saw(self, event: Seen) -> None: ...
+    def heard(self, said: str) -> None:
+        """All that the model has said of its answer by now; the whole one is an event."""
+        ...
+
     def pause(self) -> None:
         """Stop moving: a person is about to be asked."""
         ...
@@ -43,6 +51,9 @@ class JsonLines:
         sys.stdout.write(json.dumps(event.json(), ensure_ascii=False) + "\n")
         sys.stdout.flush()
 
+    def heard(self, said: str) -> None:
+        """Half an answer is of no use to a program."""
+
     def pause(self) -> None:
         """Nothing moves here."""
 
@@ -53,9 +64,25 @@ class Screen:
     def __init__(self, console: Console) -> None:
         self.console = console
         self._status = console.status("")
+        self._speech = Live(console=console, auto_refresh=False, transient=True)
         self._running: dict[str, str] = {}
 
+    def heard(self, said: str) -> None:
+        """Words as they come, until the whole answer takes their place."""
+        if not self.console.is_terminal:
+            return
+        self._status.stop()
+        self._speech.start()
+        self._speech.update(self._last_lines(words.plain(said)), refresh=True)
+
+    def _last_lines(self, text: str) -> Text:
+        """As many as the screen has room for: more could not be taken back."""
+        most = max(1, self.console.height - 2)
+        lines = Text(text[-HEARD_MOST:]).wrap(self.console, self.console.width)[-most:]
+        return Text("\n").join(lines)
+
     def saw(self, event: Seen) -> None:
+        self._speech.stop()
         show = getattr(self, f"_{event.type.replace('.', '_')}", None)
         if show is not None:
             show(event.data)
@@ -63,6 +90,7 @@ class Screen:
 
     def pause(self) -> None:
         self._status.stop()
+        self._speech.stop()
 
     def say(self, text: str, style: str = "") -> None:
         self.console.print(Text(text, style=style))

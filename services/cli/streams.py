@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -26,17 +26,62 @@ class Seen:
         return {"seq": self.seq, "type": self.type, "turn_id": self.turn_id, "time": self.time, "data": self.data}
 
 
-def numbered(lines: Iterable[str]) -> Iterator[Seen]:
-    """The numbered events of a stream. Words on their way (`delta`) have no number and are left out."""
-    number, data = "", list[str]()
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Words on their way (`delta`): they have no number. Those of another call or attempt make void what was said."""
+
+    turn_id: str
+    voice: tuple[str, int]
+    text: str
+
+    @classmethod
+    def of(cls, shown: Mapping[str, Any]) -> Piece:
+        return cls(shown["turn_id"], (shown["call"], shown["attempt"]), shown["text"])
+
+
+@dataclass(slots=True)
+class Speech:
+    """What a model is saying, as far as one stream has told it. The next stream tells it again from the start."""
+
+    voice: tuple[str, str, int] | None = None
+    text: str = ""
+
+    def hear(self, piece: Piece) -> str:
+        """All that was said by now."""
+        voice = piece.turn_id, *piece.voice
+        if voice != self.voice:
+            self.voice, self.text = voice, ""
+        self.text += piece.text
+        return self.text
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The fields of the event that is being read."""
+
+    id: str = ""
+    event: str = ""
+    data: list[str] = field(default_factory=list)
+
+    def done(self) -> Seen | Piece | None:
+        if self.id and self.data:
+            return Seen.of(json.loads("\n".join(self.data)))
+        return Piece.of(json.loads("\n".join(self.data))) if self.event == "delta" and self.data else None
+
+
+def read(lines: Iterable[str]) -> Iterator[Seen | Piece]:
+    """The events of a stream; one that was cut off is none."""
+    now = _Lines()
     for line in lines:
-        field, _, value = line.partition(":")
+        name, _, value = line.partition(":")
         value = value.removeprefix(" ")
-        if field == "id":
-            number = value
-        elif field == "data":
-            data.append(value)
+        if name == "id":
+            now.id = value
+        elif name == "event":
+            now.event = value
+        elif name == "data":
+            now.data.append(value)
         elif not line:
-            if number and data:
-                yield Seen.of(json.loads("\n".join(data)))
-            number, data = "", []
+            if (item := now.done()) is not None:
+                yield item
+            now = _Lines()

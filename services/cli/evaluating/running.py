@@ -65,6 +65,9 @@ class Observer:
     def saw(self, event: Seen) -> None:
         self.events.append(event)
 
+    def heard(self, said: str) -> None:
+        """The whole answer is judged."""
+
     def pause(self) -> None:
         """Nothing moves here."""
 

@@ -38,6 +38,11 @@ def asked(seq: int, approval: str, **data: Any) -> Event:
     return event(seq, "approval.requested", approval_id=approval, **{**about, **data})
 
 
+def delta(text: str, *, attempt: int = 1, turn: str = TURN) -> Event:
+    """Words on their way: without a number, and sent to whoever looks."""
+    return {"type": "delta", "turn_id": turn, "call": "c1", "attempt": attempt, "text": text}
+
+
 class Gateway:
     """`cuts` are byte counts: each stream in turn breaks after so many, and the last goes on to its end."""
 
@@ -68,16 +73,17 @@ class Gateway:
         return httpx.Response(404, json={"detail": "There is no such thing.", "code": "NOT_FOUND"})
 
     def _stream(self, after: int) -> Iterator[bytes]:
-        text = "".join(
-            f"id: {one['seq']}\nevent: {one['type']}\ndata: {json.dumps(one)}\n\n"
-            for one in self.events
-            if one["seq"] > after
-        ).encode()
+        text = "".join(_written(one) for one in self.events if one.get("seq", after + 1) > after).encode()
         if not self._cuts:
             yield text
             return
         yield text[: self._cuts.pop(0)]
         raise httpx.ReadError("cut off")
+
+
+def _written(one: Event) -> str:
+    number = f"id: {one['seq']}\n" if "seq" in one else ""
+    return f"{number}event: {one['type']}\ndata: {json.dumps(one)}\n\n"
 
 
 Answer = Callable[[httpx.Request], httpx.Response]

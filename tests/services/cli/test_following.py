@@ -12,7 +12,7 @@ from services.cli.asking import Reply, Yes
 from services.cli.errors import Refused
 from services.cli.following import Ended, follow
 from services.cli.streams import Seen
-from tests.services.cli.gateway import SESSION, TURN, Event, Gateway, asked, event
+from tests.services.cli.gateway import SESSION, TURN, Event, Gateway, asked, delta, event
 
 END = event(9, "turn.ended", state="completed", reason=None)
 
@@ -22,9 +22,13 @@ class Quiet:
 
     def __init__(self) -> None:
         self.seen: list[str] = []
+        self.words: list[str] = []
 
     def saw(self, event: Seen) -> None:
         self.seen.append(event.type)
+
+    def heard(self, said: str) -> None:
+        self.words.append(said)
 
     def pause(self) -> None:
         """Nothing moves."""
@@ -46,6 +50,20 @@ class Replying:
 def followed(gateway: Gateway, watcher: Quiet | None = None) -> Ended:
     with gateway.client() as suma:
         return follow(suma, SESSION, TURN, after=0, watcher=watcher or Quiet(), person=Replying())
+
+
+def test_words_are_heard_as_they_come_and_those_of_a_broken_attempt_or_of_another_turn_are_not() -> None:
+    pieces = [delta("Moin", turn="t2"), delta("Hel"), delta("lo"), delta("Good", attempt=2), delta(" day", attempt=2)]
+    watcher = Quiet()
+    followed(Gateway([event(1, "turn.started"), *pieces, END]), watcher)
+    assert watcher.words == ["Hel", "Hello", "Good", "Good day"]
+    assert watcher.seen == ["turn.started", "turn.ended"]
+
+
+def test_a_stream_that_comes_back_says_the_words_again_and_nobody_hears_them_twice() -> None:
+    watcher = Quiet()
+    followed(Gateway([delta("Hello"), END], cuts=[90]), watcher)
+    assert set(watcher.words) == {"Hello"}
 
 
 @pytest.mark.requirement("A22a")

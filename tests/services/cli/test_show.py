@@ -25,6 +25,26 @@ def said(console: Console) -> str:
     return console.file.getvalue()
 
 
+def test_words_are_shown_as_they_come_and_then_the_whole_answer_takes_their_place() -> None:
+    console = Console(file=io.StringIO(), width=20, height=5, force_terminal=True, color_system=None)
+    screen = Screen(console)
+    screen.heard("one two")
+    screen.heard("\n".join(f"line {n}\a" for n in range(9)))
+    under_way = said(console)
+    screen.saw(Seen.of(event(1, "message.completed", text="The answer.")))
+    assert "one two" in under_way
+    assert under_way.count("line 8") == 1
+    assert "line 5" not in under_way, "what the screen has no room for cannot be taken back"
+    assert "\a" not in under_way
+    assert said(console).removeprefix(under_way).split("\x1b[2K")[-1].strip() == "The answer."
+
+
+def test_half_an_answer_is_not_written_to_a_file() -> None:
+    console = Console(file=io.StringIO(), width=20)
+    Screen(console).heard("one two")
+    assert said(console) == ""
+
+
 def step(ordinal: int, **more: Any) -> dict[str, Any]:
     return {"ordinal": ordinal, "step_id": f"s{ordinal}", "description": f"Do {ordinal}.", "mutates": False, **more}
 
