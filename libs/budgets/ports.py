@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -9,6 +10,16 @@ from typing import Literal, Protocol
 from libs.errors import Rejected
 
 Kind = Literal["turn", "session", "tenant"]
+Unit = Literal["tokens", "cost"]
+CODES: Mapping[tuple[Kind, Unit], str] = {
+    ("turn", "tokens"): "MAX_TOKENS",
+    ("turn", "cost"): "MAX_COST",
+    ("session", "tokens"): "SESSION_MAX_TOKENS",
+    ("session", "cost"): "SESSION_MAX_COST",
+    ("tenant", "tokens"): "TENANT_MAX_TOKENS",
+    ("tenant", "cost"): "TENANT_MAX_COST",
+}
+"""Why a call was refused, and so why its turn ended."""
 Window = Literal["hour", "day", "week", "month"]
 """Of the calendar, in UTC; a week begins on Monday."""
 
@@ -81,9 +92,9 @@ class Standing:
 class OverBudget(Rejected):
     """The call might use more than is left."""
 
-    def __init__(self, kind: Kind, unit: str, balance: Balance, worst: int, *, until: datetime | None = None) -> None:
+    def __init__(self, kind: Kind, unit: Unit, balance: Balance, worst: int, *, until: datetime | None = None) -> None:
         self.kind, self.unit, self.balance, self.worst, self.until = kind, unit, balance, worst, until
-        super().__init__(_words(self), code=f"{'' if kind == 'turn' else f'{kind.upper()}_'}MAX_{unit.upper()}")
+        super().__init__(_words(self), code=CODES[kind, unit])
 
 
 class Budgets(Protocol):

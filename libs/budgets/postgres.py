@@ -10,7 +10,7 @@ from typing import Any
 import aiosql
 
 from libs import ids
-from libs.budgets.ports import Account, Amount, Balance, Limits, OverBudget, Payer, Reservation, Standing
+from libs.budgets.ports import CODES, Account, Amount, Balance, Limits, OverBudget, Payer, Reservation, Standing
 from libs.database import Connection, Database, answering
 from libs.telemetry import metrics
 
@@ -27,6 +27,9 @@ class PostgresBudgets:
     def __init__(self, database: Database, limits: Limits) -> None:
         self._database = database
         self.limits = limits
+        for result in ("reserved", *CODES.values()):
+            # A counter that is first seen at 1 has not grown, as far as Prometheus can tell.
+            metrics.budget_reservations.labels(result)
 
     async def reserve(self, payer: Payer, worst: Amount, *, about: str) -> Reservation:
         if worst.tokens < 0 or worst.cost_micros < 0:

@@ -74,6 +74,10 @@ WHEN: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {'suma_turns_total{state="failed"}': "0+5x60", 'suma_turns_total{state="completed"}': "0+20x60"},
         {'suma_turns_total{state="failed"}': "0+1x60", 'suma_turns_total{state="completed"}': "0+20x60"},
     ),
+    "SumaBudgetSpent": (
+        {'suma_budget_reservations_total{result="TENANT_MAX_COST"}': "0x50 1x10"},
+        {'suma_budget_reservations_total{result="MAX_COST"}': "0x50 1x10"},
+    ),
     "SumaHttpErrors": (
         {
             'gateway_http_responses_total{status="503"}': "0+9x60",

@@ -18,6 +18,7 @@ from libs.telemetry.logs import logger
 LETTERS_PER_TOKEN = 4
 """For vendors that count nothing: a limit on tokens must not be void with them."""
 MICROS = 1_000_000
+TOKENS_MOST = 10**12
 
 log = logger("model")
 
@@ -64,9 +65,10 @@ class Till:
     def usage(self, response: ModelResponse, *, sent: int, heard: int) -> Usage:
         """`sent` and `heard` are letters: an estimate, where the vendor counts nothing."""
         told = response.usage
-        tokens = (told.input_tokens or 0, told.output_tokens or 0)
+        tokens = (_believed(told.input_tokens), _believed(told.output_tokens))
         if not any(tokens):
             tokens = (_estimate(sent), _estimate(heard))
+        if tokens != (told.input_tokens, told.output_tokens):
             response = self._response(*tokens)
         return Usage(
             model=self.name,
@@ -107,6 +109,11 @@ def _listed(response: ModelResponse) -> int | None:
             return math.ceil(response.cost().total_price * MICROS)
     except (LookupError, ValueError):
         return None
+
+
+def _believed(count: int | None) -> int:
+    """What a vendor counts, if it is a count: nobody reads or writes less than nothing, or more than there is."""
+    return min(max(count or 0, 0), TOKENS_MOST)
 
 
 def _estimate(letters: int) -> int:

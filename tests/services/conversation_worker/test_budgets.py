@@ -86,6 +86,34 @@ async def test_a_session_that_has_used_everything_begins_no_further_turn_and_ano
         assert (await on.at.ended(turn, session="another")).state == "completed"
 
 
+@pytest.mark.requirement("A17c")
+async def test_sessions_at_once_use_no_more_than_their_tenant_may_and_each_turn_ends(
+    home: Dsns, tmp_path: Path
+) -> None:
+    async with scene(home, tmp_path, limits=limited("tenant", tokens=150_000)) as on:
+        on.there.script = lambda asked: LIST if asked.form else said("Two.")
+        root = on.at.folder("a.txt")
+        turns = {f"s{n}": await on.at.say("list my files", session=f"s{n}", root=root) for n in range(12)}
+        ends = [await on.at.ended(turn, session=session) for session, turn in turns.items()]
+        assert {end.reason for end in ends} <= {None, "TENANT_MAX_TOKENS"}
+        tokens = (await on.at.platform.budgets.standing(TENANT)).tenant.tokens
+        assert (tokens.spent, tokens.reserved) == (len(on.there.asked) * SPENT, 0)
+
+
+@pytest.mark.requirement("A17c")
+async def test_while_a_call_is_under_way_nobody_else_is_given_its_room(home: Dsns, tmp_path: Path) -> None:
+    async with scene(home, tmp_path, Turn(hangs=True), limits=limited("tenant", tokens=60_000)) as on:
+        slow, root = await on.say(), on.at.folder("a.txt")
+        await on.there.heard(1)
+        turns = {f"s{n}": await on.at.say("list my files", session=f"s{n}", root=root) for n in range(5)}
+        ends = [await on.at.ended(turn, session=session) for session, turn in turns.items()]
+        assert {end.reason for end in ends} == {"TENANT_MAX_TOKENS"}
+        assert all("reserved" in end.detail for end in ends)
+        assert len(on.there.asked) == 1
+        await on.at.cancel(slow, session="s")
+        await on.at.ended(slow, session="s")
+
+
 async def test_an_answer_that_cannot_be_paid_says_what_is_done(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, LIST, limits=limited("turn", tokens=60_000)) as on:
         on.there.turns[0] = replace(LIST, usage=(50_000, 20))

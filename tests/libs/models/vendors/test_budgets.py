@@ -143,6 +143,19 @@ async def test_a_vendor_that_counts_more_than_could_be_is_believed(there: Vendor
     assert (await account(desk)).tokens.spent == 10**6 + 5
 
 
+@pytest.mark.filterwarnings("ignore:Failed to extract usage")
+@pytest.mark.parametrize("usage", [(-(10**6), 20), (10**30, 20)])
+async def test_a_vendor_that_counts_nonsense_gives_nobody_money_and_loses_no_answer(
+    there: Vendor, bank: Bank, usage: tuple[int, int]
+) -> None:
+    desk = bank.desk()
+    async with speaking(there.play(said("Two.", usage=usage)), desk) as model:
+        with paid_by(ADA):
+            assert "".join([piece.text async for piece in model.answer(TASK)]) == "Two."
+    held = await account(desk)
+    assert (held.tokens.spent >= 20, held.tokens.reserved) == (True, 0)
+
+
 async def test_an_answer_is_not_lost_because_it_cannot_be_settled(there: Vendor, bank: Bank) -> None:
     desk = bank.desk()
     async with speaking(there.play(said("Two.")), desk) as model:

@@ -39,6 +39,13 @@ def test_an_unknown_model_is_counted_as_free_and_known_to_be_unknown() -> None:
     assert prices.unknown
 
 
+@pytest.mark.parametrize(("told", "believed"), [((-5, 7), (0, 7)), ((10**30, 1), (10**12, 1)), ((-5, -7), (2, 1))])
+def test_a_count_that_is_none_is_not_believed(told: tuple[int, int], believed: tuple[int, int]) -> None:
+    used = till("openai:gpt-4o").usage(response("gpt-4o", "openai", told), sent=8, heard=4)
+    assert (used.input_tokens, used.output_tokens) == believed
+    assert used.cost_micros >= 0
+
+
 def test_where_nothing_is_counted_four_letters_are_a_token() -> None:
     used = till("x:y", Price(1, 1)).usage(response("y", "x", (0, 0)), sent=9, heard=4)
     assert (used.input_tokens, used.output_tokens, used.cost_micros) == (3, 1, 4)
