@@ -23,6 +23,7 @@ from tests.infrastructure.kafka import Kafka, kafka
 
 TESTS = Path(__file__).parent
 ECHO_TEMPLATE = "suma_echo"
+SELDOM = (10_000, 20, 20)
 
 
 DEAREST = ("chaos/test_run.py", "chaos/", "deploy/", "journeys/", "trial/", "conformance/bus/", "libs/models/offline/")
@@ -46,6 +47,8 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        # And most of what a test makes goes when it ends: it is looked at less often than a small program's would be.
+        gc.set_threshold(*SELDOM)
         gc.enable()
 
 

@@ -8,6 +8,7 @@ import gc
 
 import networkx  # noqa: F401 - imported with the first folder that is read
 
+from tests.chaos import echo_cast, kafka_cast, outside_cast, replay_cast, slot_cast, turn_cast  # noqa: F401
 from tests.house import law
 
 asyncio.run(law())

@@ -18,6 +18,8 @@ from typing import Protocol, TypeAlias
 
 import httpx
 
+from tests.nursery import Nursery
+
 HOUSE = Path(__file__).parents[2]
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds before a start, by how many ended soon after each other."""
@@ -145,6 +147,17 @@ async def by_command(service: str, environment: Mapping[str, str], log: Path) ->
             stdout=out,
             stderr=out,
         )
+
+
+def forked(nursery: Nursery) -> Birth:
+    """The same by a nursery: where processes die every few seconds, imports would be all that a small machine does."""
+
+    async def birth(service: str, environment: Mapping[str, str], log: Path) -> Child:
+        with log.open("ab") as out:
+            files = (None, out.fileno(), out.fileno())
+            return await nursery.bear("services", [*filter(None, [service])], environment, files=files)
+
+    return birth
 
 
 def free_port() -> int:

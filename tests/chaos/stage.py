@@ -14,12 +14,12 @@ from libs.identity import keys
 from libs.runtime.embedded import datadir
 from services import catalog
 from services.start import LOCAL_TENANT, OWNER
-from tests.chaos.fleet import Program, free_port
-from tests.chaos.nursery import Nursery
+from tests.chaos.fleet import Program, forked, free_port
 from tests.chaos.profiles import ALONE, Profile
 from tests.chaos.proxy import End, Link
 from tests.chaos.servers import RUNS, PostgresServer, RedisServer, Server, environment
 from tests.infrastructure.kafka import TOOL_LOGGING, jars
+from tests.nursery import Nursery
 
 OWN: Mapping[str, Callable[[Path], Server]] = {"postgres": PostgresServer, "redis": RedisServer}
 READY_SECONDS = 180.0
@@ -104,13 +104,13 @@ async def standing(profile: Profile, place: Path) -> AsyncIterator[Stage]:
     key = data.key_or_new(lambda: keys.mint(LOCAL_TENANT, OWNER, scopes=["*"])[0])
     async with AsyncExitStack() as stack:
         links = {name: await stack.enter_async_context(Link(name).listening()) for name in profile.links}
-        nursery = await stack.enter_async_context(Nursery())
+        birth = forked(await stack.enter_async_context(Nursery()))
         servers = await _servers(profile, place, links, stack)
         ports = {name: free_port() for name in profile.programs}
         for name, link in links.items():
             link.ends = _ends(name, profile, servers, ports)
         programs = {
-            name: Program(name, _service(name), environment, place / "logs" / f"{name}.log", ports[name], nursery.bear)
+            name: Program(name, _service(name), environment, place / "logs" / f"{name}.log", ports[name], birth)
             for name, environment in _environments(profile, place, servers, links, ports).items()
         }
         stage = Stage(profile, place, servers, links, programs, key)

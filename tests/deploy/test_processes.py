@@ -17,12 +17,14 @@ import pytest_asyncio
 from libs import ids
 from libs.runtime.embedded.datadir import DataDirectory
 from services import catalog
+from tests.chaos.fleet import forked
 from tests.chaos.servers import serving
 from tests.deploy.dashboards import panels
 from tests.infrastructure.cache import Unprovided
 from tests.infrastructure.prometheus import Prometheus, prometheus
 from tests.infrastructure.up import NOT_TO_BE_HAD, Up, up
 from tests.infrastructure.wish import TIDY, done, files, messy
+from tests.nursery import shared
 
 HOUSE = Path(__file__).parents[2]
 
@@ -37,7 +39,8 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def real(tmp_path_factory: pytest.TempPathFactory, work: Path) -> AsyncIterator[Up]:
     """The profile at work."""
     try:
-        async with up(tmp_path_factory.mktemp("real"), roots=[work]) as made:
+        birth = forked(await shared())
+        async with up(tmp_path_factory.mktemp("real"), roots=[work], birth=birth) as made:
             yield made
     except Unprovided as reason:
         pytest.skip(str(reason))

@@ -12,9 +12,11 @@ import pytest
 
 from libs import ids
 from libs.runtime.embedded.daemon import shipped
+from tests.chaos.fleet import forked
 from tests.infrastructure.cache import Unprovided
 from tests.infrastructure.up import Servers, Up, servers, services, up
 from tests.infrastructure.wish import TIDY, answered, begun, files, messy
+from tests.nursery import shared
 
 AGAIN = "delete from bus.offsets where grp = 'relay'"
 """A new Kafka knows nothing: what the log still holds is carried to it again, and inboxes know what was done."""
@@ -54,8 +56,9 @@ async def test_a_turn_that_was_open_at_the_backup_ends_after_the_restore(tmp_pat
     work = tmp_path / "work"
     work.mkdir()
     folder = messy(work / ids.new())
+    birth = forked(await shared())
     try:
-        async with up(tmp_path / "first", roots=[work]) as first, first.api() as api:
+        async with up(tmp_path / "first", roots=[work], birth=birth) as first, first.api() as api:
             session, turn = await begun(api, folder)
             await asked(api, session)
             back_up(first, tmp_path / "backup")
@@ -65,7 +68,7 @@ async def test_a_turn_that_was_open_at_the_backup_ends_after_the_restore(tmp_pat
     second = tmp_path / "second"
     async with servers(second / "servers") as standing:
         restore(tmp_path / "backup", second, standing)
-        async with services(second, standing, roots=[work]) as again, again.api() as api:
+        async with services(second, standing, roots=[work], birth=birth) as again, again.api() as api:
             ended = await answered(api, session, turn)
     assert (ended["type"], ended["data"]["state"]) == ("turn.ended", "completed")
     assert files(folder) == TIDY

@@ -66,6 +66,7 @@ group.min.session.timeout.ms=500
 broker.heartbeat.interval.ms=300
 broker.session.timeout.ms=1500
 controlled.shutdown.enable=false
+metadata.max.idle.interval.ms=5000
 """
 SECURITY = """\
 ssl.keystore.type=PEM
@@ -239,7 +240,7 @@ async def kafka(folder: Path | None = None, *, secured: bool = False) -> AsyncIt
     with tempfile.TemporaryDirectory(prefix="suma-kafka-") as temporary:
         place = folder or Path(temporary)
         broker = await _prepared(place, secured=secured)
-        broker.options = (*broker.options, f"-XX:SharedArchiveFile={classes()}", "-Xlog:cds=off")
+        broker.options = (*broker.options, *_from(classes()))
         try:
             await broker.start()
             yield broker
@@ -254,7 +255,8 @@ async def tool(main: str, *arguments: str) -> str:
         logging.flush()
         child = await asyncio.create_subprocess_exec(
             *_java(),
-            *("-Xmx256m", BRISK, *_logging(Path(logging.name)), main, *arguments),
+            *("-Xmx256m", "-XX:+UseSerialGC", BRISK, *_from(home() / _classes_name() / CLASSES)),
+            *(*_logging(Path(logging.name)), main, *arguments),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -307,10 +309,19 @@ def classes() -> Path:
     Raises:
         Unprovided: as `kafka`.
     """
+    return built(_classes_name(), lambda draft: asyncio.run(_dump(draft))) / CLASSES
+
+
+def _classes_name() -> str:
     packages = jars()
     java = Path(shutil.which("java") or "").resolve()
     mark = sha256(f"{java} {java.stat().st_mtime_ns} {packages} {packages.stat().st_mtime_ns}".encode()).hexdigest()
-    return built(f"kafka-{VERSION}-classes-{mark[:12]}", lambda draft: asyncio.run(_dump(draft))) / CLASSES
+    return f"kafka-{VERSION}-classes-{mark[:12]}"
+
+
+def _from(archive: Path) -> tuple[str, ...]:
+    """Java's options for classes that were written down; without the file they are loaded as ever."""
+    return (f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 
 
 async def _dump(draft: Path) -> None:

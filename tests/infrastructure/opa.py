@@ -59,7 +59,7 @@ def bundles(folder: Path) -> Iterator[str]:
     """A web server that hands out `folder` as it is now: the URL under which the bundle is `suma.tar.gz`."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Shelf, folder))
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

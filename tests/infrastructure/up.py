@@ -25,7 +25,7 @@ from libs.runtime.embedded import datadir
 from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.embedded.redis import Redis
 from services import catalog
-from tests.chaos.fleet import Program, free_port
+from tests.chaos.fleet import Birth, Program, by_command, free_port
 from tests.infrastructure.cache import Unprovided
 from tests.infrastructure.kafka import KafkaFailed, kafka
 from tests.infrastructure.opa import opa
@@ -133,8 +133,11 @@ async def _s3(stack: AsyncExitStack, folder: Path, made: Servers) -> None:
 
 
 @asynccontextmanager
-async def up(folder: Path, *, any_port: bool = True, roots: Sequence[Path] = ()) -> AsyncIterator[Up]:
-    """Everything at work until the block ends; entered once every service says that it is ready.
+async def up(
+    folder: Path, *, any_port: bool = True, roots: Sequence[Path] = (), birth: Birth = by_command
+) -> AsyncIterator[Up]:
+    """Everything at work until the block ends; entered once every service says that it is ready. `birth` is how its
+    processes begin.
 
     Raises:
         Unprovided: a server cannot be had on this machine.
@@ -143,17 +146,22 @@ async def up(folder: Path, *, any_port: bool = True, roots: Sequence[Path] = ())
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with (
         servers(folder / "servers") as standing,
-        services(folder, standing, any_port=any_port, roots=roots) as made,
+        services(folder, standing, any_port=any_port, roots=roots, birth=birth) as made,
     ):
         yield made
 
 
 @asynccontextmanager
 async def services(
-    folder: Path, standing: Servers, *, any_port: bool = True, roots: Sequence[Path] = ()
+    folder: Path,
+    standing: Servers,
+    *,
+    any_port: bool = True,
+    roots: Sequence[Path] = (),
+    birth: Birth = by_command,
 ) -> AsyncIterator[Up]:
     """The six, on servers that stand. Raises DidNotStart."""
-    made = Up(folder, standing, _programs(folder, standing, any_port=any_port, roots=roots))
+    made = Up(folder, standing, _programs(folder, standing, any_port=any_port, roots=roots, birth=birth))
     try:
         for program in made.programs.values():
             program.begin()
@@ -163,7 +171,9 @@ async def services(
         await asyncio.gather(*(program.end() for program in made.programs.values()))
 
 
-def _programs(folder: Path, standing: Servers, *, any_port: bool, roots: Sequence[Path]) -> dict[str, Program]:
+def _programs(
+    folder: Path, standing: Servers, *, any_port: bool, roots: Sequence[Path], birth: Birth
+) -> dict[str, Program]:
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
     ports = {entry.name: free_port() if any_port else entry.port for entry in catalog.SERVICES}
@@ -174,7 +184,7 @@ def _programs(folder: Path, standing: Servers, *, any_port: bool, roots: Sequenc
         "SUMA_LOG_FORMAT": "json",
         **{f"SUMA_URLS__{name.upper()}": f"http://127.0.0.1:{port}" for name, port in ports.items()},
     }
-    return {name: Program(name, name, environment, logs / f"{name}.log", port) for name, port in ports.items()}
+    return {name: Program(name, name, environment, logs / f"{name}.log", port, birth) for name, port in ports.items()}
 
 
 async def _all_ready(programs: Iterable[Program]) -> None:

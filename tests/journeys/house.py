@@ -6,14 +6,19 @@ import asyncio
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import httpx
 
+from libs.runtime.embedded import datadir
 from libs.runtime.embedded.datadir import DataDirectory
+from libs.runtime.embedded.postgres import Postgres
+from tests.nursery import Forked, shared
 
 HOUSE = Path(__file__).parents[2]
 SECONDS = 300.0
@@ -21,6 +26,9 @@ SECONDS = 300.0
 MEGABYTE = 1 << 20
 COMPLAINTS = 4_000
 """Characters of what a platform that did not start said, in the test's report."""
+
+
+Process: TypeAlias = asyncio.subprocess.Process | Forked
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,9 @@ class House:
     data: Path
     folder: Path
     extra: Mapping[str, str] = field(default_factory=dict)
-    process: asyncio.subprocess.Process | None = None
+    process: Process | None = None
+    by_command: bool = False
+    """Start programs as a person does; else they are forked from one that has imported them, which takes no second."""
 
     def environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("SUMA_")}
@@ -68,17 +78,18 @@ class House:
 
     async def start(self, *service: str) -> None:
         """Start, and wait for the first line that it prints: that it is ready."""
-        with self._complaints.open("ab") as complaints:
-            self.process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "services", *service),
-                env=self.environment(),
-                stdout=asyncio.subprocess.PIPE,
-                stderr=complaints,
-            )
+        if not (self.by_command or service or self.data.exists() or "SUMA_DATABASE_URL" in self.extra):
+            await self._furnish()
+        self.process = await self._begun("services", *service, environment=self.environment(), errors=self._complaints)
         assert self.process.stdout is not None
         async with asyncio.timeout(SECONDS):
             first = await self.process.stdout.readline()
         assert b"is ready at" in first, self.complaints[-COMPLAINTS:]
+
+    async def _furnish(self) -> None:
+        """With a cluster as the first start makes it, which takes PostgreSQL a second: that is shown elsewhere."""
+        copied = ("cp", "-a", await _cluster(), datadir.prepare(self.data).path)
+        assert await (await asyncio.create_subprocess_exec(*copied)).wait() == 0
 
     async def end(self, how: signal.Signals) -> int:
         assert self.process is not None
@@ -89,19 +100,30 @@ class House:
         assert process.returncode is not None
         return process.returncode
 
-    async def begin(
-        self, module: str, *arguments: str, at: Path | None = None, **extra: str
-    ) -> asyncio.subprocess.Process:
+    async def begin(self, module: str, *arguments: str, at: Path | None = None, **extra: str) -> Process:
         """One of our programs, without a terminal, in the folder `at`."""
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", module, *arguments),
-            env={**self.environment(), **extra},
-            cwd=at,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            limit=MEGABYTE,
-        )
+        return await self._begun(module, *arguments, environment={**self.environment(), **extra}, at=at)
+
+    async def _begun(
+        self,
+        module: str,
+        *arguments: str,
+        environment: Mapping[str, str],
+        at: Path | None = None,
+        errors: Path | None = None,
+    ) -> Process:
+        if not self.by_command:
+            return await (await shared()).begin(module, *arguments, environment=environment, at=at, errors=errors)
+        with errors.open("ab") if errors is not None else nullcontext(asyncio.subprocess.PIPE) as complaints:
+            return await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", module, *arguments),
+                env=environment,
+                cwd=at,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=complaints,
+                limit=MEGABYTE,
+            )
 
     async def run(self, module: str, *arguments: str, at: Path | None = None, **extra: str) -> Said:
         """The same to its end."""
@@ -130,6 +152,18 @@ class House:
     def api(self) -> httpx.AsyncClient:
         key = {"Authorization": f"Bearer {self.directory.key()}"}
         return httpx.AsyncClient(base_url=self.url, headers=key, timeout=SECONDS, trust_env=False, verify=False)
+
+
+_made: list[tempfile.TemporaryDirectory[str]] = []
+
+
+async def _cluster() -> Path:
+    """An empty cluster, made once for all tests of this process; it goes with it."""
+    if not _made:
+        folder = tempfile.TemporaryDirectory(prefix="suma-cluster-")
+        async with Postgres(Path(folder.name)):
+            _made.append(folder)
+    return Path(_made[0].name) / "postgres"
 
 
 @asynccontextmanager

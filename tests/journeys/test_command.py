@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,21 +36,22 @@ def lines(text: str) -> list[Any]:
 
 @pytest.mark.requirement("S4-26", "A24")
 async def test_a_job_is_done_looked_at_and_undone_by_command(live: House) -> None:
+    by_command = replace(live, by_command=True)
     folder = mess(live.folder / "job")
     before = names(folder)
-    done = await live.suma("run", GOAL, "--in", str(folder), "--yes", "--json")
+    done = await by_command.suma("run", GOAL, "--in", str(folder), "--yes", "--json")
     assert done.code == 0, done.err
     events = lines(done.out)
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert {"plan.proposed", "approval.requested", "workspace.changed", "turn.ended"} <= {e["type"] for e in events}
     assert len(names(folder)) == len(before) - 1
 
-    (newest, *_) = json.loads((await live.suma("sessions", "--json")).out)
+    (newest, *_) = json.loads((await by_command.suma("sessions", "--json")).out)
     assert newest["title"] == GOAL
-    shown = lines((await live.suma("events", newest["session_id"], "--json")).out)
+    shown = lines((await by_command.suma("events", newest["session_id"], "--json")).out)
     assert [(one["seq"], one["data"]) for one in shown] == [(one["seq"], one["data"]) for one in events]
 
-    undone = await live.suma("rollback", newest["session_id"])
+    undone = await by_command.suma("rollback", newest["session_id"])
     assert undone.code == 0, undone.err
     assert names(folder) == before
 

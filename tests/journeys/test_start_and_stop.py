@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 
 from libs.runtime.embedded import datadir
-from tests.journeys.house import House, house, readiness
+from tests.journeys.house import House, Process, house, readiness
 
 
 @pytest_asyncio.fixture
@@ -27,6 +27,7 @@ async def own(tmp_path: Path) -> AsyncIterator[House]:
 
 
 async def test_ctrl_c_stops_everything_and_the_next_start_finds_it_all_again(own: House) -> None:
+    own.by_command = True
     await own.start()
     key = own.directory.key()
     async with own.api() as api:
@@ -109,6 +110,7 @@ async def test_a_folder_of_someone_else_s_is_left_alone(own: House) -> None:
 
 
 async def test_a_wrong_setting_is_one_line_before_anything_starts(own: House) -> None:
+    own.by_command = True
     said = await own.run("services", SUMA_PORT="http")
     assert said.code == 2
     assert said.err.startswith("suma: SUMA_PORT: ")
@@ -125,7 +127,7 @@ async def test_a_memory_port_in_use_is_told_and_stops_nothing(own: House) -> Non
 
 
 async def test_one_service_alone_joins_the_servers_of_a_live_platform_and_leaves_them_running(live: House) -> None:
-    alone = House(live.data, live.folder)
+    alone = House(live.data, live.folder, by_command=True)
     await alone.start("committee_worker")
     assert (await alone.end(signal.SIGTERM)) == 0
     async with live.api() as api:
@@ -139,6 +141,7 @@ async def test_one_service_alone_without_any_platform_says_what_is_missing(own: 
 
 
 async def test_an_unknown_service_is_answered_with_the_known_ones(own: House) -> None:
+    own.by_command = True
     said = await own.run("services", "gatway")
     assert said.code == 2
     assert "committee_worker" in said.err
@@ -154,7 +157,7 @@ def yes_in(folder: Path) -> Sequence[str]:
     return ("--in", str(folder), "--yes", "--json")
 
 
-async def until(job: asyncio.subprocess.Process, type: str, events: list[dict[str, Any]]) -> None:
+async def until(job: Process, type: str, events: list[dict[str, Any]]) -> None:
     """Keep what a job tells, up to the next event of this type."""
     assert job.stdout is not None
     async with asyncio.timeout(60):

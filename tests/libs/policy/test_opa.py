@@ -53,6 +53,7 @@ async def until(policy: Policy, holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
         while not holds():
             await policy.reload()
+            await asyncio.sleep(0.05)
 
 
 @pytest.mark.requirement("S3-52")
