@@ -39,6 +39,8 @@ LINE_MOST = 1 << 20
 HOUSE = Path(__file__).parents[1]
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """Who forks has no other threads."""
+WIDE = ("COLUMNS", "LINES")
+"""By which rich knows a terminal's size, as it is when a console is made. Workers of pytest-xdist have them."""
 MORE = (
     *("services.start", "uvloop", "httpx", "boto3", "networkx"),
     *("libs.policy.rego", "libs.policy.opa", "libs.objects.filesystem", "libs.objects.s3", "libs.bus.kafka"),
@@ -99,7 +101,7 @@ class Nursery:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
-                env={**os.environ, "PYTHONPATH": str(HOUSE), "PYTHONFAULTHANDLER": "1", **ONE_THREAD},
+                env={**_plain(), "PYTHONPATH": str(HOUSE), "PYTHONFAULTHANDLER": "1", **ONE_THREAD},
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 preexec_fn=_die_with_parent,
@@ -191,6 +193,11 @@ async def shared() -> Nursery:
     if loop not in _shared:
         _shared[loop] = await Nursery().__aenter__()
     return _shared[loop]
+
+
+def _plain() -> dict[str, str]:
+    """Our environment, less what some read when they are imported: who is borne has one of its own."""
+    return {name: value for name, value in os.environ.items() if name not in WIDE and not name.startswith("SUMA_")}
 
 
 async def _rest(reader: asyncio.StreamReader | None) -> bytes:

@@ -666,7 +666,8 @@ FILLERS: dict[Language, str] = {
         " today_please rid_off       known"
         " thanking gladly ever_so fewest somehow someplace a_bit beforehand meanwhile"
         " exactly_that    willing able"
-        " helo hullo thsi tihs waht whta cna yuo hte fro wiht jsut plz plese plase pelase plaese thx thanx thnx thks tha ot fo"
+        " helo hullo thsi tihs waht whta cna yuo hte fro wiht jsut plz plese plase pelase plaese thx thanx thnx"
+        " thks tha ot fo"
     ),
     "de": (
         "der die das den dem des ein eine einen einem einer eines ich mir mich mein meine meinen meinem meiner"
@@ -696,7 +697,9 @@ FILLERS: dict[Language, str] = {
         " hoflichst herzlich seien sei ware waren hatten wurde verfickte verfickten verfluchter verflixte"
         " verflixten dreckige dreckigen dreckiges bloder blodes dummer dummes doofe doofen olle ollen gott himmel"
         " okay ok jo jep tut tun getan    welch    samtlich"
-        " bite bitt bidde biite di dei wi dan un unt ma kan kanst kannste kansst nen nem eien einne nich nihct_mehr binich ihc mier"
+        " bite bitt bidde biite di dei wi dan un unt ma kan kanst kannste kansst nen nem eien einne nich"
+        " nihct_mehr binich ihc mier"
+        " brauchte brauchten mocht mochts"
     ),
     "es": (
         "el la lo los las un una unos unas yo me mi mis tu tus te se su sus nos y e o u de del al a en por para"

@@ -54,6 +54,8 @@ def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
         return task.text
     if SAME.search(task.text) or _says_same(reading) or _says_also(reading):
         return _same(before, reading, ground)
+    if (placed := _in_there(task.text, before, ground)) is not None:
+        return placed
     if (corrected := _correction(task.text, ground, now)) is not None:
         return _instead(before, corrected.clauses[0].items, ground, text=corrected.text)
     return _with_antecedent(reading, before, ground)
@@ -65,6 +67,35 @@ def _requests(task: Task, ground: Ground, now: datetime) -> Iterator[Reading]:
         told = read(exchange.text, ground.spoken, now=now)
         if any(clause.acts and clause.mood is Mood.DO for clause in told.clauses):
             yield told
+
+
+THERE = re.compile(
+    r"\b(?P<in>(?:in|into)\s+(?:there|it)|in\s+(?:that|this|the\s+same)\s+folder)\b(?=\s*(?:[.,;!?]|$|\s(?:and|please|too|as\s+well)\b))"
+    r"|\b(?P<da>(?:da|dort)\s+(?:rein|hinein)|darein|(?:in\s+)?dorthin|in\s+(?:diesen|den)\s+Ordner)\b(?!\s+[A-ZÄÖÜ\"“„])"
+    r"|(?<!\w)(?P<ahi>(?:ahí|allí|en\s+ella|en\s+esa\s+carpeta)(?:\s+dentro)?)(?!\w)",
+    re.IGNORECASE,
+)
+""" "Put a.txt in there": where something goes is the folder that the turn before was about."""
+RIGHT_IN = {"in": "into {}", "da": "in den Ordner {}", "ahi": "a la carpeta {}"}
+
+
+def _in_there(text: str, before: Reading, ground: Ground) -> str | None:
+    """The request with the folder of the turn before in the place of "there"; nothing where it makes one of its own."""
+    found = THERE.search(text)
+    clause = _last(before)
+    if found is None or clause is None or MADE_HERE.search(text[: found.start()]):
+        return None
+    ends = [place.said for place in places(clause, ground) if place.target]
+    made = [name.text for name in clause.names] or [word.text for word in clause.words if word.unknown]
+    folders = ends[-1:] or (made[-1:] if clause.says("create") and clause.says("folder") else [])
+    if not folders:
+        return None
+    form = next(form for group, form in RIGHT_IN.items() if found[group])
+    return _put(text, found.start(), found.end(), said=form.format(f'"{folders[0]}"'))
+
+
+MADE_HERE = re.compile(r"\b(?:folder|ordner|carpeta|directory)\b", re.IGNORECASE)
+"""A folder that this request names itself is what "there" means."""
 
 
 def _says_same(reading: Reading) -> bool:

@@ -205,7 +205,11 @@ def _listed(clause: Clause, scene: Scene) -> list[str] | None:
         else set()
     )
     made = _archive_item(clause)
-    kept = [item for item in clause.items if item is not made and item not in used]
+    kept = [
+        item
+        for item in clause.items
+        if item is not made and item not in used and not (made and isinstance(item, Word) and archive_noun(item))
+    ]
     told = _names(replace(clause, items=tuple(kept)), scene)
     return told if told and not patterns(replace(clause, items=tuple(kept)), scene) else None
 
@@ -250,10 +254,15 @@ def _names(clause: Clause, scene: Scene) -> list[str]:
     beside = {place.item for place in places(clause, scene.ground) if place.beside and not clause.says("inside")}
     where = _around(clause, scene)
     return [
-        scene.ground.path(said if where == "." or "/" in said else f"{where}/{said}")
+        scene.ground.path(said if where == "." or "/" in said or _itself(said, where, scene) else f"{where}/{said}")
         for item in clause.items
         if (said := _file_name(item, scene, named=item not in targets, beside=item in beside)) is not None
     ]
+
+
+def _itself(said: str, where: str, scene: Scene) -> bool:
+    """ "… from Trips, then delete the folder Trips": that one, and none of its name within it."""
+    return scene.ground.has(said) == where
 
 
 def _around(clause: Clause, scene: Scene) -> str:

@@ -222,6 +222,8 @@ def _with_object(clause: Clause, before: Clause) -> Clause:
     folder.
     """
     thing = [item for item in before.items if isinstance(item, Named) or ACTIONS.isdisjoint(item.concepts)]
+    if before.mood is Mood.TOLD and before.names and not before.says(*KINDS):
+        thing = [*before.names]  # what else is told of them chooses nothing
     if before.says("move"):  # where it is now is another place than where it was
         return clause
     return replace(clause, items=(*thing, *clause.items), links=clause.links | before.links)

@@ -134,6 +134,10 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(r"^\s*fuera(?=\s+(?:l[oa]s|el|la|todos|todas)\b)", "borra"),
     # Where something ends up.
+    _rule(
+        r"\bbe\s+(?:better\s+off|happier|better\s+placed|more\s+at\s+home|best\s+(?:kept|placed|off)|tidier)\s+in(?:side)?\b",
+        "go into",
+    ),
     _rule(r"\b(?:finds?|found|makes?|made)\s+(?:its|their)\s+way\s+(?:in)?to\b", "go to"),
     _rule(r"\b(?:end(?:ed|s)?|wind|wound)\s+up\s+(?:in|inside)\b", "go into"),
     _rule(

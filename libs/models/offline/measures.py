@@ -9,7 +9,7 @@ is the calendar's.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -44,8 +44,28 @@ def measured(text: str, now: datetime) -> tuple[Measured, ...]:
     for one in sorted(found, key=lambda one: (one.start - one.end, one.start)):
         if all(one.end <= other.start or other.end <= one.start for other in kept):
             kept.append(one)
-    whole = [told for one in kept if (told := _undenied(text, one)) is not None]
+    whole = [told for one in _in_that_year(text, kept, now) if (told := _undenied(text, one)) is not None]
     return tuple(sorted(whole, key=lambda one: one.start))
+
+
+def _in_that_year(text: str, told: Sequence[Measured], now: datetime) -> list[Measured]:
+    """ "Last year's statements from between April and August": months without a year are of the year beside them."""
+    year = next(
+        (one for one in told if re.search(rf"^(?:\w+ )?{LAST_YEAR}$", _plain(text[one.start : one.end])[0].strip())),
+        None,
+    )
+    return [one if year is None or one is year else _year_before(text, one, now) for one in told]
+
+
+def _year_before(text: str, one: Measured, now: datetime) -> Measured:
+    said = _plain(text[one.start : one.end])[0]
+    if re.search(r"\d", said) or re.search(rf"\b{MONTH}\b", said) is None or re.search(LAST_YEAR, said):
+        return one
+    moved = {
+        name: f"{int(str(value)[:4]) - 1}{str(value)[4:]}" if str(value)[:4] == str(now.year) else value
+        for name, value in one.filters.items()
+    }
+    return Measured(one.start, one.end, moved)
 
 
 DENIED = re.compile(r"(?:\bnot|n't|nt|\bnicht|\bno|\bnever|\bnie|\bnunca)(?: been| be| are| sind| sean| son)?\s*$")
@@ -128,8 +148,12 @@ SIZE = rf"(?P<size>(?:{NUMBER}(?: {_any(*SCALES)})?|{HALF}) (?:of |de )?{UNIT})"
 SPAN = rf"(?P<span>(?:{NUMBER} )?(?:(?:and )?(?:a )?half (?:an? )?)?{SPAN_UNIT})"
 YEAR = r"(?:19|20)\d\d"
 CALENDAR = _any(*(spoken.SPANS[unit] for unit in ("week", "month", "year")))
+LAST_YEAR = r"(?:last year|letzten jahres?|vergangenen jahres?|letztes jahr|vorigen jahres?|(?:el |del )?ano pasado)"
+TWO_BACK = _any(spoken.BEFORE_LAST)
+MONTH_BACK = rf"(?:{MONTH} (?:(?:of|de|del|im|des) )?{LAST_YEAR}|last year ['’] ?s {MONTH})"
 DAY = (
-    r"(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}"
+    rf"(?:{MONTH_BACK}|(?:the )?{CALENDAR} {TWO_BACK}|{TWO_BACK} {CALENDAR}"
+    r"|\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}"
     rf"|(?:the )?\d{{1,2}} ?(?:st |nd |rd |th |\. )?(?:of |de )?{MONTH}(?: ,)?(?: (?:de |del |of )?{YEAR})?"
     rf"|{MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: (?:st|nd|rd|th))?(?: ,)?(?: {YEAR})?"
     rf"|{MONTH}(?: ,)?(?: (?:de |del |of )?{YEAR})?|(?:the )?(?:year |jahr |dem jahr |ano |el ano )?{YEAR}"
@@ -209,6 +233,8 @@ def _calendar() -> Iterator[Rule]:
     yield rf"{LEAD}(?:de|desde) hace {back}", _ago
     bare = rf"{_any(spoken.TODAY, spoken.YESTERDAY)}|{_any(spoken.LAST, spoken.THIS)} {CALENDAR}"
     yield rf"{LEAD}(?P<day>{bare})(?: s)?", _during
+    two_back = rf"(?:the )?{CALENDAR} {TWO_BACK}|{TWO_BACK} {CALENDAR}|{MONTH_BACK}"
+    yield rf"{LEAD}(?P<day>{two_back})(?: s)?", _during
 
 
 # Sizes.
@@ -364,7 +390,8 @@ def _calendar_unit(unit: str, today: date, back: int) -> tuple[date, date]:
 
 
 def _days_between(said: re.Match[str], now: datetime) -> Filters:
-    first, last = _days(said["a"], now), _days(said["b"], now)
+    of_last = " last year" if re.search(LAST_YEAR, said["b"]) and not re.search(rf"\d|{LAST_YEAR}", said["a"]) else ""
+    first, last = _days(f"{said['a']}{of_last}", now), _days(said["b"], now)
     if first is None or last is None or first[0] >= last[1]:
         return {}
     return {"modified_after": first[0].isoformat(), "modified_before": last[1].isoformat()}
@@ -374,7 +401,12 @@ def _days(said: str, now: datetime) -> tuple[date, date] | None:
     """The first day of what was said, and the first after it."""
     today = now.date()
     words = said.replace(",", " ").split()
+    if (month := _month_of_last_year(said)) is not None:
+        first = date(today.year - 1, month, 1)
+        return first, _next_month(first)
     for unit in ("week", "month", "year"):
+        if re.search(rf"\b{TWO_BACK}\b", said) and any(word in spoken.SPANS[unit].split() for word in words):
+            return _calendar_unit(unit, today, 2)
         if any(word in spoken.SPANS[unit].split() for word in words) and not said[-4:].isdigit():
             return _named(unit, today, past=not any(word in spoken.THIS.split() for word in words))
     if words[-1] in spoken.TODAY.split():
@@ -386,6 +418,13 @@ def _days(said: str, now: datetime) -> tuple[date, date] | None:
         first = today - timedelta(days=(today.weekday() - weekday) % 7)
         return first, first + timedelta(days=1)
     return _dated(said, words, today)
+
+
+def _month_of_last_year(said: str) -> int | None:
+    """ "August of last year", "last year's August"."""
+    if re.search(LAST_YEAR, said) is None:
+        return None
+    return next((n for n, names in spoken.MONTHS.items() for word in said.split() if word in names.split()), None)
 
 
 def _named(unit: str, today: date, *, past: bool) -> tuple[date, date]:

@@ -31,7 +31,8 @@ def mooded(part: Clause) -> Clause:
     if part.says("only") and not part.acts and not part.says("keep", "duplicate") and chooses:
         return replace(part, mood=Mood.ONLY)
     elsewhere = any(word.folded in ("to", "into", "nach", "onto") for word in part.words[1:])
-    spares = part.joined == "but" and selects(part) and not elsewhere
+    asks = any(word.folded in MODALS for word in part.words)
+    spares = part.joined == "but" and selects(part) and not (elsewhere or asks)
     if spares and not (part.acts or part.says("only", "keep", "duplicate")):
         return replace(part, mood=Mood.SPARE)  # "all images but report.pdf"
     if _still_needed(part):
@@ -42,6 +43,7 @@ def mooded(part: Clause) -> Clause:
     return replace(part, mood=Mood.NEVER if part.acts and not selects(part) else Mood.SPARE)
 
 
+MODALS = listed("might could should would can may must konnte konnten sollte sollten kann darf podria podrian puede")
 NEEDS = listed("need needs brauche brauchen braucht necesito necesita necesitamos want")
 STILL = listed("still noch aun todavia")
 

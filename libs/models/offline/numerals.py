@@ -158,6 +158,8 @@ AFTER = (
     "after later_than newer_than past nach neuer_als junger_als despues_de despues_del posterior_a posteriores_a"
     " posteriores_al mas_nuevos_que mas_recientes_que newer_then modified_after"
 )
+BEFORE_LAST = "before_last vorletzten vorletztes vorletzte vorletztem antepasado antepasada"
+"""Two units back: "the year before last"."""
 DURING = "from in of during on dated modified made created aus von vom im in_dem am en de del por"
 TODAY = "today todays heute heutigen heutige hoy"
 YESTERDAY = "yesterday yesterdays gestern gestrigen ayer"

@@ -84,7 +84,7 @@ def _turned(clause: Clause, found: list[Place], ground: Ground) -> tuple[Place, 
     if clause.says("find") and not clause.says("move"):
         return tuple(place for place in found if not place.target)
     packs = any(is_archive(name.text) for name in clause.names)
-    puts = not packs and clause.says("move") and any(word.folded in PUTS for word in clause.words)
+    puts = not packs and clause.says("move") and any(_puts(word) for word in clause.words)
     wished = not packs and not _deed(clause) and any(word.folded in WISHES for word in clause.words)
     if not packs and clause.concepts.isdisjoint(ACTIONS) and not any(place.target for place in found):
         # Without a verb, what is not there yet is where something goes: "mp3s in Ordner Ton", "a.pdf: folder New".
@@ -97,7 +97,13 @@ def _turned(clause: Clause, found: list[Place], ground: Ground) -> tuple[Place, 
     return tuple(found)
 
 
-WISHES = listed("want wants need id like i_d hatte hatten quiero quisiera necesito querria")
+def _puts(word: Word) -> bool:
+    return word.folded in PUTS or ("move" in word.concepts and word.folded.startswith(SPANISH))
+
+
+SPANISH = ("pon", "met", "guard", "coloc", "dej", "junt")
+"""Beginnings of Spanish verbs of putting, whatever is written onto them."""
+WISHES = listed("want wants need id like i_d hatte hatten brauchte brauchten quiero quisiera necesito querria")
 """With these, and no deed, "in X" is where something shall be: "I'd like the photos in Best"."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from libs.models.offline.clauses import Item, Named
+from libs.models.offline.clauses import KINDS, Item, Named
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word
 
@@ -29,5 +29,22 @@ def a_place(items: Sequence[Item], word: Word) -> bool:
 def the_things(items: Sequence[Item]) -> tuple[Word, ...]:
     """The words but for pronouns that stand for a place."""
     return tuple(
-        item for item in items if not isinstance(item, Named) and not (item.folded in PRONOUNS and a_place(items, item))
+        item
+        for item in items
+        if not isinstance(item, Named) and not (item.folded in PRONOUNS and a_place(items, item))
+        if not _an_article(items, item)
     )
+
+
+ARTICLES = listed("la las lo los")
+
+
+def _an_article(items: Sequence[Item], word: Word) -> bool:
+    """ "Los tres presupuestos": a noun follows, or a number and a noun."""
+    if word.folded not in ARTICLES:
+        return False
+    at = next((n for n, item in enumerate(items) if item is word), 0)
+    joined = at > 0 and items[at - 1].end == word.start
+    after = [item for item in items[at + 1 : at + 4] if not isinstance(item, Named)]
+    noun = next((n for n, item in enumerate(after) if item.unknown or {"file", *KINDS} & {*item.concepts}), None)
+    return not joined and noun is not None and all(item.filler for item in after[:noun])

@@ -118,7 +118,8 @@ def _parts(items: Sequence[Item], text: str) -> Iterator[Clause]:
         stop = _stop(text[end : item.start]) if held else ""
         said = item.folded if isinstance(item, Word) else ""
         link = _link(said)
-        cuts = stop or link or _cuts(item)
+        modal = bool(held) and isinstance(held[-1], Word) and held[-1].folded in MODALS and said in SPLITTING_NOT
+        cuts = stop or link or (_cuts(item) and not modal)
         if cuts and held:
             yield _part(held, joined)
             held = []
@@ -129,6 +130,10 @@ def _parts(items: Sequence[Item], text: str) -> Iterator[Clause]:
         end = item.end
     if held:
         yield _part(held, joined)
+
+
+MODALS = listed("must should may can shall will could might")
+""" "Those must never be deleted": the subject of what is forbidden stands before."""
 
 
 def _part(items: Sequence[Item], joined: str) -> Clause:
@@ -186,11 +191,11 @@ def _gathered(parts: Sequence[Clause]) -> Iterator[Clause]:
 def _together(held: Clause, part: Clause) -> Clause | None:
     """Both as one clause, where one of them asks nothing by itself."""
     if part.mood is Mood.SPARE and _the_others(held):
-        return replace(part, joined=held.joined)
+        return replace(held.joins(part), mood=Mood.SPARE)
     if held.mood is Mood.TOLD and _goes_on_telling(part):
         return held.joins(replace(part, mood=Mood.TOLD))
     if part.mood is Mood.DO and not _stands(part) and held.mood is Mood.SPARE:
-        return held.joins(part)
+        return None if part.joined == "." and _idle(part) else held.joins(part)
     if part.mood is not held.mood:
         return None
     if part.joined == "," and _relative(part):
@@ -198,7 +203,7 @@ def _together(held: Clause, part: Clause) -> Clause | None:
     if _idle(held) and (part.joined == "." or (part.joined == "," and _imperative(part))):
         return None
     if _stands(part):
-        apart = _stands(held) or (sends(held) and selects(part))
+        apart = _stands(held) or (sends(held) and (selects(part) or _begins_anew(part)))
         return None if apart else replace(held.joins(part), joined=held.joined)
     if sends(part) and (sends(held) or held.says(*OBJECT_ALONE)):
         return None
@@ -220,6 +225,11 @@ def _idle(part: Clause) -> bool:
 
 
 IDLE = listed("here same greeting because first then age junk")
+
+
+def _begins_anew(part: Clause) -> bool:
+    first = part.items[0]
+    return isinstance(first, Word) and "then" in first.concepts
 
 
 def _imperative(part: Clause) -> bool:
@@ -312,4 +322,13 @@ def _leads_somewhere(items: Sequence[Item], at: int) -> bool:
 
 
 def _stands(part: Clause) -> bool:
-    return part.acts or part.says("duplicate") or part.mood is not Mood.DO
+    return part.acts or part.says("duplicate") or part.mood is not Mood.DO or _asks_size(part)
+
+
+def _asks_size(part: Clause) -> bool:
+    """ "How big is a.mp4": a wish, though its word is no verb."""
+    how = any("size" in word.concepts and word.folded.startswith(HOW) for word in part.words)
+    return how and bool(part.names)
+
+
+HOW = ("how_", "wie_", "cuanto_", "was_wieg")

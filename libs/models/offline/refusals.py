@@ -78,6 +78,8 @@ class Refusals:
         if picked.patterns and {*picked.patterns} <= {*scene.exclude}:
             return self.voice.asks(say.CONTRADICTS, said=self.voice.said(goal.clause))
         takes_files = {"files", "listed"} & {*goal.tool.roles.values()}
+        if takes_files and not picked.patterns and _names_them(clause) and fill(goal.tool, goal.clause, scene).listing:
+            return self.voice.asks(say.SPARE_WHAT, "paths", said=self.voice.said(goal.clause))  # named, and lost
         if picked.strange and not picked.patterns and takes_files and not filled_names(clause, scene):
             return self.voice.asks(say.SPARE_WHAT, "paths", said=" ".join(picked.strange))
         return self._one_of_several(goal, clause, scene, chosen=picked.patterns)

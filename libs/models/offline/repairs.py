@@ -25,7 +25,9 @@ _MARKS = (
     r"|bueno)\s*,?\s+no|mejor\s+dicho|digo"
     r"|quiero\s+decir|quise\s+decir)"
 )
-MARK = re.compile(rf"\s*(?:[,.;:…!?(]|\s[-–—]|\.\.\.)+\s*(?:{_MARKS})(?!\w)\s*[,.:;!…–—-]*\s*", re.IGNORECASE)
+MARK = re.compile(
+    rf"\s*(?:[,.;:…!?(]|\s[-–—]|\.\.\.)+\s*{_MARKS}(?:\s*,?\s+{_MARKS})*(?!\w)\s*[,.:;!…–—-]*\s*", re.IGNORECASE
+)
 DENIED = re.compile(
     r"(?:not|nicht|no)\s+(?P<what>[^,.;:!?]+?)\s*[,.;:–—]+\s*(?:but\s+|sondern\s+|sino\s+)?", re.IGNORECASE
 )

@@ -160,7 +160,7 @@ def _after_last(clause: Clause, at: frozenset[str]) -> tuple[Item, ...]:
 
 def _literal(items: Sequence[Item], text: str) -> tuple[str, tuple[Item, ...]] | None:
     """Text that is meant as such: in quotes, a letter by its name, or a word that means nothing else."""
-    quoted = next((item for item in items if isinstance(item, Named) and item.kind is not Name.GLOB), None)
+    quoted = next((item for at, item in enumerate(items) if _literally(items, at)), None)
     if quoted is not None:
         return text[quoted.start : quoted.end].strip("\"'“”„«»`‘’") or quoted.text, (quoted,)
     for item in items:
@@ -172,7 +172,18 @@ def _literal(items: Sequence[Item], text: str) -> tuple[str, tuple[Item, ...]] |
         if letter is not None:
             return letter, (item,)
     plain = [item for item in items if isinstance(item, Word) and item.unknown and not extension_of(item.folded)]
+    affixes = [item for item in plain if item.text[0] in "_-" or item.text[-1] in "_-"]
+    plain = affixes if len(affixes) == 1 else plain
     return (plain[0].text, (plain[0],)) if len(plain) == 1 else None
+
+
+def _literally(items: Sequence[Item], at: int) -> bool:
+    """A name that is text to be put into names: a folder after its noun says where."""
+    item, before = items[at], items[at - 1] if at else None
+    where = (
+        isinstance(before, Word) and "folder" in before.concepts and isinstance(item, Named) and item.kind is Name.PATH
+    )
+    return isinstance(item, Named) and item.kind is not Name.GLOB and not where
 
 
 def _chooses(item: Word) -> bool:

@@ -59,7 +59,8 @@ def _closes(items: Sequence[Item], at: int, text: str) -> bool:
     after = items[at + 1]
     said = after.folded if isinstance(after, Word) else ""
     stops = re.search(r"[,.;:!?\n]|\s[-–—]\s", text[items[at].end : after.start]) is not None
-    return stops or said in AND | OR | BUT | {"please", "bitte", "then", "dann", "mal"}
+    later = isinstance(after, Word) and "then" in after.concepts
+    return stops or later or said in AND | OR | BUT | {"please", "bitte", "mal", "again", "too", "auch", "now", "jetzt"}
 
 
 @cache
@@ -99,7 +100,9 @@ def verbal(part: Clause) -> Clause:
 
 
 def _empty(item: Item) -> bool:
-    return isinstance(item, Word) and item.filler and item.folded not in VERBS
+    if not isinstance(item, Word) or item.folded in VERBS:
+        return False
+    return item.filler or bool(item.concepts and {*item.concepts} <= {"then", "first"})
 
 
 def _redirected(items: list[Item]) -> list[Item]:

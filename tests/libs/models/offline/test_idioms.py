@@ -1,0 +1,40 @@
+"""Roundabout constructions are put plainly, in their place and within their length."""
+
+from __future__ import annotations
+
+import pytest
+
+from libs.models.offline.idioms import plainly
+
+
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        ("the shells deserve a folder of their own, call it Shells", "the shells into a folder called Shells"),
+        ("draft.txt could do with a better name, maybe Final.txt", "draft.txt should be called Final.txt"),
+        ("throw old.log into the recycle bin", "delete old.log"),
+        ("schmeiß die Entwürfe bitte in den Papierkorb", "delete die Entwürfe bitte"),
+        ("die Belege sollen in einen Ordner, der Steuer heißt", "die Belege sollen in einen Ordner namens Steuer"),
+        ("new folder Trips for the photos", "the photos to folder Trips"),
+        ("saca acta.pdf de Viejo y ponlo aquí", "mueve acta.pdf de Viejo aquí"),
+        ("the maps would be better off in Travel", "the maps would go into Travel"),
+    ],
+)
+def test_a_roundabout_way_is_put_plainly(said: str, plain: str) -> None:
+    assert " ".join(plainly(said, ()).split()) == plain
+
+
+@pytest.mark.parametrize(
+    "said", ['rename "throw a.txt into the bin"', "the shells deserve a rest", "put a.txt into a bin bag folder"]
+)
+def test_what_is_quoted_or_means_something_else_stays(said: str) -> None:
+    assert plainly(said, ()) == said
+
+
+def test_a_folder_that_is_called_bin_is_meant() -> None:
+    assert plainly("move a.txt to the bin", ("bin/", "a.txt")) == "move a.txt to the bin"
+
+
+def test_every_other_word_keeps_its_place() -> None:
+    said = "send old.log to the trash, then list the pdfs"
+    assert plainly(said, ()).index("list") == said.index("list")
