@@ -89,10 +89,14 @@ def parted(text: str, known: Sequence[str], language: Language) -> tuple[str, li
     text = VERB_SECOND.sub(lambda found: f"{found[1]},", text)
     text = LEADING.sub(_without_colon, text)
     text = text.replace("=>", "to").replace("->", "to")
-    text = wishes().sub(lambda found: f"{WISHED:<{len(found.group())}}", text)
-    framed = [found.span() for found in talk().finditer(text)]
-    unframed = talk().sub(_blank, _unsigned(text))
-    text = unframed if re.search(r"[\w\0]", unframed) else text
+    for start, end in wishes(text):
+        text = f"{text[:start]}{WISHED:<{end - start}}{text[end:]}"
+    text, whole = _unsigned(text), text
+    framed = talk(text)
+    unframed = text
+    for start, end in framed:
+        unframed = unframed[:start] + _blank(unframed[start:end]) + unframed[end:]
+    text = unframed if re.search(r"[\w\0]", unframed) else whole
     tokens = words_of(tuple(known))
     rest = text
     for start, end in _talk(text, tokens, language, framed=framed):
@@ -135,8 +139,8 @@ def _stands_alone(rest: str) -> bool:
     return any(not DEEDS.isdisjoint(word.concepts) for word in left) and (own or not points_back(left, POINTERS))
 
 
-def _blank(found: re.Match[str]) -> str:
-    return found.group() if "\0" in found.group() else re.sub(r"[^\n]", " ", found.group())
+def _blank(said: str) -> str:
+    return said if "\0" in said else re.sub(r"[^\n]", " ", said)
 
 
 def _unsigned(text: str) -> str:

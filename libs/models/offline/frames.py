@@ -8,7 +8,8 @@ say is a pattern.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -141,25 +142,61 @@ def _choice(part: str) -> str:
     return re.sub(r"['’]", "['’]", part.replace("(", "(?:").replace(" ", r"\s+"))
 
 
+TOKEN = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A template, and words of which a text must have one of each set: most frames need no closer look."""
+
+    line: str
+    needs: tuple[frozenset[str], ...]
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        return (found.span() for found in _pattern(self.line).finditer(text))
+
+
 @cache
-def _templates() -> Mapping[str, list[str]]:
-    told: dict[str, list[str]] = {}
-    held: list[str] = []
+def _pattern(line: str) -> re.Pattern[str]:
+    return re.compile(_template(line), re.IGNORECASE)
+
+
+def _needs(line: str) -> tuple[frozenset[str], ...]:
+    plain = [part for part in PART.findall(line) if not part.endswith("?") and not re.search(r"[\\*^$,?]|\(.*\(", part)]
+    return tuple(
+        frozenset(TOKEN.findall(choice.lower())[0] for choice in part.strip("()").split("|")) for part in plain
+    )
+
+
+@cache
+def _frames() -> Mapping[str, tuple[_Frame, ...]]:
+    told: dict[str, list[_Frame]] = {}
+    held: list[_Frame] = []
     for line in Path(__file__).with_name("frames.txt").read_text().splitlines():
         if line.startswith("["):
             held = told.setdefault(line.strip("[]"), [])
         elif line and not line.startswith("#"):
-            held.append(_template(line))
-    return told
+            held.append(_Frame(line, _needs(line)))
+    return {kind: tuple(frames) for kind, frames in told.items()}
+
+
+def _found(kind: str, text: str) -> Iterator[tuple[int, int]]:
+    said = frozenset(TOKEN.findall(text.lower()))
+    for frame in _frames()[kind]:
+        if not any(need.isdisjoint(said) for need in frame.needs):
+            yield from frame.spans(text)
+
+
+def talk(text: str) -> list[tuple[int, int]]:
+    """Where something is said to be polite, or not to be. A "not" in it forbids nothing."""
+    return [*(found.span() for found in _spelt().finditer(text)), *_found("talk", text)]
 
 
 @cache
-def talk() -> re.Pattern[str]:
-    """Said to be polite, or not to be. A "not" in one forbids nothing: "if it isn't too much trouble"."""
-    return re.compile("|".join((*SPELT, *_templates()["talk"])), re.IGNORECASE)
+def _spelt() -> re.Pattern[str]:
+    return re.compile("|".join(SPELT), re.IGNORECASE)
 
 
-@cache
-def wishes() -> re.Pattern[str]:
-    """What leads up to something as it shall be."""
-    return re.compile("|".join(_templates()["wish"]), re.IGNORECASE)
+def wishes(text: str) -> list[tuple[int, int]]:
+    """Where something leads up to what shall be."""
+    return list(_found("wish", text))

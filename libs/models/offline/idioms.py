@@ -1,8 +1,7 @@
 """Constructions that say a plain thing in a roundabout way, put plainly before anything is read.
 
-"X deserve a folder of their own, call it Beach" is "X into a folder called Beach". Each is rewritten in the"
-" place where it
-stands and within its length, so that every other word keeps its own. What is quoted is left alone.
+"X deserve a folder of their own, call it Beach" is "X into a folder called Beach". Each is rewritten in the place where
+it stands and within its length, so that every other word keeps its own. What is quoted is left alone.
 """
 
 from __future__ import annotations

@@ -159,10 +159,19 @@ def _after_last(clause: Clause, at: frozenset[str]) -> tuple[Item, ...]:
 
 
 def _literal(items: Sequence[Item], text: str) -> tuple[str, tuple[Item, ...]] | None:
-    """Text that is meant as such: in quotes, a letter by its name, or a word that means nothing else."""
-    quoted = next((item for at, item in enumerate(items) if _literally(items, at)), None)
+    """Text that is meant as such: in quotes, with a sign at its edge, a name, a letter by its name, or a word that means
+    nothing else.
+    """
+    quoted = next((item for item in items if isinstance(item, Named) and text[item.start] in QUOTES), None)
     if quoted is not None:
-        return text[quoted.start : quoted.end].strip("\"'“”„«»`‘’") or quoted.text, (quoted,)
+        return text[quoted.start : quoted.end].strip(QUOTES) or quoted.text, (quoted,)
+    plain = [item for item in items if isinstance(item, Word) and item.unknown and not extension_of(item.folded)]
+    affixes = [item for item in plain if _signed(item, text)[0] in SIGNS or _signed(item, text)[-1] in SIGNS]
+    if len(affixes) == 1:
+        return _signed(affixes[0], text), (affixes[0],)
+    named = next((item for at, item in enumerate(items) if _names_no_place(items, at)), None)
+    if named is not None:
+        return text[named.start : named.end], (named,)
     for item in items:
         letter = (
             next((LETTERS[concept] for concept in item.concepts if concept in LETTERS), None)
@@ -171,19 +180,35 @@ def _literal(items: Sequence[Item], text: str) -> tuple[str, tuple[Item, ...]] |
         )
         if letter is not None:
             return letter, (item,)
-    plain = [item for item in items if isinstance(item, Word) and item.unknown and not extension_of(item.folded)]
-    affixes = [item for item in plain if item.text[0] in "_-" or item.text[-1] in "_-"]
-    plain = affixes if len(affixes) == 1 else plain
     return (plain[0].text, (plain[0],)) if len(plain) == 1 else None
 
 
-def _literally(items: Sequence[Item], at: int) -> bool:
-    """A name that is text to be put into names: a folder after its noun says where."""
+QUOTES = "\"'“”„«»`‘’"
+SIGNS = "_-+~#="
+"""At the edge of a word they belong to it: "-final", "2024_"."""
+
+
+def _signed(item: Word, text: str) -> str:
+    """The word with the signs that stand right at its edges, where a blank or the text's end is beyond them."""
+    start, end = item.start, item.end
+    while start and text[start - 1] in SIGNS:
+        start -= 1
+    while end < len(text) and text[end] in SIGNS:
+        end += 1
+    free = (start == 0 or text[start - 1].isspace()) and (end == len(text) or not text[end].isalnum())
+    return text[start:end] if free else item.text
+
+
+def _names_no_place(items: Sequence[Item], at: int) -> bool:
+    """A name that is text to be put into names, and does not tell where: "in Italy", "the folder X"."""
     item, before = items[at], items[at - 1] if at else None
-    where = (
-        isinstance(before, Word) and "folder" in before.concepts and isinstance(item, Named) and item.kind is Name.PATH
-    )
+    where = isinstance(before, Word) and ("folder" in before.concepts or before.folded in PLACES)
     return isinstance(item, Named) and item.kind is not Name.GLOB and not where
+
+
+PLACES = frozenset(
+    ("in", "inside", "within", "from", "of", "im", "aus", "von", "vom", "en", "de", "del", "dentro", "and")
+)
 
 
 def _chooses(item: Word) -> bool:
