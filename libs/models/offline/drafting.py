@@ -11,7 +11,9 @@ from typing import Any
 from libs.events.values import Plan, Step
 from libs.models.offline.filling import choosing, fill, folders, new_names
 from libs.models.offline.goals import Goal, Intent
+from libs.models.offline.places import places
 from libs.models.offline.scenes import Scene
+from libs.retrieval.words import Word
 from libs.skills import Effect, Need, ToolDefinition, sources
 
 NewId = Callable[[], str]
@@ -47,7 +49,7 @@ class Draughtsman:
         tool = self.tools[need.tool]
         clause = choosing(goal.tool, goal.clause, scene)
         around = replace(without_target(scene, goal), changes=goal.tool.mutates)
-        if "base" in goal.tool.roles.values() and not goal.clause.says("folder"):
+        if "base" in goal.tool.roles.values() and not _of_folders(goal, scene):
             around = replace(around, node_kind="file")
         return self._put(Draft(tool, fill(tool, clause, around).args))
 
@@ -71,6 +73,14 @@ class Draughtsman:
                 return n + 1
         self.steps.append(draft)
         return len(self.steps)
+
+
+def _of_folders(goal: Goal, scene: Scene) -> bool:
+    """Are folders what is spoken of, and not only where: "in the folder Docs"?"""
+    items = goal.clause.items
+    where = {place.item for place in places(goal.clause, scene.ground)}
+    nouns = [n for n, item in enumerate(items) if isinstance(item, Word) and "folder" in item.concepts]
+    return any(not where & {*items[max(0, n - 1) : n + 3]} for n in nouns)
 
 
 def without_target(scene: Scene, goal: Goal) -> Scene:

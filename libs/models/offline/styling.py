@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.measures import number_of
 from libs.models.offline.places import INTO
+from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
 WITH = frozenset(("with", "by", "durch", "mit", "por", "con", *INTO))
@@ -159,13 +160,15 @@ def _after_last(clause: Clause, at: frozenset[str]) -> tuple[Item, ...]:
 
 
 def _literal(items: Sequence[Item], text: str) -> tuple[str, tuple[Item, ...]] | None:
-    """Text that is meant as such: in quotes, with a sign at its edge, a name, a letter by its name, or a word that means
-    nothing else.
+    """Text that is meant as such: in quotes, with a sign at its edge, a name, a letter by its name, or a word that
+    means nothing else.
     """
     quoted = next((item for item in items if isinstance(item, Named) and text[item.start] in QUOTES), None)
     if quoted is not None:
         return text[quoted.start : quoted.end].strip(QUOTES) or quoted.text, (quoted,)
     plain = [item for item in items if isinstance(item, Word) and item.unknown and not extension_of(item.folded)]
+    if any(item.folded in INDEFINITE for item in plain):
+        return None
     affixes = [item for item in plain if _signed(item, text)[0] in SIGNS or _signed(item, text)[-1] in SIGNS]
     if len(affixes) == 1:
         return _signed(affixes[0], text), (affixes[0],)
@@ -183,6 +186,8 @@ def _literal(items: Sequence[Item], text: str) -> tuple[str, tuple[Item, ...]] |
     return (plain[0].text, (plain[0],)) if len(plain) == 1 else None
 
 
+INDEFINITE = listed("something anything whatever etwas irgendwas irgendetwas algo")
+"""What nobody knows what it is."""
 QUOTES = "\"'“”„«»`‘’"
 SIGNS = "_-+~#="
 """At the edge of a word they belong to it: "-final", "2024_"."""
