@@ -739,6 +739,7 @@ EXTENSIONS = (
     " tex bib cfg conf ndjson docm dotx xlsm xlsb pps ppsx mpg mpeg wmv flv 3gp vob srt vtt azw3 cbz cbr djvu xps vsdx"
     " dwg dxf stl gpx kml kmz woff woff2 eps indd jar ipa bz2 xz zst cab lnk dll cpp hpp rb php lua vue tsx jsx"
     " mjs scss kt orig crdownload torrent vmdk ova qcow2 odg geojson pem crt cer xcf rst"
+    " avif ico m4v ogv oga tbz2 txz lz4 pyi java rs jl zsh ps1 avro h5 hdf5 eot appimage"
     " ini bak flac ogg avi mkv webm odt ods odp rtf ttf otf eml ics vcf deb rpm apk raw"
 )
 """Words that name an extension; with an s they are several of it."""

@@ -14,7 +14,7 @@ from libs.models.offline.goals import Goal
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.scenes import Scene
-from libs.models.offline.selection import select
+from libs.models.offline.selection import odd_kind, select
 from libs.models.offline.voice import Voice
 from libs.models.ports import PlannerOutcome, Unclear, Why
 from libs.skills import Effect, ToolDefinition, selected
@@ -80,6 +80,8 @@ class Refusals:
         takes_files = {"files", "listed"} & {*goal.tool.roles.values()}
         if takes_files and not picked.patterns and _names_them(clause) and fill(goal.tool, goal.clause, scene).listing:
             return self.voice.asks(say.SPARE_WHAT, "paths", said=self.voice.said(goal.clause))  # named, and lost
+        if takes_files and (odd := odd_kind(clause, scene.ground)):
+            return self.voice.asks(say.SPARE_WHAT, "paths", said=odd)
         if picked.strange and not picked.patterns and takes_files and not filled_names(clause, scene):
             return self.voice.asks(say.SPARE_WHAT, "paths", said=" ".join(picked.strange))
         return self._one_of_several(goal, clause, scene, chosen=picked.patterns)

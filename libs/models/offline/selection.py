@@ -77,6 +77,22 @@ def _picked(group: Sequence[Item], called: Sequence[Called], categories: Categor
     return Selection(tuple(told), names)
 
 
+def odd_kind(clause: Clause, ground: Ground) -> str | None:
+    """A word that is listed beside an extension, and none that we know: what "the foo and npz files" are is not plain."""
+    said = [item for item in clause.items if not (isinstance(item, Word) and item.filler)]
+    for one, other in pairwise(said):
+        if any(one.start < link <= other.start for link in clause.links):
+            for word, beside in ((one, other), (other, one)):
+                if _nobody_knows(word, ground) and isinstance(beside, Word) and extension_of(beside.folded):
+                    return word.text
+    return None
+
+
+def _nobody_knows(item: Item, ground: Ground) -> bool:
+    strange = isinstance(item, Word) and item.unknown and not extension_of(item.folded)
+    return strange and not ground.called(item.text) and not ground.has(item.text)
+
+
 def mixed(clause: Clause, ground: Ground) -> bool:
     """ "song.mp3 and the pdfs": a file by its name, and beside it some of a kind."""
     where = {place.item for place in places(clause, ground)}
