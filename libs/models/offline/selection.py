@@ -78,7 +78,7 @@ def _picked(group: Sequence[Item], called: Sequence[Called], categories: Categor
 
 
 def odd_kind(clause: Clause, ground: Ground) -> str | None:
-    """A word that is listed beside an extension, and none that we know: what "the foo and npz files" are is not plain."""
+    """A word beside an extension, listed with it, that is none: what "the foo and npz files" are is not plain."""
     said = [item for item in clause.items if not (isinstance(item, Word) and item.filler)]
     for one, other in pairwise(said):
         if any(one.start < link <= other.start for link in clause.links):
