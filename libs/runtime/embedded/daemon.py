@@ -108,14 +108,15 @@ async def run(*arguments: str | Path, given: bytes = b"") -> str:
     child = await asyncio.create_subprocess_exec(
         *_unprivileged(),
         *map(str, arguments),
-        stdin=subprocess.PIPE,
+        # What ends at once may not be written to any more, not even nothing: uvloop raises RuntimeError then.
+        stdin=subprocess.PIPE if given else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env=_ENVIRONMENT,
         cwd="/",
     )
     try:
-        output, _ = await child.communicate(given)
+        output, _ = await child.communicate(given or None)
     except BaseException:
         with suppress(ProcessLookupError):
             child.kill()

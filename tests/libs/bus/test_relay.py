@@ -200,7 +200,7 @@ async def test_a_late_outlet_is_a_problem_until_it_answers(yard: Yard, monkeypat
     yard.shelf.holding = {part_of("k"): asyncio.Event()}
     async with yard.relay() as relay:
         assert relay.problem is None
-        monkeypatch.setattr(relaying, "PATIENCE_SECONDS", 0.0)
+        monkeypatch.setattr(relaying, "PATIENCE_SECONDS", -1.0)
         await yard.say("1")
         await yard.shelf.until_asked()
         assert relay.problem is not None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from libs.runtime.embedded.daemon import Daemon, ServerFailed, command, launch, orphan, run, shipped
 
@@ -45,6 +47,14 @@ async def test_one_that_will_not_leave_is_made_to() -> None:
 async def test_a_tool_that_fails_is_quoted() -> None:
     with pytest.raises(ServerFailed, match="sh failed: no room"):
         await run("/bin/sh", "-c", "echo no room; exit 1")
+
+
+def test_a_tool_that_ends_at_once_is_heard_on_the_loop_that_the_platform_runs_on() -> None:
+    async def heard() -> set[str]:
+        return {await run("/bin/echo", "done") for _ in range(50)}
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert runner.run(heard()) == {"done"}
 
 
 async def test_the_log_of_the_start_before_is_kept(tmp_path: Path) -> None:
