@@ -29,8 +29,6 @@ UNPACKED_MOST = 128 << 20
 TEXT_MOST = 1 << 20
 HEAD_MOST, FIELDS_MOST, CELL_MOST = 10, 200, 300
 DEEPEST = 200
-
-
 BROKEN = (
     ArithmeticError,
     AssertionError,
@@ -333,23 +331,24 @@ def _slides(archive: Archive) -> list[str]:
 
 def _chapters(archive: Archive) -> Iterator[str]:
     """In reading order (EPUB 3.3, the package's spine)."""
-    (package,) = _attributes(archive.part("META-INF/container.xml"), "rootfile", "full-path")[:1] or [""]
-    part = archive.part(package)
-    names = dict(zip(_attributes(part, "item", "id"), _attributes(part, "item", "href"), strict=True))
-    for chapter in _attributes(part, "itemref", "idref"):
-        if chapter in names:
+    roots = [root for name, root in _elements(archive.part(CONTAINER)) if name == "rootfile"]
+    package = roots[0].get("full-path", "") if roots else ""
+    told = _elements(archive.part(package))
+    names = {item.get("id", ""): item.get("href", "") for name, item in told if name == "item"}
+    for name, item in told:
+        if name == "itemref" and (chapter := item.get("idref", "")) in names:
             yield normpath(join(dirname(package), names[chapter].partition("#")[0]))
 
 
-def _attributes(part: bytes, element: str, attribute: str) -> list[str]:
-    found: list[str] = []
+CONTAINER = "META-INF/container.xml"
 
-    def began(tag: str, attributes: Mapping[str, str]) -> None:
-        if _local(tag) == element:
-            found.append(attributes.get(attribute, ""))
 
+def _elements(part: bytes) -> list[tuple[str, Mapping[str, str]]]:
+    """Each element's name and attributes, in order."""
+    found: list[tuple[str, Mapping[str, str]]] = []
     parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler, parser.StartDoctypeDeclHandler = began, _doctype
+    parser.StartElementHandler = lambda tag, attributes: found.append((_local(tag), attributes))
+    parser.StartDoctypeDeclHandler = _doctype
     parser.Parse(part, True)
     return found
 

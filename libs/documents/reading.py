@@ -54,11 +54,7 @@ class Document:
     complete: bool
 
 
-def go_on() -> None:
-    """For whoever is never stopped."""
-
-
-def read(ending: str, raw: bytes, *, check: Callable[[], None] = go_on) -> Document:
+def read(ending: str, raw: bytes, *, check: Callable[[], None]) -> Document:
     """Read a document whose name has this ending, one of `FORMS`. `check` is called all the time, and raises once
     nobody waits any more.
 

@@ -55,9 +55,9 @@ def words(text: str) -> tuple[Word, ...]:
         width = _phrase(folded[:together], at)
         start, end = tokens[at][1], tokens[at + width - 1][2]
         said = "_".join(folded[at : at + width])
-        found = concepts_of(said)
+        found, slip = _meant(said)
         filler = not found and (said in _fillers() or _slipped_filler(said))
-        read.append(Word(text[start:end], said, start, end, found, filler, said not in _fillers() and _slips(said)))
+        read.append(Word(text[start:end], said, start, end, found, filler, slip))
         at += width
     return tuple(read)
 
@@ -84,23 +84,22 @@ def language_of(text: str) -> Language:
     return max(("en", "de", "es"), key=lambda language: votes[language])
 
 
-@lru_cache(maxsize=4096)
 def concepts_of(word: str) -> tuple[str, ...]:
     """The concepts of one folded word or phrase; of the nearest known word when it is a plain typo."""
+    return _meant(word)[0]
+
+
+@lru_cache(maxsize=4096)
+def _meant(word: str) -> tuple[tuple[str, ...], bool]:
+    """Its concepts, and whether it was understood only as a slip."""
     exact, stems = _forms()
     found = (*exact.get(word, ()), *(concept for stem, concept in stems if word.startswith(stem)))
     if found or word in _fillers() or extension_of(word):
-        return tuple(dict.fromkeys(found))
-    return _compound(word) or _inflected(word) or _nearest(word)
-
-
-@lru_cache(maxsize=4096)
-def _slips(word: str) -> bool:
-    """Was it understood only as a slip?"""
-    exact, stems = _forms()
-    if word in exact or any(word.startswith(stem) for stem, _ in stems) or extension_of(word):
-        return False
-    return not (_compound(word) or _inflected(word)) and (bool(_nearest(word)) or _slipped_filler(word))
+        return tuple(dict.fromkeys(found)), False
+    if known := _compound(word) or _inflected(word):
+        return known, False
+    near = _nearest(word)
+    return near, bool(near) or _slipped_filler(word)
 
 
 LEAST_FILLER = 5

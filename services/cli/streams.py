@@ -64,9 +64,8 @@ class _Lines:
     data: list[str] = field(default_factory=list)
 
     def done(self) -> Seen | Piece | None:
-        if self.id and self.data:
-            return Seen.of(json.loads("\n".join(self.data)))
-        return Piece.of(json.loads("\n".join(self.data))) if self.event == "delta" and self.data else None
+        kind = Seen if self.id else Piece if self.event == "delta" else None
+        return kind.of(json.loads("\n".join(self.data))) if kind is not None and self.data else None
 
 
 def read(lines: Iterable[str]) -> Iterator[Seen | Piece]:

@@ -111,9 +111,9 @@ def _without_colon(found: re.Match[str]) -> str:
 
 
 def _none_left(found: re.Match[str]) -> str:
-    for verb, what, end, deed in (("en", 1, 1, "delete all"), ("es", 2, 2, "borra todo"), ("de", 3, 3, "lösch alle")):
+    for n, (verb, deed) in enumerate((("en", "delete all"), ("es", "borra todo"), ("de", "lösch alle")), 1):
         if found[verb] is not None and len(found[verb]) >= len(deed):
-            return f"{deed:<{len(found[verb])}}{found[f'what{what}']}{' ' * len(found[f'end{end}'])}"
+            return f"{deed:<{len(found[verb])}}{found[f'what{n}']}{' ' * len(found[f'end{n}'])}"
     return found.group()
 
 

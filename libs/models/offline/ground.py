@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import PurePosixPath
@@ -71,14 +71,11 @@ class Ground:
         """Files of a folder with this word, or the one that it is the plural of, in their names: for "Rechnungen",
         `Rechnung Mai.pdf`.
         """
-        held = self.files if within == "." else [path for path in self.paths or () if path.rpartition("/")[0] == within]
-        wanted = singulars(fold(word))
-        return tuple(path for path in held if wanted & _tokens(path.rpartition("/")[2]))
+        return _with_word(self.within(within), word)
 
     def everywhere(self, word: str) -> tuple[str, ...]:
         """Files of any folder with this word in their names; none where nobody said what is there."""
-        wanted = singulars(fold(word))
-        return tuple(path for path in self.paths or () if wanted & _tokens(path.rpartition("/")[2]))
+        return _with_word(self.paths or (), word)
 
     def within(self, folder: str) -> tuple[str, ...]:
         """The files right in a folder, as far as they are known."""
@@ -99,7 +96,7 @@ class Ground:
     def slip_of(self, name: str) -> bool:
         """Is it one slip away from a folder that is there, and so perhaps no new one? A number is no slip."""
         said = fold(name.strip("/"))
-        return any(one_slip(fold(real), said) and _letters(fold(real), said) for real in self.folders)
+        return any(one_slip(fold(real), said) and _same_digits(fold(real), said) for real in self.folders)
 
     def has(self, name: str) -> str | None:
         """The name as it is really written, or None."""
@@ -170,6 +167,11 @@ def _tokens(name: str) -> frozenset[str]:
     return frozenset(re.findall(r"[^\W\d_]+", fold(stem)))
 
 
+def _with_word(paths: Sequence[str], word: str) -> tuple[str, ...]:
+    wanted = singulars(fold(word))
+    return tuple(path for path in paths if wanted & _tokens(path.rpartition("/")[2]))
+
+
 def has_word(path: str, word: str) -> bool:
     """Does the file's name have this very word?"""
     return word in _tokens(path.rpartition("/")[2])
@@ -184,8 +186,7 @@ def singulars(word: str) -> frozenset[str]:
     return frozenset(one for one in (word, *cut) if len(one) >= 3)
 
 
-def _letters(left: str, right: str) -> bool:
-    """Do both have the same digits?"""
+def _same_digits(left: str, right: str) -> bool:
     return re.findall(r"\d", left) == re.findall(r"\d", right)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from libs.models.offline.paths import QUOTED
 
@@ -30,12 +31,17 @@ _OWN = r"(?:of\s+(?:its|their|his|her)\s+own)"
 
 _NAME = r"(?:[\"“„«'‘][^\"”“»'’]+[\"”“»'’]|[^\s,.;:!?]+)"
 
-Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
+Rule = tuple[str, Callable[[re.Match[str]], str]]
 
 
 def _rule(pattern: str, plain: str | Callable[[re.Match[str]], str]) -> Rule:
     said = plain if callable(plain) else (lambda found: found.expand(plain))
-    return re.compile(pattern, re.IGNORECASE), said
+    return pattern, said
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 RULES: tuple[Rule, ...] = (
@@ -150,7 +156,7 @@ RULES: tuple[Rule, ...] = (
 def plainly(text: str, known: Sequence[str]) -> str:
     """The text with these said plainly, in its old length."""
     for pattern, said in RULES:
-        text = pattern.sub(lambda found, said=said: _put(found, said(found), known), text)  # type: ignore[misc]
+        text = _compiled(pattern).sub(lambda found, said=said: _put(found, said(found), known), text)  # type: ignore[misc]
     return text
 
 

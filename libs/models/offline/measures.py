@@ -151,8 +151,9 @@ CALENDAR = _any(*(spoken.SPANS[unit] for unit in ("week", "month", "year")))
 LAST_YEAR = r"(?:last year|letzten jahres?|vergangenen jahres?|letztes jahr|vorigen jahres?|(?:el |del )?ano pasado)"
 TWO_BACK = _any(spoken.BEFORE_LAST)
 MONTH_BACK = rf"(?:{MONTH} (?:(?:of|de|del|im|des) )?{LAST_YEAR}|last year ['’] ?s {MONTH})"
+UNIT_BACK = rf"(?:the )?{CALENDAR} {TWO_BACK}|{TWO_BACK} {CALENDAR}"
 DAY = (
-    rf"(?:{MONTH_BACK}|(?:the )?{CALENDAR} {TWO_BACK}|{TWO_BACK} {CALENDAR}"
+    rf"(?:{MONTH_BACK}|{UNIT_BACK}"
     r"|\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}"
     rf"|(?:the )?\d{{1,2}} ?(?:st |nd |rd |th |\. )?(?:of |de )?{MONTH}(?: ,)?(?: (?:de |del |of )?{YEAR})?"
     rf"|{MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: (?:st|nd|rd|th))?(?: ,)?(?: {YEAR})?"
@@ -233,8 +234,7 @@ def _calendar() -> Iterator[Rule]:
     yield rf"{LEAD}(?:de|desde) hace {back}", _ago
     bare = rf"{_any(spoken.TODAY, spoken.YESTERDAY)}|{_any(spoken.LAST, spoken.THIS)} {CALENDAR}"
     yield rf"{LEAD}(?P<day>{bare})(?: s)?", _during
-    two_back = rf"(?:the )?{CALENDAR} {TWO_BACK}|{TWO_BACK} {CALENDAR}|{MONTH_BACK}"
-    yield rf"{LEAD}(?P<day>{two_back})(?: s)?", _during
+    yield rf"{LEAD}(?P<day>{UNIT_BACK}|{MONTH_BACK})(?: s)?", _during
 
 
 # Sizes.
@@ -408,7 +408,7 @@ def _days(said: str, now: datetime) -> tuple[date, date] | None:
         if re.search(rf"\b{TWO_BACK}\b", said) and any(word in spoken.SPANS[unit].split() for word in words):
             return _calendar_unit(unit, today, 2)
         if any(word in spoken.SPANS[unit].split() for word in words) and not said[-4:].isdigit():
-            return _named(unit, today, past=not any(word in spoken.THIS.split() for word in words))
+            return _calendar_unit(unit, today, 0 if any(word in spoken.THIS.split() for word in words) else 1)
     if words[-1] in spoken.TODAY.split():
         return today, today + timedelta(days=1)
     if words[-1] in spoken.YESTERDAY.split():
@@ -425,18 +425,6 @@ def _month_of_last_year(said: str) -> int | None:
     if re.search(LAST_YEAR, said) is None:
         return None
     return next((n for n, names in spoken.MONTHS.items() for word in said.split() if word in names.split()), None)
-
-
-def _named(unit: str, today: date, *, past: bool) -> tuple[date, date]:
-    """Last week, this month."""
-    if unit == "week":
-        begin = today - timedelta(days=today.weekday())
-        return (begin - timedelta(days=7), begin) if past else (begin, begin + timedelta(days=7))
-    if unit == "month":
-        begin = today.replace(day=1)
-        return (_previous_month(begin), begin) if past else (begin, _next_month(begin))
-    year = today.year - (1 if past else 0)
-    return date(year, 1, 1), date(year + 1, 1, 1)
 
 
 def _dated(said: str, words: list[str], today: date) -> tuple[date, date] | None:
@@ -469,10 +457,6 @@ def _spelt(words: list[str], today: date) -> tuple[date, date] | None:
 
 def _next_month(first: date) -> date:
     return date(first.year + first.month // 12, first.month % 12 + 1, 1)
-
-
-def _previous_month(first: date) -> date:
-    return (first - timedelta(days=1)).replace(day=1)
 
 
 def _moment(when: datetime) -> str:

@@ -66,8 +66,6 @@ MONTHS: dict[int, str] = {
     11: "november nov noviembre",
     12: "december dec dezember dez diciembre",
 }
-AMBIGUOUS = frozenset(("may", "march", "mai", "marz", "jun", "mar", "sep", "dec", "jan"))
-"""Months that are other words too: believed only after a preposition or beside a year."""
 
 WEEKDAYS: tuple[str, ...] = (
     "monday montag lunes",

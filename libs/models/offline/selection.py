@@ -43,8 +43,7 @@ class Selection:
 
 def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
     """What a clause picks out. Its folders are left aside, except where sparing: there a folder is spared whole."""
-    where = {place.item for place in places(clause, ground)}
-    rest = [item for item in clause.items if item not in where and not _acts(item)]
+    rest = _choosing(clause, ground)
     called = named_words(clause, ground)
     groups = [_picked(group, called, categories) for group in clause.groups(rest)]
     patterns = _named_like(rest, [pattern for found in groups for pattern in found.patterns])
@@ -95,8 +94,7 @@ def _nobody_knows(item: Item, ground: Ground) -> bool:
 
 def mixed(clause: Clause, ground: Ground) -> bool:
     """ "song.mp3 and the pdfs": a file by its name, and beside it some of a kind."""
-    where = {place.item for place in places(clause, ground)}
-    groups = clause.groups(item for item in clause.items if item not in where and not _acts(item))
+    groups = clause.groups(_choosing(clause, ground))
     named = [any(_file_by_name(item) for item in group) for group in groups]
     kinds = [any(_kind_noun(item) or _is_glob(item) for item in group) for group in groups]
     return any(named) and any(kinds) and not any(one and other for one, other in zip(named, kinds, strict=True))
@@ -114,10 +112,13 @@ def named_words(clause: Clause, ground: Ground) -> list[Called]:
     """The words that tell files by their names, and those files; none where something is looked for in them."""
     if clause.says("find", "content"):
         return []
+    return _called(_choosing(clause, ground), ground, _within(clause, ground))
+
+
+def _choosing(clause: Clause, ground: Ground) -> list[Item]:
+    """What may choose: all but its folders and its deed."""
     where = {place.item for place in places(clause, ground)}
-    return _called(
-        [item for item in clause.items if item not in where and not _acts(item)], ground, _within(clause, ground)
-    )
+    return [item for item in clause.items if item not in where and not _acts(item)]
 
 
 def _acts(item: Item) -> bool:
