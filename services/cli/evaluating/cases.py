@@ -24,6 +24,8 @@ KINDS = (
     *("plain", "terse", "wordy", "polite", "rude", "typos", "several-goals", "negation", "earlier-turns"),
     *("impossible", "ambiguous", "dangerous", "sizes", "dates", "counts", "targets"),
 )
+LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's takes a tenth of the time; PyYAML may have been built without it."""
 M = TypeVar("M", bound=BaseModel)
 CHANGES = ("created", "deleted", "one_of", "moved", "numbered", "written", "copied", "packed")
 
@@ -222,7 +224,7 @@ def _parsed(model: type[M], raw: object, place: str) -> M:
 
 def _mapping(path: Path) -> Mapping[str, Any]:
     try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
+        raw = yaml.load(path.read_text("utf-8"), LOADER)  # noqa: S506 -- both are safe
     except OSError as error:
         raise BadCases(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
