@@ -9,6 +9,7 @@ import argparse
 import dataclasses
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,8 +25,9 @@ PROTO = Path(__file__).resolve().parents[1] / "proto"
 HEAD = "# Written from services/gateway by `make contracts`: change the routes, not this file.\n"
 
 
+@cache
 def openapi() -> str:
-    """The gateway's OpenAPI document, as YAML."""
+    """The gateway's OpenAPI document, as YAML; the routes do not change while a process runs."""
     api = catalog.entry("gateway").build(_nothing()).api
     assert api is not None
     document = cast("FastAPI", api.app).openapi()
