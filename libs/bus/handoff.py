@@ -2,15 +2,15 @@
 
 A record that Kafka brings names its position in the log, and up to where its sender knew everything before it to be
 there already. From both, a tail knows up to which position of the log it has met everything; the very next one may come
-from the hand, since in the log positions have no gaps (bus.md 9, 13). Its copy comes later: it is done when the record
-is, and so is the offset that it stands at.
+from the hand, since in the log positions have no gaps (bus.md 9, 13). Its copy is met later, when the transport brings
+it or says where it stands: it is done when the record is, and so is the offset that it stands at.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from libs.bus.ports import Record
+from libs.bus.ports import Logged, Record
 
 EARLY_MOST, EARLY_MOST_BYTES = 256, 1 << 20
 """What is kept of one partition until what comes before it has been met; beyond it, it is left to the transport."""
@@ -58,20 +58,21 @@ class Handoff:
         """The very next one, when we have it; from now on its copy is owed."""
         if self.known is None or len(self._owed) >= OWED_MOST or self.known + 1 not in self._early:
             return None
-        record = self._early[self.known + 1]
+        record = self._early.pop(self.known + 1)
+        self._early_bytes -= len(record.data)
         self._owed[record.event_id] = Owed(record)
         self._reach(record.position)
         return record
 
-    def met(self, record: Record) -> Owed | None:
-        """The transport has brought this; what it is a copy of, if it is one."""
-        owed = self._owed.get(record.event_id)
-        if record.logged is not None:
-            self._note(*record.logged, again=owed is None)
+    def met(self, event_id: str, position: int, logged: Logged | None) -> Owed | None:
+        """The transport has this at that position; what it is a copy of, if it is one."""
+        owed = self._owed.get(event_id)
+        if logged is not None:
+            self._note(*logged, again=owed is None)
         if owed is not None:
-            owed.copies.append(record.position)
+            owed.copies.append(position)
             if owed.done:
-                del self._owed[record.event_id]
+                del self._owed[event_id]
         return owed
 
     def done(self, record: Record) -> list[int] | None:
@@ -108,8 +109,9 @@ class Handoff:
         """All up to there is met."""
         while position + 1 in self._beyond:
             position += 1
-        for passed in [each for each in self._beyond if each <= position]:
-            self._beyond.remove(passed)
-        for passed in [each for each in self._early if each <= position]:
-            self._early_bytes -= len(self._early.pop(passed).data)
         self.known = position
+        if self._beyond:
+            self._beyond = {each for each in self._beyond if each > position}
+        if self._early:
+            for passed in [each for each in self._early if each <= position]:
+                self._early_bytes -= len(self._early.pop(passed).data)

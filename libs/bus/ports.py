@@ -96,8 +96,8 @@ class Bus(Protocol):
     @property
     def dense(self) -> bool:
         """Are its positions the log's own, one after the other? Then what our writer publishes at the very next one may
-        be handed over in the process, and is not read. Otherwise positions may have gaps, and everything is read: what
-        was handed over before it came is known by where its record was `logged`."""
+        be handed over in the process, and is not read. Otherwise positions may have gaps, and everything is met at its
+        own: what was handed over before is known by where its record was `logged`."""
         ...
 
     @property

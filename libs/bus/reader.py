@@ -2,8 +2,9 @@
 
 A record comes from the log, or directly from our own writer when it is the very next of its partition: positions are
 dense, so the handoff can tell. Anything else that is handed over is dropped and read. Where the log is carried on by
-another transport, everything is read from that, and what was handed over before is known again (`handoff`). The
-low-water mark of what is done moves the group's offset, lazily: it is a hint.
+another transport, everything is read from that, and what was handed over before is known again (`handoff`); what our
+own relay has carried there is read as soon as the transport says where it stands. The low-water mark of what is done
+moves the group's offset, lazily: it is a hint.
 
 A partition is shared by tenants. What one has in hand is bounded; behind that the reader reads ahead, in bounded
 memory, so that whoever comes after one tenant's thousands is met at once (docs/operations/overload.md).
@@ -14,10 +15,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from libs.bus.handoff import Handoff
-from libs.bus.ports import OWNED_SECONDS, Bus, Partition, Record
+from libs.bus.ports import OWNED_SECONDS, Bus, Logged, Partition, Record
 from libs.errors import Unavailable
 from libs.fair import Line
 from libs.telemetry.logs import logger
@@ -67,12 +68,22 @@ class Tail:
 
     def keep(self, record: Record) -> None:
         """It is read: it goes behind its tenant's others, unless it came from the hand before."""
-        self.after = record.position
-        owed = self.handoff.met(record)
-        if owed is None or not owed.done:
-            self.open.add(record.position)
-        if owed is None:
+        if self._meets(record.event_id, record.position, record.logged):
             self.take(record)
+
+    def told(self, record: Record, position: int, *, safe: int) -> None:
+        """Our own relay has brought it there. Where that is the very next position it is read; else the bus will bring
+        it, behind what stands before it."""
+        if position == self.after + 1 and self._meets(record.event_id, position, Logged(record.position, safe)):
+            self.take(replace(record, position=position))
+
+    def _meets(self, event_id: str, position: int, logged: Logged | None) -> bool:
+        """It is read. Is it still to be handled, since it did not come from the hand before?"""
+        self.after = position
+        owed = self.handoff.met(event_id, position, logged)
+        if owed is None or not owed.done:
+            self.open.add(position)
+        return owed is None
 
     def take(self, record: Record) -> None:
         self.ahead.put(record.tenant, record)
@@ -80,7 +91,7 @@ class Tail:
 
     def next(self) -> Record | None:
         """The next record to handle, of the tenant whose turn it is; None when there is no room, or none that may."""
-        if self.under_way >= IN_HAND_MOST:
+        if not self.ahead or self.under_way >= IN_HAND_MOST:
             return None
         record = self.ahead.take(lambda tenant: self.busy[tenant] < EACH_MOST)
         if record is not None:
@@ -161,6 +172,23 @@ class Reader:
                 self._hand_over(group, tail)
             everyone = everyone and tail is not None and tail.handoff.has(record.position)
         return everyone
+
+    def carried(self, records: Sequence[Record], *, first: int, safe: int) -> None:
+        """Our relay has brought these of one partition to the bus, where they stand one after the other from `first`
+        on; all of the log up to `safe` stands there before them. Who has read all that stands there before them need
+        not fetch them."""
+        partition = Partition(records[0].topic, records[0].part)
+        for group in self._listeners.get(partition.topic, ()):
+            tail = self._tails.get((group, partition))
+            if tail is None or tail.after != first - 1:
+                continue
+            for position, record in enumerate(records, first):
+                if self._room(tail):
+                    tail.told(record, position, safe=safe)
+                    self._feed(group, tail)
+                    self._hand_over(group, tail)
+            # The next read says so to the bus, which has perhaps not fetched them yet.
+            self._hint.set()
 
     async def follow(self) -> None:
         """Read for ever what was not handed over."""

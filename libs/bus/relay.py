@@ -7,13 +7,14 @@ repeats, and whoever sends a record has seen every earlier one of its key sent. 
 nothing is sent before what came before it is safe.
 
 What has been handed over in this process to all who consume it is waited for by nobody: it goes with others, a moment
-later. A send of a few records costs as much as one of many, and so does each fetch that it leads to.
+later. A send of a few records costs as much as one of many, and so does each fetch that it leads to. Where the records
+then stand is told to the reader beside it, which need not fetch them.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -30,7 +31,7 @@ RELAY = "relay"
 """Its name as a consumer group of the log."""
 TOGETHER_MOST = 128
 """Records of one partition that are sent at once."""
-LINGER_SECONDS = 0.2
+LINGER_SECONDS = 0.5
 """How long something that nobody waits for may wait for others."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 PATIENCE_SECONDS = 3.0
@@ -63,9 +64,12 @@ class Outlet(Protocol):
         """
         ...
 
-    async def send(self, records: Sequence[Record], *, safe: int) -> None:
+    async def send(self, records: Sequence[Record], *, safe: int) -> int | None:
         """Carry records of one partition there, in this order; returns once they are safe. All that stands in the log
         up to position `safe` is there already: who reads them is told.
+
+        Where they stand there: the position of the first, when the others follow it one after the other; None when the
+        transport does not say so.
 
         Raises:
             Unavailable: some or all may not be there; they are to be sent again.
@@ -75,6 +79,12 @@ class Outlet(Protocol):
     async def close(self) -> None:
         """Nothing more will be sent."""
         ...
+
+
+class Carried(Protocol):
+    """Told of records of one partition that are there now, one after the other from `first` on."""
+
+    def __call__(self, records: Sequence[Record], *, first: int, safe: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +114,16 @@ class Relay:
         point: Callable[[str], None],
         *,
         groups: Collection[str],
+        carried: Carried,
         own_every: float = OWN_EVERY_SECONDS,
         flush_every: float = FLUSH_EVERY_SECONDS,
     ) -> None:
-        self._outlet, self._point = route.outlet, point
+        self._outlet, self._point, self._carried = route.outlet, point, carried
         self._ours = {topic.name for topic in TOPICS.values() if set(topic.consumers) <= set(groups)}
         """Topics all of whose consumers are groups of this process."""
         self._patient: frozenset[str] = frozenset()
         self._lingering: asyncio.TimerHandle | None = None
-        self._lines: dict[Partition, Line] = {}
+        self._lines: defaultdict[Partition, Line] = defaultdict(Line)
         self._error: str | None = None
         self._idle = asyncio.Event()
         self._idle.set()
@@ -171,7 +182,7 @@ class Relay:
 
     def _take(self, record: Record, done: Callable[[], None]) -> None:
         partition = Partition(record.topic, record.part)
-        line = self._lines.setdefault(partition, Line())
+        line = self._lines[partition]
         line.waiting.append((record, done))
         if line.task is not None:
             return
@@ -206,7 +217,8 @@ class Relay:
             try:
                 self._point("relay:send:before")
                 safe = self.reader.mark(RELAY, partition)
-                await self._outlet.send([record for record, _ in batch], safe=safe)
+                records = [record for record, _ in batch]
+                first = await self._outlet.send(records, safe=safe)
                 self._point("relay:send:after")
             except Unavailable as error:
                 self._error = str(error)
@@ -215,6 +227,8 @@ class Relay:
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 pause = FIRST_PAUSE
+                if first is not None:
+                    self._carried(records, first=first, safe=safe)
                 self._sent(line, len(batch))
         # Another member's now: it begins where our offset stands, and what we still have would only be repeated.
         line.waiting.clear()

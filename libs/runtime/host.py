@@ -124,7 +124,14 @@ class _Engine:
         )
         route = platform.route
         self.relay = (
-            Relay(route, platform.point, groups=consumers, own_every=pace.own, flush_every=pace.flush)
+            Relay(
+                route,
+                platform.point,
+                groups=consumers,
+                carried=self.reader.carried,
+                own_every=pace.own,
+                flush_every=pace.flush,
+            )
             if route is not None
             else None
         )

@@ -37,6 +37,11 @@ TOOL_SECONDS = 240.0
 HEAP = ("-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError")
 BRISK = "-XX:TieredStopAtLevel=1"
 """Compile once and quickly: a start takes half of the time, and tests start often."""
+AS_SHIPPED = (
+    *("-Xms1g", "-Xmx1g", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20"),
+    *("-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent"),
+)
+"""What Kafka's own start script gives a broker: for who measures it."""
 USER, PASSWORD = "suma", "kafka-password-of-a-test"
 
 SETTINGS = """\
@@ -230,7 +235,9 @@ class Kafka:
 
 
 @asynccontextmanager
-async def kafka(folder: Path | None = None, *, secured: bool = False) -> AsyncIterator[Kafka]:
+async def kafka(
+    folder: Path | None = None, *, secured: bool = False, java: Sequence[str] = (*HEAP, BRISK)
+) -> AsyncIterator[Kafka]:
     """A broker of one's own. In a folder that is given its data stays, and is found again by the next one there.
 
     Raises:
@@ -240,7 +247,7 @@ async def kafka(folder: Path | None = None, *, secured: bool = False) -> AsyncIt
     with tempfile.TemporaryDirectory(prefix="suma-kafka-") as temporary:
         place = folder or Path(temporary)
         broker = await _prepared(place, secured=secured)
-        broker.options = (*broker.options, *_from(classes()))
+        broker.options = (*java, *_from(classes()))
         try:
             await broker.start()
             yield broker

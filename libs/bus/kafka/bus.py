@@ -1,5 +1,5 @@
 """The bus on Kafka: each of our groups is a consumer group there, whose records are fetched ahead in bounded memory and
-read from that.
+read from that. What was read otherwise, since our own relay brought it there, is passed over.
 
 Kafka's group protocol owns partitions: heartbeats go on beside the handlers, and a member that stalled beyond its
 session's time joins again. What it had in hand goes on; the inbox makes that safe.
@@ -49,8 +49,8 @@ T = TypeVar("T")
 
 
 class KafkaBus:
-    """Positions are Kafka's offsets: they may have gaps, so that everything is read, whether it was handed over before
-    or not."""
+    """Positions are Kafka's offsets: they may have gaps, so that everything is met there, whether it was handed over
+    before or not."""
 
     dense = False
 
@@ -178,15 +178,20 @@ class Ahead:
 
     base: int | None = None
     """Unknown until it is asked for: then the last position that the group has done."""
+    fetched: int = -1
+    """The last position that has come, or that need not come any more."""
     done: int = -1
     records: deque[Record] = field(default_factory=deque)
     bytes: int = 0
     paused: bool = False
 
+    def wants(self, position: int) -> bool:
+        """Was it not read for good before it came?"""
+        return self.base is None or position > self.base
+
     def keep(self, record: Record) -> None:
-        if self.base is None or record.position > self.base:
-            self.records.append(record)
-            self.bytes += len(record.data)
+        self.records.append(record)
+        self.bytes += len(record.data)
 
     def drop(self, upto: int) -> None:
         """These were read for good."""
@@ -196,7 +201,7 @@ class Ahead:
 
     def clear(self, base: int) -> None:
         self.records.clear()
-        self.base, self.bytes = base, 0
+        self.base, self.fetched, self.bytes = base, base, 0
 
     def idle(self, position: int) -> bool:
         """Is there nothing after it, and nothing to change?"""
@@ -259,8 +264,14 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
             ahead = self._ahead.get(partition)
             if ahead is None or ahead.base is None or ahead.idle(position):
                 continue
-            if position < ahead.base and not self._went_back(partition, ahead, position):
-                continue
+            if position < ahead.base:
+                # Someone wants to read again what was read for good.
+                if not self._fetch_after(partition, position):
+                    continue
+                ahead.clear(position)
+            elif position > ahead.fetched and self._fetch_after(partition, position):
+                # It was met when our own relay brought it.
+                ahead.fetched = position
             ahead.drop(position)
             found.extend(islice(ahead.records, limit))
             if ahead.paused and ahead.half:
@@ -363,7 +374,9 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                 partition = self._bus.partition(named)
                 if (ahead := self._ahead.get(partition)) is not None:
                     for message in found:
-                        ahead.keep(_record(partition, message))
+                        if ahead.wants(message.offset):
+                            ahead.keep(_record(partition, message))
+                    ahead.fetched = found[-1].offset
                     if ahead.full and not ahead.paused and named in consumer.assignment():
                         consumer.pause(named)
                         ahead.paused = True
@@ -384,6 +397,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                     position = await consumer.position(self._bus.named(*partition))
                     # What has been fetched meanwhile has moved the position on.
                     ahead.base = ahead.done = (ahead.records[0].position if ahead.records else position) - 1
+                    ahead.fetched = max(ahead.fetched, ahead.base)
         return {partition: ahead.done for partition, ahead in self._ahead.items() if ahead.base is not None}
 
     def _taking_part(self) -> AIOKafkaConsumer:
@@ -392,13 +406,12 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
             raise KafkaDown("its consumer is being made anew")
         return self._consumer
 
-    def _went_back(self, partition: Partition, ahead: Ahead, position: int) -> bool:
-        """Someone wants to read again what was read for good; False when it is not ours to fetch just now."""
+    def _fetch_after(self, partition: Partition, position: int) -> bool:
+        """Go on fetching there; False when it is not ours to fetch just now."""
         named = self._bus.named(*partition)
         if self._consumer is None or named not in self._consumer.assignment():
             return False
         self._consumer.seek(named, position + 1)
-        ahead.clear(position)
         return True
 
     def _resume(self, partition: Partition, ahead: Ahead) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, ProducerClosed
+from aiokafka.producer.message_accumulator import BatchBuilder
 
 from libs.bus.kafka import broker
 from libs.bus.kafka.broker import Address, answering
@@ -26,6 +28,13 @@ BATCH_BYTES = 768 * 1024
 """More than the largest event with its attributes, and less than a topic's usual limit of 1 MiB."""
 
 
+class Stretch(NamedTuple):
+    """A batch that is there: `offset` is its first record's, negative where the broker had it before and cannot say."""
+
+    offset: int
+    records: int
+
+
 class KafkaOutlet:
     """Partitions go side by side through one producer; of each, the relay sends one batch at a time."""
 
@@ -37,32 +46,36 @@ class KafkaOutlet:
     async def declare(self, topics: Sequence[Topic]) -> None:
         await broker.declare(self._address, topics)
 
-    async def send(self, records: Sequence[Record], *, safe: int) -> None:
+    async def send(self, records: Sequence[Record], *, safe: int) -> int | None:
         producer = await self._started()
         try:
             async with answering(SEND_SECONDS):
-                await self._send(producer, records, safe)
+                first = await self._send(producer, records, safe)
         except BaseException:
             # It may hold a batch that it would try again for ever.
             await self._drop(producer)
             raise
+        return first
 
     async def close(self) -> None:
         if self._producer is not None:
             await self._drop(self._producer)
 
-    async def _send(self, producer: AIOKafkaProducer, records: Sequence[Record], safe: int) -> None:
+    async def _send(self, producer: AIOKafkaProducer, records: Sequence[Record], safe: int) -> int | None:
         topic, part = self._address.prefix + records[0].topic, records[0].part
-        batch = producer.create_batch()
+        batch, stretches = producer.create_batch(), list[Stretch]()
         for record in records:
             key, value, headers = written(record, safe)
             if batch.append(timestamp=None, key=key, value=value, headers=headers) is None:
-                await (await producer.send_batch(batch, topic, partition=part))
+                stretches.append(await _sent(producer, batch, topic, part))
                 batch = producer.create_batch()
                 batch.append(timestamp=None, key=key, value=value, headers=headers)
-        await (await producer.send_batch(batch, topic, partition=part))
+        stretches.append(await _sent(producer, batch, topic, part))
+        return beginning(stretches)
 
     async def _started(self) -> AIOKafkaProducer:
+        if self._producer is not None:
+            return self._producer
         async with self._starting:
             if self._producer is None:
                 producer = AIOKafkaProducer(
@@ -84,6 +97,21 @@ class KafkaOutlet:
         if self._producer is producer:
             self._producer = None
             await _ended(producer)
+
+
+def beginning(stretches: Sequence[Stretch]) -> int | None:
+    """Where the first begins, if each follows the one before it, with nobody's records between them."""
+    expected = first = stretches[0].offset
+    for stretch in stretches:
+        if stretch.offset < 0 or stretch.offset != expected:
+            return None
+        expected += stretch.records
+    return first
+
+
+async def _sent(producer: AIOKafkaProducer, batch: BatchBuilder, topic: str, part: int) -> Stretch:
+    told = await (await producer.send_batch(batch, topic, partition=part))
+    return Stretch(told.offset, batch.record_count())
 
 
 async def _ended(producer: AIOKafkaProducer) -> None:

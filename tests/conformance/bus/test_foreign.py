@@ -16,10 +16,11 @@ from libs.database import Dsns
 from libs.events import RememberRequested
 from libs.events.topics import MEMORY_EVENTS
 from tests.conformance.bus.adapters import ADAPTERS, KafkaPlace, Place
-from tests.conformance.bus.conftest import Cluster
+from tests.conformance.bus.conftest import LOOK_EVERY, WITHIN, Cluster
 from tests.conformance.bus.listener import GROUP
 from tests.infrastructure.kafka import Kafka
 
+ROUNDS = 8
 EVENT = RememberRequested(memory_id="forged", kind="fact", text="", user="u")
 
 
@@ -61,6 +62,18 @@ def forged(*, id: str | None = None, tenant: str = "t1", key: str = "k", type: s
     headers = {"source": "elsewhere", "time": "2026-01-01T00:00:00+00:00", "turnid": "u1"}
     data = EVENT.model_dump_json().encode()
     return Record(MEMORY_EVENTS.name, part, 0, id or ids.new(), tenant, f"{tenant}:{key}", type, headers, data)
+
+
+@pytest.mark.requirement("A16")
+async def test_between_a_member_s_own_it_is_handled_where_it_stands(cluster: Cluster, stranger: Stranger) -> None:
+    async with cluster.speaking() as (member, _):
+        for n in range(ROUNDS):
+            await asyncio.gather(cluster.say(str(n), by=member), stranger.put(forged(key="k"), forged(key="k")))
+        await cluster.until_heard(3 * ROUNDS)
+        async with asyncio.timeout(WITHIN):
+            while (await cluster.publisher.bus.lag([GROUP]))[GROUP, MEMORY_EVENTS.name]:
+                await asyncio.sleep(LOOK_EVERY)
+    assert [what for what in await cluster.heard() if what != "forged"] == await cluster.written()
 
 
 async def healthy(cluster: Cluster) -> None:

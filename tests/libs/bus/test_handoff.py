@@ -37,6 +37,14 @@ class Desk:
         logged = Logged(position, position - 1 if safe is None else safe)
         self.keep(replace(said(position), position=offset, logged=logged))
 
+    def tell(self, offset: int, position: int, *, safe: int | None = None) -> None:
+        """Our relay has carried it there."""
+        self.told(said(position), offset, position - 1 if safe is None else safe)
+
+    def told(self, record: Record, offset: int, safe: int) -> None:
+        self.tail.told(record, offset, safe=safe)
+        self._take()
+
     def offer(self, record: Record) -> None:
         self.tail.handoff.offer(record)
         self._take()
@@ -141,15 +149,58 @@ def test_a_log_that_was_set_back_is_followed_from_where_it_stands(desk: Desk) ->
     assert desk.ids == ["e100", "anew", "e101"]
 
 
+def test_a_copy_that_our_relay_has_carried_need_not_come(desk: Desk) -> None:
+    desk.bring(0, 1)
+    desk.hand(2)
+    desk.tell(1, 2)
+    for record in desk.taken:
+        desk.tail.done(record)
+    assert (desk.ids, desk.tail.after, desk.tail.mark) == (["e1", "e2"], 1, 1)
+
+
+def test_what_our_relay_has_carried_tells_where_the_log_stands_as_well(desk: Desk) -> None:
+    desk.tell(0, 3)
+    desk.hand(4)
+    assert desk.ids == ["e3", "e4"]
+
+
+def test_a_copy_that_our_relay_has_carried_behind_another_s_comes_after_that(desk: Desk) -> None:
+    desk.bring(0, 1)
+    desk.hand(3)
+    desk.tell(2, 3)
+    assert desk.ids == ["e1"]
+    desk.bring(1, 2)
+    desk.bring(2, 3)
+    assert (desk.ids, desk.tail.after) == (["e1", "e2", "e3"], 2)
+
+
+def test_one_that_our_relay_has_carried_before_it_was_handed_over_is_taken_once(desk: Desk) -> None:
+    desk.bring(0, 1)
+    desk.tell(1, 2)
+    desk.hand(2, 3)
+    assert desk.ids == ["e1", "e2", "e3"]
+
+
+def test_a_relay_of_ours_that_repeats_itself_is_known_again(desk: Desk) -> None:
+    desk.bring(0, 1)
+    desk.hand(2)
+    desk.tell(1, 2)
+    desk.tell(2, 2)
+    desk.tail.done(desk.taken[0])
+    assert (desk.ids, desk.tail.mark) == (["e1", "e2"], 0)
+
+
 @dataclass
 class Story:
-    """A partition of the log, of which a relay carries copies to a transport; and one who reads that from `start`."""
+    """A partition of the log, of which relays carry copies to a transport; and one who reads that from `start`, and is
+    told of some copies where they stand."""
 
     start: int
     log: list[Record] = field(default_factory=list)
     carried: list[Record] = field(default_factory=list)
     sent: set[int] = field(default_factory=set)
-    brought: int = 0
+    untold: list[tuple[Record, int, int]] = field(default_factory=list)
+    """Of our own relay: the record, where it stands, and what was safe before it."""
     done: set[str] = field(default_factory=set)
     desk: Desk | None = None
 
@@ -160,12 +211,20 @@ class Story:
             self.desk.offer(record)
 
     def carry(self, tenant: int) -> None:
-        """The relay's next: of that tenant, or any."""
+        """Our relay's next: of that tenant, or any."""
         left = [record for record in self.log if record.position not in self.sent]
         mine = [record for record in left if record.tenant == f"t{tenant}"] or left
         if mine:
+            self.untold.append((mine[0], len(self.carried), self.safe))
             self._put(mine[0], self.safe)
             self.sent.add(mine[0].position)
+
+    def tell(self) -> None:
+        """The transport has answered our relay."""
+        if self.untold:
+            told = self.untold.pop(0)
+            if self.desk is not None:
+                self.desk.told(*told)
 
     def repeat(self, count: int) -> None:
         """Another relay begins a little before."""
@@ -184,12 +243,10 @@ class Story:
     def bring(self) -> None:
         if self.desk is None and len(self.carried) >= self.start:
             # Who had it before has done all up to there.
-            self.brought = self.start
             self.done = {record.event_id for record in self.carried[: self.start]}
             self.desk = Desk(Tail(after=self.start - 1))
-        elif self.desk is not None and self.brought < len(self.carried):
-            self.desk.keep(self.carried[self.brought])
-            self.brought += 1
+        elif self.desk is not None and self.desk.tail.after + 1 < len(self.carried):
+            self.desk.keep(self.carried[self.desk.tail.after + 1])
 
     def finish(self, which: int) -> None:
         if self.desk is not None and (waiting := self.desk.waiting):
@@ -214,6 +271,7 @@ acts = st.one_of(
     st.tuples(st.just("say"), st.sampled_from(["t0:a", "t0:b", "t1:a"]), st.booleans()),
     st.tuples(st.just("carry"), st.integers(0, 1)),
     st.tuples(st.just("bring")),
+    st.tuples(st.just("tell")),
     st.tuples(st.just("finish"), st.integers(0, 9)),
     st.tuples(st.just("repeat"), st.integers(0, 4)),
 )
@@ -230,7 +288,7 @@ def test_in_any_story_each_key_goes_in_the_log_s_order_and_all_is_met(
         match name, arguments:
             case "say", [str(key), bool(ours)]:
                 story.say(key, ours=ours)
-            case (("carry" | "finish" | "repeat" | "bring"), numbers):
+            case (("carry" | "finish" | "repeat" | "bring" | "tell"), numbers):
                 getattr(story, str(name))(*numbers)
         if story.desk is not None:
             story.check()

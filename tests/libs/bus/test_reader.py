@@ -83,8 +83,8 @@ class Desk:
 
 
 class Running:
-    def __init__(self) -> None:
-        self.log, self.desk = Log(), Desk()
+    def __init__(self, *, dense: bool = True) -> None:
+        self.log, self.desk = Log(dense=dense), Desk()
         self.reader = Reader(
             self.log, {"g": self.desk.take}, {"g": frozenset({"topic"})}, own_every=0.01, flush_every=0.01
         )
@@ -148,6 +148,56 @@ async def test_a_partition_lost_and_regained_during_a_read_skips_nothing() -> No
         running.log.may_answer.set()
         await running.desk.until(6)
         assert running.desk.taken == [1, 2, 3, 2, 3, 4]
+
+
+async def test_what_our_relay_has_carried_is_read_without_the_bus() -> None:
+    async with Running(dense=False) as running:
+        running.log.may_answer.clear()
+        running.reader.carried(records(7, 8), first=1, safe=6)
+        assert running.desk.taken == [1, 2]
+        for done in running.desk.dones:
+            done()
+        await running.reader.flush()
+    assert running.log.advanced == [2]
+
+
+@pytest.mark.requirement("A16")
+async def test_what_our_relay_has_carried_behind_a_stranger_s_is_read_in_its_turn() -> None:
+    async with Running(dense=False) as running:
+        running.log.may_answer.clear()
+        running.reader.carried(records(7, 8), first=2, safe=6)
+        assert running.desk.taken == []
+        running.log.records = records(1, 2, 3)
+        running.log.may_answer.set()
+        await running.desk.until(3)
+        assert running.desk.taken == [1, 2, 3]
+
+
+async def test_what_our_relay_has_carried_while_it_is_read_is_taken_once() -> None:
+    async with Running(dense=False) as running:
+        running.log.may_answer.clear()
+        running.log.asked.clear()
+        running.log.records = records(1, 2, 3)
+        await running.log.asked.wait()
+        running.reader.carried(records(7, 8), first=1, safe=6)
+        running.log.may_answer.set()
+        await running.desk.until(3)
+        assert running.desk.taken == [1, 2, 3]
+
+
+async def test_what_our_relay_has_carried_takes_no_more_room_than_what_is_read() -> None:
+    large = reader.AHEAD_MOST_BYTES // 300
+    async with Running(dense=False) as running:
+        running.log.may_answer.clear()
+        every = [replace(record, data=b"x" * large) for record in records(*range(1, 1001))]
+        running.reader.carried(every, first=1, safe=0)
+        assert running.reader.ahead_bytes <= reader.AHEAD_MOST_BYTES + large + reader.RECORD_BYTES
+        running.log.records = every
+        running.log.may_answer.set()
+        for n in range(1000):
+            await running.desk.until(n + 1)
+            running.desk.dones[n]()
+    assert running.desk.taken == list(range(1, 1001))
 
 
 async def test_no_more_is_in_hand_than_allowed_and_the_rest_follows() -> None:

@@ -46,13 +46,15 @@ class Shelf:
     refusing: set[int] = field(default_factory=set)
     holding: dict[int, asyncio.Event] = field(default_factory=dict)
     broken: bool = False
+    telling: bool = True
+    """Does it say where they stand?"""
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def declare(self, topics: Sequence[Topic]) -> None: ...
 
     async def close(self) -> None: ...
 
-    async def send(self, records: Sequence[Record], *, safe: int) -> None:
+    async def send(self, records: Sequence[Record], *, safe: int) -> int | None:
         self.asked.set()
         if self.broken:
             raise Broken
@@ -61,9 +63,11 @@ class Shelf:
             await self.holding[part].wait()
         if part in self.refusing:
             raise Unavailable
+        first = len(self.kept[part])
         self.kept[part].extend(record.event_id for record in records)
         self.sends += 1
         self.safe = safe
+        return first if self.telling else None
 
     async def until_asked(self) -> None:
         async with asyncio.timeout(WITHIN):
@@ -82,13 +86,17 @@ class Yard:
 
     platform: Platform
     shelf: Shelf = field(default_factory=Shelf)
+    told: list[tuple[list[str], int]] = field(default_factory=list)
+
+    def carried(self, records: Sequence[Record], *, first: int, safe: int) -> None:
+        self.told.append(([record.event_id for record in records], first))
 
     @asynccontextmanager
     async def relay(self, shelf: Shelf | None = None) -> AsyncIterator[Relay]:
         """One that owns every partition, whatever others think, without a service beside it."""
         log = Greedy(PostgresBus(self.platform.database, ids.new(), scan=infrastructure.SCAN_SECONDS))
         route, groups = Route(log, shelf or self.shelf), MEMORY_EVENTS.consumers
-        relay = Relay(route, nowhere, groups=groups, own_every=0.05, flush_every=0.02)
+        relay = Relay(route, nowhere, groups=groups, carried=self.carried, own_every=0.05, flush_every=0.02)
         tasks = [asyncio.ensure_future(part()) for part in relay.parts().values()]
         await relay.reader.ready.wait()
         try:
@@ -237,6 +245,23 @@ async def test_each_send_tells_up_to_where_the_log_was_sent_before(yard: Yard) -
         await yard.say("3")
         await yard.caught_up()
     assert yard.shelf.safe == 2
+
+
+async def test_where_they_stand_is_told_once_they_do(yard: Yard) -> None:
+    async with yard.relay():
+        said = await yard.say("1", "2")
+        await yard.caught_up()
+        later = await yard.say("3")
+        await yard.caught_up()
+    assert yard.told == [(said, 0), (later, 2)]
+
+
+async def test_of_what_stands_who_knows_where_nothing_is_told(yard: Yard) -> None:
+    yard.shelf.telling = False
+    async with yard.relay():
+        await yard.say("1", "2")
+        await yard.caught_up()
+    assert yard.told == []
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from libs import ids
 from libs.bus.kafka import Address, KafkaBus, KafkaOutlet
 from libs.bus.kafka import bus as adapter
 from libs.bus.kafka.broker import declare
+from libs.bus.kafka.outlet import Stretch, beginning
 from libs.bus.ports import Partition, Record
 from libs.events.topics import MEMORY_EVENTS
 from tests.infrastructure.kafka import Kafka
@@ -31,13 +32,15 @@ class Yard:
     outlet: KafkaOutlet
     said: int = 0
 
-    async def say(self, count: int) -> None:
-        """So many more events in the first partition; the n-th is at position n - 1, and called by it."""
+    async def say(self, count: int, *, size: int = 0) -> int | None:
+        """So many more events in the first partition; the n-th is at position n - 1, and called by it. Where the first
+        stands, as the outlet says."""
         headers = {"source": "s", "time": "2026-01-01T00:00:00+00:00"}
         names = [str(self.said + n) for n in range(count)]
         self.said += count
-        await self.outlet.send(
-            [Record(TOPIC, 0, 0, name, "t", "t:k", "type", headers, b"{}") for name in names], safe=0
+        data = b'"' + b"x" * size + b'"'
+        return await self.outlet.send(
+            [Record(TOPIC, 0, 0, name, "t", "t:k", "type", headers, data) for name in names], safe=0
         )
 
     @asynccontextmanager
@@ -97,6 +100,49 @@ async def test_an_earlier_position_is_fetched_again(yard: Yard) -> None:
         await yard.say(5)
         assert await member.read(after=3, count=1) == ["4"]
         assert await member.read(after=0, count=4) == names(1, 5)
+
+
+async def test_what_was_read_otherwise_is_passed_over(yard: Yard) -> None:
+    async with yard.member() as member:
+        await yard.say(5)
+        await member.bus.read({GROUP: {PART: 4}}, limit=1000)
+        await yard.say(1)
+        assert await member.read(after=4, count=1) == ["5"]
+        assert await member.read(after=2, count=3) == names(3, 6)
+
+
+async def test_what_is_passed_over_is_not_fetched_when_it_comes(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "KEPT_MOST", 10)
+    async with yard.member() as member:
+        for said in range(20, 81, 20):
+            await yard.say(20)
+            await member.bus.read({GROUP: {PART: said - 1}}, limit=1000)
+        await yard.say(1)
+        assert await member.read(after=79, count=1) == ["80"]
+
+
+async def test_the_outlet_says_where_the_first_of_them_stands(yard: Yard) -> None:
+    assert [await yard.say(3), await yard.say(2)] == [0, 3]
+
+
+async def test_so_it_does_when_they_go_in_several_batches(yard: Yard) -> None:
+    assert [await yard.say(9, size=200_000), await yard.say(1)] == [0, 9]
+
+
+@pytest.mark.parametrize(
+    ("stretches", "first"),
+    [
+        ([Stretch(7, 2)], 7),
+        ([Stretch(7, 2), Stretch(9, 1), Stretch(10, 4)], 7),
+        ([Stretch(7, 2), Stretch(10, 1)], None),
+        ([Stretch(-1, 2)], None),
+        ([Stretch(-1, 2), Stretch(1, 1)], None),
+    ],
+)
+def test_where_they_stand_is_known_only_when_nobody_s_stand_between_them(
+    stretches: list[Stretch], first: int | None
+) -> None:
+    assert beginning(stretches) == first
 
 
 async def test_no_more_is_kept_than_allowed_and_the_rest_comes_as_it_is_read(
