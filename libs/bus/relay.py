@@ -100,6 +100,8 @@ class Line:
     """What waits to be sent to one partition, in order; a task sends it while there is something."""
 
     waiting: deque[Taken] = field(default_factory=deque)
+    pressing: bool = False
+    """Is it time to send what waits? Otherwise it lingers."""
     since: float | None = None
     """When what is first has been tried first."""
     task: asyncio.Task[None] | None = None
@@ -184,35 +186,40 @@ class Relay:
         partition = Partition(record.topic, record.part)
         line = self._lines[partition]
         line.waiting.append((record, done))
-        if line.task is not None:
-            return
         self._idle.clear()
         if record.event_id not in self._patient or len(line.waiting) >= TOGETHER_MOST:
-            self._start(partition, line)
-        elif self._lingering is None:
-            self._lingering = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._go)
+            self._press(partition, line)
+        elif line.task is None:
+            self._linger()
 
     def _go(self) -> None:
         """Send all that waits, of all partitions together."""
         self._settle()
         for partition, line in self._lines.items():
-            if line.waiting and line.task is None:
-                self._start(partition, line)
+            if line.waiting:
+                self._press(partition, line)
+
+    def _linger(self) -> None:
+        if self._lingering is None:
+            self._lingering = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._go)
 
     def _settle(self) -> None:
         if self._lingering is not None:
             self._lingering.cancel()
             self._lingering = None
 
-    def _start(self, partition: Partition, line: Line) -> None:
-        line.task = asyncio.get_running_loop().create_task(self._drain(partition, line))
-        line.task.add_done_callback(self._ended)
+    def _press(self, partition: Partition, line: Line) -> None:
+        line.pressing = True
+        if line.task is None:
+            line.task = asyncio.get_running_loop().create_task(self._drain(partition, line))
+            line.task.add_done_callback(self._ended)
 
     async def _drain(self, partition: Partition, line: Line) -> None:
-        """Send until nothing waits. What could not be sent stays first."""
+        """Send until nothing presses; what came meanwhile, and may linger, does. What could not be sent stays first."""
         pause = FIRST_PAUSE
-        while line.waiting and self.reader.holds(RELAY, partition):
+        while line.waiting and line.pressing and self.reader.holds(RELAY, partition):
             batch = list(islice(line.waiting, TOGETHER_MOST))
+            line.pressing = len(line.waiting) > len(batch)
             line.since = line.since or asyncio.get_running_loop().time()
             try:
                 self._point("relay:send:before")
@@ -221,7 +228,7 @@ class Relay:
                 first = await self._outlet.send(records, safe=safe)
                 self._point("relay:send:after")
             except Unavailable as error:
-                self._error = str(error)
+                self._error, line.pressing = str(error), True
                 log.warning("events could not be carried on", topic=partition.topic, error=str(error))
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
@@ -230,9 +237,12 @@ class Relay:
                 if first is not None:
                     self._carried(records, first=first, safe=safe)
                 self._sent(line, len(batch))
-        # Another member's now: it begins where our offset stands, and what we still have would only be repeated.
-        line.waiting.clear()
-        line.since, line.task = None, None
+        line.pressing, line.since, line.task = False, None, None
+        if not self.reader.holds(RELAY, partition):
+            # Another member's now: it begins where our offset stands, and what we still have would only be repeated.
+            line.waiting.clear()
+        elif line.waiting:
+            self._linger()
         if all(other.task is None and not other.waiting for other in self._lines.values()):
             self._idle.set()
 

@@ -113,10 +113,10 @@ class Yard:
         events = [RememberRequested(memory_id=name, kind="fact", text="", user="u") for name in names]
         return [record.event_id for record in (await self.platform.writer.apply(Changeset(cause).say(*events))).records]
 
-    async def say_here(self, relay: Relay, *names: str) -> list[str]:
+    async def say_here(self, relay: Relay, *names: str, key: str = "k") -> list[str]:
         """Publish these in the relay's own process, where those who listen have them at once."""
         self.platform.writer.desk.hand = lambda records: relay.hand(records, {record.event_id for record in records})
-        return await self.say(*names)
+        return await self.say(*names, key=key)
 
     async def behind(self) -> Mapping[tuple[str, str], int]:
         return await self.platform.bus.lag([RELAY])
@@ -277,6 +277,51 @@ async def test_what_is_under_way_here_already_is_sent_with_what_comes_after_it(y
         said += await yard.say_here(relay, "3")
         await relay.finish()
     assert (yard.shelf.kept[part_of("k")], yard.shelf.sends) == (said, 1)
+
+
+async def test_what_is_on_its_way_when_the_others_go_is_sent_once(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relaying, "LINGER_SECONDS", 0.0)
+    yard.shelf.holding[part_of("k")] = asyncio.Event()
+    async with yard.relay() as relay:
+        said = await yard.say("1")
+        await yard.shelf.until_asked()
+        await yard.say_here(relay, "2", key=elsewhere("k"))
+        await yard.shelf.until(1)
+        yard.shelf.holding.pop(part_of("k")).set()
+        await yard.shelf.until(2)
+        said += await yard.say_here(relay, "3")
+        await yard.shelf.until(3)
+    assert (yard.shelf.kept[part_of("k")], yard.shelf.sends) == (said, 3)
+
+
+@pytest.mark.usefixtures("lingering")
+async def test_what_comes_during_a_send_lingers_as_well(yard: Yard) -> None:
+    yard.shelf.holding[part_of("k")] = asyncio.Event()
+    async with yard.relay() as relay:
+        said = await yard.say("1")
+        await yard.shelf.until_asked()
+        said += await yard.say_here(relay, "2", "3")
+        yard.shelf.holding.pop(part_of("k")).set()
+        await yard.shelf.until(1)
+        said += await yard.say_here(relay, "4")
+        await relay.finish()
+    assert (yard.shelf.kept[part_of("k")], yard.shelf.sends) == (said, 2)
+
+
+@pytest.mark.usefixtures("lingering")
+async def test_what_another_process_waits_for_does_not_linger_behind_a_send(yard: Yard) -> None:
+    yard.shelf.holding[part_of("k")] = asyncio.Event()
+    async with yard.relay() as relay:
+        said = await yard.say_here(relay, "1")
+        yard.platform.writer.desk.hand = lambda records: relay.hand(records, ())
+        said += await yard.say("2")
+        await yard.shelf.until_asked()
+        said += await yard.say_here(relay, "3")
+        yard.platform.writer.desk.hand = lambda records: relay.hand(records, ())
+        said += await yard.say("4")
+        yard.shelf.holding.pop(part_of("k")).set()
+        await yard.shelf.until(4)
+    assert (yard.shelf.kept[part_of("k")], yard.shelf.sends) == (said, 2)
 
 
 @pytest.mark.usefixtures("lingering")
