@@ -66,7 +66,7 @@ def commit(
         _refuse_repeated(place, commit_id)
         _refuse_foreign(stage, place.door)
         with place.journal.begin(commit_id) as folder:
-            excluded, source = Excluded.of(stage.tree.root, exclude), blobs or stage.blobs
+            excluded, source = Excluded.of(stage.tree.root, exclude).with_copies(stage), blobs or stage.blobs
             intent = place.prepared(folder, lambda: _intent(place, folder, stage, excluded, source))
             late = place.run(folder, folder, intent.plan)
     return Committed(commit_id, len(intent.plan), intent.diff, late, intent.warnings)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from libs.workspace.tree import Attrs, Tree
-from libs.workspace.view import Body, Origin
+from libs.workspace.view import Body, Origin, Original
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One net change. `source` is where a moved thing was; `items` counts what lies below a deleted folder, itself
-    included."""
+    """One net change. `source` is where a moved thing was, or what a created one is a copy of; `items` counts what lies
+    below a deleted folder, itself included."""
 
     change: str
     """created | changed | deleted | moved"""
@@ -119,7 +119,7 @@ def _entries(stage: Staged, change: Net, reasons: Mapping[int, str]) -> Iterator
         kind = held[0]["kind"]
         yield Entry("deleted", stage.base_path(node), None, kind, size, reasons.get(node, ""), len(held))
     for node in change.created:
-        yield _entry("created", tree.path(node), None, tree.attrs(node), reasons.get(node, ""))
+        yield _entry("created", tree.path(node), _copied(stage, node), tree.attrs(node), reasons.get(node, ""))
     for node in change.moved:
         yield _entry("moved", tree.path(node), stage.base_path(node), tree.attrs(node), reasons.get(node, ""))
     for node in change.edited:
@@ -133,6 +133,12 @@ def below_removed(change: Net, node: int) -> Iterator[int]:
         here = pending.pop()
         yield here
         pending.extend(change.inside.get(here, ()))
+
+
+def _copied(stage: Staged, node: int) -> str | None:
+    """Where the bytes of a new file lie that is a copy of one on the disk."""
+    body = stage.contents.get(node)
+    return stage.base_path(body.node) if isinstance(body, Original) else None
 
 
 def _entry(change: str, path: str, source: str | None, attrs: Attrs, reason: str) -> Entry:

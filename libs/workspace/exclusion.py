@@ -16,6 +16,7 @@ from libs.workspace.names import join, lineage
 from libs.workspace.plan import Item, Plan, Routes, Swap
 from libs.workspace.scope import resolve
 from libs.workspace.signature import Signature
+from libs.workspace.stage import Stage
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,17 @@ class Excluded:
     @classmethod
     def of(cls, root: Path, paths: Iterable[str]) -> Excluded:
         return cls(frozenset("/".join(resolve(root, path)) for path in paths))
+
+    def with_copies(self, stage: Stage) -> Excluded:
+        """With the copies of what is left out because it was changed after it was staged: nobody has seen those."""
+        stale = {path for path in stage.outdated if self.covers(path)}
+        copies = stage.copied.items() if stale else ()
+        made = {
+            stage.tree.path(copy)
+            for copy, original in copies
+            if copy in stage.tree.graph and not stale.isdisjoint(lineage(stage.base_path(original)))
+        }
+        return Excluded(self.paths | made)
 
     def covers(self, path: str) -> bool:
         return "" in self.paths or any(above in self.paths for above in lineage(path))

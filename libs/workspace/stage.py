@@ -81,6 +81,8 @@ class Stage(View):
         super().__init__(tree, self.shelf.path)
         self.fresh: set[int] = set()
         """Nodes that the stage made; some may be gone again."""
+        self.copied: dict[int, int] = {}
+        """Copies, folders among them, and what of the scan each was made from."""
         self.outdated: dict[str, str] = {}
         """Paths on the disk that were changed after they were staged, as a replay found, with what happened."""
         self._log: list[_Logged] = []
@@ -241,6 +243,10 @@ class Stage(View):
         copy = self._insert(
             edit, parent, attrs | {"name": name, "ino": 0, "mtime_ns": 0, "mode": attrs["mode"] & ~0o6000}
         )
+        original = node if node < self.tree.born else self.copied.get(node)
+        if original is not None:
+            edit.inverses.append(partial(self.copied.pop, copy))
+            self.copied[copy] = original
         if attrs["kind"] != "directory":
             self._fill(edit, copy, self.contents.get(node, Original(node)))
         return copy

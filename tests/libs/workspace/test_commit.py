@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -233,7 +234,8 @@ def test_whatever_is_left_out_stays_and_the_rest_still_comes_back(
     stage = Stage(Tree.scan(work))
     for action in actions:
         act(stage, action)
-    touched = {path for entry in stage.diff().entries for path in (entry.path, entry.source) if path in files}
+    entries = [replace(entry, source=None) if entry.change == "created" else entry for entry in stage.diff().entries]
+    touched = {path for entry in entries for path in (entry.path, entry.source) if path in files}
     excluded = [sorted(touched or files)[number % len(touched or files)] for number in chosen]
     try:
         commit(work, stage, commit_id="c", fence=owner, exclude=excluded)
@@ -241,7 +243,7 @@ def test_whatever_is_left_out_stays_and_the_rest_still_comes_back(
         assert manifest(work) == before
         return
     after = shape(work)
-    moved = {entry.source: entry.path for entry in committed_diff(work) if entry.source}
+    moved = {entry.source: entry.path for entry in committed_diff(work) if entry.source and entry.change == "moved"}
     for path in excluded:
         assert after[_followed(path, moved)] == files[path]
     rollback(work, "c", fence=owner)
@@ -273,6 +275,25 @@ def test_a_copy_of_what_someone_changed_is_a_conflict_of_the_copy(root: Path) ->
     assert conflict.value.paths == ("copy",)
     commit(root, stage, commit_id="c", fence=owner, exclude=["copy"])
     assert not (root / "empty.txt").exists()
+
+
+@pytest.mark.requirement("A26")
+@pytest.mark.parametrize(
+    ("source", "changed"), [("README", "README"), ("docs", "docs/old/invoice.txt"), ("docs", "docs/new")]
+)
+def test_leaving_out_what_someone_changed_since_it_was_copied_leaves_out_its_copies(
+    root: Path, source: str, changed: str
+) -> None:
+    operations = (Copy(path=source, target="copy"), Copy(path="copy", target="second"), Delete(path="empty.txt"))
+    first = Stage(Tree.scan(root))
+    log = [first.apply(operation).operation for operation in operations]
+    (root / changed).write_text("theirs")
+    stage = Stage.replay(Tree.scan(root), log)
+    with pytest.raises(CommitConflict) as conflict:
+        commit(root, stage, commit_id="c", fence=owner)
+    assert conflict.value.paths == (source,)
+    commit(root, stage, commit_id="c", fence=owner, exclude=[source])
+    assert [(root / name).exists() for name in ("copy", "second", "empty.txt", changed)] == [False, False, False, True]
 
 
 @pytest.mark.requirement("A26")

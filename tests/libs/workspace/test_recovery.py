@@ -15,7 +15,7 @@ from libs.errors import Conflict
 from libs.workspace.commit import commit, outcome
 from libs.workspace.errors import Busy, NoSuchPath
 from libs.workspace.lock import lock, seize
-from libs.workspace.operations import AnyOperation, Create, Delete, Move, Write
+from libs.workspace.operations import AnyOperation, Copy, Create, Delete, Move, Write
 from libs.workspace.recovery import Decision, recover
 from libs.workspace.rollback import rollback
 from tests.libs.workspace.trees import (
@@ -34,6 +34,8 @@ from tests.libs.workspace.trees import (
 OPERATIONS: list[AnyOperation] = [
     Create(path="new", directory=True),
     Create(path="new/file", content=text("made")),
+    Copy(path="docs", target="new/docs"),
+    Copy(path="b", target="b copy"),
     Write(path="a", content=text("ours")),
     Move(path="docs/old", target="new/old"),
     Delete(path="docs"),

@@ -37,6 +37,7 @@ def shelf(desk: Desk) -> Desk:
         ({"node_kind": "directory"}, ["deep", "hollow"]),
         ({"node_kind": "directory", "empty": True}, ["hollow"]),
         ({"node_kind": "directory", "larger_than": 100}, ["deep"]),
+        ({"node_kind": "any", "empty": True}, ["hollow", "none.txt"]),
         ({"node_kind": "directory", "recursive": True}, ["deep", "deep/er", "hollow"]),
         ({"node_kind": "file"}, ["large.bin", "new.log", "none.txt", "small.txt"]),
         ({"order": "largest", "most": 2}, ["large.bin", "new.log"]),
@@ -55,6 +56,27 @@ def test_an_order_alone_leaves_nothing_out(shelf: Desk) -> None:
     assert len(shelf.listed(order="newest")) == 6
 
 
+def test_one_list_may_hold_what_is_in_several_folders(shelf: Desk) -> None:
+    assert shelf.listed(folders=["deep/er", "hollow"]) == ["deep/er/old.txt"]
+    assert shelf.listed(folders=[".", "deep/er"], order="largest", most=3) == [
+        "large.bin",
+        "deep/er/old.txt",
+        "new.log",
+    ]
+
+
+def test_a_list_by_size_tells_the_sizes(shelf: Desk) -> None:
+    told = shelf.run("manage-files.list", path=".", order="largest", most=2).data
+    assert (told["nodes"], told["sizes"]) == (["large.bin", "new.log"], [5000, 100])
+
+
+def test_a_list_of_one_folder_tells_what_the_same_choice_would_find_below(shelf: Desk) -> None:
+    told = shelf.run("manage-files.list", path=".", include=["*.txt"]).data
+    assert told["deeper"] == {"count": 1, "folders": ["deep/er"]}
+    assert "deeper" not in shelf.run("manage-files.list", path=".").data
+    assert "deeper" not in shelf.run("manage-files.list", path=".", include=["*.txt"], recursive=True).data
+
+
 def test_find_filters_at_every_depth_and_without_a_name(shelf: Desk) -> None:
     assert shelf.listed("search-files.find", larger_than=150, order="largest") == ["large.bin", "deep/er/old.txt"]
 
@@ -70,7 +92,7 @@ def test_duplicates_are_those_among_the_selected(desk: Desk) -> None:
         desk.write(name, b"same", at=f"{day}T00:00")
     desk.scan()
     groups = desk.run("remove-duplicates.scan", path=".", modified_before="2022-01-01").data["groups"]
-    assert [group["paths"] for group in groups] == [["b.txt", "a.txt"]]
+    assert [group["paths"] for group in groups] == [["a.txt", "b.txt"]]
 
 
 def test_what_is_only_staged_counts_as_changed_now(shelf: Desk) -> None:

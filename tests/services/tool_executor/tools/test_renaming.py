@@ -26,6 +26,8 @@ RENAME = "batch-rename.rename"
         ("don't PANIC.txt", {"case": "title"}, "Don't Panic.txt"),
         ("My HolidayPhoto-2.jpg", {"case": "snake"}, "my_holiday_photo_2.jpg"),
         ("beach.jpg", {"base": "Holiday"}, "Holiday 001.jpg"),
+        ("beach.jpg", {"base": "holiday_"}, "holiday_001.jpg"),
+        ("beach.jpg", {"base": "Cornwall", "digits": 1}, "Cornwall 1.jpg"),
         ("notes.txt", {"dated": True}, "2024-05-31 notes.txt"),
         ("page.htm", {"extension": "html"}, "page.html"),
         ("page", {"extension": ".txt"}, "page.txt"),

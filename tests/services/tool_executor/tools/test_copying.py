@@ -1,0 +1,166 @@
+"""Copying: a creation and nothing else. What is copied stays as it is, and nothing that is there is overwritten."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from libs.errors import NotFound, Rejected
+from libs.workspace.errors import OutsideWorkspace, WrongKind
+from services.tool_executor.domain.bench import TooMuch
+from services.tool_executor.domain.copying import CannotCopy
+from tests.services.tool_executor.tools.conftest import Desk
+
+pytestmark = pytest.mark.requirement("S4-14", "S4-20")
+
+
+@pytest.fixture
+def shelf(desk: Desk) -> Desk:
+    desk.write("a.txt", "one", at="2024-03-01T12:00", mode=0o640)
+    desk.write("b.txt", "two")
+    desk.write("album/p.jpg", "picture")
+    desk.write("album/raw/q.jpg", "raw")
+    desk.write("safe/a.txt", "another")
+    (desk.root / "album/link").symlink_to("p.jpg")
+    desk.scan()
+    return desk
+
+
+def copied(desk: Desk, **args: object) -> list[str]:
+    return [copy["to"] for copy in desk.run("manage-files.copy", **args).data["copied"]]
+
+
+@pytest.mark.parametrize(
+    ("args", "ends"),
+    [
+        ({"source": "a.txt"}, ["a (2).txt"]),
+        ({"source": "a.txt", "target": "."}, ["a (2).txt"]),
+        ({"source": "a.txt", "new_name": "c.txt"}, ["c.txt"]),
+        ({"source": "a.txt", "new_name": "B.txt"}, ["B (2).txt"]),
+        ({"source": "a.txt", "target": "c.txt"}, ["c.txt"]),
+        ({"source": "a.txt", "target": "b.txt"}, ["b (2).txt"]),
+        ({"source": "a.txt", "target": "album"}, ["album/a.txt"]),
+        ({"source": ["a.txt"], "target": "safe"}, ["safe/a (2).txt"]),
+        ({"source": ["a.txt", "b.txt"], "target": "new/deep"}, ["new/deep/a.txt", "new/deep/b.txt"]),
+        ({"source": ["a.txt", "safe/a.txt"], "target": "new"}, ["new/a.txt", "new/a (2).txt"]),
+        ({"source": ["a.txt", "b.txt"]}, ["a (2).txt", "b (2).txt"]),
+        ({"source": "a.txt", "target": "new", "new_name": "c"}, ["new/c"]),
+        ({"source": "album"}, ["album (2)"]),
+        ({"source": "album", "target": "safe"}, ["safe/album"]),
+        ({"source": "album", "target": "photos"}, ["photos"]),
+        ({"source": ["album"], "target": "photos"}, ["photos/album"]),
+        ({"source": ["a.txt"], "target": "v1.2"}, ["v1.2/a.txt"]),
+        ({"source": ["a.txt"], "target": "c.md"}, ["c.md"]),
+        ({"source": ["album", "album/p.jpg"], "target": "safe"}, ["safe/album"]),
+        ({"source": "safe/a.txt", "target": "."}, ["a (2).txt"]),
+    ],
+)
+def test_a_copy_comes_to_be_where_it_is_said_and_under_a_name_that_is_free(
+    shelf: Desk, args: dict[str, object], ends: list[str]
+) -> None:
+    before = shelf.seen()
+    assert copied(shelf, **args) == ends
+    shelf.commit()
+    after = shelf.seen()
+    assert {path for path in ends if path in before or path not in after} == set()
+    assert {path: after[path][3] for path in before} == {path: facts[3] for path, facts in before.items()}
+
+
+def test_a_folder_is_copied_with_all_that_it_holds_and_a_link_as_the_same_link(shelf: Desk) -> None:
+    done = shelf.run("manage-files.copy", source="album", target="safe")
+    assert (done.data["files"], done.data["folders"], done.data["bytes"]) == (3, 2, 10)
+    assert done.summary == "Copied 3 files and 2 folders (10 B) to safe/album."
+    shelf.commit()
+    assert (shelf.root / "safe/album/raw/q.jpg").read_text() == "raw"
+    assert os.readlink(shelf.root / "safe/album/link") == "p.jpg"
+
+
+def test_a_copy_is_a_creation_in_the_diff_and_says_what_it_is_of(shelf: Desk) -> None:
+    shelf.run("manage-files.copy", source=["a.txt", "album"], target="box")
+    diff = shelf.stage.diff()
+    assert (diff.created, diff.changed, diff.moved, diff.deleted) == (7, 0, 0, 0)
+    assert {entry.path: entry.source for entry in diff.entries if entry.kind != "directory"} == {
+        "box/a.txt": "a.txt",
+        "box/album/link": "album/link",
+        "box/album/p.jpg": "album/p.jpg",
+        "box/album/raw/q.jpg": "album/raw/q.jpg",
+    }
+
+
+@pytest.mark.requirement("A24", "S0-24")
+def test_rolled_back_the_copies_are_gone_and_the_originals_are_as_they_were_to_the_byte(shelf: Desk) -> None:
+    before = shelf.seen()
+    shelf.run("manage-files.copy", source=["a.txt", "album"], target="box")
+    shelf.run("manage-files.copy", source="b.txt", new_name="c.txt")
+    shelf.commit()
+    assert shelf.seen().keys() > before.keys()
+    shelf.roll_back()
+    assert shelf.seen() == before
+
+
+def test_what_was_staged_before_is_copied_as_it_will_be(shelf: Desk) -> None:
+    shelf.run("manage-files.create", path=".", name="fresh.txt", type="file", content="hello")
+    shelf.run("manage-files.move", source="b.txt", target="album")
+    assert copied(shelf, source=["fresh.txt", "album/b.txt"], target="box") == ["box/fresh.txt", "box/b.txt"]
+    shelf.commit()
+    assert [(shelf.root / "box" / name).read_text() for name in ("fresh.txt", "b.txt")] == ["hello", "two"]
+
+
+def test_of_many_those_that_lie_in_the_folder_already_are_left_out(shelf: Desk) -> None:
+    done = shelf.run("manage-files.copy", source=["safe/a.txt", "b.txt"], target="safe")
+    assert [copy["to"] for copy in done.data["copied"]] == ["safe/b.txt"]
+    assert done.warnings == ("safe/a.txt is in safe already and was left out.",)
+
+
+def test_what_a_listing_named_and_is_gone_is_left_out_and_one_that_a_person_named_is_an_error(shelf: Desk) -> None:
+    assert copied(shelf, source=["gone.txt", "b.txt"], target="box") == ["box/b.txt"]
+    with pytest.raises(NotFound):
+        shelf.run("manage-files.copy", source=["gone.txt"], target="box")
+
+
+@pytest.mark.parametrize(
+    ("args", "error"),
+    [
+        ({"source": "album", "target": "album"}, CannotCopy),
+        ({"source": "album", "target": "album/raw"}, CannotCopy),
+        ({"source": ["b.txt", "album"], "target": "album/new"}, CannotCopy),
+        ({"source": ".", "target": "box"}, CannotCopy),
+        ({"source": ["a.txt", "b.txt"], "new_name": "c.txt"}, CannotCopy),
+        ({"source": ["a.txt", "b.txt"], "target": "safe/a.txt"}, WrongKind),
+        ({"source": "a.txt", "target": "../out"}, OutsideWorkspace),
+        ({"source": "a.txt", "target": "album/link/x"}, OutsideWorkspace),
+        ({"source": "a.txt", "new_name": ".suma"}, OutsideWorkspace),
+    ],
+)
+def test_what_cannot_be_copied_so_is_refused_and_stages_nothing(
+    shelf: Desk, args: dict[str, object], error: type[Rejected]
+) -> None:
+    with pytest.raises(error):
+        shelf.run("manage-files.copy", **args)
+    assert (shelf.stage.version, len(shelf.stage.diff())) == (0, 0)
+
+
+def test_a_pipe_is_not_copied_and_the_error_names_it(shelf: Desk) -> None:
+    os.mkfifo(shelf.root / "album/pipe")
+    shelf.scan()
+    with pytest.raises(WrongKind, match="album/pipe"):
+        shelf.run("manage-files.copy", source="album")
+
+
+@pytest.mark.parametrize(("limits", "said"), [({"copy_entries": 4}, "at most 4"), ({"copy_bytes": 9}, "9 B")])
+def test_more_than_one_call_may_copy_is_refused_before_anything_is_staged(
+    shelf: Desk, limits: dict[str, int], said: str
+) -> None:
+    shelf.bounded(**limits)
+    with pytest.raises(TooMuch, match=said):
+        shelf.run("manage-files.copy", source="album")
+    assert shelf.stage.version == 0
+
+
+def test_a_name_that_is_no_text_is_copied_as_it_is(desk: Desk) -> None:
+    (desk.root / os.fsdecode(b"caf\xe9")).write_text("latin")
+    desk.scan()
+    assert copied(desk, source=["caf\\xe9"], target="box") == ["box/caf\\xe9"]
+    desk.commit()
+    assert os.listdir(os.fsencode(desk.root / "box")) == [b"caf\xe9"]
