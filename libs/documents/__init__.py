@@ -4,6 +4,6 @@ Such files come from strangers, and their forms are large. So each is read by a 
 standard input, no environment, bounds on its time, its memory and its open files, and ends with what it found.
 """
 
-from libs.documents.reading import FORMS, CannotRead, Document, read
+from libs.documents.reading import FORMS, CannotRead, Damaged, Document, Locked, read
 
-__all__ = ["FORMS", "CannotRead", "Document", "read"]
+__all__ = ["FORMS", "CannotRead", "Damaged", "Document", "Locked", "read"]

@@ -51,6 +51,13 @@ class Refused(Exception):
     """The document cannot be read; why, for people."""
 
 
+class Locked(Refused):
+    """Only with its password."""
+
+    def __init__(self) -> None:
+        super().__init__("it is locked with a password")
+
+
 class Enough(Exception):
     """More would be beyond a bound."""
 
@@ -102,7 +109,7 @@ def main(ending: str) -> None:
     try:
         told = _told(READERS[ending](sys.stdin.buffer.read()))
     except Refused as error:
-        told = {"refused": str(error)}
+        told = {"refused": str(error), "locked": isinstance(error, Locked)}
     except BROKEN as error:
         told = {"refused": f"it is damaged: {' '.join(str(error).split())[:200]}"}
     sys.stdout.write(json.dumps(told))
@@ -141,22 +148,30 @@ def bounded(found: Found, read: Callable[[], None]) -> Found:
 
 # PDF
 
+PDF_END = 2048
+"""Bytes in which the end of a whole file says where its table is (ISO 32000-1, 7.5.5)."""
+
 
 def pdf(raw: bytes) -> Found:
     """Page by page. Its letters may be pictures: then there is no text, and that is the answer."""
     import pypdf
 
     found = Found("page")
+    if cut := b"startxref" not in raw[-PDF_END:]:
+        # Its table of contents stood there; pointed nowhere, the library looks for the objects themselves.
+        raw += b"\nstartxref\n0\n%%EOF\n"
     try:
         reader = pypdf.PdfReader(BytesIO(raw))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise Refused("it is locked with a password")
+            raise Locked
         found.rows = len(reader.pages)
         about: Mapping[str, Any] = reader.metadata or {}
         for name in ("/Title", "/Author", "/Subject"):
             if isinstance(value := about.get(name), str) and value.strip():
                 found.name(f"{name[1:]}: {value}")
-        return bounded(found, lambda: _pages(found, reader))
+        read = bounded(found, lambda: _pages(found, reader))
+        read.complete = read.complete and not cut
+        return read
     except pypdf.errors.PyPdfError as error:
         raise ValueError(error) from error
 
@@ -279,10 +294,16 @@ def _doctype(name: str, system: str | None, public: str | None, internal: int) -
         raise Refused("it has a DTD inside, by which a few lines can stand for gigabytes")
 
 
+ENCRYPTED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""How an office file with a password begins: it is put into the container of the older forms (MS-OFFCRYPTO, 2.3)."""
+
+
 class Archive:
     """The parts of a zipped document, within a bound in all."""
 
     def __init__(self, raw: bytes) -> None:
+        if raw.startswith(ENCRYPTED):
+            raise Locked
         if not zipfile.is_zipfile(BytesIO(raw)):
             raise Refused("it is damaged, or not what its name says")
         self._zip = zipfile.ZipFile(BytesIO(raw))
@@ -290,7 +311,7 @@ class Archive:
         if sum(entry.file_size for entry in self._zip.infolist()) > UNPACKED_MOST:
             raise Refused(f"it grows beyond {UNPACKED_MOST >> 20} MiB when it is unpacked")
         if any(entry.flag_bits & 1 for entry in self._zip.infolist()):
-            raise Refused("it is locked with a password")
+            raise Locked
 
     def part(self, name: str) -> bytes:
         if name not in self.names:

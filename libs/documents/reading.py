@@ -40,6 +40,18 @@ class CannotRead(Rejected):
     code = "CANNOT_READ"
 
 
+class Damaged(CannotRead):
+    """What stands in the file cannot be read, now or later."""
+
+    code = "DAMAGED"
+
+
+class Locked(Damaged):
+    """Only who has its password can read the document."""
+
+    code = "LOCKED"
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """What a document says. `rows` counts its pages, slides, paragraphs or records: `unit` says which. `complete` is
@@ -59,7 +71,9 @@ def read(ending: str, raw: bytes, *, check: Callable[[], None]) -> Document:
     nobody waits any more.
 
     Raises:
-        CannotRead: it is damaged, locked, another thing than its name says, or takes too much to read.
+        Locked: it takes a password.
+        Damaged: it is damaged, or another thing than its name says.
+        CannotRead: it takes too much to read.
     """
     with TemporaryFile() as given:
         given.write(raw)
@@ -69,7 +83,7 @@ def read(ending: str, raw: bytes, *, check: Callable[[], None]) -> Document:
         raise CannotRead("it is damaged, or takes too much time or memory to read")
     found = orjson.loads(said)
     if "refused" in found:
-        raise CannotRead(found["refused"])
+        raise (Locked if found.get("locked") else Damaged)(found["refused"])
     return Document(FORMS[ending], **found | {"fields": tuple(found["fields"]), "head": tuple(found["head"])})
 
 

@@ -3,77 +3,158 @@
 An index is of one session's view: what a session has staged is not for another's eyes.
 
 It reads the files as the scan found them. Files that the stage has made or changed since, and those beyond the bound,
-are counted in every answer as stale (S4-22, S4-23).
+are counted in every answer as stale (S4-22, S4-23); documents that were not looked into are told with the reason.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Iterator
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
-from libs.errors import SumaError
-from libs.retrieval import ContentIndex, ContentMatch, Embedder
+from libs.retrieval import ContentIndex, Embedder, Found
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
+from services.tool_executor.domain.bench import go_on
+from services.tool_executor.domain.texts import Texts, Why, temporary
 from services.tool_executor.settings import Settings
 from services.tool_executor.workspaces import Workspace
 
 KEPT_MOST = 8
+REMEMBERED_MOST = 32 << 20
+"""Letters of documents that were read once, of all tenants."""
+ENTRY = 200
+"""What one costs beside its text."""
+NAMED_MOST = 10
+"""Documents that were not looked into, told by their names."""
 Stamp = tuple[int, str | None]
 View = tuple[str, str, Path]
 """Tenant, session, folder."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What a search does not know: how many files are not indexed as they are now, and the documents that it has not
+    looked into, with the reason."""
+
+    stale: int = 0
+    unread: Mapping[str, Why] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Indexed:
+    """One session's index, with what it knows of each file."""
+
+    index: ContentIndex
+    known: dict[str, Stamp] = field(default_factory=dict)
+    unread: dict[str, Why] = field(default_factory=dict)
+
+
 class Contents:
-    def __init__(self, embedder: Embedder, settings: Settings) -> None:
-        self._embedder, self._settings = embedder, settings
-        self._indexes: OrderedDict[View, tuple[ContentIndex, dict[str, Stamp]]] = OrderedDict()
+    def __init__(self, embedder: Embedder, settings: Settings, *, now: Callable[[], float] = time.monotonic) -> None:
+        self._embedder, self._settings, self._now = embedder, settings, now
+        self._indexes: OrderedDict[View, Indexed] = OrderedDict()
+        self._remembered = Remembered()
 
     async def search(
-        self, whose: tuple[str, str], workspace: Workspace, query: str, top_k: int, *, within: str
-    ) -> tuple[tuple[ContentMatch, ...], int]:
-        """The best matches that are still there, and how many files the index does not know as they are now."""
+        self,
+        whose: tuple[str, str],
+        workspace: Workspace,
+        query: str,
+        top_k: int,
+        *,
+        within: str,
+        check: Callable[[], None] = go_on,
+    ) -> tuple[Found, Unknown]:
+        """The best matches that are still there, and what is not known. `check` raises once nobody waits any more."""
         view = (*whose, workspace.root)
-        index, known = self._indexes.pop(view, (ContentIndex(self._embedder), {}))
+        indexed = self._indexes.pop(view, None) or Indexed(ContentIndex(self._embedder))
         now = await asyncio.to_thread(_stamps, workspace.stage)
         most = self._settings.index_files_most
         on_disk = dict(islice(((path, stamp) for path, stamp in now.items() if stamp[1] is not None), most))
-        await self._update(index, known, workspace.stage, on_disk)
-        self._indexes[view] = index, known
+        texts = Texts(workspace.stage, self._settings.search, self._now, Remembering(self._remembered, whose[0]), check)
+        await _update(indexed, on_disk, texts)
+        self._indexes[view] = indexed
         if len(self._indexes) > KEPT_MOST:
             self._indexes.popitem(last=False)
-        stale = len(now.keys() - known.keys())
-        found = await index.search(query, top_k, within=within)
-        return tuple(match for match in found if match.path in now), stale
+        unread = {path: why for path, why in indexed.unread.items() if _under(path, within)}
+        stale = len(now.keys() - indexed.known.keys() - indexed.unread.keys())
+        found = await indexed.index.find(query, top_k, within=within)
+        return replace(found, matches=tuple(m for m in found.matches if m.path in now)), Unknown(stale, unread)
 
-    async def _update(self, index: ContentIndex, known: dict[str, Stamp], stage: Stage, now: dict[str, Stamp]) -> None:
-        for gone in known.keys() - now.keys():
-            index.remove(gone)
-            del known[gone]
-        changed = [path for path, stamp in now.items() if known.get(path) != stamp]
-        texts = await asyncio.to_thread(lambda: dict(_texts(stage, changed, self._settings.index_bytes_most)))
-        await index.put(texts)
-        known.update({path: now[path] for path in changed})
+
+async def _update(indexed: Indexed, now: Mapping[str, Stamp], texts: Texts) -> None:
+    """Read what is new, or has changed, or was put off to a later search."""
+    for gone in [path for path in indexed.known if path not in now]:
+        indexed.index.remove(gone)
+        del indexed.known[gone]
+    changed = [path for path, stamp in now.items() if indexed.known.get(path) != stamp]
+    found = await asyncio.to_thread(lambda: dict(texts.of(changed)))
+    await indexed.index.put(found)
+    kept = {path: why for path, why in indexed.unread.items() if path in now and path not in found}
+    indexed.unread = {**kept, **texts.unread}
+    indexed.known.update({path: now[path] for path in found if texts.unread.get(path) is not Why.LATER})
+
+
+class Remembered:
+    """What documents say by tenant and content, the longest unused forgotten first. Threads share it."""
+
+    def __init__(self, most: int = REMEMBERED_MOST) -> None:
+        self._most, self._lock = most, Lock()
+        self._said: OrderedDict[tuple[str, str], str | Why] = OrderedDict()
+        self._letters = 0
+
+    def find(self, tenant: str, digest: str) -> str | Why | None:
+        with self._lock:
+            if (said := self._said.pop((tenant, digest), None)) is not None:
+                self._said[tenant, digest] = said
+            return said
+
+    def keep(self, tenant: str, digest: str, said: str | Why) -> None:
+        with self._lock:
+            self._letters += ENTRY + len(said)
+            if (before := self._said.pop((tenant, digest), None)) is not None:
+                self._letters -= ENTRY + len(before)
+            self._said[tenant, digest] = said
+            while self._letters > self._most:
+                self._letters -= ENTRY + len(self._said.popitem(last=False)[1])
+
+
+class Remembering:
+    """What one tenant's searches have read."""
+
+    def __init__(self, remembered: Remembered, tenant: str) -> None:
+        self._remembered, self._tenant = remembered, tenant
+
+    def find(self, digest: str) -> str | Why | None:
+        return self._remembered.find(self._tenant, digest)
+
+    def keep(self, digest: str, said: str | Why) -> None:
+        self._remembered.keep(self._tenant, digest, said)
+
+
+def told(found: Found, unknown: Unknown) -> dict[str, Any]:
+    """What a search shows, as the tool returns it."""
+    matches = [{"path": m.path, "score": round(m.score, 3), "excerpt": m.excerpt} for m in found.matches]
+    by_reason = Counter(why.value for why in unknown.unread.values())
+    unread = {"count": len(unknown.unread), "why": dict(by_reason), "paths": sorted(unknown.unread)[:NAMED_MOST]}
+    return {"matches": matches, "missing": list(found.missing), "stale": unknown.stale, "unread": unread}
 
 
 def _stamps(stage: Stage) -> dict[str, Stamp]:
     """Size and time of every file; what is only staged has no time."""
-    return {node.path: _stamp(node) for node in stage.walk(".") if node.kind == "file"}
+    return {node.path: _stamp(node) for node in stage.walk(".") if node.kind == "file" and not temporary(node.name)}
 
 
 def _stamp(node: Node) -> Stamp:
     return node.size, node.modified_at.isoformat() if node.modified_at else None
 
 
-def _texts(stage: Stage, paths: list[str], most: int) -> Iterator[tuple[str, str]]:
-    """The text of those that hold text; a file that cannot be read, or is no text, has only its name."""
-    for path in paths:
-        try:
-            raw = stage.read_content(path, most).data
-        except SumaError:
-            raw = b""
-        text = "" if b"\0" in raw[:4096] else raw.decode("utf-8", errors="ignore")
-        yield path, f"{path}\n{text}"
+def _under(path: str, folder: str) -> bool:
+    return folder in (".", path) or path.startswith(f"{folder}/")

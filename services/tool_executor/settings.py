@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from services.tool_executor.domain.bench import Limits
+from services.tool_executor.domain.texts import Bounds
 
 
 class Settings(BaseModel):
@@ -41,14 +42,33 @@ class Settings(BaseModel):
     """Of one file that is parsed, explained or summarised."""
     document_bytes_most: int = Field(default=32 << 20, ge=1)
     """Of one PDF or office file that is read."""
+    search_documents_most: int = Field(default=200, ge=0)
+    """PDF and office files that one content search reads anew; the next one goes on."""
+    search_documents_bytes_most: int = Field(default=256 << 20, ge=0)
+    search_documents_seconds: float = Field(default=20.0, ge=0)
     summary_files_most: int = Field(default=100, ge=1)
     archive_bytes_most: int = Field(default=1 << 30, ge=1)
     """Packed or unpacked by one call, counted as they pass; the archive itself is also a blob (`blob_bytes_most`)."""
     archive_entries_most: int = Field(default=10_000, ge=1)
     archive_ratio_most: int = Field(default=200, ge=1)
     """Bytes that may come out of each byte of an archive, from ten megabytes on."""
+    copy_bytes_most: int = Field(default=4 << 30, ge=1)
+    """Copied by one call."""
+    copy_entries_most: int = Field(default=10_000, ge=1)
+    """Files and folders that one call copies, at every depth."""
     staged_bytes_most: int = Field(default=4 << 30, ge=1)
     """Contents that one turn may stage beside its log."""
+
+    @property
+    def search(self) -> Bounds:
+        """The bounds of one content search."""
+        return Bounds(
+            text_bytes=self.index_bytes_most,
+            document_bytes=self.document_bytes_most,
+            documents=self.search_documents_most,
+            documents_bytes=self.search_documents_bytes_most,
+            documents_seconds=self.search_documents_seconds,
+        )
 
     @property
     def limits(self) -> Limits:
@@ -60,5 +80,7 @@ class Settings(BaseModel):
             archive_bytes=self.archive_bytes_most,
             archive_entries=self.archive_entries_most,
             archive_ratio=self.archive_ratio_most,
+            copy_bytes=self.copy_bytes_most,
+            copy_entries=self.copy_entries_most,
             staged_bytes=self.staged_bytes_most,
         )

@@ -24,7 +24,7 @@ from libs.workspace.lock import lock, seize
 from libs.workspace.rollback import RolledBack, rollback
 from libs.workspace.stage import Stage
 from services.tool_executor.chain import as_planned, expanded
-from services.tool_executor.content import Contents
+from services.tool_executor.content import Contents, told
 from services.tool_executor.domain import bounds
 from services.tool_executor.domain.bench import Bench, Done, Limits, many
 from services.tool_executor.domain.primitives import PRIMITIVES
@@ -196,16 +196,22 @@ class Work:
         )
 
     async def _search(self, held: Held, session: str, workspace: Workspace, args: dict[str, Any]) -> Worked:
-        matches, stale = await self._contents.search(
-            (held.tenant, session), workspace, args["query"], args["top_k"], within=args["path"]
-        )
+        wanted = Wanted()
+        with wanted:
+            found, unknown = await self._contents.search(
+                (held.tenant, session),
+                workspace,
+                args["query"],
+                args["top_k"],
+                within=args["path"],
+                check=wanted.check,
+            )
         self._workspaces.keep(held.tenant, session, workspace)
-        found = [{"path": m.path, "score": round(m.score, 3), "excerpt": m.excerpt} for m in matches]
         return Worked(
-            {"matches": found, "stale": stale},
-            f"Found {many(len(found), 'file')}.",
-            reads=tuple(m.path for m in matches),
-            warnings=(STALE.format(n=stale),) if stale else (),
+            told(found, unknown),
+            f"Found {many(len(found.matches), 'file')}.",
+            reads=tuple(match.path for match in found.matches),
+            warnings=(STALE.format(n=unknown.stale),) if unknown.stale else (),
         )
 
     async def _commit(self, held: Held, request: ToolRequested, session: str) -> Worked:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
+from posixpath import basename
 from typing import Any, BinaryIO, cast
 
 from libs.errors import NotFound, Rejected
 from libs.skills import Categories
+from libs.skills.categories import split_suffix
 from libs.workspace import names
 from libs.workspace.operations import AnyOperation, Batch, Blob, Create
 from libs.workspace.scope import resolve
@@ -43,6 +45,9 @@ class Limits:
     archive_entries: int = 10_000
     archive_ratio: int = 200
     """Bytes that come out of each byte of an archive, from ten megabytes on."""
+    copy_bytes: int = 4 << 30
+    copy_entries: int = 10_000
+    """Files and folders that are copied, at every depth."""
     staged_bytes: int = 4 << 30
     """Contents that one stage holds beside its log."""
 
@@ -113,6 +118,12 @@ class Bench:
 
     def is_folder(self, path: str) -> bool:
         return self.exists(path) and self.stage.get_metadata(path).kind == "directory"
+
+    def means_folder(self, source: str, target: str) -> bool:
+        """A folder that is there, or one that is still to be made: a file keeps its ending where it goes."""
+        if self.is_folder(target):
+            return True
+        return bool(split_suffix(basename(source))[1]) and not split_suffix(basename(target))[1]
 
     def within(self, path: str) -> str:
         """A path as the tree spells it, whether or not something is there. Raises `OutsideWorkspace`."""

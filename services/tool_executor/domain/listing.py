@@ -7,7 +7,7 @@ two cut time without a gap. What is only staged has no time yet and counts as ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 
 FILTERS = ("larger_than", "smaller_than", "modified_before", "modified_after", "empty")
+NAMED_MOST = 5
 NOW = datetime.max.replace(tzinfo=UTC)
 
 
@@ -39,6 +40,7 @@ def chosen(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> list
 def admitted(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> list[Node]:
     """The nodes that the args select, as they came."""
     kind = args.get("node_kind") or ("file" if any(name in args for name in FILTERS) else None)
+    kind = None if kind == "any" else kind
     before, after = _moment(args.get("modified_before")), _moment(args.get("modified_after"))
     return [
         node
@@ -49,6 +51,33 @@ def admitted(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> li
         and (after is None or _time(node) >= after)
         and _sized(stage, node, args)
     ]
+
+
+def inside(paths: Iterable[str], folders: Sequence[str]) -> list[str]:
+    """Those that lie in one of the folders, at any depth; all of them where there is none."""
+    tops = [folder.removeprefix("./").strip("/") for folder in folders]
+    whole = not tops or any(top in ("", ".") for top in tops)
+    return [path for path in paths if whole or any(path.startswith(f"{top}/") for top in tops)]
+
+
+def further(stage: Stage, args: Mapping[str, Any]) -> dict[str, Any]:
+    """How many more files the same choice would find in subfolders, and in which: what a list of one folder leaves
+    unsaid. Nothing where nothing was chosen by.
+    """
+    narrowed = any(name in args for name in (*FILTERS, "include"))
+    if args.get("recursive") or args.get("node_kind") == "directory" or not narrowed or "most" in args:
+        return {}
+    tops = args.get("folders") or [args["path"]]
+    shown = {node.path for top in tops for node in stage.get_children(top)}
+    below = (node for top in tops for node in stage.walk(top) if node.kind == "file" and node.path not in shown)
+    found = list(dict.fromkeys(node.path for node in admitted(stage, below, args)))
+    folders = list(dict.fromkeys(path.rpartition("/")[0] for path in found))
+    return {"count": len(found), "folders": folders[:NAMED_MOST]} if found else {}
+
+
+def sizes(stage: Stage, nodes: Iterable[Node]) -> list[int]:
+    """How large each is, in bytes."""
+    return [_size(stage, node) for node in nodes]
 
 
 def _sized(stage: Stage, node: Node, args: Mapping[str, Any]) -> bool:

@@ -12,18 +12,19 @@ from posixpath import basename, dirname, join
 from typing import Any
 
 from libs.skills import free_name
-from libs.skills.categories import split_suffix
 from libs.workspace.operations import AnyOperation, Create, Delete, Inline, Move, Rename
 from libs.workspace.stage import Stage
 from libs.workspace.survey import Group
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import READS_MOST, Args, Bench, Done, human, many, topmost
+from services.tool_executor.domain.copying import copy_nodes
 from services.tool_executor.domain.explaining import explain_node
-from services.tool_executor.domain.listing import admitted, chosen
+from services.tool_executor.domain.listing import admitted, chosen, further, inside, sizes
 from services.tool_executor.domain.packing import pack_nodes
 from services.tool_executor.domain.parsing import parse_content
 from services.tool_executor.domain.renaming import rename_many
 from services.tool_executor.domain.summarizing import summarize_texts
+from services.tool_executor.domain.survivors import shared_out
 from services.tool_executor.domain.unpacking import archive_contents, unpack_archive
 
 Primitive = Callable[[Bench, Args], Done]
@@ -36,8 +37,15 @@ def get_children(bench: Bench, args: Args) -> Done:
     nodes = chosen(bench.stage, _listed(bench.stage, args), args)
     paths = [node.path for node in nodes]
     files = sum(node.kind == "file" for node in nodes)
+    told: dict[str, Any] = {"nodes": paths, "count": len(paths)}
+    if args.get("order") in ("largest", "smallest") or {"larger_than", "smaller_than"} & args.keys():
+        told["sizes"] = sizes(bench.stage, nodes[:READS_MOST])
+    if args.get("order") in ("newest", "oldest") or {"modified_before", "modified_after"} & args.keys():
+        told["days"] = [node.modified_at.date().isoformat() if node.modified_at else "" for node in nodes[:READS_MOST]]
+    if deeper := further(bench.stage, args):
+        told["deeper"] = deeper
     return Done(
-        {"nodes": paths, "count": len(paths)},
+        told,
         f"{many(files, 'file')} and {many(len(paths) - files, 'folder')} in {_place(args)}.",
         reads=tuple(paths[:READS_MOST]),
     )
@@ -95,9 +103,11 @@ def statistics(bench: Bench, args: Args) -> Done:
 
 
 def find_duplicates(bench: Bench, args: Args) -> Done:
-    """Groups of files with the same bytes; of each, one is kept and the others may go. Empty files are none."""
-    keep = args.get("keep", "newest")
-    groups = [_group(bench.stage, group, keep) for group in _groups(bench.stage, args) if len(group.paths) > 1]
+    """Groups of files with the same bytes; of each, one is kept and the others may go. Empty files are none, and a
+    group of which nothing may go is none either.
+    """
+    found = (_group(bench.stage, group, args) for group in _groups(bench.stage, args))
+    groups = [group for group in found if group["remove"]]
     files = sum(len(group["remove"]) for group in groups)
     spare = sum(group["size"] * len(group["remove"]) for group in groups)
     reads = tuple(path for group in groups for path in group["paths"])
@@ -129,7 +139,7 @@ def move_node(bench: Bench, args: Args) -> Done:
     target = bench.within(args["target"])
     if args.get("by") == "extension_category":
         return _sorted(bench, kept, target)
-    if len(sources) > 1 or _means_folder(bench, sources[0] if sources else "", target):
+    if len(sources) > 1 or bench.means_folder(sources[0] if sources else "", target):
         made = bench.making(target) if kept else []
         moves = list(_into(bench, topmost(kept), target))
         return _moved(bench, [*made, *moves], [folder.path for folder in made])
@@ -169,6 +179,7 @@ PRIMITIVES: Mapping[str, Primitive] = {
     "find_duplicates": find_duplicates,
     "create_node": create_node,
     "move_node": move_node,
+    "copy_nodes": copy_nodes,
     "rename_node": rename_node,
     "delete_node": delete_node,
     "rename_many": rename_many,
@@ -182,44 +193,35 @@ PRIMITIVES: Mapping[str, Primitive] = {
 
 
 def _listed(stage: Stage, args: Args) -> Sequence[Node]:
+    tops = args.get("folders") or [args["path"]]
     if not args.get("recursive"):
-        return stage.get_children(args["path"])
+        return list({node.path: node for top in tops for node in stage.get_children(top)}.values())
     folders = args.get("node_kind") == "directory"
-    return [node for node in stage.walk(args["path"]) if (node.kind == "directory") is folders]
+    found = {node.path: node for top in tops for node in stage.walk(top)}
+    both = args.get("node_kind") == "any"
+    return [node for node in found.values() if both or (node.kind == "directory") is folders]
 
 
 def _groups(stage: Stage, args: Args) -> Iterator[Group]:
     """Groups of wanted files; what is empty is alike but no copy of anything."""
     for group in stage.find_duplicates(args["path"]):
-        wanted = admitted(stage, map(stage.get_metadata, group.paths), args)
+        among = map(stage.get_metadata, inside(group.paths, args.get("folders", ())))
+        wanted = admitted(stage, among, args)
         if group.size > 0 and len(wanted) > 1:
             yield Group(group.sha256, group.size, tuple(node.path for node in wanted))
 
 
-def _group(stage: Stage, group: Group, keep: str) -> dict[str, Any]:
+def _group(stage: Stage, group: Group, args: Args) -> dict[str, Any]:
     nodes = [stage.get_metadata(path) for path in group.paths]
-    age = {node.path: node.modified_at.timestamp() if node.modified_at else 0.0 for node in nodes}
-    order = {
-        "newest": lambda path: (-age[path], len(path), path),
-        "oldest": lambda path: (age[path], len(path), path),
-        "shortest": lambda path: (len(path), path),
-    }[keep]
-    kept, *rest = sorted(age, key=order)
+    kept, rest = shared_out(nodes, args.get("keep", "natural"), args.get("spare", ()))
     return {
         "id": group.sha256[:12],
         "sha256": group.sha256,
         "size": group.size,
-        "keep": kept,
+        "keep": kept[0],
         "remove": rest,
-        "paths": [kept, *rest],
+        "paths": [*kept, *rest],
     }
-
-
-def _means_folder(bench: Bench, source: str, target: str) -> bool:
-    """A folder that is there, or one that is still to be made: a file with an ending does not lose it by a move."""
-    if bench.is_folder(target):
-        return True
-    return bool(split_suffix(basename(source))[1]) and not split_suffix(basename(target))[1]
 
 
 def _into(bench: Bench, paths: Sequence[str], target: str) -> Iterator[Move]:

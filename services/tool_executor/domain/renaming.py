@@ -83,7 +83,8 @@ def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False
     hidden = name[: len(name) - len(name.lstrip("."))]
     stem, end = (name[len(hidden) :], "") if whole else _split(name[len(hidden) :])
     if args.get("base"):
-        stem = f"{args['base']} {number:0{DIGITS}}"
+        apart = " " if args["base"][-1].isalnum() else ""
+        stem = f"{args['base']}{apart}{number:0{args.get('digits', DIGITS)}}"
     if args.get("find"):
         stem = stem.replace(args["find"], args.get("replace", ""))
     if args.get("case"):

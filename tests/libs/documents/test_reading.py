@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from libs import documents
-from libs.documents import CannotRead, Document
+from libs.documents import CannotRead, Damaged, Document, Locked
 from libs.documents.reading import CHILD
 from tests.libs.documents import samples
 
@@ -77,6 +77,21 @@ def test_an_empty_password_opens_and_another_does_not() -> None:
     assert read(".pdf", samples.locked(plain, "")).text == "First"
     with pytest.raises(CannotRead, match="locked with a password"):
         read(".pdf", samples.locked(plain, "secret"))
+
+
+def test_a_document_with_a_password_is_told_from_a_damaged_one() -> None:
+    office = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
+    with pytest.raises(Locked):
+        read(".docx", office)
+    with pytest.raises(Damaged, match="damaged") as damaged:
+        read(".docx", b"PK\3\4")
+    assert not isinstance(damaged.value, Locked)
+
+
+def test_a_pdf_whose_end_is_lost_still_says_its_pages_and_that_there_may_be_more() -> None:
+    raw = samples.pdf("First", "Second")
+    found = read(".pdf", raw[: raw.index(b"xref\n0")] + b"trailer<</Root 1 0 R>>")
+    assert (found.text, found.complete) == ("First\nSecond", False)
 
 
 BOMB = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]><x>&b;</x>'

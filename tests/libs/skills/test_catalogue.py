@@ -60,6 +60,7 @@ def test_bundled_tools_call_one_primitive_each_and_retrieval_never_mutates() -> 
         "manage-files.list": (graph, "get_children", False),
         "manage-files.create": (graph, "create_node", True),
         "manage-files.move": (graph, "move_node", True),
+        "manage-files.copy": (graph, "copy_nodes", True),
         "manage-files.rename": (graph, "rename_node", True),
         "manage-files.delete": (graph, "delete_node", True),
         "manage-files.get_metadata": (graph, "get_metadata", False),

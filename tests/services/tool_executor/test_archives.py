@@ -86,7 +86,7 @@ async def test_what_is_packed_away_is_told_as_a_delete_before_it_is_approved(hom
         await at.say("zip all", session="s", root=grown(at))
         asked = await at.asked(session="s")
         assert (asked.tool, asked.args["archive"]) == ("archive-files.pack", "all.zip")
-        assert asked.undo.startswith("Only staged: no file is touched until you commit")
+        assert asked.undo.startswith("Only prepared: no file is touched until you")
         assert [item["id"] for item in asked.items] == ["Sub", "a.txt", "large.bin"]
 
 

@@ -1,4 +1,4 @@
-"""Content search says which files it does not know as they are now (S4-23)."""
+"""Content search looks into documents, and says what it could not read or does not know as it is now (S4-23)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from libs.database import Dsns
 from libs.events import ToolSucceeded
 from libs.events.values import Hitl
 from tests.house import House, house, mind, plan
+from tests.libs.documents import samples
 
 SEARCH = ("search-files.search", {"query": "harbour", "top_k": 3, "path": "."})
 WRITE = ("manage-files.create", {"path": ".", "name": "new.txt", "type": "file", "content": "harbour"})
@@ -40,3 +41,42 @@ async def test_an_index_that_is_up_to_date_warns_of_nothing(home: Dsns, tmp_path
         (at.folder() / "old.txt").write_text("the harbour at night")
         told = await found(at)
         assert (told.data.json_["stale"], told.warnings) == (0, ())
+
+
+@pytest.mark.requirement("S4-22")
+async def test_words_inside_documents_are_found_and_shown_as_their_readers_see_them(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(SEARCH))) as at:
+        (at.folder() / "plan.pdf").write_bytes(samples.pdf("Cranes", "The harbour opens in May"))
+        (at.folder() / "letter.docx").write_bytes(samples.word("Meet me at the harbour", heading="Dear Ann"))
+        (at.folder() / "costs.xlsx").write_bytes(samples.excel(["place", "sum"], ["harbour", 12]))
+        told = await found(at)
+        excerpts = {match["path"]: match["excerpt"] for match in told.data.json_["matches"]}
+        assert excerpts == {
+            "plan.pdf": "Cranes The harbour opens in May",
+            "letter.docx": "Dear Ann Meet me at the harbour",
+            "costs.xlsx": "place sum harbour 12",
+        }
+
+
+async def test_what_looks_like_words_in_a_binary_file_is_no_text(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(SEARCH))) as at:
+        (at.folder() / "photo.jpg").write_bytes(b"\xff\xd8\xff harbour harbour")
+        (at.folder() / "~$letter.docx").write_bytes(b"harbour")
+        (at.folder() / "page.html").write_text("<p class='harbour'>a quiet place</p>")
+        told = await found(at)
+        assert told.data.json_["matches"] == []
+        assert told.data.json_["unread"]["count"] == 0
+
+
+async def test_documents_that_were_not_looked_into_are_told_with_the_reason(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(SEARCH))) as at:
+        (at.folder() / "secret.pdf").write_bytes(samples.locked(samples.pdf("harbour"), "secret"))
+        (at.folder() / "broken.docx").write_bytes(samples.word("harbour")[:-30])
+        (at.folder() / "scan.pdf").write_bytes(samples.pdf(""))
+        (at.folder() / "old.doc").write_bytes(b"\xd0\xcf\x11\xe0" + bytes(100))
+        told = await found(at)
+        assert told.data.json_["unread"] == {
+            "count": 4,
+            "why": {"locked": 1, "damaged": 1, "no_words": 1, "older_form": 1},
+            "paths": ["broken.docx", "old.doc", "scan.pdf", "secret.pdf"],
+        }

@@ -1,0 +1,93 @@
+"""What a search reads of documents: within its bounds, each content once, and nothing for who no longer waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from libs.errors import Rejected
+from libs.workspace.stage import Stage
+from libs.workspace.tree import Tree
+from services.tool_executor.content import Remembered, Remembering
+from services.tool_executor.domain.texts import Bounds, Texts, Why
+from tests.libs.documents import samples
+
+AMPLE = Bounds(
+    text_bytes=1000, document_bytes=100_000, documents=10, documents_bytes=1_000_000, documents_seconds=100.0
+)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    """Three letters, `c` the longest; the second is the first once more."""
+    for name, text in {"a.docx": "one", "b.docx": "one", "c.docx": " ".join(map(str, range(2000)))}.items():
+        (tmp_path / name).write_bytes(samples.word(text))
+    return Stage(Tree.scan(tmp_path))
+
+
+def texts(stage: Stage, bounds: Bounds, *, memory: Remembered | None = None, tenant: str = "t") -> Texts:
+    seconds: Iterator[int] = count()
+    remembering = Remembering(memory or Remembered(), tenant)
+    return Texts(stage, bounds, lambda: float(next(seconds)), remembering)
+
+
+NAMES = ("a.docx", "b.docx", "c.docx")
+
+
+def test_a_content_is_read_once_for_a_tenant_and_again_for_another(stage: Stage) -> None:
+    memory = Remembered()
+    one = replace(AMPLE, documents=1)
+    assert dict(texts(stage, one, memory=memory).of(NAMES[:2])) == {"a.docx": "one", "b.docx": "one"}
+    none = replace(AMPLE, documents=0)
+    other = texts(stage, none, memory=memory, tenant="u")
+    assert dict(other.of(NAMES[:2])) == {"a.docx": "", "b.docx": ""}
+    assert other.unread == dict.fromkeys(NAMES[:2], Why.LATER)
+
+
+@pytest.mark.parametrize(
+    ("bound", "why"),
+    [
+        ({"documents": 1}, Why.LATER),
+        ({"documents_bytes": 2000}, Why.LATER),
+        ({"documents_seconds": 1.5}, Why.LATER),
+        ({"document_bytes": 1500}, Why.TOO_LARGE),
+    ],
+)
+def test_smaller_documents_come_first_and_what_is_beyond_a_bound_is_told(
+    stage: Stage, bound: dict[str, Any], why: Why
+) -> None:
+    reading = texts(stage, replace(AMPLE, **bound))
+    assert dict(reading.of(("c.docx", "a.docx")))["a.docx"] == "one"
+    assert reading.unread == {"c.docx": why}
+
+
+def test_a_long_document_is_read_as_far_as_a_long_text(stage: Stage) -> None:
+    assert len(dict(texts(stage, AMPLE).of(NAMES))["c.docx"]) == AMPLE.text_bytes
+
+
+def test_the_longest_unused_is_forgotten_first(stage: Stage) -> None:
+    memory = Remembered(most=600)
+    for digest in "abc":
+        memory.keep("t", digest, "x" * 100)
+    assert [memory.find("t", digest) is None for digest in "abc"] == [True, False, False]
+
+
+def test_nothing_more_is_read_once_nobody_waits(stage: Stage) -> None:
+    def over() -> None:
+        raise Rejected("nobody waits")
+
+    reading = replace(texts(stage, AMPLE), check=over)
+    with pytest.raises(Rejected):
+        list(reading.of(NAMES))
+
+
+def test_a_text_that_is_named_like_a_document_is_read_as_a_text(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "notes.docx").write_text("only words")
+    (tmp_path / "Scan").write_bytes(samples.pdf("no ending"))
+    again = Stage(Tree.scan(tmp_path))
+    assert dict(texts(again, AMPLE).of(("notes.docx", "Scan"))) == {"notes.docx": "only words", "Scan": "no ending"}
