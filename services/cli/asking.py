@@ -1,4 +1,4 @@
-"""Questions of a turn and who answers them: a person at the terminal, or `--yes`."""
+"""Questions of a turn and who answers them: a person at the terminal, in any language's letters, or `--yes`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 import typer
 
-from services.cli import words
+from services.cli import phrases, words
 from services.cli.errors import NobodyToAsk
+from services.cli.phrases import Phrases
 from services.cli.show import Screen
 
 
@@ -32,7 +33,9 @@ class Person(Protocol):
         """The body of the answer to whether something happened; None for whoever cannot tell now."""
         ...
 
-    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply: ...
+    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
+        """None for whoever would rather drop it."""
+        ...
 
 
 def conflicting(question: Mapping[str, Any]) -> list[str]:
@@ -48,46 +51,61 @@ class Terminal:
 
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         items = question["items"]
-        choices = ", ".join(["[a]pprove", "[d]eny", *(["e[x]clude some"] if items else [])])
+        choices = [phrases.CHOICES, phrases.EXCLUDE] if items else [phrases.CHOICES]
         while True:
-            match typer.prompt(choices, default="", show_default=False).strip().lower():
-                case "a" | "y" | "yes" | "approve":
+            match self._ask(*choices).lower():
+                case said if said in phrases.YES:
                     return {"verdict": "approve"}
-                case "d" | "n" | "no" | "deny":
-                    return {"verdict": "deny", "reason": typer.prompt("Why (optional)", default="", show_default=False)}
-                case "x" | "exclude" if items:
+                case said if said in phrases.NO:
+                    return {"verdict": "deny", "reason": self._ask(phrases.WHY)}
+                case said if said in phrases.SOME and items:
                     if left_out := self._leave_out(items):
                         return {"verdict": "override", "exclude": left_out}
 
     def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        happened, not_happened, later = (*phrases.HAPPENED_LETTERS[self._screen.language],)
         while True:
-            match typer.prompt("[h]appened, did [n]ot happen, [l]ater", default="", show_default=False).strip().lower():
-                case "h" | "happened":
-                    return {"verdict": "happened", "reason": self._how()}
-                case "n" | "not":
-                    return {"verdict": "did_not_happen", "reason": self._how()}
-                case "l" | "later":
+            match self._ask(phrases.HAPPENED).lower()[:1]:
+                case said if said == happened:
+                    return {"verdict": "happened", "reason": self._ask(phrases.HOW_KNOWN)}
+                case said if said == not_happened:
+                    return {"verdict": "did_not_happen", "reason": self._ask(phrases.HOW_KNOWN)}
+                case said if said == later:
                     self._screen.say(f"  suma effects resolve {question['approval_id']}", "dim")
                     return None
 
-    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply:
-        text = typer.prompt("Your answer")
+    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
+        text = self._ask(phrases.NUMBER_OR_WORDS if candidates else phrases.ANSWER)
         if text.isdecimal() and 1 <= int(text) <= len(candidates):
             skill = str(candidates[int(text) - 1]["skill"])
             return Reply(skill, skill)
-        return Reply(text)
+        return Reply(text) if text else None
 
-    def _how(self) -> str:
-        return str(typer.prompt("How do you know (optional)", default="", show_default=False))
+    def agrees(self, to: str, *, enter: bool) -> bool:
+        """A plain yes or no. `enter` is what Enter alone means."""
+        prompt = f"{to} {self._screen.words(phrases.CHOICES)}"
+        while (said := _typed(prompt).lower()) not in phrases.NO:
+            if said in phrases.YES or (enter and not said):
+                return True
+            if not said:
+                return False
+        return False
+
+    def _ask(self, *what: Phrases) -> str:
+        return _typed(", ".join(self._screen.words(one) for one in what))
 
     def _leave_out(self, items: Sequence[Mapping[str, Any]]) -> list[str]:
         self._screen.items(items, len(items))
-        text = typer.prompt("Numbers to leave out, such as 1,3-5", default="", show_default=False)
         try:
-            return [str(items[n - 1]["id"]) for n in chosen(text, len(items))]
-        except ValueError as error:
-            self._screen.say(str(error), "dim")
+            numbers = chosen(self._ask(phrases.LEAVE_OUT), len(items))
+        except NoChoice as error:
+            self._screen.tell(error.said, "dim", **error.values)
             return []
+        return [str(items[n - 1]["id"]) for n in numbers]
+
+
+def _typed(prompt: str) -> str:
+    return str(typer.prompt(prompt, default="", show_default=False)).strip()
 
 
 class Yes:
@@ -100,37 +118,54 @@ class Yes:
     def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
         raise NobodyToAsk(_unknown(question))
 
-    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply:
+    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
         raise NobodyToAsk(f"the request is not clear, and --yes is no answer: {words.plain(question)}")
 
 
 class Nobody:
     """No terminal and no --yes: the question stays open in the inbox."""
 
+    def __init__(self, session: str) -> None:
+        self._session = session
+
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        raise NobodyToAsk(f"this waits for an answer: {words.plain(question['title'])} (`suma chat` asks it again)")
+        raise NobodyToAsk(self._open(question["title"]))
 
     def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
         raise NobodyToAsk(_unknown(question))
 
-    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply:
-        raise NobodyToAsk(f"this waits for an answer: {words.plain(question)} (`suma chat` asks it again)")
+    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
+        raise NobodyToAsk(self._open(question))
+
+    def _open(self, question: str) -> str:
+        again = f"suma chat --session {self._session}"
+        return f"this waits for an answer: {words.plain(question)} (`{again}` asks it again)"
 
 
 def _unknown(question: Mapping[str, Any]) -> str:
     return f"{words.plain(question['title'])} Find out, and say it: suma effects resolve {question['approval_id']}"
 
 
+class NoChoice(ValueError):
+    """These are not numbers of what is listed; why, in every language."""
+
+    def __init__(self, said: Phrases, /, **values: object) -> None:
+        super().__init__(said["en"].format(**values))
+        self.said, self.values = said, values
+
+
 def chosen(text: str, most: int) -> list[int]:
-    """`1,3-5` as numbers from 1 to `most`. Raises ValueError in words for a person."""
+    """`1,3-5` as numbers from 1 to `most`. Raises `NoChoice`."""
     numbers: list[int] = []
     for part in text.replace(" ", ",").split(","):
         first, _, last = part.partition("-")
         if not part:
             continue
         if not first.isdecimal() or (last and not last.isdecimal()):
-            raise ValueError(f"{part!r} is no number")
+            raise NoChoice(phrases.NO_NUMBER, said=repr(part))
+        if int(last or first) > most:
+            raise NoChoice(phrases.NO_SUCH, n=last or first, most=most)
         numbers += range(int(first), int(last or first) + 1)
-    if wrong := [n for n in numbers if not 1 <= n <= most]:
-        raise ValueError(f"there is no {wrong[0]}: choose from 1 to {most}")
+    if wrong := [n for n in numbers if n < 1]:
+        raise NoChoice(phrases.NO_SUCH, n=wrong[0], most=most)
     return sorted(set(numbers))

@@ -8,22 +8,23 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from libs.errors import SumaError
-from services.cli import effects, errors, models, skills, words
+from services.cli import effects, errors, models, phrases, skills, words
 from services.cli.asking import Nobody, Person, Terminal, Yes
 from services.cli.budgets import budgets
 from services.cli.errors import NOT_DONE, NobodyToAsk, Usage
 from services.cli.evaluating.command import evaluate
-from services.cli.following import Ended, follow
+from services.cli.following import UNDO_WANTED, Ended, follow, outcome
 from services.cli.operators import admin, dlq
 from services.cli.show import JsonLines, Screen, Watcher, diff_of
 from services.cli.terminal import Json, connected, console, errors_console, interactive, print_json
@@ -51,9 +52,20 @@ app.command(name="eval")(evaluate)
 app.command()(budgets)
 
 AsYes = Annotated[bool, typer.Option("--yes", "-y", help="Answer every approval with yes.")]
-Mode = Annotated[
-    Literal["all", "key", "bypass"] | None,
-    typer.Option(help="Ask before every step, before steps that change something (key), or only about the final diff."),
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show the skills, the reviews, the rules and the times, too.")
+]
+Ask = Annotated[
+    Literal["once", "changes", "steps"] | None,
+    typer.Option(
+        "--ask",
+        help="Ask once, about the whole difference at the end; before each step that changes something, too; or before"
+        " every step.",
+        show_default="once",
+    ),
+]
+Hitl = Annotated[
+    Literal["all", "key", "bypass"] | None, typer.Option(help="The same, as the API calls it.", hidden=True)
 ]
 In = Annotated[
     Path | None,
@@ -68,8 +80,8 @@ Which = Annotated[str | None, typer.Argument(metavar="[SESSION]", help="Its id; 
 Exclude = Annotated[
     list[str] | None, typer.Option("--exclude", metavar="PATH", help="Leave this as it is (repeatable).")
 ]
-USUAL = "key"
-"""The mode of a session where none is named."""
+MODES = {"once": "bypass", "changes": "key", "steps": "all"}
+"""What the API calls them. Asked once, only what is staged runs unasked (docs/decisions/0039)."""
 
 
 def run() -> None:
@@ -99,36 +111,52 @@ def up() -> None:
 def run_(
     goal: Annotated[str, typer.Argument(help="What is to be done, in words.")],
     folder: In = None,
-    hitl: Mode = None,
+    ask: Ask = None,
+    hitl: Hitl = None,
     yes: AsYes = False,
     as_json: Json = False,
+    verbose: Verbose = False,
 ) -> None:
     """Have something done, and watch it."""
+    if not goal.strip():
+        raise Usage("say what is to be done")
     with connected() as client:
-        person = _person(yes)
-        session = client.open_session(root=_root(client, folder, yes), hitl=hitl or USUAL, title=goal[:100])
-        ended = _say(client, session, goal, _watcher(as_json), person)
-        if not as_json:
-            _undo(session, ended)
+        mode = _mode(ask, hitl) or MODES["once"]
+        screen = Screen(console, verbose=verbose)
+        screen.language = phrases.language_of(goal)
+        session = client.open_session(root=_root(client, folder, yes, screen), hitl=mode, title=goal[:100])
+        room = _room(session, screen, as_json=as_json, yes=yes)
+        ended = _say(client, room, goal)
+        if ended is None:
+            raise typer.Exit(errors.INTERRUPTED)
+        room.undo(ended)
+        if ended.reason == UNDO_WANTED:
+            _offer_undo(client, room)
         _finish(ended)
 
 
 @app.command()
 def chat(
     folder: In = None,
-    hitl: Mode = None,
+    ask: Ask = None,
+    hitl: Hitl = None,
     session: Annotated[str | None, typer.Option(help="Go on with this session.")] = None,
+    verbose: Verbose = False,
 ) -> None:
-    """Talk; an empty line or Ctrl-D ends it. Questions that are still open are asked first."""
+    """Talk; Ctrl-D ends it. Questions that are still open are asked first."""
     with connected() as client:
-        person, watcher = _person(False), Screen(console)
-        if session is None:
-            session = client.open_session(root=_root(client, folder, False), hitl=hitl or USUAL)
-        else:
-            _resume(client, session, watcher, person)
-        console.print(Text(f"session {session}", style="dim"))
-        while text := _line():
-            _undo(session, _say(client, session, text, watcher, person, hitl=hitl))
+        screen = Screen(console, verbose=verbose)
+        root = _root(client, folder, False, screen) if session is None else None
+        goes_on = session is not None
+        mode = _mode(ask, hitl)
+        session = session or client.open_session(root=root, hitl=mode or MODES["once"])
+        room = _room(session, screen)
+        room.welcome(root)
+        if goes_on:
+            _resume(client, room)
+        while (text := _line()) is not None:
+            _talk(client, room, text, hitl=mode)
+        room.screen.tell(phrases.GO_ON, "dim", session=session)
 
 
 @app.command()
@@ -139,7 +167,15 @@ def sessions(as_json: Json = False, limit: Annotated[int, typer.Option(min=1, ma
     if as_json:
         print_json(found)
         return
-    table = Table("session", "title", "folder", "state", "last", box=None, pad_edge=False)
+    table = Table(
+        Column("session", no_wrap=True, min_width=ID_LETTERS),
+        "title",
+        "folder",
+        "state",
+        "last",
+        box=None,
+        pad_edge=False,
+    )
     for one in found:
         state = "waits for you" if one["approvals"] else (one["turn_state"] or "")
         row = (one["session_id"], words.line(one["title"] or "", 40), words.line(one["root"] or "", 40), state)
@@ -173,23 +209,24 @@ def diff(session: Which = None, as_json: Json = False) -> None:
     if as_json:
         print_json(found)
     else:
-        diff_of(console, found, most=len(found["entries"]))
+        diff_of(Screen(console), found, most=len(found["entries"]))
 
 
 @app.command()
-def commit(session: Which = None, exclude: Exclude = None, yes: AsYes = False, as_json: Json = False) -> None:
+def commit(
+    session: Which = None, exclude: Exclude = None, yes: AsYes = False, as_json: Json = False, verbose: Verbose = False
+) -> None:
     """Carry the staged changes out."""
     with connected() as client:
         session = _session(client, session)
+        room = _room(session, Screen(console, verbose=verbose), as_json=as_json, yes=yes)
         if not yes and not as_json and interactive():
-            diff_of(console, client.get(f"/v1/sessions/{session}/diff"))
-            typer.confirm("Commit this?", abort=True)
+            diff_of(room.screen, client.get(f"/v1/sessions/{session}/diff"))
+            if not Terminal(room.screen).agrees(room.screen.words(phrases.COMMIT), enter=False):
+                raise Usage("nothing was done")
         done = client.commit(session, exclude=exclude or ())
-        ended = follow(
-            client, session, done["turn_id"], after=done["after"], watcher=_watcher(as_json), person=_person(yes)
-        )
-        if not as_json:
-            _undo(session, ended)
+        ended = follow(client, session, done["turn_id"], after=done["after"], watcher=room.watcher, person=room.person)
+        room.undo(ended)
         _finish(ended)
 
 
@@ -200,16 +237,19 @@ def rollback(
     commit_id: Annotated[str | None, typer.Option("--commit", metavar="ID", help="That commit, not the last.")] = None,
     exclude: Exclude = None,
     as_json: Json = False,
+    verbose: Verbose = False,
 ) -> None:
     """Undo the last commit, byte for byte; what someone else changed since is listed, never overwritten."""
     if to and commit_id:
         raise Usage("a rollback goes to a snapshot or undoes a commit, not both")
     target = {"snapshot": to} if to else {"commit_id": commit_id} if commit_id else {}
     with connected() as client:
-        session = _session(client, session)
+        screen = Screen(console, verbose=verbose)
+        session = _session(client, session) if session else _changed_last(client, screen)
+        room = _room(session, screen, as_json=as_json)
         done = client.rollback(session, target=target, exclude=exclude or ())
-        watcher = _watcher(as_json)
-        _finish(follow(client, session, done["turn_id"], after=done["after"], watcher=watcher, person=_person(False)))
+        turn, after = done["turn_id"], done["after"]
+        _finish(follow(client, session, turn, after=after, watcher=room.watcher, person=room.person))
 
 
 @app.command()
@@ -295,7 +335,7 @@ def _new(path: Path) -> Iterator[Any]:
         raise Usage(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _root(client: Client, folder: Path | None, yes: bool) -> Path | None:
+def _root(client: Client, folder: Path | None, yes: bool, screen: Screen) -> Path | None:
     """The folder, once it is allowed: one outside the roots is asked about, and recorded. Where none is named, it is
     the one where the person stands, if that is allowed already."""
     from services.cli import roots
@@ -309,53 +349,120 @@ def _root(client: Client, folder: Path | None, yes: bool) -> Path | None:
     if not roots.covers(roots.allowed(client.address), root):
         if not yes and not interactive():
             raise NobodyToAsk(f"{root} is not an allowed folder: allow it with --yes, or in SUMA_ROOTS")
-        question = f"Suma has not worked in {words.plain(root)} before. Allow it, now and later?"
-        if not yes and not typer.confirm(question):
+        question = screen.words(phrases.ALLOW, folder=words.plain(root))
+        if not yes and not Terminal(screen).agrees(question, enter=False):
             raise Usage("nothing was done")
         roots.allow(client.address, root)
     return root
 
 
-def _say(
-    client: Client, session: str, text: str, watcher: Watcher, person: Person, *, hitl: str | None = None
-) -> Ended:
-    said = client.say(session, text, hitl=hitl)
-    turn = said["turn_id"]
+def _talk(client: Client, room: Room, text: str, *, hitl: str | None) -> None:
+    """One line of a conversation. The command that undoes, as it was printed, is no request to plan for."""
+    if (command := text.split())[:2] == ["suma", "rollback"]:
+        _undone(client, room, _session(client, command[2]) if len(command) > 2 else room.session)
+    elif text and (ended := _say(client, room, text, hitl=hitl)) is not None:
+        room.undo(ended)
+        if ended.reason == UNDO_WANTED:
+            _offer_undo(client, room)
+
+
+def _offer_undo(client: Client, room: Room) -> None:
+    """Show the last change of this session's folder, and take it back if the person says so."""
+    if not isinstance(room.person, Terminal):
+        return
+    root = client.get(f"/v1/sessions/{room.session}")["root"]
+    for one in client.get("/v1/sessions", limit=LOOKED_BACK)["sessions"]:
+        if one["root"] == root and (last := _last_change(client, one["session_id"])) is not None:
+            room.screen.say("")
+            diff_of(room.screen, last["diff"])
+            if room.person.agrees(room.screen.words(phrases.UNDO_LAST), enter=False):
+                _undone(client, room, one["session_id"])
+            return
+    room.screen.tell(phrases.NOTHING_TO_UNDO)
+
+
+def _undone(client: Client, room: Room, session: str) -> None:
     try:
-        return follow(client, session, turn, after=said["after"], watcher=watcher, person=person)
+        done = client.rollback(session, target={})
+    except errors.Refused as error:
+        room.screen.say(words.plain(error), "yellow")
+        return
+    follow(client, session, done["turn_id"], after=done["after"], watcher=room.watcher, person=room.person)
+
+
+@dataclass(frozen=True)
+class Room:
+    """One session as it is watched and answered here."""
+
+    session: str
+    watcher: Watcher
+    screen: Screen
+    person: Person
+
+    def welcome(self, root: Path | None) -> None:
+        where = self.screen.words(phrases.WHERE, folder=words.plain(root)) if root is not None else ""
+        self.screen.tell(phrases.WELCOME, "dim", where=where)
+        if self.screen.verbose:
+            self.screen.say(f"session {self.session}", "dim")
+
+    def undo(self, ended: Ended) -> None:
+        if ended.commits and self.watcher is self.screen:
+            self.screen.say("")
+            self.screen.tell(phrases.UNDO, "dim", session=self.session)
+
+
+def _room(session: str, screen: Screen, *, as_json: bool = False, yes: bool = False) -> Room:
+    person = Yes() if yes else Terminal(screen) if interactive() else Nobody(session)
+    return Room(session, JsonLines() if as_json else screen, screen, person)
+
+
+def _say(client: Client, room: Room, text: str, *, hitl: str | None = None) -> Ended | None:
+    """How the turn ended; None where the person has left it, or stopped it."""
+    said = client.say(room.session, text, hitl=hitl)
+    turn, after = said["turn_id"], said["after"]
+    try:
+        return follow(client, room.session, turn, after=after, watcher=room.watcher, person=room.person)
     except (KeyboardInterrupt, typer.Abort):
-        watcher.pause()
-        return _interrupted(client, session, turn)
+        room.watcher.pause()
+        return _interrupted(client, room, turn, after=after)
     finally:
-        watcher.pause()
+        room.watcher.pause()
 
 
-def _interrupted(client: Client, session: str, turn: str) -> Ended:
-    """The turn belongs to the platform: leaving does not stop it, so the person says which is meant."""
-    if interactive() and typer.confirm("\nStop this turn? (No leaves it running)", default=True):
-        client.cancel(turn)
-        console.print(Text("stopped", style="yellow"))
-    else:
-        errors_console.print(Text(f"It goes on without you: `suma chat --session {session}` comes back to it"))
-    raise typer.Exit(errors.INTERRUPTED)
+def _interrupted(client: Client, room: Room, turn: str, *, after: int) -> Ended | None:
+    """The turn belongs to the platform: leaving does not stop it, so the person says which is meant. Ctrl-C once more
+    is a plain yes to leaving."""
+    screen = room.screen
+    try:
+        stop = interactive() and Terminal(screen).agrees(f"\n{screen.words(phrases.STOP)}", enter=True)
+    except (KeyboardInterrupt, typer.Abort):
+        stop = False
+    if not stop:
+        errors_console.print(Text(f"\n{screen.words(phrases.WITHOUT_YOU, session=room.session)}"))
+        raise typer.Exit(errors.INTERRUPTED)
+    client.cancel(turn)
+    ended = outcome(client, room.session, turn, after=after)
+    screen.tell(phrases.TOO_LATE if ended.commits else phrases.STOPPED, "yellow")
+    return ended if ended.commits else None
 
 
-def _resume(client: Client, session: str, watcher: Watcher, person: Person) -> None:
-    shown = client.get(f"/v1/sessions/{session}")
+def _mode(ask: str | None, hitl: str | None) -> str | None:
+    return MODES[ask] if ask is not None else hitl
+
+
+def _resume(client: Client, room: Room) -> None:
+    shown = client.get(f"/v1/sessions/{room.session}")
     if shown["turn_id"] is not None:
-        follow(client, session, shown["turn_id"], after=0, watcher=watcher, person=person)
+        follow(client, room.session, shown["turn_id"], after=0, watcher=room.watcher, person=room.person)
 
 
-def _line() -> str:
+def _line() -> str | None:
+    """What the person types; None at the end."""
     try:
         return str(typer.prompt("\n›", prompt_suffix=" ", default="", show_default=False)).strip()
     except typer.Abort:
-        return ""
-
-
-def _undo(session: str, ended: Ended) -> None:
-    if ended.commits:
-        console.print(Text(f"\nTo undo this: suma rollback {session}", style="dim"))
+        console.print()
+        return None
 
 
 def _finish(ended: Ended) -> None:
@@ -364,23 +471,51 @@ def _finish(ended: Ended) -> None:
 
 
 def _session(client: Client, session: str | None) -> str:
-    found = session or client.newest_session()
-    if found is None:
+    """The newest, or the one whose id begins so."""
+    if session is not None and len(session) < ID_LETTERS:
+        listed = client.get("/v1/sessions", limit=500)["sessions"]
+        found = [str(one["session_id"]) for one in listed if one["session_id"].startswith(session)]
+        if len(found) != 1:
+            raise Usage(f"{len(found) or 'no'} sessions begin with {session}")
+        return found[0]
+    if (named := session or client.newest_session()) is None:
         raise Usage("there is no session yet: begin one with `suma run`")
-    return found
+    return named
+
+
+ID_LETTERS = 36
+LOOKED_BACK = 30
+"""Sessions among which the last change is looked for."""
+
+
+def _changed_last(client: Client, screen: Screen) -> str:
+    """The newest session that has something to undo; one that is not the newest only if the person says so."""
+    found = client.get("/v1/sessions", limit=LOOKED_BACK)["sessions"]
+    for one in found:
+        if one["turn_id"] is None and _last_change(client, one["session_id"]) is None:
+            continue
+        session, title, folder = (words.line(one[name] or "?", 200) for name in ("session_id", "title", "root"))
+        question = screen.words(phrases.UNDO_OLDER, title=title, folder=folder)
+        if one is found[0] or (interactive() and Terminal(screen).agrees(question, enter=False)):
+            return session
+        raise Usage(
+            f"nothing was done; `suma rollback {session}` undoes “{words.line(one['title'] or '?')}” in {folder}"
+        )
+    return _session(client, None)
+
+
+def _last_change(client: Client, session: str) -> Mapping[str, Any] | None:
+    """What it has committed last and was not taken back."""
+    commits: dict[str, Mapping[str, Any]] = {}
+    for event in _all(client, session, 0):
+        if event.type == "workspace.changed" and event.data["change"] == "committed" and event.data["operations"]:
+            commits[event.data["commit_id"]] = event.data
+        elif event.type == "workspace.changed" and event.data["change"] == "rolled_back":
+            commits.pop(event.data["commit_id"], None)
+    return next(reversed(commits.values()), None)
 
 
 def _all(client: Client, session: str, after: int) -> Iterator[Any]:
     while page := client.page(session, after=after):
         yield from page
         after = page[-1].seq
-
-
-def _watcher(as_json: bool) -> Watcher:
-    return JsonLines() if as_json else Screen(console)
-
-
-def _person(yes: bool) -> Person:
-    if yes:
-        return Yes()
-    return Terminal(Screen(console)) if interactive() else Nobody()

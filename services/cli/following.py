@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from services.cli.asking import Person
 from services.cli.errors import Refused
-from services.cli.show import Watcher
+from services.cli.show import Watcher, choices
 from services.cli.streams import Seen
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 EFFECT = "effect"
 """The kind of a question whether something happened."""
+UNDO_WANTED = "UNDO_WANTED"
+"""The reason of a turn that only answered, since what the person wants is a rollback."""
 ANSWERED = ("APPROVAL_CLOSED", "APPROVAL_CHANGED")
 """Someone else was quicker, or what is asked has changed: the next events say how it goes on."""
 
@@ -59,13 +61,23 @@ def follow(client: Client, session: str, turn: str, *, after: int, watcher: Watc
     return ended
 
 
+def outcome(client: Client, session: str, turn: str, *, after: int) -> Ended:
+    """How a turn ends in which nobody here takes part any more."""
+    ended = Ended(seq=after)
+    for event in client.events(session, after=after, until=turn):
+        ended.seq = event.seq
+        if event.turn_id == turn:
+            _note(ended, event)
+    return ended
+
+
 def _note(ended: Ended, event: Seen) -> None:
     match event.type:
         case "turn.ended":
             ended.state, ended.reason = event.data["state"], event.data["reason"]
         case "message.completed":
             ended.answer = event.data["text"]
-        case "workspace.changed" if event.data["change"] == "committed":
+        case "workspace.changed" if event.data["change"] == "committed" and event.data["operations"]:
             ended.commits.append(event.data["commit_id"])
 
 
@@ -94,5 +106,8 @@ def _sent(answer: Callable[[], object]) -> None:
 
 
 def _clarify(client: Client, session: str, event: Seen, person: Person) -> None:
-    reply = person.clarify(event.data["question"], event.data["candidates"])
-    client.say(session, reply.text, skill=reply.skill)
+    reply = person.clarify(event.data["question"], choices(event.data))
+    if reply is None:
+        client.cancel(str(event.turn_id))
+    else:
+        client.say(session, reply.text, skill=reply.skill)

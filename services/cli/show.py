@@ -1,29 +1,36 @@
-"""A turn as it happens, line by line: the plan and its reviews, each step, what changed, the answer."""
+"""A turn as a person sees it: what will be done, what would change, the answer. How it came about is for `--verbose`.
+
+By default a look at files is only its answer; what changes something is told first, with all that a yes will count
+for. Reviews, skills, scores, rules and times are shown to who asks for them (`--verbose`, and `suma events`).
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
-from services.cli import words
+from services.cli import phrases, words
+from services.cli.flow import Flow, flowed
+from services.cli.phrases import Phrases
 from services.cli.streams import Seen
+
+if TYPE_CHECKING:
+    from libs.retrieval.lexicon import Language
 
 SHOWN, ITEMS_SHOWN = 40, 20
 """Lines of a diff (the rest is `suma diff`), and items of a question."""
-
-HEARD_MOST = 10_000
-"""Letters of an answer under way, from its end."""
 
 SIGNS = {
     "succeeded": ("✔", "green"),
     "failed": ("✘", "red"),
     "denied": ("✘", "red"),
+    "refused": ("✘", "red"),
     "skipped": ("–", "yellow"),
     "cancelled": ("–", "yellow"),
     "rolled_back": ("↩", "yellow"),
@@ -59,68 +66,165 @@ class JsonLines:
 
 
 class Screen:
-    """For a person. What is under way moves at the bottom; what is done stays above it."""
+    """For a person, in the language of what they wrote. What is under way moves at the bottom, in one line."""
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
+    def __init__(self, console: Console, *, verbose: bool = False) -> None:
+        self.console, self.verbose = console, verbose
+        self.language: Language = phrases.spoken_here()
         self._status = console.status("")
-        self._speech = Live(console=console, auto_refresh=False, transient=True)
         self._running: dict[str, str] = {}
+        self._began: dict[str, datetime] = {}
+        self._said, self._flow = "", Flow()
+        self._outcome, self._whole = "", list[str]()
+        self._empty, self._undoing = not console.is_terminal, False
+
+    @property
+    def width(self) -> int:
+        """Columns in which lines are broken; a file's are as long as they are."""
+        return self.console.width if self.console.is_terminal else 0
 
     def heard(self, said: str) -> None:
-        """Words as they come, until the whole answer takes their place."""
+        """Words as they come; what has been written stays."""
         if not self.console.is_terminal:
             return
-        self._status.stop()
-        self._speech.start()
-        self._speech.update(self._last_lines(words.plain(said)), refresh=True)
-
-    def _last_lines(self, text: str) -> Text:
-        """As many as the screen has room for: more could not be taken back."""
-        most = max(1, self.console.height - 2)
-        lines = Text(text[-HEARD_MOST:]).wrap(self.console, self.console.width)[-most:]
-        return Text("\n").join(lines)
+        self.pause_status()
+        text = words.plain(said)
+        if not text.startswith(self._said):
+            self._break()
+        if not self._said:
+            self._begin()
+        self._said = text
+        self._write(self._flow.so_far(text))
 
     def saw(self, event: Seen) -> None:
-        self._speech.stop()
         show = getattr(self, f"_{event.type.replace('.', '_')}", None)
         if show is not None:
-            show(event.data)
+            show(event)
         self._move(event.type)
 
     def pause(self) -> None:
+        self._break()
+        self.pause_status()
+
+    def pause_status(self) -> None:
         self._status.stop()
-        self._speech.stop()
 
     def say(self, text: str, style: str = "") -> None:
-        self.console.print(Text(text, style=style))
+        self._break()
+        self._empty = False
+        self.console.print(Text(flowed(text, self.width), style=style))
+
+    def tell(self, said: Phrases, /, style: str = "", **values: object) -> None:
+        self.say(self.words(said, **values), style)
+
+    def words(self, said: Phrases, /, **values: object) -> str:
+        return said[self.language].format(**values)
+
+    def changes(self, number: int) -> str:
+        return _counted("count", number, self.language)
+
+    def items(self, items: Sequence[Mapping[str, Any]], most: int) -> None:
+        for n, item in enumerate(items[:most], 1):
+            self.say(f"  {n:3}. {words.item(item, self.language)}")
+        if len(items) > most:
+            self.say(f"       {self.words(phrases.MORE, n=len(items) - most)}", "dim")
 
     def _move(self, kind: str) -> None:
-        doing = ", ".join(self._running.values()) or WAITING.get(kind)
-        if kind == "turn.ended" or doing is None or not self.console.is_terminal:
-            self._status.stop()
+        waiting = phrases.WAITING.get(kind)
+        doing = ", ".join(self._running.values()) or (self.words(waiting) if waiting else None)
+        if kind == "turn.ended" or doing is None or self._said or not self.console.is_interactive:
+            self.pause_status()
         else:
-            self._status.update(Text(doing, style="dim"))
+            room = max(10, self.console.width - 4)
+            self._status.update(Text(words.line(doing, room), style="dim"))
             self._status.start()
 
-    def _turn_queued(self, data: Mapping[str, Any]) -> None:
-        self.say(f"waiting: {words.count(data['position'], 'message')} before this one's turn", "dim")
+    # The answer
 
-    def _turn_degraded(self, data: Mapping[str, Any]) -> None:
-        self.say(data["detail"] or f"going on without {data['missing']}", "yellow")
+    def _begin(self) -> None:
+        """An answer stands apart from what was before it, if anything was."""
+        self._write("" if self._empty else "\n")
+        self._empty = False
+        self._flow = Flow(self.width)
 
-    def _turn_analysed(self, data: Mapping[str, Any]) -> None:
-        tags = f" about {', '.join(data['tags'])}" if data["tags"] else ""
-        self.say(f"understood as {data['intent'].replace('_', ' ')}{tags}", "dim")
+    def _write(self, text: str) -> None:
+        self.console.print(Text(text), end="", soft_wrap=True)
 
-    def _plan_proposed(self, data: Mapping[str, Any]) -> None:
-        plan = data["plan"]
+    def _break(self) -> None:
+        """What was said by now is not how it goes on."""
+        if self._said:
+            self._write("\n")
+        self._said = ""
+
+    def _message_completed(self, event: Seen) -> None:
+        self.pause_status()
+        if self._undoing and self._outcome and self.language != "en":
+            # What a rollback says is English; its outcome is told instead.
+            return
+        text = words.plain(event.data["text"])
+        if not text.startswith(self._said):
+            self._break()
+        if not self._said:
+            self._begin()
+        self._write(self._flow.whole(text) + "\n")
+        self._said = self._outcome = ""
+
+    def _turn_ended(self, event: Seen) -> None:
+        data = event.data
+        if self._outcome:
+            self.say(self._outcome, "green")
+        for whole in self._whole:
+            self.say(whole, "dim")
+        self._outcome, self._whole = "", []
+        if data["state"] == "completed":
+            return
+        sign, style = SIGNS.get(data["state"], ("✘", "red"))
+        # A person who has stopped something knows why.
+        told = (data["reason"], data["detail"]) if self.verbose or data["state"] != "cancelled" else ()
+        why = ": ".join(words.line(part, 300) for part in told if part)
+        self.say(f"{sign} {self._state(data['state'])}{f' ({why})' if why else ''}", style)
+
+    # The way there
+
+    def _turn_started(self, event: Seen) -> None:
+        """A rollback has no message, and speaks as what was said before."""
+        self._undoing = event.data.get("message_id", "") is None
+        if not self._undoing:
+            self.language = phrases.language_of(event.data.get("text") or "")
+
+    def _turn_queued(self, event: Seen) -> None:
+        self.tell(phrases.QUEUED, "dim", n=event.data["position"])
+
+    def _turn_degraded(self, event: Seen) -> None:
+        self.say(event.data["detail"] or f"going on without {event.data['missing']}", "yellow")
+
+    def _turn_analysed(self, event: Seen) -> None:
+        if self.verbose:
+            tags = f" about {', '.join(event.data['tags'])}" if event.data["tags"] else ""
+            self.say(f"understood as {event.data['intent'].replace('_', ' ')}{tags}", "dim")
+
+    def _plan_proposed(self, event: Seen) -> None:
+        plan, data = event.data["plan"], event.data
+        changes = [step for step in plan["steps"] if step["mutates"]]
+        if self.verbose:
+            self._explained(plan, data)
+        elif len(changes) > 1:
+            # What one change comes to, its question shows.
+            self.say("")
+            self.tell(phrases.PLAN, "bold")
+            for n, step in enumerate(changes, 1):
+                self.say(f"  {n}. {_of(step)}")
+
+    def _explained(self, plan: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+        """All that is known of how the plan came about."""
         if not plan["steps"]:
             return
         self.say(f"\nPlan  {words.plain(plan['reasoning'])}".rstrip(), "bold")
         for step in plan["steps"]:
-            mark = " (changes files)" if step["mutates"] else ""
+            mark = f" ({self.words(phrases.CHANGES)})" if step["mutates"] else ""
             self.say(f"  {step['ordinal']}. {_of(step)}{mark}")
+            args = words.line(json.dumps(step.get("args", {}), ensure_ascii=False), 300)
+            self.say(f"     {step.get('tool', '?')} {args}", "dim")
         for review in data["reviews"]:
             self._review(review)
         if not data["committee"]:
@@ -133,100 +237,115 @@ class Screen:
         reason = words.line(review["reason"] or ("approved" if review["approved"] else "rejected"), 300)
         self.say(f"  {sign} review by {review['by'] or 'critic'}:{where} {reason}", style)
 
-    def _step_changed(self, data: Mapping[str, Any]) -> None:
+    def _step_changed(self, event: Seen) -> None:
+        data, now = event.data, datetime.fromisoformat(event.time)
         if data["state"] == "running":
-            self._running[data["step_id"]] = f"{data['ordinal']}. {_of(data)}"
+            self._began[data["step_id"]] = now
+            self._running[data["step_id"]] = _of(data)
             return
         self._running.pop(data["step_id"], None)
         if data["state"] not in SIGNS:
             return
-        sign, style = SIGNS[data["state"]]
-        said = data["summary"] or data["error"] or data["state"]
-        self.say(f"{sign} {data['ordinal']}. {_of(data)}: {words.line(said, 300)}", style)
+        if self.verbose:
+            self._ended(data, now)
+        elif data["state"] not in ("succeeded", "rolled_back"):
+            sign, style = SIGNS[data["state"]]
+            why = f": {words.line(data['error'], 300)}" if data["error"] else ""
+            self.say(f"{sign} {_of(data)} – {self._state(data['state'])}{why}", style)
         if result := data.get("result"):
             size, id = words.size(result["size"]), words.line(result["asset_id"])
-            self.say(f"     all of it ({size}): suma fetch {id}", "dim")
+            self._whole.append(self.words(phrases.WHOLE, size=size, id=id))
 
-    def _approval_requested(self, question: Mapping[str, Any]) -> None:
+    def _ended(self, data: Mapping[str, Any], now: datetime) -> None:
+        sign, style = SIGNS[data["state"]]
+        said = words.line(data["summary"] or data["error"] or data["state"], 300)
+        began = self._began.pop(data["step_id"], None)
+        took = f" ({(now - began).total_seconds():.1f} s)" if began is not None else ""
+        self.say(f"{sign} {data['ordinal']}. {_of(data)}: {said}{took}", style)
+
+    # Questions
+
+    def _approval_requested(self, event: Seen) -> None:
         """All that an answer will count for."""
+        question = event.data
         self.say(f"\n? {words.plain(question['title'])}", "bold yellow")
         if question["kind"] == "commit" and question["diff"] is not None:
-            diff_of(self.console, question["diff"])
+            twins = {item["id"]: item["same_as"] for item in question["items"] if "same_as" in item}
+            diff_of(self, question["diff"], twins=twins)
         else:
             self._args(question["args"])
             self.items(question["items"], ITEMS_SHOWN)
         for said in filter(None, (question["undo"], question.get("detail"))):
             self.say(f"  {words.plain(said)}", "dim")
+        if self.verbose and question.get("rule"):
+            self.say(f"  rule: {words.line(question['rule'])}", "dim")
 
     def _args(self, args: Mapping[str, Any]) -> None:
-        """All but the lists, whose entries are the items."""
+        """All but the lists, whose entries are the items, and a place that is the whole folder."""
         for name, value in args.items():
-            if not isinstance(value, list):
+            if not isinstance(value, list) and (self.verbose or (name, value) != ("path", ".")):
                 self.say(f"  {words.line(name)}: {words.line(value, 300)}")
 
-    def items(self, items: Sequence[Mapping[str, Any]], most: int) -> None:
-        for n, item in enumerate(items[:most], 1):
-            self.say(f"  {n:3}. {words.item(item)}")
-        if len(items) > most:
-            self.say(f"       … and {len(items) - most} more", "dim")
+    def _clarification_requested(self, event: Seen) -> None:
+        self.say(f"\n? {words.plain(event.data['question'])}", "bold yellow")
+        for n, candidate in enumerate(choices(event.data), 1):
+            which = f" ({words.line(candidate['skill'])}, {candidate['score']:.2f})" if self.verbose else ""
+            self.say(f"  {n:3}. {words.line(candidate['description'], 300)}{which}")
 
-    def _clarification_requested(self, data: Mapping[str, Any]) -> None:
-        self.say(f"\n? {words.plain(data['question'])}", "bold yellow")
-        for n, candidate in enumerate(data["candidates"], 1):
-            about = words.line(candidate["description"])
-            self.say(f"  {n:3}. {words.line(candidate['skill'])} ({candidate['score']:.2f})  {about}")
-
-    def _approval_closed(self, data: Mapping[str, Any]) -> None:
+    def _approval_closed(self, event: Seen) -> None:
+        """The person knows what they have answered."""
+        data = event.data
         reason = f": {words.line(data['reason'])}" if data["reason"] else ""
-        self.say(f"  {data['outcome']}{reason}", "dim")
+        if self.verbose:
+            self.say(f"  {data['outcome']}{reason}", "dim")
+        elif (said := phrases.CLOSED.get(data["outcome"])) is not None:
+            self.tell(said, "yellow")
 
-    def _workspace_changed(self, data: Mapping[str, Any]) -> None:
-        match data["change"]:
-            case "conflicted":
-                self.say("Nothing was changed: someone else was at these files meanwhile.", "yellow")
-                for path in data["conflicts"][:SHOWN]:
-                    self.say(f"  {words.line(path)}")
-            case change:
-                operations = f" ({words.count(data['operations'], 'operation')})" if data["operations"] else ""
-                self.say(f"✔ {change.replace('_', ' ')}{operations}", "green")
+    def _workspace_changed(self, event: Seen) -> None:
+        data = event.data
+        if data["change"] == "conflicted":
+            self.tell(phrases.MET_OTHERS, "yellow")
+            for path in data["conflicts"][:SHOWN]:
+                self.say(f"  {words.line(path)}")
+        elif (said := phrases.CHANGED.get(data["change"])) is not None:
+            # Told at the end, unless the answer does.
+            self._outcome = self.words(said, n=self.changes(data["operations"]))
 
-    def _message_completed(self, data: Mapping[str, Any]) -> None:
-        self.pause()
-        self.say(f"\n{words.plain(data['text'])}")
+    def _state(self, state: str) -> str:
+        return self.words(phrases.STATES[state]) if state in phrases.STATES else words.line(state)
 
-    def _turn_ended(self, data: Mapping[str, Any]) -> None:
-        if data["state"] != "completed":
-            why = ": ".join(words.line(part, 300) for part in (data["reason"], data["detail"]) if part)
-            self.say(f"✘ {data['state']}{f' ({why})' if why else ''}", "red")
+
+def choices(asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The skills among which a question lets choose; where something else is missing, there is no choice."""
+    return () if asked.get("missing") else asked["candidates"]
 
 
 def _of(step: Mapping[str, Any]) -> str:
-    return words.line(step["description"]).rstrip(".")
+    return words.line(step["description"], 300).rstrip(".")
 
 
-WAITING = {
-    "message.accepted": "waiting",
-    "turn.started": "reading the request",
-    "turn.analysed": "thinking",
-    "plan.proposed": "starting",
-    "step.changed": "working",
-    "approval.closed": "going on",
-    "workspace.changed": "answering",
-}
-"""What is said to be under way after an event, while no step runs."""
-
-
-def diff_of(console: Console, diff: Mapping[str, Any], *, most: int = SHOWN) -> None:
-    """A diff as lines, with its sums at the end."""
+def diff_of(
+    screen: Screen, diff: Mapping[str, Any], *, most: int = SHOWN, twins: Mapping[str, str] | None = None
+) -> None:
+    """A diff as lines, with its sums at the end. `twins` names for a duplicate that goes the one that stays."""
+    language, same = screen.language, twins or {}
     for entry in diff["entries"][:most]:
-        console.print(Text(f"  {words.change(entry)}", style=STYLES.get(entry["change"], "")))
+        known = {**entry, "same_as": same[entry["path"]]} if entry["path"] in same else entry
+        screen.say(f"  {words.change(known, language)}", STYLES.get(entry["change"], ""))
     if diff["count"] > most:
-        console.print(
-            Text(f"  … {diff['count'] - min(most, len(diff['entries']))} more: `suma diff` shows them", "dim")
-        )
-    kinds = [f"{diff[kind]} {kind}" for kind in ("created", "changed", "moved", "deleted") if diff[kind]]
-    freed = f", {words.size(diff['bytes_freed'])} freed" if diff["bytes_freed"] else ""
-    console.print(Text(f"  {words.count(diff['count'], 'change')}: {', '.join(kinds) or 'none'}{freed}", "bold"))
+        n = diff["count"] - min(most, len(diff["entries"]))
+        screen.say(f"  {screen.words(phrases.MORE_CHANGES, n=n)}", "dim")
+    # A deleted folder is one line, and all that it holds is deleted.
+    numbers = {kind: diff[kind] for kind in ("created", "changed", "moved", "deleted") if diff[kind]}
+    sums = [_counted(kind, number, language) for kind, number in numbers.items()]
+    if diff["bytes_freed"]:
+        sums.append(screen.words(phrases.FREED, size=words.size(diff["bytes_freed"])))
+    screen.say(f"  {': '.join(filter(None, (screen.changes(sum(numbers.values())), ', '.join(sums))))}", "bold")
+
+
+def _counted(what: str, number: int, language: Language) -> str:
+    one, many = phrases.DIFF[what][language]
+    return f"{number} {one if number == 1 else many}"
 
 
 STYLES = {"created": "green", "deleted": "red", "changed": "yellow", "moved": "cyan"}

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from services.cli import phrases
+
+if TYPE_CHECKING:
+    from libs.retrieval.lexicon import Language
 
 UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -32,25 +37,39 @@ def count(number: int, one: str, many: str | None = None) -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def item(entry: Mapping[str, Any]) -> str:
+def item(entry: Mapping[str, Any], language: Language = "en") -> str:
     """What may be excluded, as a person reads it: a group of duplicates, a change, or its name."""
     match entry:
         case {"keep": keep, "remove": [*remove]}:
-            return f"keep {line(keep)}, remove {', '.join(line(path) for path in remove)}"
+            rest = ", ".join(line(path) for path in remove)
+            return phrases.KEEP[language].format(keep=line(keep), rest=rest)
         case {"id": name, "conflict": True}:
-            return f"{line(name)} (changed by someone else)"
-        case {"id": name, "change": change}:
-            return f"{change} {line(name)}"
+            return phrases.CONFLICT[language].format(name=line(name))
+        case {"id": name, "change": str(kind)}:
+            return f"{SIGNS.get(kind, '?')} {line(name)}{_twin(entry, language)}"
         case _:
             return line(entry.get("id", entry))
 
 
-def change(entry: Mapping[str, Any]) -> str:
+SIGNS = {"created": "+", "deleted": "-", "changed": "~", "moved": ">"}
+
+
+def change(entry: Mapping[str, Any], language: Language = "en") -> str:
     """One line of a diff."""
-    signs = {"created": "+", "deleted": "-", "changed": "~", "moved": ">"}
-    sign, path = signs.get(entry["change"], "?"), line(entry["path"])
-    moved = f"{line(entry['source'])} → {path}" if entry.get("source") else path
-    return f"{sign} {moved}{'/' if entry.get('kind') == 'directory' else ''}"
+    sign, path = SIGNS.get(entry["change"], "?"), line(entry["path"])
+    ending = "/" if entry.get("kind") == "directory" else ""
+    match entry:
+        case {"change": "created", "source": str(source)}:
+            return f"{sign} {path}{ending} ({phrases.COPY[language].format(source=line(source))})"
+        case {"source": str(source)}:
+            return f"{sign} {line(source)} → {path}{ending}"
+        case _:
+            return f"{sign} {path}{ending}{_twin(entry, language)}"
+
+
+def _twin(entry: Mapping[str, Any], language: Language) -> str:
+    """Of a duplicate that goes, which one stays."""
+    return f" ({phrases.SAME[language].format(keep=line(entry['same_as']))})" if "same_as" in entry else ""
 
 
 def _spelled(letter: str) -> str:

@@ -6,12 +6,15 @@ import asyncio
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 from types import TracebackType
 from typing import Self
 
 from tests.journeys.house import SECONDS, House
+
+CTRL_C, CTRL_D = "\x03", "\x04"
 
 
 class Terminal:
@@ -46,8 +49,11 @@ class Terminal:
                 self._news.clear()
                 await self._news.wait()
         self._seen = at + len(prompt)
-        if line is not None:
-            os.write(self._master, f"{line}\n".encode())
+        if line == CTRL_C:
+            # What a terminal makes of the key: this one is nobody's controlling terminal.
+            self._process.send_signal(signal.SIGINT)
+        elif line is not None:
+            os.write(self._master, line.encode() if line == CTRL_D else f"{line}\n".encode())
 
     async def end(self) -> int:
         return await asyncio.wait_for(asyncio.to_thread(self._process.wait), SECONDS)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.journeys.house import House
-from tests.journeys.terminal import Terminal
+from tests.journeys.terminal import CTRL_C, CTRL_D, Terminal
 from tests.libs.skills.folders import skill
 
 GOAL = "remove duplicates and sort by type"
@@ -58,7 +58,7 @@ async def test_a_job_is_done_looked_at_and_undone_by_command(live: House) -> Non
 
 async def test_without_a_terminal_a_question_stays_open_and_can_be_committed_later(live: House) -> None:
     folder = mess(live.folder / "later")
-    asked = await live.suma("run", "sort by type", "--in", str(folder), "--hitl", "bypass")
+    asked = await live.suma("run", "sort by type", "--in", str(folder), "--ask", "once")
     assert asked.code == 3
     assert "waits for an answer" in asked.err
     staged = await live.suma("diff", "--json")
@@ -70,11 +70,24 @@ async def test_without_a_terminal_a_question_stays_open_and_can_be_committed_lat
 
 async def test_a_commit_can_leave_files_out(live: House) -> None:
     folder = mess(live.folder / "partly")
-    await live.suma("run", "sort by type", "--in", str(folder), "--hitl", "bypass")
+    await live.suma("run", "sort by type", "--in", str(folder), "--ask", "once")
     done = await live.suma("commit", "--yes", "--exclude", "Audio/song.mp3")
     assert done.code == 0, done.err
     assert "song.mp3" in names(folder)
     assert "Images/pic.jpg" in names(folder)
+
+
+@pytest.mark.requirement("A24")
+async def test_a_copy_is_shown_as_something_made_and_undone_without_a_trace(live: House) -> None:
+    folder = mess(live.folder / "copies")
+    before = {name: (folder / name).read_bytes() for name in names(folder)}
+    await live.suma("run", "copy the txt files into backup", "--in", str(folder), "--ask", "once")
+    assert "+ backup/a.txt (a copy of a.txt)" in (await live.suma("diff")).out
+    done = await live.suma("commit", "--yes")
+    assert "Copied 2 files (8 bytes) into backup." in done.out, done.err
+    assert names(folder) == {*before, "backup/a.txt", "backup/b.txt"}
+    assert (await live.suma("rollback")).code == 0
+    assert {name: (folder / name).read_bytes() for name in names(folder)} == before
 
 
 async def test_an_allowed_folder_is_worked_in_by_standing_in_it_and_no_other_is(live: House, tmp_path: Path) -> None:
@@ -167,11 +180,11 @@ async def test_a_person_at_the_terminal_leaves_one_group_out(live: House) -> Non
     folder = mess(live.folder / "asked")
     (folder / "one.md").write_text("twins")
     (folder / "two.md").write_text("twins")
-    with Terminal(live, "run", "remove duplicates", "--in", str(folder)) as terminal:
+    with Terminal(live, "run", "remove duplicates", "--in", str(folder), "--ask", "changes") as terminal:
         await terminal.answer("e[x]clude some", "x")
         await terminal.answer("Numbers to leave out", terminal.number_of("two.md"))
-        await terminal.answer("Commit 1 change", None)
-        await terminal.answer("[a]pprove", "a")
+        await terminal.answer("Carry out 1 change?", None)
+        await terminal.answer("[y]es", "y")
         assert await terminal.end() == 0
     assert {"one.md", "two.md"} <= names(folder)
     assert len(names(folder)) == 5
@@ -180,10 +193,58 @@ async def test_a_person_at_the_terminal_leaves_one_group_out(live: House) -> Non
 @pytest.mark.requirement("S4-34")
 async def test_a_person_who_says_no_changes_nothing(live: House) -> None:
     folder = mess(live.folder / "denied")
-    with Terminal(live, "run", "sort by type", "--in", str(folder), "--hitl", "bypass") as terminal:
-        await terminal.answer("[a]pprove", "d")
+    with Terminal(live, "run", "sort by type", "--in", str(folder)) as terminal:
+        await terminal.answer("[y]es", "n")
         await terminal.answer("Why", "not now")
         await terminal.end()
+    assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
+
+
+async def test_who_is_asked_once_leaves_a_file_out_of_the_whole_difference(live: House) -> None:
+    folder = mess(live.folder / "once")
+    with Terminal(live, "run", "sortiere alles nach Art", "--in", str(folder)) as terminal:
+        await terminal.answer("einige auslassen [x]", "x")
+        await terminal.answer("Nummern, die ausgelassen werden", None)
+        await terminal.answer("etwa 1,3-5", terminal.number_of("Audio/song.mp3"))
+        assert await terminal.end() == 0
+    assert names(folder) == {"Documents/a.txt", "Documents/b.txt", "song.mp3", "Images/pic.jpg"}
+    assert "Rückgängig machen: suma rollback" in terminal.text
+
+
+async def test_a_rollback_without_a_session_names_the_last_one_that_changed_something(live: House) -> None:
+    folder = mess(live.folder / "older")
+    assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
+    assert (await live.suma("run", "what is here", "--in", str(folder))).code == 0
+    refused = await live.suma("rollback")
+    assert (refused.code, "undoes “sort by type”" in refused.err) == (2, True)
+    with Terminal(live, "rollback") as terminal:
+        await terminal.answer("Undo “sort by type”", "y")
+        assert await terminal.end() == 0
+    assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
+
+
+async def test_what_was_done_last_is_undone_by_saying_so(live: House) -> None:
+    folder = mess(live.folder / "undone")
+    assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
+    with Terminal(live, "chat", "--in", str(folder)) as terminal:
+        await terminal.answer("›", "undo that")
+        await terminal.answer("Undo this, the last change here?", "y")
+        await terminal.answer("Rolled back", None)
+        await terminal.answer("›", CTRL_D)
+        assert await terminal.end() == 0
+    assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
+
+
+async def test_ctrl_c_at_a_question_stops_the_turn_and_not_the_conversation(live: House) -> None:
+    folder = mess(live.folder / "stopped")
+    with Terminal(live, "chat", "--in", str(folder)) as terminal:
+        await terminal.answer("›", "sort by type")
+        await terminal.answer("[y]es", CTRL_C)
+        await terminal.answer("Stop this?", "")
+        await terminal.answer("Stopped. No file was changed.", None)
+        await terminal.answer("›", "")
+        await terminal.answer("›", CTRL_D)
+        assert await terminal.end() == 0
     assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
 
 

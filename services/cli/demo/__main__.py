@@ -76,7 +76,7 @@ def _play(folder: Path, made: Mess) -> int:
     with stage.platform(folder) as address, Client(address) as suma:
         _say(f"The platform is up at {address.url} after {time.monotonic() - began:.1f} s\n", "dim")
         _say(f"› {GOAL}", "bold cyan")
-        screen, person = Screen(console), Demo(console, made)
+        screen, person = Screen(console, verbose=True), Demo(console, made)
         session = suma.open_session(root=folder, hitl="key", title="demo")
         said = suma.say(session, GOAL)
         done = follow(suma, session, said["turn_id"], after=said["after"], watcher=screen, person=person)

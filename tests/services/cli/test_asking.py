@@ -27,7 +27,7 @@ def test_yes_is_no_answer_to_a_real_question() -> None:
 
 def test_without_a_terminal_a_question_stays_open() -> None:
     with pytest.raises(NobodyToAsk, match="waits for an answer: Commit 2 changes"):
-        Nobody().decide(QUESTION)
+        Nobody("s1").decide(QUESTION)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_whoever_follows_a_turn_is_asked_to_find_out() -> None:
     assert gateway.posts == [("/v1/effects/e1", {"verdict": "happened", "digest": "of e1"})]
 
 
-@pytest.mark.parametrize("person", [Yes(), Nobody()])
+@pytest.mark.parametrize("person", [Yes(), Nobody("s1")])
 def test_neither_yes_nor_nobody_knows_what_happened(person: Yes | Nobody) -> None:
     with pytest.raises(NobodyToAsk, match="suma effects resolve e1"):
         person.find_out({"title": "Did this happen?", "approval_id": "e1"})

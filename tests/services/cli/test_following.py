@@ -114,7 +114,7 @@ def test_events_of_other_turns_are_not_shown() -> None:
         ([event(9, "turn.ended", state="refused", reason="POLICY_DENIED")], Ended("refused", "POLICY_DENIED", seq=9)),
         (
             [
-                event(1, "workspace.changed", change="committed", commit_id="c1"),
+                event(1, "workspace.changed", change="committed", operations=2, commit_id="c1"),
                 event(2, "message.completed", text="Done."),
                 END,
             ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from services.cli.show import Screen, diff_of
@@ -12,9 +13,9 @@ from services.cli.streams import Seen
 from tests.services.cli.gateway import Event, asked, event
 
 
-def shown(*events: Event) -> str:
+def shown(*events: Event, verbose: bool = False) -> str:
     console = Console(file=io.StringIO(), width=200, highlight=False)
-    screen = Screen(console)
+    screen = Screen(console, verbose=verbose)
     for one in events:
         screen.saw(Seen.of(one))
     return said(console)
@@ -25,24 +26,48 @@ def said(console: Console) -> str:
     return console.file.getvalue()
 
 
-def test_words_are_shown_as_they_come_and_then_the_whole_answer_takes_their_place() -> None:
-    console = Console(file=io.StringIO(), width=20, height=5, force_terminal=True, color_system=None)
+def terminal(width: int) -> Console:
+    return Console(file=io.StringIO(), width=width, height=9, force_terminal=True, color_system=None)
+
+
+def begun(text: str) -> Event:
+    return event(1, "turn.started", text=text)
+
+
+@pytest.fixture(autouse=True)
+def anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal that says nothing of its language."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_an_answer_is_written_once_and_stays_as_it_came() -> None:
+    console = terminal(20)
     screen = Screen(console)
-    screen.heard("one two")
-    screen.heard("\n".join(f"line {n}\a" for n in range(9)))
+    screen.heard("The answer")
+    screen.heard("The answer is that")
     under_way = said(console)
-    screen.saw(Seen.of(event(1, "message.completed", text="The answer.")))
-    assert "one two" in under_way
-    assert under_way.count("line 8") == 1
-    assert "line 5" not in under_way, "what the screen has no room for cannot be taken back"
-    assert "\a" not in under_way
-    assert said(console).removeprefix(under_way).split("\x1b[2K")[-1].strip() == "The answer."
+    screen.saw(Seen.of(event(1, "message.completed", text="The answer is that nothing was lost.\a")))
+    assert under_way.strip() == "The answer is", "a word that may still go on is kept back"
+    assert said(console).split() == [r"The", r"answer", r"is", r"that", r"nothing", r"was", r"lost.\x07"]
+    assert all(len(line) <= 20 for line in said(console).splitlines())
 
 
-def test_half_an_answer_is_not_written_to_a_file() -> None:
+def test_what_a_broken_attempt_said_is_followed_by_the_whole_answer() -> None:
+    console = terminal(40)
+    screen = Screen(console)
+    screen.heard("I think that ")
+    screen.saw(Seen.of(event(1, "message.completed", text="There are 3 files.")))
+    assert said(console).splitlines()[-1] == "There are 3 files."
+
+
+def test_half_an_answer_is_not_written_to_a_file_and_the_whole_is_not_broken_into_lines() -> None:
     console = Console(file=io.StringIO(), width=20)
-    Screen(console).heard("one two")
+    screen = Screen(console)
+    screen.heard("one two ")
     assert said(console) == ""
+    screen.saw(Seen.of(event(1, "message.completed", text="a long line that is longer than twenty columns")))
+    assert said(console) == "a long line that is longer than twenty columns\n"
 
 
 def step(ordinal: int, **more: Any) -> dict[str, Any]:
@@ -55,31 +80,101 @@ def diff(count: int) -> dict[str, Any]:
     return {"version": 1, "count": count, "bytes_freed": 2_000_000, "entries": entries, **counts}
 
 
-def test_a_plan_is_shown_with_its_steps_and_every_review() -> None:
-    plan = {"reasoning": "Because.", "steps": [step(1), step(2, mutates=True)]}
-    reviews = [
-        {"approved": False, "by": "scope", "reason": "outside", "step": 2},
-        {"approved": True, "by": "model", "reason": "", "step": None},
-    ]
-    text = shown(event(1, "plan.proposed", plan=plan, reviews=reviews, committee=True))
-    assert "1. Do 1" in text
-    assert "2. Do 2 (changes files)" in text
+REVIEWS = [
+    {"approved": False, "by": "scope", "reason": "outside", "step": 2},
+    {"approved": True, "by": "model", "reason": "", "step": None},
+]
+
+
+def planned(*steps: dict[str, Any]) -> Event:
+    plan = {"reasoning": "It means x.y (0.74).", "steps": list(steps)}
+    return event(2, "plan.proposed", plan=plan, reviews=REVIEWS, committee=False)
+
+
+def test_a_plan_is_told_by_its_changes() -> None:
+    text = shown(planned(step(1), step(2, mutates=True), step(3), step(4, mutates=True)))
+    assert text.split("\n")[1:] == ["What I will do:", "  1. Do 2", "  2. Do 4", ""]
+
+
+def test_a_single_change_is_told_by_its_question_alone() -> None:
+    assert shown(planned(step(1), step(2, mutates=True))) == ""
+
+
+def test_of_a_look_only_the_answer_is_shown() -> None:
+    done = event(3, "step.changed", **step(1, state="succeeded", summary="3 groups", error=None))
+    analysed = event(1, "turn.analysed", intent="statement", tags=["files"])
+    answer = event(4, "message.completed", text="There are 3.")
+    assert shown(analysed, planned(step(1)), done, answer) == "There are 3.\n"
+
+
+def test_how_a_plan_came_about_is_shown_to_who_asks() -> None:
+    tool = {"tool": "search-files.search", "args": {"query": "knee"}}
+    analysed = event(1, "turn.analysed", intent="action_request", tags=["files"])
+    text = shown(analysed, planned(step(1, **tool), step(2, mutates=True)), verbose=True)
+    assert "understood as action request about files" in text
+    assert "It means x.y (0.74)." in text
+    assert '1. Do 1\n     search-files.search {"query": "knee"}' in text
     assert "✘ review by scope: step 2: outside" in text
     assert "✔ review by model: approved" in text
+    assert "It only reads, so the committee was not needed." in text
 
 
-def test_a_step_is_shown_when_it_has_ended_with_what_it_found() -> None:
-    running = step(1, state="running", summary="", error=None)
-    done = step(1, state="succeeded", summary="3 groups", error=None)
-    failed = step(2, state="failed", summary="", error="no such file")
-    text = shown(*(event(n, "step.changed", **data) for n, data in enumerate((running, done, failed), 1)))
-    assert text.splitlines() == ["✔ 1. Do 1: 3 groups", "✘ 2. Do 2: no such file"]
+def test_how_long_a_step_took_and_what_it_found_is_shown_to_who_asks() -> None:
+    running = event(1, "step.changed", **step(1, state="running", summary="", error=None))
+    done = event(2, "step.changed", **step(1, state="succeeded", summary="3 groups", error=None))
+    text = shown(running, {**done, "time": "2026-01-01T00:00:01.5Z"}, verbose=True)
+    assert text == "✔ 1. Do 1: 3 groups (1.5 s)\n"
 
 
-def test_a_result_too_large_to_show_is_told_with_how_to_get_it() -> None:
+def test_a_step_that_was_not_done_says_so_and_why() -> None:
+    failed = event(1, "step.changed", **step(2, state="failed", summary="", error="no such file"))
+    assert shown(failed) == "✘ Do 2 – not done: no such file\n"
+
+
+def test_what_is_said_around_a_turn_follows_the_language_of_the_request() -> None:
+    changes = planned(step(1, mutates=True), step(2, mutates=True))
+    assert "Das habe ich vor:" in shown(begun("lösche die leeren Dateien"), changes)
+    assert "Lo que voy a hacer:" in shown(begun("borra los archivos vacíos"), changes)
+    assert "What I will do:" in shown(begun("delete the empty files"), changes)
+
+
+def test_a_turn_without_words_speaks_as_the_terminal_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANG", "de_AT.UTF-8")
+    undone = event(2, "workspace.changed", change="rolled_back", operations=2, conflicts=[])
+    assert shown(begun(""), undone, event(3, "turn.ended", state="completed", reason=None, detail="")) == (
+        "Rückgängig gemacht: 2 Änderungen.\n"
+    )
+
+
+def test_what_became_of_the_files_is_told_once() -> None:
+    committed = event(1, "workspace.changed", change="committed", operations=1, conflicts=[])
+    ended = event(3, "turn.ended", state="completed", reason=None, detail="")
+    assert shown(committed, ended) == "Done: 1 change.\n"
+    assert shown(committed, event(2, "message.completed", text="1 file deleted."), ended) == "1 file deleted.\n"
+
+
+def test_a_result_too_large_to_show_is_told_behind_the_answer_with_how_to_get_it() -> None:
     result = {"asset_id": "a1", "filename": "step-1.json", "media_type": "application/json", "size": 204_831}
-    done = step(1, state="succeeded", summary="2,000 files", error=None, result=result)
-    assert "all of it (205 kB): suma fetch a1" in shown(event(1, "step.changed", **done))
+    done = event(1, "step.changed", **step(1, state="succeeded", summary="2,000 files", error=None, result=result))
+    ended = event(3, "turn.ended", state="completed", reason=None, detail="")
+    text = shown(done, event(2, "message.completed", text="There are 2,000."), ended)
+    assert text.splitlines() == ["There are 2,000.", "All of it (205 kB): suma fetch a1"]
+
+
+def test_skills_to_choose_from_are_told_by_what_they_do() -> None:
+    candidates = [
+        {"skill": "search-files", "score": 0.66, "description": "Find files."},
+        {"skill": "manage-files", "score": 0.5, "description": "Move files."},
+    ]
+    asked = event(1, "clarification.requested", question="What do you mean?", candidates=candidates, missing=[])
+    assert shown(asked).strip().splitlines() == ["? What do you mean?", "    1. Find files.", "    2. Move files."]
+    assert "(search-files, 0.66)" in shown(asked, verbose=True)
+
+
+def test_where_only_a_word_is_missing_there_is_nothing_to_choose() -> None:
+    candidates = [{"skill": "explain", "score": 1.0, "description": "Explain a file."}]
+    asked = event(1, "clarification.requested", question="Which file?", candidates=candidates, missing=["path"])
+    assert shown(asked).strip() == "? Which file?"
 
 
 def test_a_question_shows_what_may_be_left_out_and_what_can_be_undone() -> None:
@@ -97,10 +192,22 @@ def test_a_question_about_a_commit_shows_the_diff() -> None:
     assert "2 changes: 2 deleted, 2.0 MB freed" in text
 
 
+def test_of_a_duplicate_that_goes_the_diff_names_the_one_that_stays() -> None:
+    items = [{"id": "0.txt", "change": "deleted", "same_as": "letters/0.txt"}]
+    text = shown(begun("borra los duplicados"), asked(2, "a1", kind="commit", diff=diff(2), items=items))
+    assert "- 0.txt (igual que letters/0.txt)" in text
+    assert "- 1.txt\n" in text
+
+
+def test_a_deleted_folder_counts_as_all_that_it_holds() -> None:
+    folder = {**diff(1), "deleted": 4, "created": 2}
+    assert "6 changes: 2 created, 4 deleted" in shown(asked(1, "a1", kind="commit", diff=folder))
+
+
 def test_a_long_diff_is_cut_and_says_so() -> None:
     console = Console(file=io.StringIO(), width=200)
-    diff_of(console, diff(50), most=40)
-    assert "… 10 more" in said(console)
+    diff_of(Screen(console), diff(50), most=40)
+    assert "… and 10 more" in said(console)
 
 
 def test_files_that_someone_else_changed_are_listed() -> None:
@@ -114,8 +221,13 @@ def test_a_refusal_is_shown_with_its_reason() -> None:
     assert shown(ended).strip() == "✘ refused (POLICY_DENIED: not allowed)"
 
 
+def test_a_person_who_stopped_a_turn_is_not_told_why() -> None:
+    ended = event(1, "turn.ended", state="cancelled", reason="CANCELLED", detail="")
+    assert shown(ended) == "– stopped\n"
+
+
 def test_markup_in_a_name_is_text() -> None:
-    done = step(1, state="succeeded", summary="[red]x[/red] [link=http://evil]y", error=None)
+    done = step(1, state="failed", summary="", error="[red]x[/red] [link=http://evil]y")
     assert "[red]x[/red] [link=http://evil]y" in shown(event(1, "step.changed", **done))
 
 

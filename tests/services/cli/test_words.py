@@ -40,3 +40,10 @@ def test_a_move_is_shown_from_where_to_where() -> None:
     assert words.change({"change": "moved", "path": "Music/a.mp3", "source": "a.mp3", "kind": "file"}) == (
         "> a.mp3 → Music/a.mp3"
     )
+
+
+def test_a_copy_is_shown_as_what_it_makes_and_what_that_is_of() -> None:
+    assert words.change({"change": "created", "path": "Safe/a.mp3", "source": "a.mp3", "kind": "file"}) == (
+        "+ Safe/a.mp3 (a copy of a.mp3)"
+    )
+    assert words.change({"change": "created", "path": "Safe", "source": None, "kind": "directory"}) == "+ Safe/"
