@@ -24,6 +24,8 @@ class Task(Value):
     skill: str | None = None
     clarification: str | None = None
     """The person's answer to our last question, when this is one."""
+    replies: tuple[str, ...] = ()
+    """The answers to the questions before that, oldest first: each of this turn's questions leans on them."""
     history: tuple[Exchange, ...] = ()
     observations: tuple[Observation, ...] = ()
     memories: tuple[str, ...] = ()
@@ -79,6 +81,8 @@ class PlanApproved(Event):
     committee: bool = True
     """False where policy did not require the committee, so that only the static checks ran."""
     answer: str | None = None
+    undo: bool = False
+    """The person wants the last change undone, which is a rollback and no plan."""
     usage: Usage = Usage()
 
 

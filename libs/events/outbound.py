@@ -54,7 +54,8 @@ class TurnEnded(Event):
     turn_id: str
     state: str
     reason: str | None = None
-    """A named reason, such as MAX_ROUNDS or POLICY_UNAVAILABLE; None when completed."""
+    """A named reason, such as MAX_ROUNDS or POLICY_UNAVAILABLE; of a completed turn UNDO_WANTED, where the person wants
+    the last change undone, which is a rollback."""
     detail: str = ""
 
 

@@ -140,6 +140,7 @@ class DiffEntry(Value):
     """created | changed | deleted | moved"""
     path: str
     source: str | None = None
+    """Where a moved file was, or what a created one is a copy of."""
     kind: str = "file"
     size: int = 0
     reason: str = ""
@@ -156,6 +157,11 @@ class Diff(Value):
     moved: int = 0
     bytes_freed: int = 0
     entries: tuple[DiffEntry, ...] = ()
+
+    @property
+    def things(self) -> int:
+        """Files and folders that change: an entry of a deleted folder stands for all that it holds."""
+        return self.created + self.changed + self.deleted + self.moved
 
 
 class Usage(Value):

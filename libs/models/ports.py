@@ -31,6 +31,8 @@ class Why(StrEnum):
     DECLINED = "declined"
     """It is beyond what the tools can do, and the text says so."""
     DANGEROUS = "dangerous"
+    UNDO = "undo"
+    """The last change shall be undone, which no plan does: the person's client offers the rollback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,15 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """Something that a question offers: in plain words, and what is asked for where it is taken."""
+
+    label: str
+    request: str
+    skill: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Unclear:
     """The person is asked: which of several skills (S4-46), or for what is missing (S4-32)."""
 
@@ -58,6 +69,8 @@ class Unclear:
     candidates: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
     usage: Usage = FREE
+    offers: tuple[Offer, ...] = ()
+    """What the question itself names to choose from; "yes" takes the first."""
 
 
 PlannerOutcome = Drafted | Answered | Unclear

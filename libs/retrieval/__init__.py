@@ -3,7 +3,7 @@ memory service.
 """
 
 from libs.retrieval.chunks import chunks
-from libs.retrieval.content import ContentIndex, ContentMatch
+from libs.retrieval.content import ContentIndex, ContentMatch, Found
 from libs.retrieval.ports import DIMS, Embedder, Matrix, Vector
 from libs.retrieval.rank import confident, fuse
 from libs.retrieval.retriever import Retriever
@@ -14,6 +14,7 @@ __all__ = [
     "ContentIndex",
     "ContentMatch",
     "Embedder",
+    "Found",
     "Match",
     "Matrix",
     "Retriever",

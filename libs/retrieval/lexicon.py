@@ -272,12 +272,12 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "starts": {
         "en": "start_with starts_with starting_with begin_with begins_with beginning_with",
-        "de": "beginnen_mit beginnt_mit anfangen_mit fangen_mit mit_dem_anfang",
+        "de": "beginnen_mit beginnt_mit anfangen_mit fangen_mit mit_dem_anfang beginnen beginnt anfangen anfangt",
         "es": "empiezan_por empiezan_con empiecen_por empiecen_con comienzan_con comienzan_por empieza_por",
     },
     "ends": {
         "en": "end_with ends_with ending_with end_in ends_in ending_in ending_on",
-        "de": "enden_auf endet_auf enden_mit endet_mit",
+        "de": "enden_auf endet_auf enden_mit endet_mit enden endet",
         "es": "terminan_en terminen_en acaban_en terminan_con acaben_en termina_en",
     },
     "same": {
@@ -334,6 +334,12 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " zweimal deduplizier* doppelgang*"
         ),
         "es": "duplicad* repetid* copias identic* redundante* mas_de_una_vez dos_veces dobles deduplica*",
+    },
+    # The verb. Its nouns are told by what stands around them (libs.models.offline.copying).
+    "copy": {
+        "en": "copy copying replicate replicates be_copied get_copied cp copi coppy cpy",
+        "de": "kopier kopiere kopieren kopiert kopierst dupliziere duplizier duplizieren duplizierst",
+        "es": "copia copiar copie copiame copien duplica duplicar duplique dupliques duplicame",
     },
     "type": {
         "en": "type types kind kinds category categories extension extensions filetype filetypes format formats",
@@ -512,15 +518,22 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " and_subfolders everywhere those_in_subfolders the_subfolders_too subfolders_too at_any_depth"
             " all_the_subfolders any_subfolder subfolders_as_well including_those_in_subfolders deep"
             " subfolders_included included_subfolders incl_subfolders every_folder_below"
-            " all_the_folders_below folders_below everywhere_below"
+            " all_the_folders_below folders_below everywhere_below anywhere in_all_folders in_all_the_folders"
+            " from_all_folders across_all_folders of_all_folders in_every_folder from_every_folder in_each_folder"
+            " in_any_folder all_over_the_place wherever_they_are at_every_level at_all_levels incl_subfolders"
+            " including_all_subfolders in_all_subfolders in_and_below"
         ),
         "de": (
             "rekursiv allen_unterordnern uberall in_unterordnern den_unterordnern auch_in_unterordnern"
-            " samt_unterordnern unterordner_eingeschlossen"
+            " samt_unterordnern unterordner_eingeschlossen in_allen_ordnern aus_allen_ordnern in_jedem_ordner"
+            " allen_unterordnern aus_allen_unterordnern in_samtlichen_ordnern inklusive_unterordner"
         ),
         "es": (
             "recursiv* todas_las_subcarpetas en_subcarpetas las_subcarpetas incluidas_las_subcarpetas"
-            " en_todas_partes subcarpetas_incluidas incluyendo_subcarpetas en_total_contando"
+            " en_todas_partes subcarpetas_incluidas incluyendo_subcarpetas en_total_contando en_todas_las_carpetas"
+            " de_todas_las_carpetas por_todas_partes por_ahi en_cualquier_carpeta de_cualquier_carpeta"
+            " en_cada_carpeta de_cada_carpeta y_subcarpetas y_sus_subcarpetas todas_sus_subcarpetas"
+            " en_cualquier_sitio en_cualquier_parte"
         ),
     },
     "newest": {
@@ -543,6 +556,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "de": "kleinste* winzigste* leichteste*",
         "es": "mas_pequeno mas_pequena mas_pequenos mas_pequenas menores",
     },
+    "wellnamed": {"en": "wellnamed", "de": "wellnamed", "es": "wellnamed"},
     "shortest": {
         "en": "shortest",
         "de": "kurzeste* kuerzeste*",
@@ -592,7 +606,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             "email emails mail send weather browse internet website translate translation print prints printing"
             " play buy forward forwards youtube dropbox onedrive book phone encrypt decrypt convert resize"
             " crop edit install uninstall execute run runs"
-            " command sudo curl wget ssh scp google upload download copy clone paste share deploy joke poem story"
+            " command sudo curl wget ssh scp google upload download clone paste share deploy joke poem story"
             " recipe news stock stocks crypto shutdown reboot shred virus password passwords chmod chown"
             " mount tweet schedule remind calendar bash shell powershell symlink backup_to sync whatsapp slack"
             " compile"
@@ -600,12 +614,12 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         ),
         "de": (
             "maile sende senden schick* wetter ubersetz* uebersetz* drucke drucken druck ausdrucken kaufe"
-            " bestell* verschlussel* konvertier* wandle bearbeit* installier* kopiere kopieren herunterlad*"
+            " bestell* verschlussel* konvertier* wandle bearbeit* installier* herunterlad*"
             " hochlad* formatier* witz gedicht nachrichten ruf ausfuhren starte starten"
         ),
         "es": (
             "youtube dropbox subeme envia* enviar correo tiempo_hace clima traduce* traducir traduzca imprim* compra*"
-            " reproduce* cifra* convierte* convertir edita* instala* copia copiar descarga* sube subir formatea*"
+            " reproduce* cifra* convierte* convertir edita* instala* descarga* sube subir formatea*"
             " chiste poema noticias llama_a ejecuta* ejecutar"
         ),
     },
@@ -638,7 +652,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
 FILLERS: dict[Language, str] = {
     "en": (
         "still yuo pleas thnks telling tells um uh"
-        " a an the teh hte thee including includes included incl i me my mine we us our you your"
+        " across throughout a an the teh hte thee including includes included incl i me my mine we us our you your"
         " yourself please pls plz kindly could can would will shall"
         " should may might want wanna need like d s t re ve m am is are was were be been being to of from for"
         " in into on onto at by with within inside under as and or also too so that which who whom have has had do"
@@ -724,7 +738,7 @@ FILLERS: dict[Language, str] = {
         " conazo asqueroso asquerosa asquerosos asquerosas horrendo horrenda feo fea cojones hala hale"
         "  alli    debe deben deberia deberian hace falta hacen falta"
         " respectivo respectiva correspondiente"
-        " quede esos esas ese esa aquellos"
+        " haya hayan quede esos esas ese esa aquellos"
         " aquellas fueron sido sobra sobran gustaria quieres quisieras oye ok vale cual llame podeis dentro"
         " ke q k porfabor porfavo xfabor grasias kiero kisiera"
     ),

@@ -127,7 +127,7 @@ def _unjoined(token: str, start: int) -> list[tuple[str, int, int]]:
     return whole
 
 
-VERBS = listed("remove organize report list find move rename create change pack unpack summary parse explain")
+VERBS = listed("remove organize report list find move copy rename create change pack unpack summary parse explain")
 
 
 def _spanish_verb(stem: str) -> bool:

@@ -23,7 +23,7 @@ from libs.events import (
 from libs.events.envelope import Envelope
 from libs.events.values import Plan, Review
 from libs.leases.ports import Held, Start
-from libs.models.ports import Answered, Drafted, Nonsense, PlannerOutcome, Said, Unclear
+from libs.models.ports import Answered, Drafted, Nonsense, PlannerOutcome, Said, Unclear, Why
 from libs.policy.patience import Patience
 from libs.policy.ports import Decision, committee_required
 from libs.runtime.platform import Platform
@@ -69,9 +69,10 @@ class Handlers:
         match outcome:
             case Drafted(plan=plan):
                 return await self._weigh(cause, case, _named(plan, cause))
-            case Answered(text=text):
+            case Answered(text=text, why=why):
                 empty = Plan(plan_id=ids.derived(cause.id, "plan"))
-                return Changeset(cause).say(_approved(case, empty, committee=False, answer=text[:ANSWER_MOST]))
+                approved = _approved(case, empty, committee=False, answer=text[:ANSWER_MOST])
+                return Changeset(cause).say(approved.model_copy(update={"undo": why is Why.UNDO}))
             case Unclear():
                 return Changeset(cause).say(_unclear(case, outcome))
 

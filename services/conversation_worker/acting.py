@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from libs import ids
 from libs.errors import NotFound, Rejected
 from libs.events import ActionRecorded, ApprovalRequested, PlanApproved, PlanProposed
-from libs.events.values import Args, Plan, StepState
+from libs.events.values import Args, Body, Plan, StepState
 from libs.policy.ports import Decision
 from libs.skills import ToolDefinition
 from services.conversation_worker import calling, committing, ending, turns
@@ -101,6 +101,11 @@ async def attempt(office: Office, scene: Scene, doing: Doing, answered: Approval
     ready = await prepare(office, scene, doing)
     if ready is None:
         return
+    if answered is None and _idle(ready):
+        # Nobody is asked to agree to nothing.
+        nothing = Body(json={"files": 0})
+        scene.set_step(doing, state=StepState.SUCCEEDED, args=ready.args, data=nothing, summary="Nothing to do.")
+        return
     if binding.of_call(ready.tool.name, ready.args) == scene.turn.last_call:
         repeated = Ending(state=TurnState.FAILED, reason="REPEATED_CALL", detail=doing.step.description)
         ending.stop(office, scene, repeated)
@@ -114,6 +119,11 @@ async def attempt(office: Office, scene: Scene, doing: Doing, answered: Approval
         await ask(office, scene, doing, ready, decision)
     else:
         _failed(scene, doing, StepState.DENIED, f"policy: {', '.join(decision.obligations)} is still owed")
+
+
+def _idle(ready: Ready) -> bool:
+    """Is it a change to whatever the step before finds, and that found nothing?"""
+    return ready.tool.mutates and any(ready.args.get(need.param) == [] for need in ready.tool.needs)
 
 
 async def ask_again(office: Office, scene: Scene, doing: Doing) -> None:
@@ -183,7 +193,7 @@ async def ask(office: Office, scene: Scene, doing: Doing, ready: Ready, decision
             args=ready.args,
             items=approval.items,
             diff=bounds.diff(scene.turn.diff),
-            undo=undo_of(ready.tool, ready.args),
+            undo=undo_of(ready.tool, ready.args, scene.turn.letter),
             rule=decision.rule,
         )
     )

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from libs import ids
 from libs.events import ApprovalDecided, ApprovalRequested
 from libs.events.values import Args, Diff, Json, StepState
 from libs.leases.ports import Start
 from services.conversation_worker import ending, turns
-from services.conversation_worker.domain import binding, bounds
+from services.conversation_worker.domain import binding, bounds, wording
 from services.conversation_worker.domain.talk import Approval, Ending, Settled, TurnState
 from services.conversation_worker.office import COMMIT, Office, recorded
 from services.conversation_worker.scene import Scene
 
 EXPIRY = "expiry"
-UNDO = "Old files are kept; a rollback restores them byte for byte, unless someone changes them meanwhile."
 
 
 async def ask(office: Office, scene: Scene, conflicts: tuple[str, ...] = (), trouble: str = "") -> None:
@@ -34,7 +33,7 @@ async def ask(office: Office, scene: Scene, conflicts: tuple[str, ...] = (), tro
         digest=binding.of_commit(
             diff=diff, rule=decision.rule, obligations=decision.obligations, epoch=scene.session.epoch
         ),
-        items=bounds.items(_items(diff, conflicts)),
+        items=bounds.items(_items(diff, conflicts, _twins(scene))),
     )
     scene.ask(approval)
     turns.move(scene, TurnState.AWAITING_COMMIT)
@@ -45,11 +44,11 @@ async def ask(office: Office, scene: Scene, conflicts: tuple[str, ...] = (), tro
             approval_id=approval.approval_id,
             kind="commit",
             digest=approval.digest,
-            title=_title(diff.count, conflicts, trouble),
+            title=wording.commit_title(letter.text, diff.things, clashes=len(conflicts), trouble=trouble),
             expires_in=office.settings.approval_seconds,
             items=approval.items,
             diff=diff,
-            undo=UNDO,
+            undo=wording.commit_undo(letter.text),
             rule=decision.rule,
         )
     )
@@ -100,14 +99,16 @@ def _diff(scene: Scene) -> Diff:
     return scene.turn.diff
 
 
-def _items(diff: Diff, conflicts: tuple[str, ...]) -> Iterator[Json]:
+def _items(diff: Diff, conflicts: tuple[str, ...], twins: Mapping[str, str]) -> Iterator[Json]:
     yield from ({"id": path, "conflict": True} for path in conflicts)
-    yield from ({"id": entry.path, "change": entry.change} for entry in diff.entries if entry.path not in conflicts)
+    for entry in diff.entries:
+        if entry.path not in conflicts:
+            twin = {"same_as": twins[entry.path]} if entry.change == "deleted" and entry.path in twins else {}
+            yield {"id": entry.path, "change": entry.change, **twin}
 
 
-def _title(count: int, conflicts: tuple[str, ...], trouble: str) -> str:
-    if conflicts:
-        clash = f"{len(conflicts)} of {count} changes conflict with what someone else did"
-        return f"{clash}; exclude them to commit the rest"
-    whole = f"Commit {count} change{'s' if count != 1 else ''} to the files"
-    return f"{whole} (the last try changed nothing: {trouble[:500]})" if trouble else whole
+def _twins(scene: Scene) -> dict[str, str]:
+    """For each duplicate that goes, the one that stays; of more groups than args hold, none."""
+    listed = [(doing.args or {}).get("groups") for doing in scene.talk.current()]
+    groups = [group for found in listed if isinstance(found, list) for group in found]
+    return {path: str(group["keep"]) for group in groups if "keep" in group for path in group.get("remove", ())}

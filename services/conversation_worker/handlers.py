@@ -206,7 +206,7 @@ class Handlers:
         elif scene.turn.dirty:
             await committing.ask(self._office, scene)
         else:
-            turns.complete(self._office, scene, plan.answer)
+            turns.complete(self._office, scene, plan.answer, reason=turns.UNDO_WANTED if plan.undo else None)
 
     def _needs_folder(self, plan: Plan) -> bool:
         """Would a step work in the session's folder? Tools from outside need none."""

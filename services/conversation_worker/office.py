@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +11,7 @@ from libs.events.values import Args, EffectClass
 from libs.policy.ports import Decision
 from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
+from services.conversation_worker.domain import wording
 from services.conversation_worker.domain.talk import Letter
 from services.conversation_worker.scene import Scene
 from services.conversation_worker.settings import Settings
@@ -67,23 +67,10 @@ def recorded(decision: Decision, letter: Letter, **about: Any) -> ActionRecorded
     )
 
 
-FINAL = "It acts outside this workspace and cannot be undone from here."
-UNDO: Mapping[EffectClass, str] = {
-    EffectClass.PURE: "It changes nothing, so there is nothing to undo.",
-    EffectClass.IDEMPOTENT: f"{FINAL} Interrupted, it is tried again, and still happens once.",
-    EffectClass.RECONCILABLE: f"{FINAL} Interrupted, the other side is asked first whether it happened.",
-    EffectClass.COMPENSABLE: f"{FINAL} Only if it is interrupted or cancelled is it taken back.",
-    EffectClass.AT_MOST_ONCE: f"{FINAL} Interrupted, it is not tried again, and someone must find out if it happened.",
-    EffectClass.STAGED: "Only staged: nothing on disk changes until you commit.",
-}
-
-
-def undo_of(tool: ToolDefinition, args: Args) -> str:
+def undo_of(tool: ToolDefinition, args: Args, letter: Letter) -> str:
     """What a person is told about undoing this, before approving it (P5)."""
-    if tool.in_workspace and tool.deletes(args):
-        return "Only staged: no file is touched until you commit, and a commit can be rolled back."
-    said = UNDO[tool.effect_class]
-    return said if tool.in_workspace else f"{said} (Effect class: {tool.effect_class}.)"
+    staged = tool.deletes(args) or tool.effect_class is EffectClass.STAGED
+    return wording.undo(letter.text, tool.effect_class, in_workspace=tool.in_workspace, staged=staged)
 
 
 __all__ = ["COMMIT", "DROP", "GROUP", "RESTORE", "ROLLBACK", "Office", "recorded", "undo_of"]

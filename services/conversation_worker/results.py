@@ -95,8 +95,13 @@ def _committed(office: Office, scene: Scene, result: ToolSucceeded) -> None:
 
 def _settled(turn: Turn, result: ToolSucceeded) -> Settled:
     made = result.data.json_ if isinstance(result.data.json_, dict) else {}
-    figures = {"operations": made.get("operations", 0), "warnings": tuple(each[:200] for each in result.warnings[:5])}
-    return (turn.settled or Settled()).model_copy(update=figures)
+    settled, operations = turn.settled or Settled(), int(made.get("operations", 0))
+    if turn.diff is not None and not settled.left_out:
+        operations = max(operations, turn.diff.things)
+    # A folder that is left out takes with it what should have gone into it.
+    rest = turn.diff.count - operations if settled.left_out and turn.diff is not None else 0
+    warnings = tuple(each[:200] for each in result.warnings[:5])
+    return Settled(operations=operations, left_out=max(settled.left_out, rest), warnings=warnings)
 
 
 def _rolled_back(office: Office, scene: Scene, result: ToolSucceeded) -> None:

@@ -24,6 +24,8 @@ from services.conversation_worker.domain.talk import HISTORY_MOST, Doing, Ending
 from services.conversation_worker.office import COMMIT, Office
 from services.conversation_worker.scene import Scene
 
+REPLIES_MOST = 8
+"""Replies to questions of one turn that are kept beside the last."""
 TURN, CONTEXT, ANSWER, CLARIFICATION = "turn", "context", "answer", "clarification"
 MAILBOX_BYTES = 512 * 1024
 """Text that waits in one session's mailbox: the mailbox is part of the session's row, written with each change."""
@@ -154,7 +156,8 @@ def _clarified(office: Office, scene: Scene, letter: Letter) -> None:
     )
     answered = Ending(state=TurnState.COMPLETED, reason="ANSWERED_CLARIFICATION", detail=turn.turn_id)
     scene.end_turn(letter.turn_id, answered)
-    scene.set_turn(clarification=letter.text, skill=letter.skill or turn.skill)
+    before = (*turn.replies, turn.clarification) if turn.clarification is not None else turn.replies
+    scene.set_turn(clarification=letter.text, replies=before[-REPLIES_MOST:], skill=letter.skill or turn.skill)
     gather(office, scene)
 
 
@@ -165,7 +168,11 @@ def answer(scene: Scene) -> None:
     scene.start(start)
 
 
-def complete(office: Office, scene: Scene, text: str, usage: Usage | None = None) -> None:
+UNDO_WANTED = "UNDO_WANTED"
+"""Why a turn has only answered: what the person wants is a rollback, which their client offers."""
+
+
+def complete(office: Office, scene: Scene, text: str, usage: Usage | None = None, *, reason: str | None = None) -> None:
     """The answer stands, and with it the turn ends."""
     turn, text = scene.turn, text[: bounds.ANSWER_MOST]
     message_id = ids.derived(turn.turn_id, "answer")
@@ -176,7 +183,7 @@ def complete(office: Office, scene: Scene, text: str, usage: Usage | None = None
     )
     history = (*scene.session.history, Exchange(text=turn.letter.text[:2000], answer=text[:2000]))
     scene.set_session(history=history[-HISTORY_MOST:])
-    finish(office, scene, Ending(state=TurnState.COMPLETED))
+    finish(office, scene, Ending(state=TurnState.COMPLETED, reason=reason))
 
 
 def finish(office: Office, scene: Scene, ending: Ending) -> None:
@@ -225,6 +232,7 @@ def task_of(
         intent=turn.intent,
         skill=turn.skill,
         clarification=turn.clarification,
+        replies=turn.replies,
         history=bounds.history(talk.session.history),
         observations=bounds.observed(observations(talk)),
         memories=bounds.fitting(memories, bounds.MEMORY_BYTES),

@@ -36,7 +36,7 @@ from services.conversation_worker.domain.analysis import analyse
 from services.conversation_worker.turns import SEEN_MOST
 from services.settings import HOUSE
 from services.tool_executor import api
-from services.tool_executor.content import Contents
+from services.tool_executor.content import Contents, told
 from services.tool_executor.domain.bench import Bench
 from services.tool_executor.domain.primitives import PRIMITIVES
 from services.tool_executor.settings import Settings
@@ -44,7 +44,7 @@ from services.tool_executor.workspaces import Workspace
 
 ROUNDS_MOST, REJECTIONS_MOST = 10, 3
 CATEGORIES = HOUSE / "skills" / "organize-by-type" / "references" / "categories.yaml"
-DECLINED = (Why.DECLINED, Why.DANGEROUS)
+DECLINED = (Why.DECLINED, Why.DANGEROUS, Why.UNDO)
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,18 @@ class Session:
     house: House
     root: Path
     history: list[Exchange] = field(default_factory=list)
+    asking: Task | None = None
+    """The turn that asked back: what is said next answers it."""
 
     async def ask(self, text: str) -> Did:
         """One turn, to its end."""
         before = trees.seen(self.root)
-        turn = _Turn(self.house, self.root, self._task(text))
+        task = self._task(text) if self.asking is None else _replied(self.asking, text)
+        turn = _Turn(self.house, self.root, task)
         outcome, said = await turn.run()
-        self.history.append(Exchange(text=text[:2000], answer=said[:2000]))
+        self.asking = task if outcome is Outcome.ASKS else None
+        if self.asking is None:
+            self.history.append(Exchange(text=task.text[:2000], answer=said[:2000]))
         return Did(outcome, self.root, before, trees.seen(self.root), tuple(turn.ran), said)
 
     def _task(self, text: str) -> Task:
@@ -88,6 +93,12 @@ class Session:
             workspace=bounds.facts(facts),
             tools=("*",),
         )
+
+
+def _replied(task: Task, text: str) -> Task:
+    """The turn that asked, with what was said to it, as the conversation worker goes on with it."""
+    before = (*task.replies, task.clarification) if task.clarification is not None else task.replies
+    return task.model_copy(update={"clarification": text, "replies": before})
 
 
 class _Turn:
@@ -170,11 +181,10 @@ class _Turn:
             raise BadArgs("; ".join(wrong))
         if tool.primitive is Primitive.RETRIEVAL:
             workspace = Workspace(self._root, self._stage, 0)
-            matches, stale = await self._contents.search(
+            found, stale = await self._contents.search(
                 ("local", "session"), workspace, args["query"], args["top_k"], within=args["path"]
             )
-            found = [{"path": m.path, "score": round(m.score, 3), "excerpt": m.excerpt} for m in matches]
-            return {"matches": found, "stale": stale}, f"{len(found)} files match."
+            return told(found, stale), f"{len(found.matches)} files match."
         if tool.method not in PRIMITIVES:
             raise BadArgs(f"nothing can run {tool.method} here")
         done = PRIMITIVES[tool.method](Bench(self._stage, self._house.categories, tool.mutates, reason=tool.name), args)

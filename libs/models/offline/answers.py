@@ -26,6 +26,7 @@ NOUNS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
         "es": ("archivo duplicado", "archivos duplicados"),
     },
     "folder": {"en": ("folder", "folders"), "de": ("Ordner", "Ordner"), "es": ("carpeta", "carpetas")},
+    "in_folder": {"en": ("folder", "folders"), "de": ("Ordner", "Ordnern"), "es": ("carpeta", "carpetas")},
     "subfolder": {
         "en": ("subfolder", "subfolders"),
         "de": ("Unterordner", "Unterordner"),
@@ -34,6 +35,11 @@ NOUNS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
     "item": {"en": ("item", "items"), "de": ("Eintrag", "Einträge"), "es": ("elemento", "elementos")},
     "group": {"en": ("group", "groups"), "de": ("Gruppe", "Gruppen"), "es": ("grupo", "grupos")},
     "row": {"en": ("row", "rows"), "de": ("Zeile", "Zeilen"), "es": ("fila", "filas")},
+    "document": {
+        "en": ("document", "documents"),
+        "de": ("Dokument", "Dokumente"),
+        "es": ("documento", "documentos"),
+    },
     "page": {"en": ("page", "pages"), "de": ("Seite", "Seiten"), "es": ("página", "páginas")},
     "slide": {"en": ("slide", "slides"), "de": ("Folie", "Folien"), "es": ("diapositiva", "diapositivas")},
     "paragraph": {"en": ("paragraph", "paragraphs"), "de": ("Absatz", "Absätze"), "es": ("párrafo", "párrafos")},
@@ -42,6 +48,19 @@ NOUNS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
     "change": {"en": ("change", "changes"), "de": ("Änderung", "Änderungen"), "es": ("cambio", "cambios")},
     "step": {"en": ("step", "steps"), "de": ("Schritt", "Schritte"), "es": ("paso", "pasos")},
 }
+CATEGORIES: Mapping[str, Mapping[Language, str]] = {
+    "Images": {"de": "Bilder", "es": "imágenes"},
+    "Documents": {"de": "Dokumente", "es": "documentos"},
+    "Audio": {"de": "Audio", "es": "audio"},
+    "Video": {"de": "Video", "es": "vídeo"},
+    "Archives": {"de": "Archive", "es": "comprimidos"},
+    "Code": {"de": "Code", "es": "código"},
+    "Data": {"de": "Daten", "es": "datos"},
+    "Fonts": {"de": "Schriften", "es": "fuentes"},
+    "Programs": {"de": "Programme", "es": "programas"},
+    "Other": {"de": "Sonstiges", "es": "otros"},
+}
+"""The bundled categories (`organize-by-type`), as they are called beside their names on the disk."""
 SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "deduplicated": {
         "en": "Removed {files} (saved {bytes}).",
@@ -68,14 +87,48 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "flat": {"en": "There are {files} ({bytes}).", "de": "Es sind {files} ({bytes}).", "es": "Hay {files} ({bytes})."},
     "kinds": {"en": "By kind: {kinds}.", "de": "Nach Art: {kinds}.", "es": "Por tipo: {kinds}."},
     "largest": {"en": "Largest: {paths}.", "de": "Am größten: {paths}.", "es": "Los más grandes: {paths}."},
+    "surplus_one": {
+        "en": "1 of them has the same content as another ({bytes}).",
+        "de": "1 davon hat denselben Inhalt wie eine andere ({bytes}).",
+        "es": "1 tiene el mismo contenido que otro ({bytes}).",
+    },
     "surplus": {
         "en": "{files} of them have the same content as another ({bytes}).",
         "de": "{files} davon haben denselben Inhalt wie eine andere ({bytes}).",
         "es": "{files} tienen el mismo contenido que otro ({bytes}).",
     },
     "listed": {"en": "{items}: {paths}.", "de": "{items}: {paths}.", "es": "{items}: {paths}."},
+    "deeper": {
+        "en": "In subfolders ({folders}) there is more like this: {files}. Say “in all subfolders” to include it.",
+        "de": "In Unterordnern ({folders}) gibt es mehr davon: {files}. Sag „in allen Unterordnern“ dazu.",
+        "es": "En subcarpetas ({folders}) hay más así: {files}. Di «en todas las subcarpetas» para incluirlos.",
+    },
     "nothing": {"en": "Nothing was found.", "de": "Nichts gefunden.", "es": "No encontré nada."},
+    "lacking": {
+        "en": "No name and no text here has {words}.",
+        "de": "Kein Name und kein Text hier enthält {words}.",
+        "es": "Ningún nombre ni texto de aquí contiene {words}.",
+    },
     "matched": {"en": "Found in {files}:", "de": "Gefunden in {files}:", "es": "Encontrado en {files}:"},
+    "unread": {
+        "en": "Not looked into: {files} ({why}).",
+        "de": "Nicht hineingeschaut: {files} ({why}).",
+        "es": "Sin mirar dentro: {files} ({why}).",
+    },
+    "unread_too_large": {"en": "too large", "de": "zu groß", "es": "demasiado grande"},
+    "unread_locked": {"en": "with a password", "de": "mit Passwort", "es": "con contraseña"},
+    "unread_damaged": {"en": "damaged", "de": "beschädigt", "es": "dañado"},
+    "unread_older_form": {"en": "of an older form", "de": "in einem älteren Format", "es": "en un formato antiguo"},
+    "unread_no_words": {
+        "en": "without text, perhaps scanned",
+        "de": "ohne Text, vielleicht eingescannt",
+        "es": "sin texto, quizá escaneado",
+    },
+    "unread_later": {
+        "en": "for lack of time; ask again",
+        "de": "aus Zeitmangel; frag noch einmal",
+        "es": "por falta de tiempo; pregunta otra vez",
+    },
     "stale": {
         "en": "{files} changed since they were indexed, so this may be incomplete.",
         "de": "{files} haben sich seit der Aufnahme in den Index geändert, also fehlt vielleicht etwas.",
@@ -83,6 +136,26 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
     },
     "deleted": {"en": "Deleted {items}: {paths}.", "de": "{items} gelöscht: {paths}.", "es": "Borré {items}: {paths}."},
     "moved": {"en": "Moved {items}.", "de": "{items} verschoben.", "es": "Moví {items}."},
+    "copied_into": {
+        "en": "Copied {files} ({bytes}) into {folder}.",
+        "de": "{files} ({bytes}) nach {folder} kopiert.",
+        "es": "Copié {files} ({bytes}) en {folder}.",
+    },
+    "copied_as": {
+        "en": "Copied {files} ({bytes}): {names}.",
+        "de": "{files} ({bytes}) kopiert: {names}.",
+        "es": "Copié {files} ({bytes}): {names}.",
+    },
+    "taken_names": {
+        "en": "Names that were taken: {names}.",
+        "de": "Vergebene Namen: {names}.",
+        "es": "Nombres ya usados: {names}.",
+    },
+    "not_copied": {
+        "en": "There was nothing to copy.",
+        "de": "Es gab nichts zu kopieren.",
+        "es": "No había nada que copiar.",
+    },
     "created": {"en": "Created {paths}.", "de": "{paths} angelegt.", "es": "Creé {paths}."},
     "renamed": {"en": "Renamed to {paths}.", "de": "Umbenannt in {paths}.", "es": "Renombrado a {paths}."},
     "kept_names": {
@@ -181,6 +254,11 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "de": "Nichts wurde geändert: Die Änderungen wurden nicht erlaubt.",
         "es": "Nada cambió: los cambios no se aprobaron.",
     },
+    "spared": {
+        "en": "Nothing was changed: all of it was left out.",
+        "de": "Nichts wurde geändert: Alles wurde ausgelassen.",
+        "es": "Nada cambió: se dejó fuera todo.",
+    },
     "undone": {"en": "Not done: {what}.", "de": "Nicht getan: {what}.", "es": "No hecho: {what}."},
     "idle": {"en": "I did nothing.", "de": "Ich habe nichts getan.", "es": "No hice nada."},
     "more": {"en": "and {n} more", "de": "und {n} weitere", "es": "y {n} más"},
@@ -192,7 +270,15 @@ def answer(task: Task) -> tuple[str, ...]:
     speaker = Speaker(language_of(task.text))
     told = [sentence for seen in _worth_telling(task.observations) for sentence in speaker.told(seen)]
     told = told or [speaker.say("idle")]
+    told += _left_below(speaker, task.observations)
     return (told[0], *(f"{chr(10) if chr(10) in before else ' '}{one}" for before, one in pairwise(told)))
+
+
+def _left_below(say: Speaker, seen: Sequence[Observation]) -> list[str]:
+    """What a list of one folder leaves unsaid: more of the same in subfolders."""
+    found = [_mapping(step.data or {}, "deeper") for step in seen if step.state is StepState.SUCCEEDED]
+    told = ((say.count("file", _number(more, "count")), say.names(_list(more, "folders"))) for more in found if more)
+    return list(dict.fromkeys(say.say("deeper", files=files, folders=folders) for files, folders in told))
 
 
 def _worth_telling(seen: Sequence[Observation]) -> list[Observation]:
@@ -200,6 +286,9 @@ def _worth_telling(seen: Sequence[Observation]) -> list[Observation]:
     done = [step for step in seen if step.state is StepState.SUCCEEDED]
     changed = {step.tool for step in done}
     taken = {read for read, change in TAKEN_UP if change in changed}
+    if any(step.tool == COMMIT and isinstance(step.data, Mapping) and step.data.get("left_out") for step in done):
+        # They tell what was planned, of which the person left something out.
+        taken |= CHANGES
     return [step for step in seen if step.state is not StepState.SUCCEEDED or step.tool not in taken]
 
 
@@ -207,12 +296,14 @@ TAKEN_UP = (
     ("remove-duplicates.scan", "remove-duplicates.remove"),
     ("manage-files.list", "organize-by-type.sort"),
     ("manage-files.list", "manage-files.move"),
+    ("manage-files.list", "manage-files.copy"),
     ("manage-files.list", "manage-files.delete"),
     ("manage-files.get_metadata", "manage-files.delete"),
     ("manage-files.list", "batch-rename.rename"),
     ("manage-files.list", "archive-files.pack"),
     ("manage-files.list", "summarize.summarize"),
     ("search-files.find", "manage-files.move"),
+    ("search-files.find", "manage-files.copy"),
     ("search-files.find", "manage-files.delete"),
     ("search-files.find", "batch-rename.rename"),
     ("search-files.find", "archive-files.pack"),
@@ -220,6 +311,10 @@ TAKEN_UP = (
     ("archive-files.contents", "archive-files.unpack"),
 )
 """Reads that only served a change, which tells more."""
+COMMIT = "workspace.commit"
+CHANGES = frozenset(
+    {change for _, change in TAKEN_UP} | {"manage-files.create", "manage-files.rename", "batch-rename.rename"}
+)
 
 
 class Speaker:
@@ -244,6 +339,10 @@ class Speaker:
         one, many = NOUNS[noun][self._language]
         return f"{self.number(number)} {one if number == 1 else many}"
 
+    def kind(self, category: str) -> str:
+        """A category of files by its usual name; one that is not bundled has its own."""
+        return CATEGORIES.get(category, {}).get(self._language, category)
+
     def number(self, value: float) -> str:
         """`1,234` in English, `1.234` elsewhere; one decimal where there is one."""
         said = f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
@@ -263,6 +362,8 @@ class Speaker:
 
 
 def _deduplicated(say: Speaker, data: Data) -> list[str]:
+    if not _files(data, "deleted"):
+        return [say.say("unique")]
     return [
         say.say(
             "deduplicated",
@@ -292,17 +393,15 @@ def _reported(say: Speaker, data: Data) -> list[str]:
     told = [_measured(say, data)]
     kinds = sorted(_mapping(data, "by_category").items(), key=lambda kind: (-_number(kind[1], "files"), kind[0]))
     if kinds:
-        told.append(
-            say.say("kinds", kinds=", ".join(f"{say.number(_number(held, 'files'))} {kind}" for kind, held in kinds))
-        )
+        counted = [f"{say.number(_number(held, 'files'))} {say.kind(kind)}" for kind, held in kinds]
+        told.append(say.say("kinds", kinds=", ".join(counted)))
     largest = [f"{big['path']} ({say.size(_number(big, 'size'))})" for big in _list(data, "largest")[:3]]
     if largest:
         told.append(say.say("largest", paths=", ".join(largest)))
     surplus = _mapping(data, "duplicates")
     if _number(surplus, "files"):
-        told.append(
-            say.say("surplus", files=say.number(_number(surplus, "files")), bytes=say.size(_number(surplus, "bytes")))
-        )
+        many, size = _number(surplus, "files"), say.size(_number(surplus, "bytes"))
+        told.append(say.say("surplus" if many > 1 else "surplus_one", files=say.number(many), bytes=size))
     return told
 
 
@@ -310,15 +409,32 @@ def _listed(say: Speaker, data: Data) -> list[str]:
     nodes = _list(data, "nodes")
     if not nodes:
         return [say.say("nothing")]
-    return [say.say("listed", items=say.count("item", _number(data, "count") or len(nodes)), paths=say.names(nodes))]
+    sizes = [say.size(size) for size in _list(data, "sizes")] or _list(data, "days")
+    named = [f"{path} ({told})" if told else path for path, told in zip(nodes, sizes, strict=False)] if sizes else nodes
+    return [say.say("listed", items=say.count("item", _number(data, "count") or len(nodes)), paths=say.names(named))]
 
 
 def _searched(say: Speaker, data: Data) -> list[str]:
     matches = _list(data, "matches")
     lines = [f"- {match['path']}: {match.get('excerpt', '')}".rstrip(": ") for match in matches[:SHOWN]]
+    rest = [f"- {say.say('more', n=say.number(len(matches) - SHOWN))}"] if len(matches) > SHOWN else []
     stale = _number(data, "stale")
     head = say.say("matched", files=say.count("file", len(matches))) if matches else say.say("nothing")
-    return ["\n".join((head, *lines)), say.say("stale", files=say.count("file", stale)) if stale else ""]
+    missing = [f"“{word}”" for word in _list(data, "missing")]
+    return [
+        "\n".join((head, *lines, *rest)),
+        say.say("lacking", words=", ".join(missing)) if missing else "",
+        _unread(say, _mapping(data, "unread")),
+        say.say("stale", files=say.count("file", stale)) if stale else "",
+    ]
+
+
+def _unread(say: Speaker, data: Data) -> str:
+    """The documents that were not looked into, and why."""
+    reasons = [(f"unread_{why}", int(number)) for why, number in sorted(_mapping(data, "why").items())]
+    told = [f"{say.number(number)} {say.say(why)}" for why, number in reasons if why in SENTENCES]
+    number = _number(data, "count")
+    return say.say("unread", files=say.count("document", number), why=", ".join(told)) if number and told else ""
 
 
 def _described(say: Speaker, data: Data) -> list[str]:
@@ -329,7 +445,7 @@ def _measured(say: Speaker, data: Data) -> str:
     files, folders = _number(data, "files"), _number(data, "directories")
     how = "holds" if folders else "single" if files == 1 else "flat"
     size = say.size(_number(data, "bytes"))
-    return say.say(how, files=say.count("file", files), folders=say.count("folder", folders), bytes=size)
+    return say.say(how, files=say.count("file", files), folders=say.count("in_folder", folders), bytes=size)
 
 
 def _deleted(say: Speaker, data: Data) -> list[str]:
@@ -342,7 +458,25 @@ def _deleted(say: Speaker, data: Data) -> list[str]:
 
 
 def _moved(say: Speaker, data: Data) -> list[str]:
+    if not _files(data, "moved") and not _list(data, "moved"):
+        return [say.say("nothing")]
     return [say.say("moved", items=say.count("item", len(_list(data, "moved")) or _number(data, "files")))]
+
+
+def _copied(say: Speaker, data: Data) -> list[str]:
+    """Where to, where all keep their names or nearly all; else each with its new one."""
+    copied = _list(data, "copied")
+    if not copied:
+        return [say.say("not_copied")]
+    files = _number(data, "files")
+    what = say.count("file", files) if files else say.count("folder", _number(data, "folders"))
+    size = say.size(_number(data, "bytes"))
+    renamed = [copy for copy in copied if _base(copy["from"]) != _base(copy["to"])]
+    places = {_parent(copy["to"]) for copy in copied}
+    if len(places) > 1 or "" in places or len(renamed) == len(copied):
+        return [say.say("copied_as", files=what, bytes=size, names=say.names([_arrow(copy) for copy in copied]))]
+    told = say.say("copied_into", files=what, bytes=size, folder=places.pop())
+    return [told, say.say("taken_names", names=say.names([_arrow(copy) for copy in renamed])) if renamed else ""]
 
 
 def _created(say: Speaker, data: Data) -> list[str]:
@@ -351,8 +485,14 @@ def _created(say: Speaker, data: Data) -> list[str]:
 
 def _committed(say: Speaker, data: Data) -> list[str]:
     made, left = _number(data, "operations"), _number(data, "left_out")
-    told = [say.say("committed", changes=say.count("change", made)) if made else say.say("refused")]
-    return [*told, say.say("left_out", n=say.count("change", left)) if left else "", *map(str, _list(data, "warnings"))]
+    told = [
+        say.say("committed", changes=say.count("change", made)) if made else say.say("spared" if left else "refused")
+    ]
+    return [
+        *told,
+        say.say("left_out", n=say.count("change", left)) if left and made else "",
+        *map(str, _list(data, "warnings")),
+    ]
 
 
 def _renamed(say: Speaker, data: Data) -> list[str]:
@@ -367,6 +507,8 @@ def _renamed_many(say: Speaker, data: Data) -> list[str]:
 
 
 def _packed(say: Speaker, data: Data) -> list[str]:
+    if not _number(data, "files"):
+        return [say.say("nothing")]
     files, size = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
     packed, deleted = say.size(_number(data, "packed_bytes")), _list(data, "deleted")
     told = say.say("packed", files=files, bytes=size, archive=str(data.get("archive", "")), packed=packed)
@@ -444,6 +586,7 @@ SPEAKERS: Mapping[str, Callable[[Speaker, Data], list[str]]] = {
     "manage-files.get_metadata": _described,
     "manage-files.delete": _deleted,
     "manage-files.move": _moved,
+    "manage-files.copy": _copied,
     "manage-files.create": _created,
     "manage-files.rename": _renamed,
     "batch-rename.rename": _renamed_many,
@@ -479,6 +622,10 @@ def _mapping(data: Data, key: str) -> Data:
 def _parent(move: object) -> str:
     target = move.get("target", "") if isinstance(move, Mapping) else move
     return str(target).rpartition("/")[0]
+
+
+def _arrow(change: Mapping[str, Any]) -> str:
+    return f"{change['from']} → {change['to']}"
 
 
 def _base(path: object) -> str:

@@ -14,8 +14,8 @@ from libs.retrieval.lexicon import CATEGORIES, FAMILIES, Language, listed
 from libs.retrieval.words import Word
 
 ACTIONS = listed(
-    "remove organize report list find move rename create change clean foreign greeting capability howmany summary parse"
-    " explain whatis prefix suffix lower upper titlecase snake swap number pack unpack undo inside"
+    "remove organize report list find move copy rename create change clean foreign greeting capability howmany summary"
+    " parse explain whatis prefix suffix lower upper titlecase snake swap number pack unpack undo inside"
 )
 """What a clause may want done."""
 KINDS = (*CATEGORIES, *FAMILIES)

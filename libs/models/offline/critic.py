@@ -31,9 +31,13 @@ ASKED_BY = {
     Effect.DELETE: frozenset(("remove", "clean", "duplicate")),
     Effect.MOVE: frozenset(("move", "organize", "clean", "type")),
     Effect.RENAME: listed("rename name change swap prefix suffix lower upper titlecase snake number date type"),
-    Effect.CREATE: listed("create move organize pack unpack archives"),
+    Effect.CREATE: listed("create move copy organize pack unpack archives"),
 }
 """Words of which at least one must stand in the request before a step may have the effect."""
+COPIES = listed("copy create duplicate keep pack unpack archives")
+"""And before a step may copy: where something is to be moved, a second one is not what was asked for."""
+OF_A_COPY = listed("copy create folder pack archives")
+"""What a clause of copying asks for; the name that it gives is the copy's, and nothing goes anywhere else."""
 
 UNITS_APART = tuple(1.024**n for n in range(-4, 5))
 """10 MB are 10,000,000 bytes to us and 10,485,760 to others: the same size."""
@@ -80,19 +84,25 @@ def _objections(
 
 
 def _misfits(step: Step, tool: ToolDefinition, reading: Reading, ground: Ground) -> Iterator[Objection]:
-    asked = {concept for clause in reading.wishes(Mood.DO) for concept in clause.concepts}
+    asked = {concept for clause in reading.wishes(Mood.DO) for concept in _asked(clause)}
     sent = tool.effect is Effect.MOVE and any(_sends(clause, ground) for clause in reading.wishes(Mood.DO))
     packed = tool.effect is Effect.CREATE and any(into_archive(clause) for clause in reading.wishes(Mood.DO))
-    if asked.isdisjoint(ASKED_BY[tool.effect]) and not (sent or packed):
+    if tool.method == "copy_nodes" and asked.isdisjoint(COPIES):
+        yield step.ordinal, f"Step {step.ordinal} would copy files, which the request does not ask for."
+    elif asked.isdisjoint(ASKED_BY[tool.effect]) and not (sent or packed):
         yield step.ordinal, f"Step {step.ordinal} would {tool.effect} files, which the request does not ask for."
     ruled_out = [clause for clause in reading.wishes(Mood.NEVER) if _rules_out(clause, tool)]
     if ruled_out:
         yield step.ordinal, f"Step {step.ordinal} would {tool.effect} files, which the request rules out."
 
 
+def _asked(clause: Clause) -> frozenset[str]:
+    return clause.concepts & OF_A_COPY if clause.says("copy") else clause.concepts
+
+
 def _sends(clause: Clause, ground: Ground) -> bool:
-    """ "PDFs to Docs": where something goes is said without a verb."""
-    return any(place.target for place in places(clause, ground))
+    """ "PDFs to Docs": where something goes is said without a verb. What is copied stays where it is."""
+    return not clause.says("copy") and any(place.target for place in places(clause, ground))
 
 
 def _rules_out(clause: Clause, tool: ToolDefinition) -> bool:
@@ -119,7 +129,7 @@ def _touched(
         if hit:
             yield step.ordinal, f"Step {step.ordinal} changes {hit}, which the request wants left alone."
         for source in _sources(step, plan):
-            if not set(patterns) <= set(source.args.get("exclude", ())):
+            if not set(patterns) <= {*source.args.get("exclude", ()), *source.args.get("spare", ())}:
                 yield source.ordinal, f"Step {source.ordinal} does not exclude what the request wants left alone."
 
 
@@ -166,7 +176,7 @@ def _asking(tool: ToolDefinition, reading: Reading, ground: Ground) -> list[Clau
     return [
         clause
         for clause in wanted(reading)
-        if not clause.concepts.isdisjoint(ASKED_BY[tool.effect])
+        if not _asked(clause).isdisjoint(ASKED_BY[tool.effect])
         or (tool.effect is Effect.MOVE and _sends(clause, ground))
     ]
 

@@ -48,7 +48,7 @@ class Draughtsman:
     def _read(self, need: Need, goal: Goal, scene: Scene) -> int:
         tool = self.tools[need.tool]
         clause = choosing(goal.tool, goal.clause, scene)
-        around = replace(without_target(scene, goal), changes=goal.tool.mutates)
+        around = replace(without_target(scene, goal), changes=goal.tool.mutates, feeds=True)
         if "base" in goal.tool.roles.values() and not _of_folders(goal, scene):
             around = replace(around, node_kind="file")
         return self._put(Draft(tool, fill(tool, clause, around).args))
@@ -94,13 +94,16 @@ def without_target(scene: Scene, goal: Goal) -> Scene:
 def ordered(intent: Intent) -> tuple[Goal, ...]:
     """As the person ordered them ("then"), else by effect: duplicates go before sorting, a report comes last.
 
-    A list that was asked for keeps its place among the changes.
+    A list that was asked for keeps its place among the changes. Beside a copy all is done as it was said, for what is
+    deleted first could not be copied any more; but duplicates go before there are new ones.
     """
     goals = list(intent.goals)
     first = [goal for goal in goals if goal.clause.says("first")]
     rest = [goal for goal in goals if goal not in first]
     if any(goal.clause.says("then") for goal in goals):
         return (*first, *rest)
+    if any(goal.clause.says("copy") for goal in goals):
+        return (*first, *sorted(rest, key=lambda goal: not _removes_duplicates(goal)))
     ranks: dict[int, int] = {}
     highest = 0
     for goal in rest:
@@ -110,9 +113,16 @@ def ordered(intent: Intent) -> tuple[Goal, ...]:
     return (*first, *sorted(rest, key=lambda goal: ranks[id(goal)]))
 
 
+def _removes_duplicates(goal: Goal) -> bool:
+    return goal.tool.mutates and any(need.field == "groups" for need in goal.tool.needs)
+
+
 def spread(goal: Goal, scene: Scene) -> list[Scene]:
-    """One scene per folder that the goal names: "sort Photos and Music by type"."""
-    if "files" in goal.tool.roles.values() or "file" in goal.tool.roles.values():
+    """One scene per folder that the goal names: "sort Photos and Music by type"; one for all of them where its list or
+    its comparison goes over several.
+    """
+    together = {"files", "file", "folders"} & {*goal.tool.roles.values()}
+    if together or any(need.field == "groups" for need in goal.tool.needs):
         return [scene]
     if "name" in goal.tool.roles.values() and len(names := new_names(goal.clause, scene)) > 1:
         return [replace(scene, named=name) for name in names]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from libs.events.committee import Task
+from libs.models.offline.archives import is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.measures import number_of
@@ -23,7 +24,8 @@ from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.reading import read
 from libs.models.offline.selection import named_words
 from libs.retrieval.lexicon import listed
-from libs.retrieval.words import Word, extension_of
+from libs.retrieval.likeness import nearest, terms
+from libs.retrieval.words import Word, extension_of, words
 
 POINTERS = PRONOUNS | {"that"}
 ARTICLES = listed("los las lo la es")
@@ -173,6 +175,47 @@ def _chooses(item: Item, ground: Ground) -> bool:
     return bool({*KINDS} & {*item.concepts} or extension_of(item.folded) or (item.unknown and ground.called(item.text)))
 
 
+def chosen_instead(text: str, reply: str, ground: Ground, now: datetime) -> str | None:
+    """The request with the files that a reply names in place of those that nobody understood."""
+    told = [item for clause in read(reply, ground.spoken, now=now).clauses for item in clause.items]
+    before = read(text, ground.spoken, now=now)
+    clause = _last(before)
+    span = _things(clause, ground) if clause is not None else None
+    if span is None or WITHIN.search(text[slice(*span)]):
+        return None
+    whole = _instead(before, told, ground, text=reply)
+    return whole if isinstance(whole, str) else None
+
+
+WITHIN = re.compile(r"\b(?:in|im|ins|into|inside|en|dentro)\b", re.IGNORECASE)
+"""Where something is, or goes: what takes the place of such words might lose an end."""
+
+
+def nearest_instead(reading: Reading, ground: Ground) -> str | None:
+    """The request with the few files by name that its words come nearest to: "the xero zip" is `Xero_export.zip`."""
+    clause = _last(reading)
+    span = _things(clause, ground) if clause is not None and not clause.filters else None
+    if clause is None or span is None or any(map(file_like, clause.names)):
+        return None
+    said = reading.text[slice(*span)]
+    where = [ground.has(place.said.strip("/")) for place in places(clause, ground) if not place.target]
+    if len(WITHIN.findall(said)) > sum(name in ground.folders for name in where):
+        return None
+    among = [path for path in ground.paths or () if not clause.says("unpack") or is_archive(path)]
+    for folder in where:
+        among = [path for path in among if path.startswith(f"{folder}/")]
+    telling = (word for word in words(said) if not word.filler and {*word.concepts} <= {*KINDS, "foreign"})
+    sought = [term for word in telling for term in terms(word.text) if word.text not in where]
+    found = nearest(sought, among)
+    if not found or len(found) > FEW:
+        return None
+    return _put(reading.text, *span, said=" ".join(f'"{path}"' for path in found))
+
+
+FEW = 5
+"""So many files may be guessed from words of their names."""
+
+
 def _instead(before: Reading, items: Sequence[Item], ground: Ground, *, text: str) -> str | Lost:
     """The earlier request with these things in place of its own."""
     said = _written(text, [item for item in items if not (isinstance(item, Word) and _empty(item))])
@@ -238,6 +281,8 @@ def _thing(before: Reading, ground: Ground, *, place: bool) -> str | None:
     clause = _last(before)
     if clause is None or clause.says("remove", "organize", "clean", "duplicate"):
         return None
+    if clause.says("copy") and not place:
+        return None  # there are two of it now
     targets = [found for found in places(clause, ground) if found.target]
     if place:
         made = [name.text for name in clause.names] or [word.text for word in clause.words if word.unknown]

@@ -5,22 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise, takewhile
 from typing import Any
 
 from libs.models.offline import quantities, styling
 from libs.models.offline.archives import archive_noun, is_archive
 from libs.models.offline.clauses import KINDS, Clause, Item, Name, Named
+from libs.models.offline.ends import copy_name, end_of_copy, lacks_an_end, said_names
 from libs.models.offline.ground import NoSuchPlace
 from libs.models.offline.paths import file_like
-from libs.models.offline.places import INTO, places
-from libs.models.offline.pronouns import THERE
+from libs.models.offline.places import IN, INTO, places
+from libs.models.offline.pronouns import THERE, from_there
 from libs.models.offline.scenes import Scene
-from libs.models.offline.selection import mixed, select
+from libs.models.offline.selection import glob_folders, mixed, select
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word
 from libs.skills import ToolDefinition, selected
+from libs.skills.categories import split_suffix
 
 KEEP = ("newest", "oldest", "shortest")
+BY_NAME = {"wellnamed": "named"}
 BOUNDS = (
     ("size", ("larger_than", "smaller_than")),
     ("time", ("modified_before", "modified_after")),
@@ -44,18 +48,37 @@ class Filled:
 
 def fill(tool: ToolDefinition, clause: Clause, scene: Scene) -> Filled:
     """Raises `Outside` or `NoSuchPlace` for a place that may not or cannot be meant."""
+    roles = {*tool.roles.values()}
+    if "spare" not in roles:
+        scene = replace(scene, exclude=(*scene.exclude, *scene.kept))
     said = {param: ROLES[role](clause, scene) for param, role in tool.roles.items() if role in ROLES}
+    if any(said.get(param) for param, role in tool.roles.items() if role == "folders"):
+        said = {param: value for param, value in said.items() if tool.roles[param] != "folder"}
     args = tool.defaults() | {param: value for param, value in said.items() if value is not None}
-    args |= _styled(tool, clause, scene) | _within_path(tool, args)
+    args |= _with_its_ending(tool, args)
+    args |= _styled(tool, clause, scene) | _within_path(tool, args) | end_of_copy(tool, args, clause, scene)
     awaited = {
         need.param
         for need in tool.needs
         if need.param not in args and _listable(tool.roles.get(need.param), choosing(tool, clause, scene), scene)
     }
     missing = tuple(param for param in tool.required if param not in args and param not in awaited)
+    if lacks_an_end(tool, args, clause, scene):
+        missing = (*missing, "target")
     if "base" in tool.roles.values() and not styling.style(clause, scene.text):
         missing = (*missing, "rule")
     return Filled(args, missing, bool(awaited))
+
+
+def _with_its_ending(tool: ToolDefinition, args: Mapping[str, Any]) -> dict[str, Any]:
+    """A new name without an ending, for a file that has one, gets that one: people leave it out."""
+    params = {role: param for param, role in tool.roles.items()}
+    old, new = args.get(params.get("file", "")), args.get(params.get("new_name", ""))
+    if not (isinstance(old, str) and isinstance(new, str)):
+        return {}
+    ending = split_suffix(old.rpartition("/")[2])[1]
+    bare = ending and not split_suffix(new)[1] and new != old.rpartition("/")[2].removesuffix(ending)
+    return {params["new_name"]: f"{new}{ending}"} if bare else {}
 
 
 def _within_path(tool: ToolDefinition, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,11 +100,17 @@ def choosing(tool: ToolDefinition, clause: Clause, scene: Scene) -> Clause:
     roles = {*tool.roles.values()}
     if "base" in roles:
         return styling.choice(clause, scene.text)
+    if "copy_name" in roles:
+        return _without(clause, said_names(clause, scene))
     if "archive" not in roles:
         return clause
     made = _archive_item(clause)
     items = [item for item in clause.items if item is not made and (isinstance(item, Named) or not archive_noun(item))]
     return replace(clause, items=tuple(items))
+
+
+def _without(clause: Clause, items: Sequence[Item]) -> Clause:
+    return replace(clause, items=tuple(item for item in clause.items if item not in items))
 
 
 def _archive_item(clause: Clause) -> Named | None:
@@ -97,9 +126,12 @@ def folders(clause: Clause, scene: Scene) -> tuple[str, ...]:
     made = clause.says("create") and not clause.says("move", "organize")
     said = places(clause, scene.ground)
     inside = [place.said for place in said if not place.target and not (made and place.beside)]
+    inside += glob_folders(clause)
     if not made and not clause.says("find"):
         taken = {place.item for place in said}
         inside += [name.text for name in clause.names if name not in taken and not file_like(name)]
+    if not inside and scene.created is not None and from_there(clause.items):
+        return (scene.created,)
     return tuple(dict.fromkeys(scene.ground.path(name) for name in inside)) or (scene.folder,)
 
 
@@ -125,14 +157,31 @@ def _filter(name: str) -> Callable[[Clause, Scene], Any]:
 def _node_kind(clause: Clause, scene: Scene) -> str | None:
     if scene.node_kind:
         return scene.node_kind
-    folders_said = any("folder" in word.concepts and _several(word) for word in clause.words)
+    every = {after for before, after in pairwise(clause.words) if before.folded in EACH}
+    folders_said = any("folder" in word.concepts and (_several(word) or word in every) for word in clause.words)
     files_said = any("file" in word.concepts and _files_word(word) for word in clause.words)
+    if folders_said and files_said and quantities.emptiness(clause) and scene.changes:
+        return "any"
     if folders_said and not files_said and not clause.says(*KINDS, "organize", "create"):
-        placed = {place.item for place in places(clause, scene.ground)}
-        return None if placed and not clause.says("list", "howmany", "empty") else "directory"
+        told = places(clause, scene.ground)
+        theirs = {word for place in told for word in _nouns_of(clause, place.item)}
+        objects = any("folder" in word.concepts and word not in theirs for word in clause.words)
+        inside = told and (not objects or not all(place.target for place in told))
+        return None if inside and not clause.says("list", "howmany", "empty") else "directory"
     if files_said and not folders_said and (scene.changes or clause.says("only") or quantities.emptiness(clause)):
         return "file"
     return None
+
+
+EACH = listed("every each jeden jedes jedem cada")
+
+
+def _nouns_of(clause: Clause, item: Item) -> list[Word]:
+    """ "Into the folders Photos and Music", "in einen Ordner namens Musik": the word is theirs."""
+    at = clause.items.index(item) if item in clause.items else 0
+    before = takewhile(lambda other: isinstance(other, Named) or other.folded not in INTO | IN, clause.items[:at][::-1])
+    near = (*before, *clause.items[at + 1 : at + 2])
+    return [other for other in near if isinstance(other, Word) and "folder" in other.concepts]
 
 
 def _several(word: Word) -> bool:
@@ -167,6 +216,11 @@ def _folder(clause: Clause, scene: Scene) -> str | None:
     return None if where == "." else where
 
 
+def _folders(clause: Clause, scene: Scene) -> list[str] | None:
+    where = folders(clause, scene)
+    return list(where) if len(where) > 1 else None
+
+
 def _target(clause: Clause, scene: Scene) -> str | None:
     said = [place for place in places(clause, scene.ground) if place.target]
     if said:
@@ -174,6 +228,8 @@ def _target(clause: Clause, scene: Scene) -> str | None:
             raise NoSuchPlace(said[-1].said)
         return scene.ground.path(said[-1].said, new=True)
     there = any(word.folded in THERE for word in clause.words)
+    if clause.says("copy") and any(word.folded in HERE for word in clause.words) and scene.created is None:
+        return "." if any("/" in name.text for name in clause.names) or folders(clause, scene) != (".",) else None
     up_here = any(word.folded in HERE for word in clause.words) and scene.created is None
     if up_here and clause.says("move") and folders(clause, scene) != (".",):
         return "."
@@ -237,15 +293,29 @@ def _exclude(clause: Clause, scene: Scene) -> list[str] | None:
     return list(scene.exclude) or None
 
 
+def _spare(clause: Clause, scene: Scene) -> list[str] | None:
+    return list(scene.kept) or None
+
+
 def _recursive(clause: Clause, scene: Scene) -> bool | None:
     said = [word for word in clause.words if "recursive" in word.concepts]
     if clause.says("organize"):  # "group them in subfolders" says where to, not where from
         said = [word for word in said if word.folded.startswith(("recurs", "rekurs", "all", "every", "todas"))]
-    return True if said else None
+    there = scene.created is not None and from_there(clause.items)
+    anywhere = any(name.kind is Name.GLOB and "**" in name.text for name in clause.names)
+    return True if said or there or anywhere or _looked_for(clause, scene) else None
+
+
+def _looked_for(clause: Clause, scene: Scene) -> bool:
+    """Looking for some, or counting them, goes through all folders where none is named; a change stays in one."""
+    if scene.feeds or scene.node_kind == "directory" or folders(clause, scene) != (".",):
+        return False
+    return bool(patterns(clause, scene) or filters(clause, scene)) and not clause.says("organize", "folder", "here")
 
 
 def _keep(clause: Clause, scene: Scene) -> str | None:
-    return next((age for age in KEEP if clause.says(age)), None)
+    told = {**BY_NAME, **dict(zip(KEEP, KEEP, strict=True))}
+    return next((keep for concept, keep in told.items() if clause.says(concept)), None)
 
 
 def _names(clause: Clause, scene: Scene) -> list[str]:
@@ -300,6 +370,8 @@ def _sole(clause: Clause, scene: Scene) -> list[str]:
 
 
 def _files(clause: Clause, scene: Scene) -> list[str] | None:
+    if clause.says("copy"):
+        clause = _without(clause, said_names(clause, scene))
     return None if mixed(clause, scene.ground) else _names(clause, scene) or None
 
 
@@ -311,6 +383,8 @@ def filled_names(clause: Clause, scene: Scene) -> bool:
 def _new_name(clause: Clause, scene: Scene) -> str | None:
     """The second name, or whatever stands after `to`."""
     names = [item for item in clause.names if item.kind is not Name.GLOB]
+    if len(names) == 2 and (names[0].text == names[1].text or _goes_on_after_to(clause, names[1])):
+        return _after_to(clause, scene)  # "passport.pdf to My passport", in which a file's own name stands
     if len(names) > 1:
         before = clause.items[clause.items.index(names[-1]) - 1]
         cut = isinstance(before, Word) and before.unknown  # a name with blanks, of which this is the end
@@ -324,7 +398,34 @@ def _new_name(clause: Clause, scene: Scene) -> str | None:
         None,
     )
     rest = clause.items[at + 1 :] if at is not None else ()
-    return _span(scene.text, [item for item in rest if not (_grammar(item) or "rename" in item_concepts(item))])
+    return _span(scene.text, _trimmed(list(takewhile(_goes_on, rest))))
+
+
+def _goes_on(item: Item) -> bool:
+    """A new name ends where it is said in which place, or how."""
+    return not (isinstance(item, Word) and (item.folded in IN or "rename" in item.concepts))
+
+
+def _trimmed(items: list[Item]) -> list[Item]:
+    """Without the grammar before a name and the fillers after it: "archive todo" is one, whatever its words mean."""
+    while items and _grammar(items[0]):
+        items = items[1:]
+    while items and isinstance(items[-1], Word) and items[-1].filler:
+        items = items[:-1]
+    return items
+
+
+def _goes_on_after_to(clause: Clause, name: Named) -> bool:
+    """ "To archive todo", where a todo.txt is there: the new name begins before that."""
+    said = [item for item in clause.items if item.end <= name.start]
+    at = next((n for n, item in enumerate(said) if isinstance(item, Word) and item.folded in INTO | {"as"}), None)
+    between = said[at + 1 :] if at is not None else []
+    return bool(between) and all(isinstance(item, Word) and "name" not in item.concepts for item in between)
+
+
+def _after_to(clause: Clause, scene: Scene) -> str | None:
+    at = next((item for item in clause.items if isinstance(item, Word) and item.folded in INTO | {"as", "in"}), None)
+    return scene.text[at.end : clause.items[-1].end].strip(" .,;:!?\"'“”„«»`") or None if at is not None else None
 
 
 def _name(clause: Clause, scene: Scene) -> str | None:
@@ -408,10 +509,6 @@ def _wanted(clause: Clause, scene: Scene) -> list[str] | None:
     return [f"*{query}*"] if query else None
 
 
-def item_concepts(item: Item) -> tuple[str, ...]:
-    return item.concepts if isinstance(item, Word) else ()
-
-
 def _grammar(item: Item) -> bool:
     if isinstance(item, Named):
         return False
@@ -428,15 +525,18 @@ def _span(text: str, items: list[Item]) -> str | None:
 
 ROLES: Mapping[str, Callable[[Clause, Scene], Any]] = {
     "folder": _folder,
+    "folders": _folders,
     "target": _target,
     "sorted_into": _sorted_into,
     "include": _include,
     "exclude": _exclude,
+    "spare": _spare,
     "recursive": _recursive,
     "keep": _keep,
     "file": _file,
     "files": _files,
     "new_name": _new_name,
+    "copy_name": copy_name,
     "name": _name,
     "kind": _kind,
     "query": _query,

@@ -23,6 +23,7 @@ FORBIDS = {
     "remove": (Effect.DELETE,),
     "organize": (Effect.MOVE,),
     "move": (Effect.MOVE,),
+    "copy": (Effect.CREATE,),
     "rename": (Effect.RENAME,),
     "create": (Effect.CREATE,),
     "clean": (Effect.DELETE, Effect.MOVE),
@@ -95,6 +96,13 @@ def all_of(found: Intent) -> Intent:
     return replace(found, goals=(*found.goals, *goals), doubts=tuple(doubt for doubt in found.doubts if not doubt.near))
 
 
+def best_of(found: Intent) -> Intent:
+    """The nearest tool of each doubt, as if it were sure: to propose what it would do, or because that was agreed."""
+    near = [doubt for doubt in found.doubts if doubt.near]
+    goals = [Goal(doubt.clause, doubt.near[0].tool, doubt.near[0].score) for doubt in near]
+    return replace(found, goals=(*found.goals, *goals), doubts=tuple(doubt for doubt in found.doubts if not doubt.near))
+
+
 def wanted(reading: Reading) -> list[Clause]:
     """The clauses that ask for something, "them" replaced by what it stands for, and "find and …" joined with what
     follows.
@@ -127,12 +135,18 @@ def _ask(asked: list[Clause], clause: Clause) -> None:
         asked[-1] = replace(before, items=(*before.items, *verb))
     elif before is not None and _grabs(before) and _points_back(clause):
         asked[-1] = replace(_with_object(clause, before), joined=before.joined)
-    elif before is not None and (_bare_look(before) or _rule_of(before, clause)):
+    elif before is not None and (_bare_look(before) or _rule_of(before, clause) or _says_which_stay(before, clause)):
         asked[-1] = replace(before.joins(clause), joined=before.joined)
     elif before is not None and _points_back(clause):
         asked.append(_with_object(clause, before))
     else:
         asked.append(clause)
+
+
+def _says_which_stay(before: Clause, clause: Clause) -> bool:
+    """ "Remove the duplicates. Keep the ones with proper names": how, and nothing new."""
+    which = clause.says("wellnamed", "newest", "oldest", "shortest")
+    return before.says("duplicate") and clause.says("keep") and which and not clause.acts and not clause.names
 
 
 def _rule_of(before: Clause, clause: Clause) -> bool:
@@ -194,7 +208,7 @@ def _points_back(clause: Clause) -> bool:
     """Is what the clause is about a word for what was said before? A name may be where that goes, or what it shall be
     called.
     """
-    named = clause.names and not clause.says("move") and not (clause.says("rename") and len(clause.names) == 1)
+    named = clause.names and not clause.says("move", "copy") and not (clause.says("rename") and len(clause.names) == 1)
     if named or clause.says("duplicate", *KINDS, "type"):
         return False
     alone = any(word.folded in DEMONSTRATIVES for word in clause.words) and not any(w.unknown for w in clause.words)
@@ -224,16 +238,16 @@ def _with_object(clause: Clause, before: Clause) -> Clause:
     thing = [item for item in before.items if isinstance(item, Named) or ACTIONS.isdisjoint(item.concepts)]
     if before.mood is Mood.TOLD and before.names and not before.says(*KINDS):
         thing = [*before.names]  # what else is told of them chooses nothing
-    if before.says("move"):  # where it is now is another place than where it was
+    if before.says("move", "copy"):  # where it is now is another place than where it was, or there are two of it
         return clause
     return replace(clause, items=(*thing, *clause.items), links=clause.links | before.links)
 
 
 def _forbidden(reading: Reading) -> frozenset[Effect]:
     said = [clause for clause in reading.wishes(Mood.NEVER) if not clause.says("duplicate")]
-    packs = any(clause.says("pack", "unpack") for clause in reading.wishes(Mood.DO))
+    packs = any(clause.says("pack", "unpack", "copy") for clause in reading.wishes(Mood.DO))
     effects = {effect for clause in said for concept in clause.concepts & FORBIDS.keys() for effect in FORBIDS[concept]}
-    # A copy in an archive leaves what is packed alone.
+    # A copy, in an archive or not, leaves what it is of alone.
     if not packs and any(_nothing(clause) for clause in reading.wishes(Mood.SPARE)):
         effects.update(FORBIDS["change"])
     return frozenset(effects)

@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from libs.errors import Rejected
+from libs.models.offline.paths import at_home
 from libs.retrieval.words import fold, one_slip
 
 
@@ -140,7 +141,7 @@ class Ground:
     def _inside(self, said: str) -> str:
         if re.match(r"^[A-Za-z]:\\", said):
             raise Outside(said)
-        if not said.startswith(("/", "~")):
+        if not (said.startswith("/") or at_home(said)):
             return said
         asked, root = PurePosixPath(said), PurePosixPath(self.root or "/nowhere")
         if said.startswith("/"):
@@ -162,9 +163,14 @@ def _lineage(path: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _tokens(name: str) -> frozenset[str]:
-    """The words of a file's name, without its extension."""
+    """The words and years of a file's name, without its extension."""
     stem = name.rpartition(".")[0] or name
-    return frozenset(re.findall(r"[^\W\d_]+", fold(stem)))
+    apart = HUMP.sub(" ", stem)
+    return frozenset(re.findall(r"[^\W\d_]+|(?<!\d)(?:19|20)\d\d(?!\d)", f"{fold(stem)} {fold(apart)}"))
+
+
+HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
+"""Where `GasBill` is two words."""
 
 
 def _with_word(paths: Sequence[str], word: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from libs.models.offline import copying, keeping
 from libs.models.offline.paths import QUOTED
 
 _BIN = (
@@ -42,6 +43,22 @@ def _rule(pattern: str, plain: str | Callable[[re.Match[str]], str]) -> Rule:
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
+
+
+_ORDERS = (
+    ("size", r"(?:ascending|asc|smallest\s+(?:first|on\s+top))", "smallest first"),
+    ("size", r"(?:descending|desc|largest\s+(?:first|on\s+top)|biggest\s+first)", "largest first"),
+    (r"(?:date|age|time|modification\s+date)", r"(?:ascending|asc|oldest\s+first)", "oldest first"),
+    (r"(?:date|age|time|modification\s+date)", r"(?:descending|desc|newest\s+first)", "newest first"),
+    ("size", "", "largest first"),
+    (r"(?:date|age|time|modification\s+date)", "", "newest first"),
+)
+"""By what, which way round, and how that is said plainly."""
+
+
+def _titled(what: str) -> str:
+    """A folder's name for things: "Gas bills"."""
+    return what.strip()[:1].upper() + what.strip()[1:]
 
 
 RULES: tuple[Rule, ...] = (
@@ -130,6 +147,10 @@ RULES: tuple[Rule, ...] = (
         r"|from\s+now\s+on\s+)?be\s+known\s+as\b",
         "should be called",
     ),
+    _rule(
+        r"\b(?:necesito|quiero|quisiera|querría|me\s+gustaría)\s+que\s+(?P<what>[^,.;:!?]{3,60}?)\s+se\s+llamen?\s+(?=\S)",
+        r"renombra \g<what> a ",
+    ),
     _rule(r"\b(?:ponle|dale|póngale|dele)(?=\s+a\s+\S[^,;]*?\s+(?:el\s+nombre|por\s+nombre|de\s+nombre)\b)", "llama"),
     # The bin is no folder.
     _rule(
@@ -138,6 +159,91 @@ RULES: tuple[Rule, ...] = (
         r"delete\g<what>",
     ),
     _rule(r"^\s*fuera(?=\s+(?:l[oa]s|el|la|todos|todas)\b)", "borra"),
+    # A new folder for some, and they in it.
+    _rule(
+        r"\b(?:make|create|set\s+up)\s+(?:me\s+|us\s+)?an?(?:\s+(?:nice|tidy|neat|new|separate|little|proper|own))*\s+folder\s+for\s+"
+        r"(?:all\s+)?(?P<the>the|my|our|these)\s+(?P<what>[\w' -]{2,40}?)\s*,?\s+and\s+(?:then\s+)?"
+        r"(?:put|move|place|stick|drop)\s+"
+        r"(?:them|those|it)(?:\s+all)?\s+(?:(?:in|into|inside)\s+(?:it|there)|in(?:side)?|there)\b",
+        lambda found: f"put {found['the']} {found['what']} into folder called {_titled(found['what'])}",
+    ),
+    _rule(
+        r"\b(?:mach|erstell|leg)e?\s+(?:mir\s+|uns\s+)?(?:bitte\s+)?(?:einen|nen|'nen)(?:\s+(?:schönen|neuen|eigenen|ordentlichen))*\s+Ordner\s+"
+        r"für\s+(?:alle\s+)?(?P<the>die|meine|unsere)\s+(?P<what>[\w' -]{2,40}?)(?:\s+an)?\s*,?\s+und\s+(?:dann\s+)?"
+        r"(?:pack|leg|tu|steck|schieb|verschieb)e?\s+sie(?:\s+alle)?\s+(?:da\s*|dort\s*)?(?:rein|hinein)\b",
+        lambda found: f"leg {found['the']} {found['what']} in Ordner namens {_titled(found['what'])}",
+    ),
+    _rule(
+        r"\b(?:crea|haz)(?:me)?\s+una\s+carpeta(?:\s+nueva)?\s+para\s+(?:tod[oa]s\s+)?"
+        r"(?P<the>l[oa]s|mis|nuestr[oa]s)\s+(?P<what>[\w' -]{2,40}?)"
+        r"\s*,?\s+y\s+(?:mete|pon|guarda)l[oa]s(?:\s+tod[oa]s)?\s+(?:ahí|dentro|allí|en\s+ella)\b",
+        lambda found: f"pon {found['the']} {found['what']} en carpeta llamada {_titled(found['what'])}",
+    ),
+    # Nothing in them.
+    _rule(
+        r"\b(?:(?:that|which)\s+)?(?:have|has|with|contain|contains|containing|having|hold|got)\s+(?:absolutely\s+)?nothing"
+        r"(?:\s+(?:at\s+all|whatsoever))?\s+(?:in|inside)(?:\s+(?:of\s+)?(?:them|it))?\b"
+        r"|\b(?:that|which)\s+(?:don['’]t|do\s+not|doesn['’]t)\s+(?:have|contain|hold)\s+anything(?:\s+(?:in|inside)(?:\s+(?:them|it))?)?",
+        "that are empty",
+    ),
+    _rule(r"\b(?:that|which)\s+contain\s+nothing(?:\s+at\s+all)?\b|\bwithout\s+any\s+contents?\b", "that are empty"),
+    _rule(
+        r",?\s*\b(?:wo|in\s+denen|die|bei\s+denen)\s+(?:(?:gar|überhaupt|rein)\s+)?(?:nix|nichts)\s+(?:drin|drinnen|enthalten|darin|drinne)"
+        r"(?:\s*(?:ist|steht|sind|haben|hat))?(?:\s+(?:ist|steht))?\b|,?\s*\bdie\s+nichts\s+enthalten\b",
+        " die leer sind",
+    ),
+    _rule(
+        r"\b(?:que\s+no\s+(?:tienen?|tengan?|contienen?|contengan?|llevan?)\s+nada(?:\s+(?:dentro|adentro))?"
+        r"|sin\s+(?:nada(?:\s+dentro)?|contenido))\b",
+        "vacíos",
+    ),
+    # In an order.
+    *(
+        _rule(
+            rf"\b(?:and\s+)?(?:sorted|ordered|ranked|arranged)\s+by\s+(?:their\s+|file\s*)?{what}"
+            rf"(?:\s*,?\s*\(?(?:in\s+)?{way}(?:\s+order)?\)?)",
+            order,
+        )
+        for what, way, order in _ORDERS
+    ),
+    _rule(
+        r",?\s+nach\s+(?:der\s+)?größe\s+(?:absteigend\s+)?(?:sortiert|geordnet)(?:\s*,?\s*absteigend)?(?=\s*(?:[.,;!?]|$))",
+        ", größte zuerst",
+    ),
+    _rule(
+        r",?\s+ordenad[oa]s\s+por\s+tamaño(?:\s+(?:descendente|de\s+mayor\s+a\s+menor))?(?=\s*(?:[.,;!?]|$))",
+        ", más grandes primero",
+    ),
+    # Told first, and then to go.
+    _rule(
+        r"\bda\s+(?:liegen|sind|fliegen|stehen|gammeln|gibt\s+es|gibts)\s+(?:(?:glaub|glaube)\s+ich\s+|wohl\s+|noch\s+|bestimmt\s+)*"
+        r"(?:ein\s+paar|einige|viele|lauter|'?ne\s+menge)?\s*(?P<what>[^,.;!?]*?)\s+(?:he)?rum\b(?P<rest>[^.;!?,]*?)\s*,?\s*(?:und\s+)?(?:die|das)\s+"
+        r"(?:kann|können|dürfen|darf|sollen|müssen)\s+(?:alle\s+|ruhig\s+|bitte\s+)*(?:weg|raus|gelöscht\s+werden)\b",
+        r"lösch die \g<what>\g<rest>",
+    ),
+    _rule(
+        r"\bthere\s*(?:are|['’]re|['’]s)\s+(?:some|a\s+few|several|many|lots\s+of|loads\s+of|a\s+couple\s+of)\s+(?P<what>[^,.;!?]*?)\s+"
+        r"(?:lying|hanging|floating|sitting)\s+around(?P<rest>[^,.;!?]*?)\s*,?\s*(?:and\s+)?(?:they|those|these)\s+"
+        r"(?:can|may|should)\s+(?:all\s+)?(?:go|be\s+(?:deleted|removed|thrown\s+away))(?=\s*(?:[,.;!?]|$))",
+        r"delete the \g<what>\g<rest>",
+    ),
+    # Which, said once more and outright.
+    _rule(
+        r"\s*,\s*(?:also|d\.\s?h\.|sprich|das\s+heißt|ich\s+meine)\s+(?:alles|alle|die)\s*,?\s*(?:was|die)\s+"
+        r"(?P<bound>(?:von\s+)?(?:vor|seit|älter|über|größer|kleiner|unter)\s[^,.;!?]*?)\s+(?:ist|sind|stammt|stammen|war|waren)\b",
+        r" \g<bound>",
+    ),
+    _rule(
+        r"\s*,\s*(?:so|i\.\s?e\.|that\s+is|meaning|I\s+mean)\s*,?\s+(?:everything|anything|all|those|the\s+ones)\s+(?:that\s*(?:is|are|['’]s)\s+)?"
+        r"(?P<bound>(?:from\s+)?(?:before|after|since|older|newer|over|under|bigger|larger|smaller)\s[^,.;!?]+)",
+        r" \g<bound>",
+    ),
+    # A box is a folder, and what may go there is not to go.
+    _rule(r"\b(?:box|bucket|pile|drawer|crate)(?=\s+(?:called|named|labelled)\b)", "folder"),
+    _rule(
+        r"\b(?:can|may|could|might)\s+(?:all\s+)?go\s+(?:in|into|inside|to)\s+(?=(?:an?|the|my|our|one)\s+(?!bin|trash|recycl|rubbish|garbage|waste))",
+        "go into ",
+    ),
     # Where something ends up.
     _rule(
         r"\bbe\s+(?:better\s+off|happier|better\s+placed|more\s+at\s+home|best\s+(?:kept|placed|off)|tidier)\s+in(?:side)?\b",
@@ -155,7 +261,8 @@ RULES: tuple[Rule, ...] = (
 
 def plainly(text: str, known: Sequence[str]) -> str:
     """The text with these said plainly, in its old length."""
-    for pattern, said in RULES:
+    copies = copying.RULES if copying.SPOKEN.search(text) else ()
+    for pattern, said in (*keeping.RULES, *copies, *RULES):
         text = _compiled(pattern).sub(lambda found, said=said: _put(found, said(found), known), text)  # type: ignore[misc]
     return text
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from libs.models.offline.archives import into_archive, is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Name, Named
+from libs.models.offline.copying import names_of_copy
 from libs.models.offline.ground import Ground
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
@@ -22,13 +23,14 @@ from libs.retrieval.words import Word, extension_of
 
 SAME, MODIFIER, STRANGE = 1.0, 0.4, 0.5
 WHICH = listed(
-    "file folder here all only recursive newest oldest largest smallest shortest wellknown keep age size starts ends"
-    " blank underscore hyphen date same"
+    "file folder here all only recursive newest oldest largest smallest shortest wellknown wellnamed keep age size"
+    " starts ends blank underscore hyphen date same"
 )
 HOW = ("then", "first", "not", "except", "untouched", "greeting")
 SILENT = frozenset((*KINDS, *WHICH, *HOW))
 """Concepts that say which or how, not what."""
 LOOKS = listed("list find report howmany parse whatis inside content explain")
+CHANGING = listed("remove move copy rename create pack organize")
 STYLES = listed("prefix suffix lower upper titlecase snake swap number")
 READABLE = listed(
     "txt md markdown csv tsv json jsonl yaml yml toml ini cfg conf xml html htm eml log py js ts sql sh rst tex"
@@ -68,6 +70,7 @@ class _Said:
             if isinstance(item, Named) and item.kind is Name.PATH and file_like(item) and item not in self.where
         }
         """What stands right before a file's own name could choose no other: "the damned file.txt"."""
+        self.named = {item for name in names_of_copy(clause) for item in name} if clause.says("copy") else set()
         self.files = [name.text for name in clause.names if name.kind is Name.PATH and file_like(name)]
 
     def says(self, *concepts: str) -> bool:
@@ -93,9 +96,9 @@ class _Said:
 
     def plain(self) -> frozenset[str]:
         told = set(self.concepts) - {"whatis", "number", "inside", "howmany", "same"}
-        if self.says("move", "organize"):
+        if self.says("move", "copy", "organize"):
             told.discard("create")
-        if told & {"remove", "move", "pack"}:
+        if told & {"remove", "move", "copy", "pack"}:
             told -= {"report", "list"}
         if "report" in told:
             told.discard("list")
@@ -105,13 +108,13 @@ class _Said:
             return frozenset(("rename",))
         if told == {"content"} and not self.says("file"):
             told.clear()
-        if told & {"create", "move", "remove", "list", "organize", "pack"}:
+        if told & {"create", "move", "copy", "remove", "list", "organize", "pack"}:
             told.discard("name")
         if self.says("find", "list"):
             told.discard("foreign")
         if self.says("keep") and not self.clause.acts:
             told.add("keep")
-        if self.clause.says("remove", "move", "rename") or told & LOOKS:
+        if self.clause.says("remove", "move", "copy", "rename") or told & LOOKS:
             told.discard("empty")
         return frozenset(told)
 
@@ -154,6 +157,7 @@ class _Said:
             word
             for word in self.clause.words
             if word.unknown
+            and word not in self.named
             and not extension_of(word.folded)
             and word not in self.where
             and word not in self.called
@@ -166,7 +170,7 @@ class _Said:
 
 def _styled(said: _Said) -> frozenset[str] | None:
     """Renaming many by a rule."""
-    if said.says("find", "content"):
+    if said.says("find", "content", "copy"):
         return None
     if _files_first(said.clause):
         return None
@@ -206,13 +210,15 @@ def _packed(said: _Said) -> frozenset[str] | None:
     """A new archive: by its verb, or as what something is made or put into."""
     if said.says("pack"):
         return frozenset(("pack",))
-    makes = said.says("create", "move", "organize") or ((said.some or said.files) and not said.clause.acts)
+    if said.says("copy") and len(list(filter(is_archive, said.files))) > 1:
+        return None  # one archive is copied to another name
+    makes = said.says("create", "move", "copy", "organize") or ((said.some or said.files) and not said.clause.acts)
     return frozenset(("pack",)) if makes and into_archive(said.clause) else None
 
 
 def _looked_into(said: _Said) -> frozenset[str] | None:
     looks = said.clause.concepts & (LOOKS | {"unpack"})
-    if not said.archive or not looks or said.says("remove", "move", "rename", "size", "age") or said.says("find"):
+    if not said.archive or not looks or said.says("remove", "move", "copy", "rename", "size", "age", "find"):
         return None
     return frozenset(("explain",)) if looks <= {"explain", "whatis"} else frozenset(("contents",))
 
@@ -225,7 +231,7 @@ def _summed_up(said: _Said) -> frozenset[str] | None:
 
 def _read_out(said: _Said) -> frozenset[str] | None:
     """Of one named file: what it says, or what it is."""
-    changes = said.says("remove", "move", "rename", "create", "find", "size", "age", "change")
+    changes = said.says("remove", "move", "copy", "rename", "create", "find", "size", "age", "change")
     if not said.files or changes or said.archive:
         return None
     if said.says("explain"):
@@ -244,13 +250,13 @@ def _counted(said: _Said) -> frozenset[str] | None:
         return frozenset(("find", "duplicate"))
     if said.some or (said.says("folder") and not said.where):
         return frozenset(("list",))
-    return frozenset(("report",)) if not said.says("remove", "move", "rename", "create") else None
+    return frozenset(("report",)) if not said.says("remove", "move", "copy", "rename", "create") else None
 
 
 def _ranked(said: _Said) -> frozenset[str] | None:
     """The first in some order, looked at."""
     order = ranking(said.clause)
-    if order is None or said.says("remove", "move", "rename", "create", "duplicate", "keep", "pack", "organize", "not"):
+    if order is None or said.says(*CHANGING, "duplicate", "keep", "not"):
         return None
     one_kind = said.says(*KINDS) or said.clause.filters or any(extension_of(w.folded) for w in said.clause.words)
     if order == "largest" and not one_kind and (most(said.clause) or 1) == 1:
@@ -278,7 +284,7 @@ def _asked_inside(said: _Said) -> frozenset[str] | None:
     if (
         said.says("inside")
         and not said.files
-        and not said.says("duplicate", "remove", "move", "pack", "rename", "organize")
+        and not said.says("duplicate", "remove", "move", "copy", "pack", "rename", "organize")
     ):
         return frozenset(("report",))
     return None
@@ -287,7 +293,7 @@ def _asked_inside(said: _Said) -> frozenset[str] | None:
 def _picked(said: _Said) -> frozenset[str] | None:
     """Looking for files of a size, age or kind is listing them, not searching in them."""
     looks = said.clause.concepts & (LOOKS | {"whatis"})
-    acts = said.clause.concepts & (listed("remove move rename create organize clean"))
+    acts = said.clause.concepts & (listed("remove move copy rename create organize clean"))
     if acts or said.says("duplicate", "content", "name", "type") or said.files:
         return None
     narrow = said.clause.filters or emptiness(said.clause)

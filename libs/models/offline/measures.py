@@ -151,9 +151,16 @@ CALENDAR = _any(*(spoken.SPANS[unit] for unit in ("week", "month", "year")))
 LAST_YEAR = r"(?:last year|letzten jahres?|vergangenen jahres?|letztes jahr|vorigen jahres?|(?:el |del )?ano pasado)"
 TWO_BACK = _any(spoken.BEFORE_LAST)
 MONTH_BACK = rf"(?:{MONTH} (?:(?:of|de|del|im|des) )?{LAST_YEAR}|last year ['’] ?s {MONTH})"
+MONTHS = (
+    rf"{MONTH}(?: (?:, )?(?:(?:and|or|und|oder|y|o|e|&) )?(?:of |de )?{MONTH})+"
+    rf"(?: (?:(?:of|de|del|im|des) )?(?:{YEAR}|{LAST_YEAR}))?"
+)
+SEASON = (
+    rf"(?:{_any(spoken.THIS)} {_of(spoken.SEASONS)}|(?:the )?{_of(spoken.SEASONS)}(?: of| de| del| des jahres)? {YEAR})"
+)
 UNIT_BACK = rf"(?:the )?{CALENDAR} {TWO_BACK}|{TWO_BACK} {CALENDAR}"
 DAY = (
-    rf"(?:{MONTH_BACK}|{UNIT_BACK}"
+    rf"(?:{MONTHS}|{SEASON}|{MONTH_BACK}|{UNIT_BACK}"
     r"|\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}"
     rf"|(?:the )?\d{{1,2}} ?(?:st |nd |rd |th |\. )?(?:of |de )?{MONTH}(?: ,)?(?: (?:de |del |of )?{YEAR})?"
     rf"|{MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: (?:st|nd|rd|th))?(?: ,)?(?: {YEAR})?"
@@ -232,6 +239,7 @@ def _calendar() -> Iterator[Rule]:
     yield rf"{LEAD}(?:from|of|in|dated|made|taken|created) {back} ago", _ago
     yield rf"{LEAD}(?:noch )?(?:von|aus|aus der zeit) vor {back}", _ago
     yield rf"{LEAD}(?:de|desde) hace {back}", _ago
+    yield rf"{LEAD}(?P<day>{_any(spoken.THIS)} {_of(spoken.SEASONS)})", _during
     bare = rf"{_any(spoken.TODAY, spoken.YESTERDAY)}|{_any(spoken.LAST, spoken.THIS)} {CALENDAR}"
     yield rf"{LEAD}(?P<day>{bare})(?: s)?", _during
     yield rf"{LEAD}(?P<day>{UNIT_BACK}|{MONTH_BACK})(?: s)?", _during
@@ -358,9 +366,14 @@ def _after(said: re.Match[str], now: datetime) -> Filters:
 def _during(said: re.Match[str], now: datetime) -> Filters:
     days = _days(said["day"], now)
     if days is None:
-        return {}
+        return UNCLEAR if re.search(MONTHS, said["day"]) else {}
     ahead = {} if days[1] > now.date() else {"modified_before": days[1].isoformat()}
     return {"modified_after": days[0].isoformat(), **ahead}
+
+
+SPANNING = "between zwischen entre"
+UNCLEAR: Filters = {"several_times": True}
+"""Times apart, which no listing can choose by: as a filter that nothing takes, they are asked about."""
 
 
 def _ago(said: re.Match[str], now: datetime) -> Filters:
@@ -394,6 +407,9 @@ def _days_between(said: re.Match[str], now: datetime) -> Filters:
     first, last = _days(f"{said['a']}{of_last}", now), _days(said["b"], now)
     if first is None or last is None or first[0] >= last[1]:
         return {}
+    listed = re.search(r" (?:and|und|y) ", said.group()) and not re.search(rf"{_any(SPANNING)} ", said.group())
+    if listed and first[1] != last[0]:
+        return UNCLEAR  # "from 2022 and 2025"
     return {"modified_after": first[0].isoformat(), "modified_before": last[1].isoformat()}
 
 
@@ -401,6 +417,10 @@ def _days(said: str, now: datetime) -> tuple[date, date] | None:
     """The first day of what was said, and the first after it."""
     today = now.date()
     words = said.replace(",", " ").split()
+    if re.fullmatch(MONTHS, said):
+        return _months(said, words, today)
+    if first_month := next((n for n, names in spoken.SEASONS.items() for word in words if word in names.split()), 0):
+        return _season(first_month, words, today)
     if (month := _month_of_last_year(said)) is not None:
         first = date(today.year - 1, month, 1)
         return first, _next_month(first)
@@ -418,6 +438,24 @@ def _days(said: str, now: datetime) -> tuple[date, date] | None:
         first = today - timedelta(days=(today.weekday() - weekday) % 7)
         return first, first + timedelta(days=1)
     return _dated(said, words, today)
+
+
+def _months(said: str, words: Sequence[str], today: date) -> tuple[date, date] | None:
+    """ "June, July and August": of one year, and in a row."""
+    numbers = [n for word in words for n, names in spoken.MONTHS.items() if word in names.split()]
+    year = next((int(word) for word in words if re.fullmatch(YEAR, word)), None)
+    if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return None
+    if year is None:
+        year = today.year - (re.search(LAST_YEAR, said) is not None or date(today.year, numbers[0], 1) > today)
+    return date(year, numbers[0], 1), _next_month(date(year, numbers[-1], 1))
+
+
+def _season(month: int, words: Sequence[str], today: date) -> tuple[date, date] | None:
+    """Three months; "this summer" only once it has come."""
+    year = next((int(word) for word in words if re.fullmatch(YEAR, word)), today.year)
+    first = date(year, month, 1)
+    return (first, _next_month(date(year, month + 2, 1))) if first <= today else None
 
 
 def _month_of_last_year(said: str) -> int | None:

@@ -43,7 +43,9 @@ class OfflineModel:
         return await self._planner.plan(task, catalogue)
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
-        return Said(critic.review(task, plan, catalogue, categories=self._categories, now=self._now()))
+        wish = await self._planner.wish(task, catalogue) if task.clarification else task.text
+        asked = task.model_copy(update={"text": wish, "clarification": None, "replies": ()})
+        return Said(critic.review(asked, plan, catalogue, categories=self._categories, now=self._now()))
 
     async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
         fresh = await self._planner.plan(task, catalogue)

@@ -75,6 +75,22 @@ def negated(parts: Sequence[Clause]) -> list[Clause]:
     return read
 
 
+def all_but(parts: Sequence[Clause]) -> list[Clause]:
+    """ "Copy everything but the PDFs to Docs": those stay out, though it says after them where the others go."""
+    read = list(parts)
+    for at in range(1, len(read)):
+        before, part = read[at - 1], read[at]
+        plain = part.mood is Mood.DO and not part.acts and (selects(part) or part.says("folder", "file"))
+        whole = before.mood is Mood.DO and before.says("all") and before.acts and not selects(before)
+        if part.joined == "but" and plain and whole and not _led(before):
+            read[at] = replace(part, mood=Mood.SPARE)
+    return read
+
+
+def _led(part: Clause) -> bool:
+    return any(word.folded in ("to", "into", "nach", "onto") for word in part.words)
+
+
 def corrected(parts: Sequence[Clause]) -> list[Clause]:
     """ "Not the pictures but the music": what comes after "but" gets the deed that the others are spared."""
     read = list(parts)

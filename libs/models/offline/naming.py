@@ -9,15 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from libs.models.offline import titles
-from libs.models.offline.clauses import KINDS, Item, Name, Named
+from libs.models.offline.clauses import ACTIONS, KINDS, Item, Name, Named
+from libs.models.offline.ground import words_of
 from libs.models.offline.paths import QUOTED, file_like, pathlike, quoted
-from libs.retrieval.words import Word, fold, words
+from libs.retrieval.words import Word, concepts_of, extension_of, fold, words
 
 
 def names(text: str, known: Sequence[str]) -> list[Named]:
     """All names in the text; what one rule has found is out of the next one's sight."""
     found = list(_copies(text, known))
-    for rule in (_quotes, titles.series, titles.holding, titles.spaced, titles.titles):
+    for rule in (titles.holding, titles.edges, _quotes, titles.series, titles.spaced, titles.titles):
         found += list(rule(masked(text, found)))
     found += list(_said_exactly(masked(text, found), known))
     found += list(titles.apposed(masked(text, found)))
@@ -29,8 +30,14 @@ def _below(token: re.Match[str], known: Sequence[str]) -> Named | None:
     """ "docs/old", where such a folder is there, though both are ordinary words."""
     said = token.group().rstrip(".!?:)")
     there = "/" in said and any(name.rstrip("/") == said.partition("/")[0] for name in known)
-    return Named(Name.PATH, said, token.start(), token.start() + len(said)) if there else None
+    like_one = LIKE_A_FOLDER.fullmatch(said) or (said[:1].isupper() and concepts_of(fold(said)) == ("untouched",))
+    new = like_one and TOWARDS.search(token.string[: token.start()])
+    return Named(Name.PATH, said, token.start(), token.start() + len(said)) if there or new else None
 
+
+LIKE_A_FOLDER = re.compile(r"[^\W\d_][\w-]*(?:/|-\d+)")
+TOWARDS = re.compile(r"\b(?:in|into|to|nach|en|a|called|named|as|namens|als|llamad[ao]|como)\s+$", re.IGNORECASE)
+""" "In safe/" and "to Safe" are folders, whatever the word means, and "to work-2" another one than work."""
 
 COPY_OF = re.compile(
     r"\b(?:the\s+)?(?:(?:second|spare|extra|duplicate)\s+)?(?:copy|duplicate)\s+of\s+(?:the\s+)?"
@@ -88,7 +95,7 @@ def _said_exactly(text: str, known: Sequence[str]) -> Iterator[Named]:
         if not name or (plain and not re.search(r"[^\w]|[_\d]", name)) or name.isdigit():
             continue
         flags = re.IGNORECASE if " " in name or "." in name else 0
-        for match in re.finditer(rf"(?<![\w/.-]){re.escape(name)}(?![\w/-]|\.\w)", text, flags):
+        for match in re.finditer(rf"(?<![\w/.*?-]){re.escape(name)}(?![\w/-]|\.\w|\.?[*?])", text, flags):
             if match.start() == 0 and " " not in name and "." not in name:
                 continue
             if EVERY.search(text[: match.start()]) and _a_kind(name):
@@ -143,6 +150,17 @@ def known_as(word: Word, known: Sequence[str]) -> Item:
     names = [name.rstrip("/") for name in known]
     real = next((name for name in names if fold(name) == word.folded), None) or _only_stem(word.folded, names)
     return Named(Name.PATH, real, word.start, word.end) if real else word
+
+
+def told_by_name(read: Sequence[Word], known: Sequence[str]) -> list[Word]:
+    """ "The analysis PDFs", where files are called so: which of the kind, and no deed."""
+    tokens, told = words_of(tuple(known)), list(read)
+    for at in range(1, len(told) - 1):
+        before, word, after = told[at - 1 : at + 2]
+        kind = {*KINDS, "file"} & {*after.concepts} or extension_of(after.folded)
+        if word.folded in tokens and before.filler and kind and ACTIONS & {*word.concepts} and not word.filler:
+            told[at] = replace(word, concepts=())
+    return told
 
 
 def _only_stem(said: str, names: Sequence[str]) -> str | None:

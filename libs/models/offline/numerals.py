@@ -66,6 +66,12 @@ MONTHS: dict[int, str] = {
     11: "november nov noviembre",
     12: "december dec dezember dez diciembre",
 }
+SEASONS: dict[int, str] = {
+    3: "spring fruhling fruhjahr fruhlings primavera",
+    6: "summer summers sommer sommers verano",
+    9: "autumn fall herbst herbsts otono",
+}
+"""By their first month, in the north. Winter is of two years, so it is asked about."""
 
 WEEKDAYS: tuple[str, ...] = (
     "monday montag lunes",

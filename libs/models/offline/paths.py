@@ -15,6 +15,8 @@ QUOTED = re.compile(r"""["“”„«]([^"“”„«»\n]+)["“”»]|`([^`\n]
 FILE_NAME = re.compile(r"^[\w\-+()@~]+(\.[\w\-]+)*\.(?=\w{0,7}[^\W\d_])\w{1,8}$")
 AMOUNT = re.compile(r"^\d+[.,]\d+[kmgtKMGT]?i?[bB]?$")
 BARE_EXTENSION = re.compile(r"^\.[A-Za-z]\w{0,7}$")
+HIDDEN = re.compile(r"\.(?:DS_Store|gitkeep|gitignore|keep|keepme|nojekyll|directory|localized)", re.IGNORECASE)
+"""Files without an ending that is theirs; what else begins with a point may be a folder."""
 ABBREVIATIONS = frozenset(("e.g", "i.e", "z.b", "u.a", "p.ej", "a.m", "p.m", "d.h", "etc", "vs"))
 
 
@@ -43,7 +45,7 @@ def kind_of(said: str) -> Name | None:
         return None
     if "*" in said or BARE_EXTENSION.match(said):
         return Name.GLOB if said.strip("*") else None
-    if said.startswith(("~", "../", "./", "/")) or said in ("..", ".") or re.match(r"^[A-Za-z]:\\", said):
+    if said.startswith(("../", "./", "/")) or at_home(said) or said in ("..", ".") or re.match(r"^[A-Za-z]:\\", said):
         return Name.PATH
     if "/" in said:
         parts = [part for part in said.split("/") if part]
@@ -59,6 +61,13 @@ def _ordinary(part: str) -> bool:
     return part == part.lower() and all(word.filler or word.concepts or extension_of(word.folded) for word in read)
 
 
+def at_home(said: str) -> bool:
+    """`~`, `~/x` and `~ann`, and not `~WRL0003.tmp` or `~$letter.docx`: those are files of an office program."""
+    first = said.partition("/")[0]
+    return first.startswith("~") and not ("$" in first or "." in first)
+
+
 def file_like(name: Named) -> bool:
     """A pattern, or a name with an extension."""
-    return name.kind is Name.GLOB or "." in name.text.rsplit("/", 1)[-1].strip(".")
+    last = name.text.rsplit("/", 1)[-1]
+    return name.kind is Name.GLOB or "." in last.strip(".") or HIDDEN.fullmatch(last) is not None

@@ -20,9 +20,9 @@ CAPABILITY: Phrases = {
 }
 ABILITIES: Mapping[str, Phrases] = {
     "manage-files": {
-        "en": "list, create, move, rename and delete files and folders",
-        "de": "Dateien und Ordner auflisten, anlegen, verschieben, umbenennen und löschen",
-        "es": "listar, crear, mover, renombrar y borrar archivos y carpetas",
+        "en": "list, create, move, copy, rename and delete files and folders",
+        "de": "Dateien und Ordner auflisten, anlegen, verschieben, kopieren, umbenennen und löschen",
+        "es": "listar, crear, mover, copiar, renombrar y borrar archivos y carpetas",
     },
     "search-files": {
         "en": "find files by name, size or date, and search in what they say",
@@ -101,6 +101,22 @@ NOT_ALLOWED: Phrases = {
     "de": "Ich darf {tool} hier nicht benutzen, also kann ich das nicht.",
     "es": "Aquí no puedo usar {tool}, así que no puedo hacerlo.",
 }
+ONLY_LOOKS: Phrases = {
+    "en": "Nothing is to be changed, so I just look.",
+    "de": "Es soll sich nichts ändern, also sehe ich einfach nach.",
+    "es": "No hay que cambiar nada, así que solo miro.",
+}
+AT_A_LOSS: Phrases = {
+    "en": "I still don't understand. Say it in one short sentence, for example: {examples}. Or say “no” to leave it.",
+    "de": "Ich verstehe es immer noch nicht. Sag es in einem kurzen Satz, etwa: {examples}. Oder sag „nein“.",
+    "es": "Sigo sin entenderlo. Dilo en una frase corta, por ejemplo: {examples}. O di «no» para dejarlo.",
+}
+EXAMPLES: Mapping[Language, tuple[str, ...]] = {
+    "en": ("find {word}", "delete {file}", "move {file} to {folder}", "what is in {folder}"),
+    "de": ("finde {word}", "lösche {file}", "verschiebe {file} nach {folder}", "was ist in {folder}"),
+    "es": ("busca {word}", "borra {file}", "mueve {file} a {folder}", "qué hay en {folder}"),
+}
+"""Requests with names of the person's own folder."""
 WHAT: Phrases = {
     "en": "What should I do?",
     "de": "Was soll ich tun?",
@@ -111,6 +127,93 @@ WHAT_WITH: Phrases = {
     "de": "Was genau soll ich tun? „{said}“ verstehe ich nicht.",
     "es": "¿Qué debo hacer exactamente? No entiendo «{said}».",
 }
+PROPOSED: Phrases = {
+    "en": "Do you mean: {label}? (yes, no, or say it differently)",
+    "de": "Meinst du: {label}? (ja, nein, oder sag es anders)",
+    "es": "¿Quieres decir: {label}? (sí, no, o dilo de otra manera)",
+}
+CHOOSE: Phrases = {
+    "en": "I'm not certain what “{said}” means. Which one do you mean: {choices}?",
+    "de": "Ich bin nicht sicher, was „{said}“ heißt. Was meinst du: {choices}?",
+    "es": "No estoy seguro de qué significa «{said}». ¿Cuál quieres decir: {choices}?",
+}
+DEEDS: Mapping[str, Phrases] = {
+    "manage-files.delete": {"en": "delete {what}", "de": "{what} löschen", "es": "borrar {what}"},
+    "manage-files.move": {"en": "move {what} {end}", "de": "{what} {end} verschieben", "es": "mover {what} {end}"},
+    "manage-files.copy": {
+        "en": "copy {what} {end} {called}",
+        "de": "{what} {end} {called} kopieren",
+        "es": "copiar {what} {end} {called}",
+    },
+    "manage-files.create": {"en": "create {name}", "de": "{name} anlegen", "es": "crear {name}"},
+    "manage-files.rename": {
+        "en": "rename {what} {called}",
+        "de": "{what} umbenennen {called}",
+        "es": "cambiar el nombre de {what} {called}",
+    },
+    "batch-rename.rename": {
+        "en": "rename {what} {called}",
+        "de": "{what} umbenennen {called}",
+        "es": "cambiar el nombre de {what} {called}",
+    },
+    "organize-by-type.sort": {
+        "en": "sort {what} into folders by type",
+        "de": "{what} nach Art in Ordner sortieren",
+        "es": "ordenar {what} por tipo en carpetas",
+    },
+    "remove-duplicates.remove": {
+        "en": "remove identical files, keeping one of each",
+        "de": "gleiche Dateien löschen, von jeder bleibt eine",
+        "es": "borrar los archivos idénticos y dejar uno de cada",
+    },
+    "remove-duplicates.scan": {
+        "en": "show which files are identical",
+        "de": "zeigen, welche Dateien gleich sind",
+        "es": "mostrar qué archivos son idénticos",
+    },
+    "archive-files.pack": {"en": "zip {what} {end}", "de": "{what} {end} packen", "es": "comprimir {what} {end}"},
+    "archive-files.unpack": {
+        "en": "unpack {what} {end}",
+        "de": "{what} {end} entpacken",
+        "es": "descomprimir {what} {end}",
+    },
+    "archive-files.contents": {"en": "look into {what}", "de": "in {what} hineinsehen", "es": "ver qué hay en {what}"},
+    "manage-files.list": {"en": "show {what}", "de": "{what} zeigen", "es": "mostrar {what}"},
+    "manage-files.get_metadata": {"en": "describe {what}", "de": "{what} beschreiben", "es": "describir {what}"},
+    "search-files.find": {
+        "en": "find files by name",
+        "de": "Dateien nach Namen finden",
+        "es": "buscar archivos por nombre",
+    },
+    "search-files.search": {"en": "search for {name}", "de": "nach {name} suchen", "es": "buscar {name}"},
+    "analyze-directory.report": {
+        "en": "tell you what is there and what takes the space",
+        "de": "sagen, was da ist und was den Platz braucht",
+        "es": "decirte qué hay y qué ocupa el espacio",
+    },
+    "parse-content.parse": {"en": "read {what}", "de": "{what} lesen", "es": "leer {what}"},
+    "explain.explain": {
+        "en": "explain what {what} is",
+        "de": "erklären, was {what} ist",
+        "es": "explicar qué es {what}",
+    },
+    "summarize.summarize": {"en": "sum up {what}", "de": "{what} zusammenfassen", "es": "resumir {what}"},
+}
+"""What each bundled tool does, as a question proposes it."""
+BOUNDS: Mapping[str, Phrases] = {
+    "larger_than": {"en": "over {value}", "de": "über {value}", "es": "de más de {value}"},
+    "smaller_than": {"en": "under {value}", "de": "unter {value}", "es": "de menos de {value}"},
+    "modified_before": {"en": "from before {value}", "de": "von vor {value}", "es": "de antes de {value}"},
+    "modified_after": {"en": "since {value}", "de": "seit {value}", "es": "desde {value}"},
+    "empty": {"en": "that are empty", "de": "die leer sind", "es": "que están vacíos"},
+    "most": {"en": "(the first {value})", "de": "(die ersten {value})", "es": "(los primeros {value})"},
+}
+FILES: Phrases = {"en": "the files", "de": "die Dateien", "es": "los archivos"}
+ALL_HERE: Phrases = {"en": "all that is here", "de": "alles hier", "es": "todo lo que hay aquí"}
+WITHIN: Phrases = {"en": "in {place}", "de": "in {place}", "es": "en {place}"}
+TO: Phrases = {"en": "into {end}", "de": "nach {end}", "es": "a {end}"}
+CALLED: Phrases = {"en": "as {name}", "de": "als {name}", "es": "como {name}"}
+AND: Phrases = {"en": " and then ", "de": " und dann ", "es": " y luego "}
 WHICH: Phrases = {
     "en": "I'm not certain what “{said}” means. Please choose: {choices}?",
     "de": "Ich bin nicht sicher, was „{said}“ heißt. Bitte wähle: {choices}?",
@@ -138,9 +241,9 @@ BY_AGE_OR_SIZE: Phrases = {
     ),
 }
 MEANT: Phrases = {
-    "en": "Do you mean {names}? There is no “{name}” here.",
-    "de": "Meinst du {names}? „{name}“ gibt es hier nicht.",
-    "es": "¿Quieres decir {names}? Aquí no hay «{name}».",
+    "en": "There is no “{name}” right here. Do you mean {names}?",
+    "de": "„{name}“ gibt es hier nicht. Meinst du {names}?",
+    "es": "Aquí no hay «{name}». ¿Quieres decir {names}?",
 }
 EARLIER: Phrases = {
     "en": "I'm not certain what “{said}” refers to. Which files do you mean?",
@@ -148,9 +251,9 @@ EARLIER: Phrases = {
     "es": "No estoy seguro de a qué se refiere «{said}». ¿Qué archivos quieres decir?",
 }
 UNDO: Phrases = {
-    "en": "I can't undo a change by words; `suma rollback` takes a session back. Or say what to change.",
-    "de": "Eine übernommene Änderung kann ich so nicht zurücknehmen. Sag, was ich stattdessen ändern soll.",
-    "es": "No puedo deshacer así un cambio ya hecho. Dime qué debo cambiar en su lugar.",
+    "en": "That takes a rollback, which brings everything back as it was: `suma rollback`.",
+    "de": "Das macht ein Rollback, der alles zurückbringt, wie es war: `suma rollback`.",
+    "es": "Eso lo hace un rollback, que lo devuelve todo como estaba: `suma rollback`.",
 }
 NO_SUCH: Phrases = {
     "en": "There is no “{name}” here. Which one do you mean{among}?",
@@ -161,6 +264,34 @@ NO_SUCH_ONE: Phrases = {
     "en": "“{said}” could be several{among}. Which one?",
     "de": "„{said}“ kann mehreres heißen{among}. Was meinst du?",
     "es": "«{said}» puede ser varias cosas{among}. ¿Cuál?",
+}
+MOVES_ORIGINALS: Phrases = {
+    "en": "Moved files are no longer where they were. Say “copy” if they should stay there too, or “move” alone.",
+    "de": "Verschobene Dateien sind nicht mehr, wo sie waren. Sag „kopiere“, wenn sie auch dort bleiben sollen.",
+    "es": "Lo que se mueve ya no está donde estaba. Di «copia» si también debe quedarse allí, o solo «mueve».",
+}
+INTO_ITSELF: Phrases = {
+    "en": "I can't copy “{name}” into itself. Name another folder for the copy.",
+    "de": "„{name}“ kann ich nicht in sich selbst kopieren. Nenne einen anderen Ordner für die Kopie.",
+    "es": "No puedo copiar «{name}» dentro de sí misma. Di otra carpeta para la copia.",
+}
+INSIDE_OR_NAMED: Phrases = {
+    "en": "There is no “{end}” yet. Should the copy of “{name}” go {inside}, or {named}?",
+    "de": "„{end}“ gibt es noch nicht. Soll die Kopie von „{name}“ {inside} oder {named}?",
+    "es": "Todavía no hay «{end}». ¿La copia de «{name}» va {inside} o {named}?",
+}
+INSIDE: Phrases = {
+    "en": "into a folder “{end}”",
+    "de": "in einen Ordner „{end}“",
+    "es": "a una carpeta «{end}»",
+}
+NAMED: Phrases = {"en": "be named “{end}”", "de": "„{end}“ heißen", "es": "se llama «{end}»"}
+FOLDER: Phrases = {"en": "folder", "de": "Ordner", "es": "carpeta"}
+AS: Phrases = {"en": "as", "de": "als", "es": "como"}
+TAKEN: Phrases = {
+    "en": "There is a “{name}” already, and I overwrite nothing. What should the copy be called?",
+    "de": "„{name}“ gibt es schon, und ich überschreibe nichts. Wie soll die Kopie heißen?",
+    "es": "Ya hay un «{name}», y no sobrescribo nada. ¿Cómo se debe llamar la copia?",
 }
 CONTRADICTS: Phrases = {
     "en": "You ask for “{said}” and also to leave it alone. Which is it?",

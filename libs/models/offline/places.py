@@ -17,8 +17,13 @@ from libs.retrieval.words import Word, extension_of
 INTO = frozenset(
     ("to", "into", "onto", "nach", "zu", "zum", "zur", "a", "al", "under", "beneath", "below", "underneath")
 )
+UNDER = frozenset(("under", "beneath", "below", "underneath"))
+"""Where something is, unless it is put there."""
 IN = frozenset(
-    ("in", "inside", "within", "from", "of", "im", "ins", "aus", "von", "vom", "en", "de", "del", "dentro", "desde")
+    (
+        *("in", "inside", "within", "from", "of", "across", "throughout"),
+        *("im", "ins", "aus", "von", "vom", "en", "de", "del", "dentro", "desde"),
+    )
 )
 PUTS = listed(
     "put puts pack packe packen leg lege legen verschiebe verschieben verschieb pon poner mete meter collect gather"
@@ -81,20 +86,50 @@ def _after_things(clause: Clause, place: Place) -> bool:
 
 def _turned(clause: Clause, found: list[Place], ground: Ground) -> tuple[Place, ...]:
     """What is searched for ("suche nach X") is no target; what is put in a folder goes into it."""
-    if clause.says("find") and not clause.says("move"):
+    if clause.says("find") and not clause.says("move", "copy"):
         return tuple(place for place in found if not place.target)
-    packs = any(is_archive(name.text) for name in clause.names)
-    puts = not packs and clause.says("move") and any(_puts(word) for word in clause.words)
+    if not clause.says("move", "copy", "create", "organize", "pack", "unpack") and _deed(clause):
+        found = [replace(place, after="in") if place.after in UNDER else place for place in found]
+    packs = any(is_archive(name.text) for name in clause.names) and not clause.says("copy")
+    puts = not packs and clause.says("move", "copy") and any(_puts(word) for word in clause.words)
     wished = not packs and not _deed(clause) and any(word.folded in WISHES for word in clause.words)
     if not packs and clause.concepts.isdisjoint(ACTIONS) and not any(place.target for place in found):
         # Without a verb, what is not there yet is where something goes: "mp3s in Ordner Ton", "a.pdf: folder New".
         new = [place for place in found if ground.has(place.said.strip("/")) is None and _after_things(clause, place)]
         found = [replace(place, after="into", beside=False) if place in new else place for place in found]
+    if clause.says("unpack") and not any(place.target for place in found):
+        return tuple(replace(place, after="into") if _unpacked_into(clause, place) else place for place in found)
     if (puts or wished) and not any(place.target for place in found):
         return tuple(
             replace(place, after="into") if place.after in ("in", "im", "ins", "en") else place for place in found
         )
+    if clause.says("copy") and not any(place.target for place in found):
+        return tuple(replace(place, after="into") if _copied_into(clause, place, ground) else place for place in found)
     return tuple(found)
+
+
+def _unpacked_into(clause: Clause, place: Place) -> bool:
+    """ "Unpack musik/a.zip in samples": where the archive is has been said, so this is where it goes."""
+    said = [name for name in clause.names if is_archive(name.text) and "/" in name.text]
+    return place.after in WITHIN and bool(said) and said[0].start < place.item.start
+
+
+def _copied_into(clause: Clause, place: Place, ground: Ground) -> bool:
+    """ "Copy a.txt in Docs": into it, where what is copied is not in it. "The PDFs in Docs" may be those that are."""
+    if place.after not in WITHIN or ground.names is None:
+        return False
+    real = ground.has(place.said.strip("/").partition("/")[0])
+    held = real is not None and (ground.paths is None or any(path.startswith(f"{real}/") for path in ground.paths))
+    named = [name.text for name in clause.names if name is not place.item and name.kind is Name.PATH]
+    elsewhere = bool(named) and all("/" in name or ground.has(name) is not None for name in named)
+    elsewhere = elsewhere and not any(name.startswith(f"{real}/") for name in named)
+    return not held or elsewhere or any(word.folded in COPY_IN for word in clause.words)
+
+
+WITHIN = ("in", "en", "inside")
+"""Prepositions that say where something is, or where it goes."""
+COPY_IN = listed("copia copiar copie copiame copien")
+"""Spanish copies "en" a folder where others copy to one."""
 
 
 def _puts(word: Word) -> bool:
@@ -133,6 +168,8 @@ def _place(items: Sequence[Item], at: int, ground: Ground) -> Place | None:
         return None  # "in zwei Sätzen"
     if item.folded in MAIN and before and ground.has(item.text) is None and _folder_word(after):
         return Place(".", item, before)
+    if before in ("a", "al", *WITHIN) and after is None and _new(item, ground) and any(map(_copies, items)):
+        return Place(item.text, item, before)
     if item.folded in ROOT and before:
         return Place(".", item, "into" if before in ("in", "ins", "en") else before)
     if not _may_be_place(item, ground, before=before, beside=beside, last=after is None):
@@ -143,6 +180,16 @@ def _place(items: Sequence[Item], at: int, ground: Ground) -> Place | None:
 ROOT = listed("hauptordner hauptverzeichnis stammordner stammverzeichnis wurzelverzeichnis oberordner")
 MAIN = listed("main top root parent principal raiz")
 """With the word folder, the one that we work in: "up into the main folder"."""
+
+
+def _new(item: Word, ground: Ground) -> bool:
+    """May a folder be called so that is not there yet?"""
+    named = item.unknown or (item.text[0].isupper() and not {*item.concepts}.isdisjoint(KINDS))
+    return named and not ground.called(item.text)
+
+
+def _copies(item: Item) -> bool:
+    return isinstance(item, Word) and "copy" in item.concepts
 
 
 def _folder_word(item: Item | None) -> bool:
@@ -188,7 +235,7 @@ def _preposition(items: Sequence[Item], at: int) -> str:
             return "into" if _into_a_folder(items, at, item) else item.folded
         if "inside" in item.concepts:
             return "in"
-        if "move" in item.concepts and item.folded.endswith(("_into", "_to", "_in")):
+        if ("move" in item.concepts or item.filler) and item.folded.endswith(("_into", "_to", "_in")):
             return "into"
         passes = item.filler or not set(item.concepts).isdisjoint((*FOLDER_WORDS, "name", "here")) or item.folded in NEW
         if not passes:

@@ -6,42 +6,38 @@ It is careful in one direction only: what it does not understand it asks about, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 
 from libs.events.committee import Task
 from libs.models.offline import phrasebook as say
-from libs.models.offline.clauses import ACTIONS, Mood, Name
-from libs.models.offline.drafting import Draughtsman, NewId, ordered, plan_of, spread
-from libs.models.offline.earlier import Lost, in_full
+from libs.models.offline import replies
+from libs.models.offline.clauses import Mood, Name, Reading
+from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, plan_of, spread
+from libs.models.offline.earlier import Lost, chosen_instead, in_full, nearest_instead
 from libs.models.offline.filling import fill
-from libs.models.offline.goals import Goal, Intent, all_of, intent
+from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent
 from libs.models.offline.ground import Ground, NoSuchPlace, Outside
+from libs.models.offline.looking import Looking, only_looks
 from libs.models.offline.matching import Matcher
+from libs.models.offline.proposals import described, spoken
 from libs.models.offline.reading import read
 from libs.models.offline.refusals import Refusals
+from libs.models.offline.replies import Wish
 from libs.models.offline.reservations import Reservations
 from libs.models.offline.scenes import Scene, inherited, scene_of
 from libs.models.offline.unplaced import Unplaced
 from libs.models.offline.voice import Voice
-from libs.models.ports import Drafted, PlannerOutcome, Unclear, Why
-from libs.retrieval.words import fold, words
+from libs.models.ports import Answered, Drafted, Offer, PlannerOutcome, Unclear, Why
+from libs.retrieval.words import fold
 from libs.skills import Categories, Effect, ToolDefinition
+from libs.skills.categories import split_suffix
 
-YES = re.compile(
-    r"^\W*(yes|yep|yeah|sure|ok|okay|do it|go ahead|please do|ja|klar|gerne?|mach das|si|vale|claro|hazlo)\b"
-)
-NO = re.compile(r"^\W*(no|nope|never ?mind|cancel|stop|nein|lass es|abbrechen|nada|dejalo)\W*$")
-BOTH = re.compile(r"^\W*(both|all( of them)?|everything|beides?|alles?|alle|ambos|ambas|todo|las dos)\W*$")
 REST = re.compile(r"\b(rm\s+-\w*[rf]|mkfs|dd\s+if=|:\(\)\s*\{)")
-
-LINKS = {"target": "to", "new_name": "to", "name": "named", "query": "for"}
-LEADING = (
-    r"^(to|into|in|named|called|for|as|nach|namens|a|al|llamada?)\s+"
-    r"(the\s+|den\s+|la\s+)?(folder\s+|ordner\s+|carpeta\s+)?"
-)
+LOOKED_AFTER = (Why.GREETING, Why.DECLINED, Why.ANSWER)
+"""Words alone that a look does better than."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +50,100 @@ class Planner:
     now: Callable[[], datetime]
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
+        return (await self._heard(task, catalogue))[1]
+
+    async def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> str:
+        """What is asked for, in the words that the replies to our questions came to."""
+        return (await self._heard(task, catalogue))[0].text
+
+    async def _heard(self, task: Task, catalogue: Sequence[ToolDefinition]) -> tuple[Wish, PlannerOutcome]:
+        """Each reply in turn, with the question that it answers: planning is deterministic, so that is asked again."""
         tools = _allowed(catalogue, task.tools)
-        if not task.clarification:
-            return await _Planning(self, task, tools).outcome()
-        before = await _Planning(self, task.model_copy(update={"clarification": None}), tools).outcome()
-        return await _Planning(self, _completed(task, before), tools).outcome()
+        said = [*task.replies, *((task.clarification,) if task.clarification else ())]
+        wish = Wish(task.text, skill=None if task.skill in said else task.skill)
+        outcome = await self._planned(task, wish, tools)
+        for reply in said:
+            wish, outcome = await self._replied(task, wish, outcome, reply=reply, tools=tools)
+        return wish, outcome
+
+    async def _replied(
+        self, task: Task, wish: Wish, before: PlannerOutcome, *, reply: str, tools: Sequence[ToolDefinition]
+    ) -> tuple[Wish, PlannerOutcome]:
+        """The first of the reply's meanings that comes to a plan, else the one that is most its own."""
+        if replies.refused(reply):
+            return wish, _Planning(self, task, wish, tools).undone()
+        tried = []
+        for meant in self._meanings(task, wish, before, reply):
+            outcome = await self._planned(task, meant, tools)
+            if isinstance(outcome, Drafted):
+                return meant, outcome
+            tried.append((meant, outcome))
+        last, outcome = tried[0]
+        if isinstance(outcome, Unclear) and isinstance(before, Unclear) and outcome.question == before.question:
+            return last, _Planning(self, task, last, tools).at_a_loss()
+        return last, outcome
+
+    def _meanings(self, task: Task, wish: Wish, before: PlannerOutcome, reply: str) -> Iterator[Wish]:
+        """What was offered, a wish of its own, the files or the value that was asked for, or more words of the wish."""
+        if isinstance(before, Unclear) and (offer := replies.taken(reply, before)) is not None:
+            yield wish.takes(offer)
+            return
+        fresh = Wish(replies.anew(reply))
+        alone, whole = (self._read(task, text) for text in (fresh.text, wish.text))
+        if stands := replies.stands(alone, whole):
+            yield fresh
+        ground = Ground.of(task.root, task.workspace)
+        if replies.chooses(alone) and not replies.spares(whole):
+            instead = chosen_instead(wish.text, fresh.text, ground, self.now())
+            if instead is not None:
+                yield replace(wish, text=instead)
+        yield replies.completed(wish, before, reply) or replies.combined(wish, reply)
+        if not stands and fresh.text != reply:
+            yield fresh
+
+    def _read(self, task: Task, text: str) -> Reading:
+        return read(text, Ground.of(task.root, task.workspace).spoken, now=self.now())
+
+    async def _planned(self, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> PlannerOutcome:
+        planning = _Planning(self, task, wish, tools)
+        outcome = await planning.outcome()
+        looked = planning.look(outcome) or planning.proposal(outcome)
+        return looked or await self._guessed(task, planning, outcome, tools=tools) or outcome
+
+    async def _guessed(
+        self, task: Task, planning: _Planning, outcome: PlannerOutcome, *, tools: Sequence[ToolDefinition]
+    ) -> Unclear | None:
+        """The request with the files in it that its words come nearest to, as a proposal; nothing is done by it."""
+        request = planning.named_outright(outcome)
+        if request is None:
+            return None
+        guess = _Planning(self, task, Wish(request), tools)
+        plan = await guess.outcome()
+        return guess.proposes(plan) if isinstance(plan, Drafted) else None
 
 
 class _Planning:
     """One request on its way to an outcome."""
 
-    def __init__(self, planner: Planner, task: Task, tools: Sequence[ToolDefinition]) -> None:
-        self._planner, self._task = planner, task
+    def __init__(self, planner: Planner, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> None:
+        self._planner, self._wish, self._task = planner, wish, wish.of(task)
         # What a tool from outside is good for takes a model to tell; words alone would call it by accident.
         self._tools = {tool.name: tool for tool in tools if tool.in_workspace}
         self._ground = Ground.of(task.root, task.workspace)
-        self._answer = fold(task.clarification or "")
         now = planner.now()
-        self._full = in_full(task, self._ground, now)
-        self._reading = read(self._text(), self._ground.spoken, now=now)
+        self._full = in_full(self._task, self._ground, now)
+        text = self._full if isinstance(self._full, str) else self._task.text
+        self._reading = read(text, self._ground.spoken, now=now)
         self._voice = Voice(self._reading, self._tools)
+        self._found = Intent()
 
     async def outcome(self) -> PlannerOutcome:
         if (told := self._beforehand()) is not None:
             return told
         matcher, tools = self._planner.matcher, list(self._tools.values())
         found = await intent(self._reading, matcher, self._ground, self._task.skill, tools=tools)
-        found = all_of(found) if BOTH.match(self._answer) else found
+        found = all_of(found) if self._wish.all_of_it else best_of(found) if self._wish.agreed else found
+        self._found = found
         try:
             return self._planned(found) if found.goals else Unplaced(self._voice, self._ground).outcome(found)
         except Outside as place:
@@ -88,18 +151,86 @@ class _Planning:
         except NoSuchPlace as place:
             return self._voice.no_such(str(place), self._ground)
 
+    def undone(self) -> PlannerOutcome:
+        return self._voice.answers(say.UNDONE)
+
+    def at_a_loss(self) -> PlannerOutcome:
+        """The same question twice helps nobody: what can be done here is said instead."""
+        return self._voice.asks(say.AT_A_LOSS, examples=self._voice.examples_of(self._ground))
+
+    def look(self, outcome: PlannerOutcome) -> Drafted | None:
+        """A look at what nobody understood, where it surely wants no change."""
+        lost = isinstance(self._full, Lost) or self._wish.answered
+        if isinstance(outcome, Drafted) or lost or not only_looks(self._reading):
+            return None
+        looking = Looking(self._reading, Scene(self._reading.text, self._ground, self._planner.categories), self._tools)
+        if isinstance(outcome, Answered) and outcome.why not in LOOKED_AFTER:
+            return None
+        best = looking.best() if looking.of_ours() else None
+        if best is None:
+            return None
+        return self._told([best], self._voice.say(say.ONLY_LOOKS))
+
+    def proposal(self, outcome: PlannerOutcome) -> Unclear | None:
+        """What the nearest skills would do, in plain words; nothing where none of them comes to a plan."""
+        if not isinstance(outcome, Unclear) or not outcome.candidates or outcome.missing:
+            return None
+        drawn = [(one, self._would(one.skill)) for one in outcome.candidates]
+        offers = [(one, Offer(label, "", one.skill)) for one, label in drawn if label is not None]
+        if not offers:
+            return None
+        said = self._voice.said(*(doubt.clause for doubt in self._found.doubts if doubt.near))
+        told = [one.model_copy(update={"description": offer.label}) for one, offer in offers]
+        return self._voice.proposes([offer for _, offer in offers], told, said=said)
+
+    def named_outright(self, outcome: PlannerOutcome) -> str | None:
+        """The words with the files that they come nearest to, where a change was not understood."""
+        declined = isinstance(outcome, Answered) and outcome.why is Why.DECLINED
+        open_still = isinstance(outcome, Unclear) and not outcome.offers
+        if (
+            not (declined or open_still)
+            or self._ground.paths is None
+            or self._wish.agreed
+            or replies.spares(self._reading)
+        ):
+            return None
+        return nearest_instead(self._reading, self._ground)
+
+    def proposes(self, drafted: Drafted) -> Unclear | None:
+        label = described(drafted.plan, self._tools, self._ground, self._reading.language)
+        changes = any(step.mutates for step in drafted.plan.steps)
+        if label is None or not changes:
+            return None
+        return self._voice.proposes([Offer(label, self._reading.text)], (), said=self._reading.text)
+
+    def _would(self, skill: str) -> str | None:
+        """What a plan with this skill's nearest tool comes to."""
+        doubts = [
+            replace(doubt, near=tuple(one for one in doubt.near if one.tool.skill == skill))
+            for doubt in self._found.doubts
+        ]
+        try:
+            scene = scene_of(self._reading, self._ground, self._planner.categories)
+            outcome = self._drafted(best_of(replace(self._found, doubts=tuple(doubts))), scene)
+        except (Outside, NoSuchPlace):
+            return None
+        if not isinstance(outcome, Drafted):
+            return None
+        looks = not any(step.mutates for step in outcome.plan.steps)
+        if looks and replies.wants_change(self._reading):
+            return None
+        return described(outcome.plan, self._tools, self._ground, self._reading.language)
+
     def _beforehand(self) -> PlannerOutcome | None:
         """What needs no look at the tools."""
-        if NO.match(self._answer):
-            return self._voice.answers(say.UNDONE)
         if REST.search(fold(self._task.text)):
             return self._voice.answers(say.DANGEROUS, Why.DANGEROUS)
-        if isinstance(self._full, Lost) and not self._answer:
+        if isinstance(self._full, Lost) and not self._wish.answered:
             return self._voice.asks(say.EARLIER, "paths", said=self._full.said)
-        if self._reading.torn and not self._answer:
+        if self._reading.torn and not self._wish.answered:
             return self._voice.asks(say.WHAT_WITH, said=self._task.text)
         if self._reading.says("undo"):
-            return self._voice.answers(say.UNDO, Why.DECLINED)
+            return self._voice.answers(say.UNDO, Why.UNDO)
         return self._outside(beyond) if (beyond := self._beyond()) is not None else None
 
     def _beyond(self) -> str | None:
@@ -115,13 +246,6 @@ class _Planning:
     def _outside(self, place: str) -> PlannerOutcome:
         return self._voice.answers(say.OUTSIDE, Why.DANGEROUS, name=f"“{place}”")
 
-    def _text(self) -> str:
-        """The request, with the person's answer to our question as its last words."""
-        text, answer = self._full if isinstance(self._full, str) else self._task.text, self._task.clarification
-        if not answer or YES.match(self._answer) or BOTH.match(self._answer):
-            return text
-        return f"{text.rstrip(' .!?')}, {answer}"
-
     def _planned(self, found: Intent) -> PlannerOutcome:
         scene = scene_of(self._reading, self._ground, self._planner.categories)
         open_still = Reservations(
@@ -129,8 +253,8 @@ class _Planning:
             scene,
             self._tools,
             self._task.text,
-            answered=bool(self._answer),
-            agreed=YES.match(self._answer) is not None,
+            answered=self._wish.answered,
+            agreed=self._wish.agreed,
         )
         return open_still.outcome(found) or self._drafted(found, scene)
 
@@ -146,7 +270,12 @@ class _Planning:
             scene = _after(goal, scene)
         if not drawn.steps:
             return self._voice.answers(say.UNDONE)
-        return Drafted(plan_of(drawn.steps, reasoning=self._reasoning(goals), new_id=self._planner.new_id))
+        return self._told(drawn.steps, self._reasoning(goals))
+
+    def _told(self, steps: Sequence[Draft], reasoning: str) -> Drafted:
+        """The plan, with its steps in the words of the request's language."""
+        plan = plan_of(steps, reasoning=reasoning, new_id=self._planner.new_id)
+        return Drafted(spoken(plan, self._tools, self._ground, self._reading.language))
 
     def _permitted(self, goal: Goal, found: Intent) -> list[Goal]:
         """The goal, or only its reads where the person ruled the change out."""
@@ -159,19 +288,6 @@ class _Planning:
         return " ".join(
             f"“{self._voice.said(goal.clause)}” means {goal.tool.name} ({goal.score:.2f})." for goal in goals
         )
-
-
-def _completed(task: Task, before: PlannerOutcome) -> Task:
-    """The task with a bare answer put where it belongs: asked "into which folder?", `Docs` means "to Docs"."""
-    answer = (task.clarification or "").strip(" .!?\"'“”„«»`")
-    param = before.missing[0] if isinstance(before, Unclear) and len(before.missing) == 1 else ""
-    link = LINKS.get(param)
-    bare = re.sub(LEADING, "", answer, flags=re.IGNORECASE)
-    acts = any(not ACTIONS.isdisjoint(word.concepts) for word in words(bare))
-    wordy = len(bare.split()) > 6 or acts or NO.match(fold(answer))
-    if link is None or wordy or not bare:
-        return task
-    return task.model_copy(update={"text": f'{task.text.rstrip(" .!?")} {link} "{bare}"', "clarification": None})
 
 
 def _allowed(catalogue: Sequence[ToolDefinition], allowlist: Sequence[str]) -> list[ToolDefinition]:
@@ -193,5 +309,9 @@ def _after(goal: Goal, scene: Scene) -> Scene:
     if goal.tool.effect is not Effect.CREATE:
         return scene
     args = fill(goal.tool, goal.clause, scene).args
+    if goal.clause.says("unpack"):
+        return replace(scene, created=str(args.get("target") or split_suffix(str(args["path"]))[0]))
+    if goal.clause.says("copy"):
+        return replace(scene, created=str(args["target"])) if "target" in args else scene
     where, name = str(args.get("path", ".")), str(args.get("name", ""))
     return replace(scene, created=name if where == "." else f"{where}/{name}")

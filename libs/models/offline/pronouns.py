@@ -15,7 +15,7 @@ def points_back(words: Iterable[Word], pronouns: frozenset[str] = PRONOUNS) -> b
     return any(word.folded in pronouns for word in words)
 
 
-INSIDE = listed("in into to onto inside within under nach zu en a al dentro de")
+INSIDE = listed("in into to onto inside within under nach zu en a al dentro de from aus desde")
 THERE = listed("therein hinein dorthin darin dort darein rein ahi alli dentro")
 
 
@@ -24,6 +24,23 @@ def a_place(items: Sequence[Item], word: Word) -> bool:
     at = next((n for n, item in enumerate(items) if item is word), 0)
     before = items[at - 1] if at else None
     return isinstance(before, Word) and before.folded in INSIDE
+
+
+def from_there(items: Sequence[Item]) -> bool:
+    """ "The CSVs from it", "die Bilder daraus": out of the folder that was just made."""
+    for at, item in enumerate(items):
+        if isinstance(item, Named):
+            continue
+        if item.folded == "daraus":
+            return True
+        before = items[at - 1] if at else None
+        if isinstance(before, Word) and before.folded in OUT_OF and item.folded in THERE | PLACE_WORDS:
+            return True
+    return False
+
+
+OUT_OF = listed("from in inside aus von de desde en")
+PLACE_WORDS = listed("it there ihm dort ello ella alli ahi")
 
 
 def the_things(items: Sequence[Item]) -> tuple[Word, ...]:

@@ -12,11 +12,12 @@ from datetime import datetime
 from libs.models.offline import courtesy
 from libs.models.offline.archives import into_archive
 from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, OR, Clause, Item, Measure, Mood, Named, Reading
+from libs.models.offline.copying import copying, with_backups
 from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.idioms import plainly
 from libs.models.offline.measures import Measured, measured
-from libs.models.offline.moods import corrected, mooded, negated, selects
-from libs.models.offline.naming import beside, known_as, masked, names
+from libs.models.offline.moods import all_but, corrected, mooded, negated, selects
+from libs.models.offline.naming import beside, known_as, masked, names, told_by_name
 from libs.models.offline.nesting import nested
 from libs.models.offline.repairs import repaired
 from libs.models.offline.telling import CONDITIONS
@@ -49,11 +50,12 @@ def read(text: str, known: Sequence[str] = (), *, now: datetime | None = None) -
     plain, told = courtesy.parted(plain, known, language)
     measures = [_measure(text, one) for one in (measured(plain, now) if now else ())]
     plain = masked(plain, measures)
-    said = [known_as(_article(_unslipped(word, known), language), known) for word in words(plain)]
+    read_words = told_by_name([_article(_unslipped(word, known), language) for word in words(plain)], known)
+    said = [known_as(word, known) for word in read_words]
     items = nested(sorted((*said, *named, *measures), key=lambda item: item.start), _folders(known))
-    items = reunited(items, plain)
+    items = with_backups(reunited(items, plain))
     said_for = [part for part in _parts(items, plain) if not _reason(part)]
-    parts = corrected(negated([_told(verbal(part), told, known) for part in said_for]))
+    parts = corrected(negated(all_but([_told(copying(verbal(part)), told, known) for part in said_for])))
     parts = [part for part in parts if part.items]
     return Reading(text, language, tuple(_returned(list(_gathered(parts)))), asked=plain, torn=torn)
 
@@ -270,12 +272,12 @@ def _relative(part: Clause) -> bool:
 
 
 def _moves(item: Item) -> bool:
-    return isinstance(item, Word) and "move" in item.concepts
+    return isinstance(item, Word) and bool({"move", "copy"} & {*item.concepts})
 
 
 def _goes_elsewhere(held: Clause, part: Clause) -> bool:
     """ "Move zips to Packed and exes to Setups": the same done to others, with another end."""
-    return held.says("move") and not _stands(part) and sends(held) and sends(part)
+    return held.says("move", "copy") and not _stands(part) and sends(held) and sends(part)
 
 
 def sends(part: Clause) -> bool:
@@ -304,7 +306,8 @@ def _returned(clauses: list[Clause]) -> list[Clause]:
     """Where something goes belongs to what is moved: in "move all but a.png into Photos" the end is the beginning's."""
     for at in range(1, len(clauses)):
         main, spare = clauses[at - 1], clauses[at]
-        if spare.mood is not Mood.SPARE or main.mood is not Mood.DO or not main.says("move", "pack", "organize"):
+        leads = main.mood is Mood.DO and main.says("move", "copy", "pack", "organize")
+        if spare.mood is not Mood.SPARE or not leads:
             continue
         cut = next((n for n in range(1, len(spare.items)) if _leads_somewhere(spare.items, n)), None)
         if cut is not None and not any(_leads_somewhere(main.items, n) for n in range(1, len(main.items))):
@@ -317,8 +320,10 @@ TOWARDS = listed("to into onto nach in en a al im ins")
 
 
 def _leads_somewhere(items: Sequence[Item], at: int) -> bool:
-    item = items[at]
-    return isinstance(item, Word) and item.folded in TOWARDS and at + 1 < len(items)
+    """But not after a "not": "not to Docs" says where nothing goes."""
+    item, before = items[at], items[at - 1] if at else None
+    denied = isinstance(before, Word) and bool({"not", "except"} & {*before.concepts})
+    return isinstance(item, Word) and item.folded in TOWARDS and at + 1 < len(items) and not denied
 
 
 def _stands(part: Clause) -> bool:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from libs.models.offline import phrasebook as say
 from libs.models.offline import quantities
 from libs.models.offline.clauses import Clause, Name, Named
 from libs.models.offline.drafting import paths
+from libs.models.offline.ends import makes_copies, open_end
 from libs.models.offline.filling import choosing, fill, filled_names, filters, folders
 from libs.models.offline.goals import Goal
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.scenes import Scene
-from libs.models.offline.selection import odd_kind, select
+from libs.models.offline.selection import glob_folders, mixed, odd_kind, select
 from libs.models.offline.voice import Voice
-from libs.models.ports import PlannerOutcome, Unclear, Why
+from libs.models.ports import Offer, PlannerOutcome, Unclear, Why
 from libs.skills import Effect, ToolDefinition, selected
 
 
@@ -36,7 +37,7 @@ class Refusals:
             self._several_ends,
             self._choice,
             self._miscounted,
-            self._elsewhere,
+            self._that_folder,
             self._incomplete,
             self._everything,
             self._contradicted,
@@ -49,13 +50,48 @@ class Refusals:
         strays = [name.text for name in goal.clause.names if _stray(name, goal.tool)]
         return self.voice.asks(say.SPARE_WHAT, "path", said=" ".join(strays)) if strays else None
 
-    def _too_many_names(self, goal: Goal, scene: Scene) -> Unclear | None:
+    def _too_many_names(self, goal: Goal, scene: Scene) -> PlannerOutcome | None:
         """One new name, and several files that could get it."""
+        if makes_copies(goal.tool):
+            return self._copies_of_one_name(goal, scene)
         names = [name for name in goal.clause.names if name.kind is not Name.GLOB]
         one_to_one = {"file", "new_name"} <= {*goal.tool.roles.values()}
         if not one_to_one or len(names) <= 2 or not goal.tool.mutates:
             return None
         return self.voice.asks(say.WHAT_WITH, "file", said=self.voice.said(goal.clause))
+
+    def _copies_of_one_name(self, goal: Goal, scene: Scene) -> PlannerOutcome | None:
+        """Several copies of one name, or a name that is there already: nobody knows what should become of that."""
+        args = fill(goal.tool, goal.clause, scene).args
+        given = {role: args.get(param) for param, role in goal.tool.roles.items()}
+        files, name, target = paths(given["files"]), given["copy_name"], given["target"]
+        within = next((path for path in files if target is not None and f"{target}/".startswith(f"{path}/")), None)
+        if within is not None:
+            return self.voice.answers(say.INTO_ITSELF, Why.DECLINED, name=within)
+        if (one := open_end(goal.tool, args, goal.clause, scene)) is not None:
+            return self._inside_or_named(goal, scene, name=one, end=str(target))
+        if name is not None and len(files) != 1:
+            return self.voice.asks(say.WHAT_WITH, "source", said=self.voice.said(goal.clause))
+        if len(files) != 1:
+            return None
+        around = target or files[0].rpartition("/")[0]
+        end = str(target or "") if name is None else f"{around}/{name}".lstrip("/").removeprefix("./")
+        return self.voice.asks(say.TAKEN, "copy_name", name=end) if self._is_a_file(end, scene) else None
+
+    def _inside_or_named(self, goal: Goal, scene: Scene, *, name: str, end: str) -> Unclear:
+        """Asks, and offers the request in the words of each answer."""
+        inside, named = self.voice.say(say.INSIDE, end=end), self.voice.say(say.NAMED, end=end)
+        asked = self.voice.asks(say.INSIDE_OR_NAMED, name=name, end=end, inside=inside, named=named)
+        text, place = self.voice.reading.text, next(p for p in places(goal.clause, scene.ground) if p.target)
+        at = goal.clause.items.index(place.item)
+        head, tail = text[: goal.clause.items[at - 1].start if at else place.item.start], text[place.item.end :]
+        into = f'{text[: place.item.start]}{self.voice.say(say.FOLDER)} "{end}"{tail}'
+        as_it = f'{head}{self.voice.say(say.AS)} "{end}"{tail}'
+        return replace(asked, offers=(Offer(inside, into), Offer(named, as_it)))
+
+    def _is_a_file(self, path: str, scene: Scene) -> bool:
+        ground = scene.ground
+        return path in (ground.paths or ()) or (ground.has(path) in ground.files and "/" not in path)
 
     def _not_allowed(self, goal: Goal, scene: Scene) -> PlannerOutcome | None:
         lacking = next((need.tool for need in goal.tool.needs if need.tool not in self.tools), None)
@@ -63,7 +99,7 @@ class Refusals:
 
     def _several_ends(self, goal: Goal, scene: Scene) -> Unclear | None:
         targets = {place.said for place in places(goal.clause, scene.ground) if place.target}
-        beside = goal.clause.says("beside") and goal.tool.effect is Effect.MOVE
+        beside = goal.clause.says("beside") and (goal.tool.effect is Effect.MOVE or goal.clause.says("copy"))
         odd = len(targets) > 1 or beside or (targets and goal.tool.effect is Effect.DELETE)
         if not odd or not goal.tool.mutates:
             return None
@@ -77,8 +113,11 @@ class Refusals:
         picked = select(clause, scene.ground, scene.categories)
         if picked.patterns and {*picked.patterns} <= {*scene.exclude}:
             return self.voice.asks(say.CONTRADICTS, said=self.voice.said(goal.clause))
+        if picked.lost or len(glob_folders(clause)) > 1:
+            return self.voice.asks(say.SPARE_WHAT, "paths", said=" ".join(picked.lost) or self.voice.said(clause))
         takes_files = {"files", "listed"} & {*goal.tool.roles.values()}
-        if takes_files and not picked.patterns and _names_them(clause) and fill(goal.tool, goal.clause, scene).listing:
+        lost = not picked.patterns or not (clause.says("all") or mixed(clause, scene.ground))
+        if takes_files and lost and _names_them(clause) and fill(goal.tool, goal.clause, scene).listing:
             return self.voice.asks(say.SPARE_WHAT, "paths", said=self.voice.said(goal.clause))  # named, and lost
         if takes_files and (odd := odd_kind(clause, scene.ground)):
             return self.voice.asks(say.SPARE_WHAT, "paths", said=odd)
@@ -107,16 +146,14 @@ class Refusals:
         among = self.voice.among(held[:8])
         return self.voice.asks(say.NO_SUCH_ONE, "paths", said=self.voice.said(goal.clause), among=among)
 
-    def _elsewhere(self, goal: Goal, scene: Scene) -> Unclear | None:
-        """A bare name that is there only in some folder."""
-        clause = choosing(goal.tool, goal.clause, scene)
-        if not goal.tool.mutates or folders(clause, scene)[0] != ".":
+    def _that_folder(self, goal: Goal, scene: Scene) -> Unclear | None:
+        """ "Put them into Bergen, then zip that folder": all that is here is another one."""
+        whole = "archive" in goal.tool.roles.values() and fill(goal.tool, goal.clause, scene).listing
+        if not whole or not goal.clause.says("folder") or folders(goal.clause, scene) != (".",):
             return None
-        for name in clause.names:
-            written = self.voice.reading.text[name.start : name.end]
-            if name.text in (scene.ground.paths or ()) and "/" in name.text and "/" not in written:
-                return self.voice.no_such(name.text.rpartition("/")[2], scene.ground)
-        return None
+        others = (clause for clause in self.voice.reading.clauses if clause.items[0].start < goal.clause.items[0].start)
+        led = any(place.target for clause in others for place in places(clause, scene.ground))
+        return self.voice.asks(say.SPARE_WHAT, "paths", said=self.voice.said(goal.clause)) if led else None
 
     def _incomplete(self, goal: Goal, scene: Scene) -> Unclear | None:
         missing = fill(goal.tool, goal.clause, scene).missing

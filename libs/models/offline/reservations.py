@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from libs.models.offline import phrasebook as say
 from libs.models.offline import quantities
 from libs.models.offline.clauses import Clause, Mood, Name
+from libs.models.offline.copying import originals_stay
 from libs.models.offline.courtesy import CHOOSES
+from libs.models.offline.drafting import ordered
 from libs.models.offline.filling import KEEP, filters
 from libs.models.offline.goals import Doubt, Goal, Intent
 from libs.models.offline.ground import Ground
@@ -70,6 +72,11 @@ class Reservations:
         return QUESTION.match(fold(self.voice.reading.sentence(goal.clause))) is not None
 
     def _unread(self, found: Intent, changes: Sequence[Goal]) -> Unclear | None:
+        if any(goal.tool.effect is Effect.MOVE for goal in changes) and originals_stay(self.voice.reading):
+            return self.voice.asks(say.MOVES_ORIGINALS)
+        moved = next((goal for goal in changes if self._moves_beside_a_copy(goal)), None) or _removes_copies(found)
+        if moved is not None:
+            return self.voice.asks(say.WHAT_WITH, said=self.voice.said(moved.clause))
         doubts = [doubt for doubt in self._doubts(found) if changes or doubt.clause.acts]
         if doubts and not self.agreed:
             return self._in_part(doubts)
@@ -82,6 +89,11 @@ class Reservations:
             return self._unfiltered(vague)
         left = (self._left_open(changes) or " ".join(self._strange())) if changes and not outright else ""
         return self.voice.asks(say.SPARE_WHAT, "exclude", said=left) if left else None
+
+    def _moves_beside_a_copy(self, goal: Goal) -> bool:
+        """Where something is copied, "b.txt to Docs" moves nothing unless a verb says so."""
+        outright = goal.clause.says("move", "organize", "clean", "type")
+        return goal.tool.effect is Effect.MOVE and not outright and self.voice.reading.says("copy")
 
     def _outright(self, goal: Goal) -> bool:
         """Are all its files named? Then nothing that is said around it could mean others."""
@@ -163,6 +175,13 @@ class Reservations:
         return [word for picked in spared for word in picked.strange] + [
             word.text for word in never if not ground.has(word.text) and not ground.called(word.text)
         ]
+
+
+def _removes_copies(found: Intent) -> Goal | None:
+    """Duplicates that are removed after something was copied: the copies would go again."""
+    changes = [goal for goal in ordered(found) if goal.tool.mutates]
+    copied = next((n for n, goal in enumerate(changes) if goal.clause.says("copy")), len(changes))
+    return next((goal for goal in changes[copied:] if goal.clause.says("duplicate") and goal.tool.deletes({})), None)
 
 
 def _choosy(told: Clause) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from libs.models.offline.clauses import Clause, Mood, Reading
 from libs.models.offline.ground import Ground
+from libs.models.offline.keeping import spares_copies
 from libs.models.offline.measures import Filters, opposed
 from libs.models.offline.places import places
 from libs.models.offline.selection import Selection, select, spared
@@ -27,6 +28,8 @@ class Scene:
     folder: str = "."
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    """Of copies, those that stay whatever else is removed."""
     chosen: str | None = None
     """The one of several named folders that this time is meant."""
     created: str | None = None
@@ -37,6 +40,8 @@ class Scene:
     """Where the request says that only files, or only folders, are meant."""
     named: str | None = None
     """The one of several new names that this time is meant."""
+    feeds: bool = False
+    """Is it a list for another step, and not what was asked for?"""
     changes: bool = False
     """Is it for a change? "The files" of a change are files and no folders."""
 
@@ -44,22 +49,37 @@ class Scene:
 def scene_of(reading: Reading, ground: Ground, categories: Categories) -> Scene:
     """Raises `Outside` or `NoSuchPlace` where something is spared that cannot be meant."""
     only = [pattern for clause in reading.wishes(Mood.ONLY) for pattern in select(clause, ground, categories).patterns]
-    left_alone = spared_in(reading, ground, categories)
+    alone, kept = left_alone(reading, ground, categories)
     return Scene(
         reading.text,
         ground,
         categories,
         only=tuple(only),
-        exclude=tuple(dict.fromkeys(pattern for picked in left_alone for pattern in picked.patterns)),
+        exclude=alone,
+        kept=kept,
         filters=bounds(reading),
         node_kind=_node_kind(reading),
     )
 
 
+def left_alone(reading: Reading, ground: Ground, categories: Categories) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The patterns of what is out of everything, and those of copies that are compared and stay."""
+    copies = any(clause.says("duplicate") for clause in reading.wishes(Mood.DO))
+    alone: dict[str, None] = {}
+    kept: dict[str, None] = {}
+    for clause, picked in _spared(reading, ground, categories):
+        (kept if copies and spares_copies(clause) else alone).update(dict.fromkeys(picked.patterns))
+    return tuple(alone), tuple(kept)
+
+
 def spared_in(reading: Reading, ground: Ground, categories: Categories) -> list[Selection]:
     """What each clause leaves alone, but for sizes, times and folders as such: these bound the listings instead."""
+    return [picked for _, picked in _spared(reading, ground, categories)]
+
+
+def _spared(reading: Reading, ground: Ground, categories: Categories) -> list[tuple[Clause, Selection]]:
     return [
-        spared(clause, ground, categories)
+        (clause, spared(clause, ground, categories))
         for clause in reading.wishes(Mood.SPARE)
         if opposed(clause.filters) is None and _node(clause) is None
     ]
@@ -83,7 +103,7 @@ def inherited(scene: Scene, clause: Clause, reading: Reading) -> Scene:
         for place in places(before, scene.ground)
         if before.items[0].start <= clause.items[0].start
         and not place.target
-        and not (place.beside and before.says("create", "remove", "rename", "move", "pack"))
+        and not (place.beside and before.says("create", "remove", "rename", "move", "copy", "pack"))
     ]
     return replace(scene, folder=scene.ground.path(named[-1])) if named else scene
 

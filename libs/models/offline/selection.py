@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -36,6 +37,8 @@ class Selection:
     patterns: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     strange: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    """What was said of them and could not be brought together with the rest: it is asked about, never dropped."""
 
     def __bool__(self) -> bool:
         return bool(self.patterns or self.names)
@@ -45,10 +48,11 @@ def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
     """What a clause picks out. Its folders are left aside, except where sparing: there a folder is spared whole."""
     rest = _choosing(clause, ground)
     called = named_words(clause, ground)
-    groups = [_picked(group, called, categories) for group in clause.groups(rest)]
-    patterns = _named_like(rest, [pattern for found in groups for pattern in found.patterns])
+    groups = clause.groups(rest)
+    picked = [_picked(group, called, categories) for group in _with_pieces(groups)]
+    patterns = _named_like(rest, [pattern for found in picked for pattern in found.patterns])
     if patterns and mixed(clause, ground):
-        patterns += [escaped(name) for found in groups for name in found.names]
+        patterns += [escaped(name) for found in picked for name in found.names]
     known = {item for item, _ in called}
     names = [item.text for item in rest if isinstance(item, Named) and item.kind is not Name.GLOB]
     strange = [
@@ -56,24 +60,120 @@ def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
         for item in rest
         if isinstance(item, Word) and item.unknown and item not in known and not extension_of(item.folded)
     ]
-    strange += [word for found in groups for word in found.strange]
-    return Selection(tuple(dict.fromkeys(patterns)), tuple(dict.fromkeys(names)), tuple(strange))
+    strange += [word for found in picked for word in found.strange]
+    lost = [word for found in picked for word in found.lost] + [
+        word for group in groups for word in _not_told_by(group, known, ground)
+    ]
+    lost += _one_more_piece(groups)
+    return Selection(tuple(dict.fromkeys(patterns)), tuple(dict.fromkeys(names)), tuple(strange), tuple(lost))
+
+
+def _with_pieces(groups: Sequence[list[Item]]) -> list[list[Item]]:
+    """ "PDFs and photos with draft in the name": what is said of names at the end holds for all that is listed before
+    it, as sizes and times do.
+    """
+    told = [list(group) for group in groups]
+    for at, group in enumerate(told):
+        pieces = [item for item in group if _a_piece(item)]
+        if not pieces or not any(_kind_noun(item) for item in group):
+            continue
+        for before in told[:at]:
+            if any(_kind_noun(item) for item in before) and not any(isinstance(item, Named) for item in before):
+                before.extend(pieces)
+    return told
+
+
+def _one_more_piece(groups: Sequence[Sequence[Item]]) -> list[str]:
+    """ "PDFs with gas in the name and with bill in the name": whether both must be there is not plain. "Those that
+    begin so, and those that end so" are both.
+    """
+    for at, group in enumerate(groups):
+        pieces = [item.text for item in group if _a_piece(item)]
+        before = [item for one in groups[:at] for item in one]
+        if not pieces or not any(map(_a_piece, before)) or any(map(_kind_noun, group)):
+            continue
+        anew = any(isinstance(item, Word) and item.folded in THOSE for item in group)
+        if not anew or any(map(_told_kind, before)):
+            return pieces
+    return []
+
+
+THOSE = listed("los las those ones die diejenigen all alle everything anything todo todos")
+
+
+def _not_told_by(group: Sequence[Item], known: AbstractSet[Item], ground: Ground) -> Iterator[str]:
+    """ "The reciept pics": what tells which of the kind, and nobody knows, nor is it in any name."""
+    kinds = any(_kind_noun(item) for item in group) or not known.isdisjoint(group)
+    yield from (item.text for item in group if kinds and isinstance(item, Word) and item not in known and _a_year(item))
+    for before, item in pairwise(group):
+        strange = isinstance(before, Word) and before.unknown and not extension_of(before.folded)
+        beside = strange and before not in known and _kind_noun(item) and not before.text.isdigit()
+        if beside and ground.has(before.text) is None and not ground.called(before.text):
+            yield before.text
+
+
+def _a_year(item: Word) -> bool:
+    """One that no time was read from."""
+    return YEAR.fullmatch(item.text) is not None
+
+
+YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def glob_folders(clause: Clause) -> tuple[str, ...]:
+    """The folders that patterns name: logs of "logs/*.gz"."""
+    above = (name.text.rpartition("/")[0] for name in clause.names if name.kind is Name.GLOB)
+    return tuple(dict.fromkeys(folder for folder in above if folder and "*" not in folder))
+
+
+def _a_piece(item: Item) -> bool:
+    """A pattern that the words came to, rather than one that stands there: "with draft in the name"."""
+    return isinstance(item, Named) and item.kind is Name.GLOB and len(item.text) < item.end - item.start
 
 
 def _picked(group: Sequence[Item], called: Sequence[Called], categories: Categories) -> Selection:
-    """What one noun and all that tells which of it pick out: several words of names tell those that have them all."""
-    patterns = [pattern for item in group for pattern in _patterns(item, categories)]
-    names = tuple(item.text for item in group if isinstance(item, Named) and file_like(item))
+    """What one noun and all that tells which of it pick out. All of it must hold: a kind, a piece of the name, and each
+    word that the names have.
+    """
+    kinds = _of_all([_patterns(item, categories) for item in group if isinstance(item, Word)])
+    globs = [pattern for item in group if isinstance(item, Named) for pattern in _patterns(item, categories)]
+    patterns = _meeting(globs, kinds)
+    lost = tuple(item.text for item in group if _is_glob(item)) if globs and not patterns else ()
+    patterns = patterns or globs
+    names = tuple(item.text for item in group if isinstance(item, Named) and file_like(item) and not _is_glob(item))
     here = [(word, held) for word, held in called if word in group]
     if not here:
-        return Selection(tuple(patterns), names)
+        return Selection(tuple(patterns), names, (), lost)
     both = [path for path in here[0][1] if all(path in held for _, held in here)]
-    if not both:
-        return Selection(tuple(patterns), names, tuple(word.text for word, _ in here))
     told = [escaped(path.rpartition("/")[2]) for path in both]
-    if patterns:
-        told = [name for name in told if _is_one(name, patterns)] if _beside(group, here) else [*patterns, *told]
-    return Selection(tuple(told), names)
+    told = [name for name in told if _is_one(name, patterns)] if patterns else told
+    if not told:
+        return Selection(tuple(patterns), names, tuple(word.text for word, _ in here), tuple(w.text for w, _ in here))
+    return Selection(tuple(told), names, (), lost)
+
+
+def _of_all(told: Sequence[list[str]]) -> list[str]:
+    """Two words of one noun narrow each other: "jpg photos". Where they share nothing, either will do."""
+    kinds: list[str] = []
+    for patterns in filter(None, told):
+        kinds = [kind for kind in kinds if kind in patterns] or [*kinds, *patterns]
+    return kinds
+
+
+def _meeting(globs: Sequence[str], kinds: Sequence[str]) -> list[str]:
+    """The patterns for what is of one of the kinds and has one of these names."""
+    if not globs or not kinds:
+        return [*globs, *kinds]
+    return [met for glob in globs for kind in kinds if (met := _both(glob, kind)) is not None]
+
+
+def _both(glob: str, kind: str) -> str | None:
+    ending = kind.removeprefix("*")
+    if glob.casefold().endswith(ending):
+        return glob
+    if glob.endswith(".*"):
+        return glob.removesuffix(".*") + ending
+    return f"{glob}{ending}" if glob.endswith("*") else None
 
 
 def odd_kind(clause: Clause, ground: Ground) -> str | None:
@@ -96,7 +196,7 @@ def mixed(clause: Clause, ground: Ground) -> bool:
     """ "song.mp3 and the pdfs": a file by its name, and beside it some of a kind."""
     groups = clause.groups(_choosing(clause, ground))
     named = [any(_file_by_name(item) for item in group) for group in groups]
-    kinds = [any(_kind_noun(item) or _is_glob(item) for item in group) for group in groups]
+    kinds = [any(_told_kind(item) or _is_glob(item) for item in group) for group in groups]
     return any(named) and any(kinds) and not any(one and other for one, other in zip(named, kinds, strict=True))
 
 
@@ -179,6 +279,11 @@ def _kind_noun(item: Item) -> bool:
     return isinstance(item, Word) and bool({"file", *KINDS} & {*item.concepts} or extension_of(item.folded))
 
 
+def _told_kind(item: Item) -> bool:
+    """Of which kind, and not only that they are files."""
+    return isinstance(item, Word) and bool({*KINDS} & {*item.concepts} or extension_of(item.folded))
+
+
 def _plural(word: Word, held: Sequence[str]) -> bool:
     """ "Invoices" where the names say "invoice"; a word that stands in the names as it was said may be just one."""
     if word.folded.endswith("s"):
@@ -191,13 +296,6 @@ def _files_noun(item: Item) -> bool:
         return False
     several = item.folded.endswith(("s", "en", "er")) or extension_of(item.folded) is not None
     return several and bool({"file", *KINDS} & {*item.concepts} or extension_of(item.folded))
-
-
-def _beside(items: Sequence[Item], called: Sequence[Called]) -> bool:
-    """Does the name's word tell which of the kind: "beach photos", "fotos de la playa"?"""
-    at = items.index(called[0][0])
-    near = [item for item in items[max(0, at - 3) : at + 3] if isinstance(item, Word)]
-    return any({*KINDS} & {*item.concepts} or extension_of(item.folded) for item in near)
 
 
 def _is_one(name: str, patterns: Sequence[str]) -> bool:
@@ -214,9 +312,11 @@ def _named_like(items: Sequence[Item], patterns: list[str]) -> list[str]:
     for at, item in enumerate(items):
         if not isinstance(item, Word) or not {"starts", "ends"} & {*item.concepts} or at + 1 == len(items):
             continue
+        if "_" not in item.folded:
+            continue  # "die auf .tmp enden": what it ends with stands before
         named = items[at + 1]
         if isinstance(named, Named) and named.kind is Name.GLOB:
-            return [named.text]
+            return patterns
         part = escaped(named.text)
         if "starts" in item.concepts:
             return [f"{part}{pattern}" for pattern in patterns if pattern.startswith("*")] or [f"{part}*"]
@@ -249,9 +349,19 @@ def the_rest(clause: Clause) -> bool:
     return said and not clause.says(*KINDS) and not any(extension_of(word.folded) for word in clause.words)
 
 
+def _spelt(item: Named) -> list[str]:
+    """A piece of a name of several words is spelt in several ways: "gas bill", gas_bill, gas-bill, GasBill."""
+    said = item.text.rpartition("/")[2] if "*" not in item.text.rpartition("/")[0] else item.text
+    if "**" in said:
+        return list(dict.fromkeys((said, said.replace("**/", ""))))
+    if " " not in said or not _a_piece(item):
+        return [said]
+    return [said.replace(" ", "[ _.-]"), said.replace(" ", "")]
+
+
 def _patterns(item: Word | Named, categories: Categories) -> list[str]:
     if isinstance(item, Named):
-        return [item.text] if item.kind is Name.GLOB else []
+        return _spelt(item) if item.kind is Name.GLOB else []
     extension = extension_of(item.folded)
     if extension:
         return [f"*.{twin}" for twin in TWINS.get(extension, (extension,))]

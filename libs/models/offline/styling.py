@@ -18,14 +18,16 @@ from libs.retrieval.words import Word, extension_of
 WITH = frozenset(("with", "by", "durch", "mit", "por", "con", *INTO))
 LETTERS = {"blank": " ", "underscore": "_", "hyphen": "-"}
 CASES = {"lower": "lower", "upper": "upper", "titlecase": "title", "snake": "snake"}
-TAIL = re.compile(r"[\s_\-.]*\d+$")
+TAIL = re.compile(r"(?P<apart>[\s_\-.]*)(?P<number>\d+)$")
+ENDING = re.compile(r"\*\.[A-Za-z]+")
+AND_SO_ON = re.compile(r"\s+(?:etc\.?|usw\.?|and\s+so\s+on|und\s+so\s+weiter|…|\.\.\.)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
     """The rule by the roles of its parameters, and the items that said it."""
 
-    args: dict[str, str | bool] = field(default_factory=dict)
+    args: dict[str, str | int | bool] = field(default_factory=dict)
     used: tuple[Item, ...] = ()
 
     def __bool__(self) -> bool:
@@ -55,6 +57,9 @@ def _verb(item: Item) -> bool:
 
 def _cased(clause: Clause, text: str) -> Style | None:
     case = next((case for concept, case in CASES.items() if clause.says(concept)), None)
+    ending = next((name.text for name in clause.names if ENDING.fullmatch(name.text)), "")
+    if ending and case in ("lower", "upper") and not clause.says("name", "file"):
+        return Style({"extension": getattr(ending[2:], case)()})  # "make the .PNG lowercase"
     if case and clause.says("type") and not clause.says("name"):
         return Style()  # of the endings alone there is no such rule
     return Style({"case": case}) if case else None
@@ -110,9 +115,19 @@ def _after(clause: Clause, concept: str) -> tuple[Item, ...]:
 
 def _edge(clause: Clause, text: str, *, concept: str, role: str) -> Style | None:
     """ "so that it starts with it_"."""
-    said = _after(clause, concept) if clause.says("rename", "create") else ()
+    said = _after(clause, concept) if clause.says("rename", "create") and _shall(clause, concept) else ()
     found = _literal(said[1:], text) if said else None
     return Style({role: found[0]}, said) if found else None
+
+
+SHALL = listed("so should shall must damit sodass soll sollen para deben deban")
+
+
+def _shall(clause: Clause, concept: str) -> bool:
+    """ "… so that they start with it_", and not "rename those that start with it_"."""
+    at = next((n for n, item in enumerate(clause.words) if concept in item.concepts), 0)
+    before = {word.folded for word in clause.words[:at]}
+    return bool(before & SHALL)
 
 
 def _prefixed(clause: Clause, text: str) -> Style | None:
@@ -143,8 +158,18 @@ def _based(clause: Clause, text: str) -> Style | None:
         return None  # one file's whole name, not what many are called by
     last = next((n for n, item in enumerate(named) if n and item.text.isdigit()), len(named))
     first = text[named[0].start : named[last - 1].end].partition(",")[0].strip(" \"'“”„«»`")
-    base = TAIL.sub("", first)
-    return Style({"base": base}, used) if base and re.search(r"\w", base) else None
+    return _numbered(AND_SO_ON.sub("", first), used)
+
+
+def _numbered(first: str, used: tuple[Item, ...]) -> Style | None:
+    """From the first of the names: `receipt_001` has its sign and its digits, where it says them."""
+    tail = TAIL.search(first)
+    base = first[: tail.start()] if tail else first
+    if not re.search(r"\w", base):
+        return None
+    if tail is None:
+        return Style({"base": base}, used)
+    return Style({"base": base + tail["apart"].strip(), "digits": len(tail["number"])}, used)
 
 
 def _cut(clause: Clause, at: frozenset[str]) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
@@ -186,7 +211,10 @@ def _literal(items: Sequence[Item], text: str) -> tuple[str, tuple[Item, ...]] |
     return (plain[0].text, (plain[0],)) if len(plain) == 1 else None
 
 
-INDEFINITE = listed("something anything whatever etwas irgendwas irgendetwas algo")
+INDEFINITE = listed(
+    "something anything whatever etwas irgendwas irgendetwas algo accents accent diacritics umlauts umlaute umlauten"
+    " akzente akzenten acentos tildes symbols sonderzeichen simbolos emojis brackets klammern parentesis"
+)
 """What nobody knows what it is."""
 QUOTES = "\"'“”„«»`‘’"
 SIGNS = "_-+~#="

@@ -8,6 +8,7 @@ language of the request; whatever fits none of them may be a request.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from libs.models.offline.clauses import ACTIONS
 from libs.models.offline.pronouns import PRONOUNS
@@ -112,7 +113,7 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
         return True
     if goes_on:
         return False
-    finite = any(_finite(word, language) for word in said[1:FAR])
+    finite = any(_finite(word, language) and before.folded not in RELATIVES for before, word in pairwise(said[:FAR]))
     if first in PREPOSITIONS and finite and not any(word.concepts or of_files(word) for word in said[1:]):
         return True  # "in the meeting Paul told us"
     if language == "de" and any(word.folded in PERSONS["de"] for word in said[1:FAR]) and finite:
@@ -120,6 +121,8 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
     return finite and (first in DETERMINERS[language] or said[0].unknown) and not _done(said)
 
 
+RELATIVES = listed("that which who que")
+""" "The logs in old that are bigger than 1 MB" say which."""
 PREPOSITIONS = listed(
     "in at on during after before with for over at_the by about im am bei nach vor mit seit beim wahrend en"
     " durante tras con desde"

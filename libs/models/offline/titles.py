@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from libs.models.offline.clauses import ACTIONS, Name, Named
 from libs.models.offline.paths import kind_of
-from libs.retrieval.lexicon import listed
+from libs.retrieval.lexicon import CONCEPTS, listed
 from libs.retrieval.words import words
 
 CALLED = re.compile(
@@ -41,25 +42,37 @@ SERIES = re.compile(
 )
 """ "to Trip 001, Trip 002 and so on": names by number."""
 _NAME_OF = r"(?:the\s+|their\s+|its\s+|his\s+|el\s+|su\s+|sus\s+)?(?:file\s?|datei)?(?:names?|namen?|nombres?)\b"
-_WORD = r"(?:the\s+(?:word|text)\s+|das\s+wort\s+|la\s+palabra\s+)?(?P<part{n}>[\w-]+(?: [A-ZÄÖÜ][\w-]*){{0,3}})"
+_WORD = (
+    r"(?:the\s+(?:word|text)\s+|das\s+wort\s+|la\s+palabra\s+)?(?:[\"“”„«'‘`](?P<quoted{n}>[^\"“”„«»'’`\n]+)[\"“”»'’`]"
+    r"|(?P<part{n}>[\w-]+(?: [A-ZÄÖÜ][\w-]*){{0,3}}))"
+)
 HOLDING = re.compile(
-    rf"\b(?:with|having|containing|(?:that|which)\s+(?:have|has|contains?|includes?))\s+{_WORD.format(n=1)}\s+"
-    rf"(?:somewhere\s+)?in\s+{_NAME_OF}"
-    rf"|\b(?:whose|where\s+the)\s+(?:file\s?)?names?\s+(?:contains?|includes?|ha[sv]e?|mentions?)\s+{_WORD.format(n=2)}"
-    rf"|\b(?:called|named)\s+(?:something|anything)\s+(?:with|like|containing)\s+{_WORD.format(n=3)}"
-    rf"|\bmit\s+{_WORD.format(n=4)}\s+im\s+{_NAME_OF}"
-    rf"|\bderen\s+(?:datei)?name\s+{_WORD.format(n=5)}\s+enthält"
-    rf"|\b(?:die|welche)\s+{_WORD.format(n=6)}\s+im\s+{_NAME_OF}\s+(?:haben|hat|tragen|enthalten|führen)"
-    rf"|\b(?:con|que\s+(?:tengan?|tienen?|contengan?|contienen?|lleven?|llevan?"
-    rf"|incluyan?))\s+{_WORD.format(n=7)}\s+en\s+"
-    rf"{_NAME_OF}"
-    rf"|\bcuyo\s+nombre\s+(?:contenga|contiene|tenga|lleve|incluya)\s+{_WORD.format(n=8)}",
+    "|".join(
+        form.replace("WORD", _WORD.format(n=n)).replace("NAME", _NAME_OF)
+        for n, form in enumerate(
+            (
+                r"\b(?:with|having|containing|(?:that|which)\s+(?:have|has|contains?|includes?))\s+WORD\s+(?:somewhere\s+)?in\s+NAME",
+                r"(?<=\bwithout )WORD\s+(?:anywhere\s+)?in\s+NAME",
+                r"\b(?:whose|where\s+the)\s+(?:file\s?)?names?\s+(?:contains?|includes?|ha[sv]e?|mentions?|says?)\s+WORD",
+                r"\b(?:called|named)\s+(?:something|anything)\s+(?:with|like|containing)\s+WORD",
+                r"\bmit\s+WORD\s+im\s+NAME",
+                r"(?<=\bohne )WORD\s+im\s+NAME",
+                r"\bderen\s+(?:datei)?namen?\s+WORD\s+enth(?:ält|alten)",
+                r"\b(?:die|welche)\s+WORD\s+im\s+NAME\s+(?:haben|hat|tragen|enthalten|führen)",
+                r"\bwo\s+WORD\s+im\s+NAME\s+(?:steht|vorkommt|ist|drin\s*steht)",
+                r"\b(?:con|que\s+(?:tengan?|tienen?|contengan?|contienen?|lleven?|llevan?|incluyan?))\s+WORD\s+en\s+NAME",
+                r"(?<=\bsin )WORD\s+en\s+NAME",
+                r"\bcuyos?\s+nombres?\s+(?:conteng|contien|teng|tien|llev|incluy)\w+\s+WORD",
+            ),
+            1,
+        )
+    ),
     re.IGNORECASE,
 )
 """ "With birthday in the name": files by a part of their names."""
 REWRITES = re.compile(
-    r"replac|swap|substit|chang|renam|ersetz|tausch|benenn|reempla|sustitu|cambi|renombr|\b(?:no|nicht|not|n't"
-    r"|ohne)\s+$",
+    r"replac|swap|substit|chang|ersetz|tausch|reempla|sustitu|cambi|\b(?:no|nicht|not|n't)\s+$"
+    r"|(?:renam|benenn|renombr|\bcall)[^.;]*\b(?:so|should|shall|must|damit|sollen?|para|deben?)\b[^.;]*$",
     re.IGNORECASE,
 )
 UNPARTS = listed("blank date number underscore hyphen upper lower not all same only except type size age")
@@ -151,10 +164,40 @@ def holding(text: str) -> Iterator[Named]:
     """Patterns for parts of names: "with birthday in the name"."""
     for match in HOLDING.finditer(text) if not REWRITES.search(text) else ():
         part = next(group for group in match.groups() if group)
-        read = words(part)
-        if not read or read[0].filler or {*read[0].concepts} & UNPARTS or REWRITES.search(text[: match.start()]):
+        read, quoted = words(part), any(name.startswith("quoted") and said for name, said in match.groupdict().items())
+        unsaid = not read or read[0].filler or {*read[0].concepts} & UNPARTS
+        if (unsaid and not quoted) or REWRITES.search(text[: match.start()]):
             continue
         yield Named(Name.GLOB, f"*{part}*", match.start(), match.end())
+
+
+_FIRST, _LAST = (
+    "|".join(form.replace("_", r"\s+") for forms in CONCEPTS[concept].values() for form in forms.split())
+    for concept in ("starts", "ends")
+)
+_PIECE = r"(?:[\"“„«'‘`](?P<quoted>[^\"“”„«»'’`\n]+)[\"“”»'’`]|(?P<plain>[^\s,;:!?]+))"
+EDGE = (
+    re.compile(rf"\b(?:(?P<first>{_FIRST})|(?P<last>{_LAST}))\s+{_PIECE}", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:auf|mit)\s+{_PIECE}\s+(?:(?P<first>anfang\w*|anfängt|beginn\w*)|(?P<last>ende[nt]|aufhör\w*))\b",
+        re.IGNORECASE,
+    ),
+)
+SHAPES = re.compile(
+    r"renam|benenn|renombr|\bcall\b|prefix|suffix|präfix|prefij|sufij|\badd\b|should|soll|damit|para que", re.IGNORECASE
+)
+"""With one of these the edge may be what a name shall get."""
+
+
+def edges(text: str) -> Iterator[Named]:
+    """Patterns for how names begin and end: "that start with ~", "ending in .tmp"."""
+    for match in chain(*(edge.finditer(text) for edge in EDGE)) if not SHAPES.search(text) else ():
+        which = "quoted" if match["quoted"] else "plain"
+        part = match[which].rstrip(".") or match[which]
+        if "*" in part or (which == "plain" and words(part) and words(part)[0].filler):
+            continue
+        pattern = f"{part}*" if match["first"] else f"*{part}" if part.startswith(".") else f"*{part}.*"
+        yield Named(Name.GLOB, pattern, match.start(which), match.end(which))
 
 
 APPOSED = re.compile(

@@ -61,7 +61,7 @@ def _narrows(clause: Clause) -> bool:
 
 
 def which(voice: Voice, near: Sequence[Doubt]) -> Unclear:
-    """The skills that come near, to choose from."""
+    """The skills that come near, to choose from by what they are good for; one alone is no choice."""
     best: dict[str, Candidate] = {}
     for found in sorted((found for doubt in near for found in doubt.near), key=lambda found: -found.score):
         best.setdefault(
@@ -69,8 +69,10 @@ def which(voice: Voice, near: Sequence[Doubt]) -> Unclear:
             Candidate(skill=found.tool.skill, score=round(found.score, 3), description=found.tool.description),
         )
     said = voice.said(*(doubt.clause for doubt in near))
-    question = voice.say(say.WHICH, said=said, choices=voice.say(say.OR).join(best))
-    return Unclear(question, tuple(best.values()))
+    if len(best) == 1:
+        return Unclear(voice.say(say.WHAT_WITH, said=said), tuple(best.values()))
+    choices = [f"({n}) {voice.ability(skill)}" for n, skill in enumerate(best, 1)]
+    return Unclear(voice.say(say.CHOOSE, said=said, choices=voice.say(say.OR).join(choices)), tuple(best.values()))
 
 
 def of_its_own(clause: Clause) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-from libs.models.offline.clauses import AND, BUT, OR, Clause, Item, Named
+from libs.models.offline.clauses import ACTIONS, AND, BUT, OR, Clause, Item, Named
 from libs.retrieval.lexicon import SEPARABLE, listed
 from libs.retrieval.words import Word
 
@@ -76,7 +76,7 @@ def _separable(verb: str, particle: str) -> str | None:
 def verbal(part: Clause) -> Clause:
     """Words that are verbs only in a verb's place."""
     at = next((n for n, item in enumerate(part.items) if not _empty(item)), None)
-    told = _redirected(list(part.items))
+    told = _redirected(_with_pronouns(part.items))
     for n, item in enumerate(told):
         if isinstance(item, Word) and item.folded in THROWS and any(_into(other) for other in told[n + 1 :]):
             told[n] = replace(item, concepts=("move",))
@@ -97,6 +97,22 @@ def verbal(part: Clause) -> Clause:
         elif verb not in ("pack", "move"):
             told[n] = replace(item, concepts=(), filler=True)
     return replace(part, items=tuple(told))
+
+
+THEM = listed("mal alle bitte dann auch doch einfach halt noch da dort weg raus rein in nach zu ins jetzt gleich")
+
+
+def _with_pronouns(items: Sequence[Item]) -> list[Item]:
+    """ "Pack die mal alle in uni": no noun follows, so the German article is what was spoken of before."""
+    told = list(items)
+    for at in range(1, len(told)):
+        item, after = told[at], told[at + 1] if at + 1 < len(told) else None
+        verb = told[at - 1]
+        led = isinstance(verb, Word) and not ACTIONS.isdisjoint(verb.concepts)
+        bare = after is None or (isinstance(after, Word) and after.folded in THEM)
+        if isinstance(item, Word) and item.folded == "die" and led and bare:
+            told[at] = replace(item, folded="sie", concepts=("here",), filler=False)
+    return told
 
 
 def _empty(item: Item) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from libs.events.values import Candidate
 from libs.models.offline import phrasebook as say
 from libs.models.offline.clauses import Clause, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.phrasebook import Phrases
-from libs.models.ports import Answered, Unclear, Why
+from libs.models.ports import Answered, Offer, Unclear, Why
 from libs.retrieval.words import language_of
 from libs.skills import ToolDefinition
 
@@ -52,13 +52,34 @@ class Voice:
 
     def no_such(self, name: str, ground: Ground) -> Unclear:
         """A name that is not there is asked about, with those that look like it."""
-        if near := (*ground.deep(name), *ground.close(name)):
-            names = self.say(say.OR).join(f"“{one}”" for one in dict.fromkeys(near))
-            return self.asks(say.MEANT, "path", name=name, names=names)
+        if near := [*dict.fromkeys(ground.deep(name) or ground.close(name))]:
+            names = self.say(say.OR).join(f"“{one}”" for one in near)
+            offers = tuple(Offer(one, self._instead(name, one)) for one in near)
+            return replace(self.asks(say.MEANT, "path", name=name, names=names), offers=offers)
         return self.asks(say.NO_SUCH, "path", name=name, among=self.among((ground.names or ())[:8]))
+
+    def _instead(self, name: str, real: str) -> str:
+        """The request with the name as it is really written."""
+        said = re.compile(rf"[\"“”„«»`'‘’]?{re.escape(name)}[\"“”„«»`'‘’]?", re.IGNORECASE)
+        return said.sub(lambda _: f'"{real}"', self.reading.text, count=1)
+
+    def proposes(self, offers: Sequence[Offer], candidates: Sequence[Candidate], *, said: str) -> Unclear:
+        """One is proposed for a yes, of several one is chosen; all in plain words."""
+        if len(offers) == 1:
+            return Unclear(self.say(say.PROPOSED, label=offers[0].label), tuple(candidates), offers=tuple(offers))
+        choices = self.say(say.OR).join(f"({n}) {offer.label}" for n, offer in enumerate(offers, 1))
+        return Unclear(self.say(say.CHOOSE, said=said, choices=choices), tuple(candidates), offers=tuple(offers))
 
     def among(self, names: Sequence[str]) -> str:
         return self.say(say.AMONG, names=", ".join(names)) if names else ""
+
+    def ability(self, skill: str) -> str:
+        """What a skill is good for, in plain words."""
+        ours = say.ABILITIES.get(skill)
+        told = (
+            tool.description.split(". ")[0].rstrip(".").lower() for tool in self.tools.values() if tool.skill == skill
+        )
+        return self.say(ours) if ours else next(told, skill)
 
     def abilities(self) -> str:
         """What each skill is good for; of one that is not ours, its tools' own sentences."""
@@ -69,6 +90,16 @@ class Voice:
             else:
                 told[tool.name] = tool.description.split(". ")[0].rstrip(".").lower()
         return "; ".join(told.values())
+
+    def examples_of(self, ground: Ground) -> str:
+        """The same with names that are here, as far as there are any."""
+        files = [name for name in ground.files if not name.startswith((".", "~"))]
+        word = files[-1].rpartition(".")[0] or files[-1] if files else ""
+        held = {"file": next(iter(files), ""), "folder": min(ground.folders, default=""), "word": word}
+        plain = {name: found for name, found in held.items() if found}
+        forms = say.EXAMPLES[self.reading.language]
+        spoken_here = [form.format(**plain) for form in forms if {*re.findall(r"{(\w+)}", form)} <= plain.keys()]
+        return ", ".join(f"“{one}”" for one in spoken_here) or self.examples()
 
     def examples(self) -> str:
         """What could be said instead, one example of each skill."""

@@ -88,6 +88,8 @@ class Turn(Value):
     asked: int = 0
     """How often the committee was asked: twice in one round when the first time it asked back."""
     clarification: str | None = None
+    replies: tuple[str, ...] = ()
+    """The answers to the questions before that one."""
     skill: str | None = None
     plan: Plan | None = None
     committee: bool = True

@@ -42,6 +42,15 @@ async def test_an_answer_to_something_else_than_was_asked_runs_nothing(home: Dsn
 
 
 @pytest.mark.requirement("A22a")
+async def test_nobody_is_asked_to_agree_to_nothing(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(CLEAN)) as at:
+        await at.say("clean", session="s", root=at.folder("a.txt"))
+        await at.until(TurnEnded, session="s")
+        assert await calls(at) == ["remove-duplicates.scan"]
+        assert not [e for e in await at.logged("s") if isinstance(e, ApprovalRequested)]
+
+
+@pytest.mark.requirement("A22a")
 async def test_a_second_answer_changes_nothing(home: Dsns, tmp_path: Path) -> None:
     async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
         _, asked = await asked_to_make(at)

@@ -144,6 +144,31 @@ async def test_after_its_steps_have_ended_the_planner_answers_instead_of_plannin
     assert getattr(outcome, "text", None) == "Removed 3 duplicate files (saved 12 MB)."
 
 
+COPIED = {"copied": [{"from": "a.txt", "to": "Box/a.txt"}, {"from": "b.txt", "to": "Box/b.txt"}], "bytes": 2000}
+TAKEN = {**COPIED, "copied": [*COPIED["copied"], {"from": "c", "to": "Box/c (2)"}], "files": 3}  # type: ignore[misc]
+BESIDE = {"copied": [{"from": "a.txt", "to": "a (2).txt"}], "files": 1, "folders": 0, "bytes": 12}
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "answer"),
+    [
+        ("copy them to Box", {**COPIED, "files": 2}, "Copied 2 files (2 kB) into Box."),
+        ("kopiere sie nach Box", {**COPIED, "files": 1200}, "1.200 Dateien (2 kB) nach Box kopiert."),
+        ("cópialos a Box por favor", {**COPIED, "files": 2}, "Copié 2 archivos (2 kB) en Box."),
+        ("copy all to Box", TAKEN, "Copied 3 files (2 kB) into Box. Names that were taken: c → Box/c (2)."),
+        ("duplicate a.txt", BESIDE, "Copied 1 file (12 bytes): a.txt → a (2).txt."),
+        ("copy the folder", {**BESIDE, "files": 0, "folders": 1}, "Copied 1 folder (12 bytes): a.txt → a (2).txt."),
+        ("copy the pdfs", {"copied": [], "files": 0}, "There was nothing to copy."),
+        ("kopiere die PDFs bitte", {"copied": [], "files": 0}, "Es gab nichts zu kopieren."),
+    ],
+)
+async def test_copies_are_told_with_their_numbers_and_with_names_that_changed(
+    model: OfflineModel, text: str, data: Any, answer: str
+) -> None:
+    seen = [saw("manage-files.list", {"nodes": ["x"], "count": 1}), saw("manage-files.copy", data)]
+    assert await told(model, text, *seen) == answer
+
+
 RENAMED = {"renamed": [{"from": "d/a.txt", "to": "d/b.txt"}, {"from": "c", "to": "e"}], "files": 2}
 PACKED = {"archive": "a.zip", "files": 2, "bytes": 2000, "packed_bytes": 900, "deleted": []}
 PAGES = {"format": "PDF", "unit": "page", "fields": ["Plan"], "rows": 2, "text": "Dear all", "complete": True}

@@ -239,3 +239,47 @@ async def test_files_named_by_a_guess_do_not_keep_to_a_bound(model: OfflineModel
     guessed = plan(("manage-files.list", {"path": "."}), ("manage-files.delete", {"paths": ["a.txt", "report.pdf"]}))
     said = await verdict(model, catalogue, "delete the two largest files", guessed)
     assert (said["approved"], said["step"]) == (False, 2)
+
+
+ONE_COPY: tuple[str, dict[str, Any]] = ("manage-files.copy", {"source": "a.txt", "target": "Docs"})
+
+
+@pytest.mark.requirement("S0-16")
+@pytest.mark.parametrize(
+    ("text", "step", "would"),
+    [
+        ("move a.txt to Docs", ONE_COPY, "would copy files"),
+        ("put a.txt into Docs", ONE_COPY, "would copy files"),
+        ("copy a.txt to Docs", ("manage-files.move", {"source": "a.txt", "target": "Docs"}), "would move files"),
+        (
+            "put a copy of a.txt into Docs",
+            ("manage-files.move", {"source": "a.txt", "target": "Docs"}),
+            "would move files",
+        ),
+        (
+            "make a copy of a.txt called c.txt",
+            ("manage-files.rename", {"path": "a.txt", "new_name": "c.txt"}),
+            "would rename files",
+        ),
+        ("delete the copy of a.txt", ONE_COPY, "would copy files"),
+    ],
+)
+async def test_moving_and_copying_are_never_taken_for_each_other(
+    model: OfflineModel, catalogue: Catalogue, text: str, step: tuple[str, dict[str, Any]], would: str
+) -> None:
+    said = await verdict(model, catalogue, text, plan(step))
+    assert not said["approved"]
+    assert would in said["reason"]
+
+
+@pytest.mark.requirement("S0-16")
+async def test_a_copy_that_is_ruled_out_or_of_what_is_spared_is_rejected(
+    model: OfflineModel, catalogue: Catalogue
+) -> None:
+    said = await verdict(model, catalogue, "copy the PDFs to Docs, but not report.pdf", plan(ONE_COPY))
+    assert said["approved"]
+    spared = plan(("manage-files.copy", {"source": ["report.pdf"], "target": "Docs"}))
+    said = await verdict(model, catalogue, "copy the PDFs to Docs, but not report.pdf", spared)
+    assert "left alone" in said["reason"]
+    said = await verdict(model, catalogue, "make a folder Docs, and never copy anything", plan(ONE_COPY))
+    assert "rules out" in said["reason"]

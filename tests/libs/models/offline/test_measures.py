@@ -25,6 +25,15 @@ SIZES = [
     ("not bigger than 3 MB", {"smaller_than": 3_000_001}),
 ]
 TIMES = [
+    ("from June, July and August", {"modified_after": "2026-06-01", "modified_before": "2026-09-01"}),
+    ("aus März und April 2024", {"modified_after": "2024-03-01", "modified_before": "2024-05-01"}),
+    ("de mayo y junio del año pasado", {"modified_after": "2025-05-01", "modified_before": "2025-07-01"}),
+    ("from this summer", {"modified_after": "2026-06-01", "modified_before": "2026-09-01"}),
+    ("aus dem Herbst 2024", {"modified_after": "2024-09-01", "modified_before": "2024-12-01"}),
+    ("de este verano", {"modified_after": "2026-06-01", "modified_before": "2026-09-01"}),
+    ("from November last year", {"modified_after": "2025-11-01", "modified_before": "2025-12-01"}),
+    ("was vor 2024", {"modified_before": "2024-01-01"}),
+    ("from 2022 and 2023", {"modified_after": "2022-01-01", "modified_before": "2024-01-01"}),
     ("from last year", {"modified_after": "2025-01-01", "modified_before": "2026-01-01"}),
     ("letztes Jahr", {"modified_after": "2025-01-01", "modified_before": "2026-01-01"}),
     ("del año pasado", {"modified_after": "2025-01-01", "modified_before": "2026-01-01"}),

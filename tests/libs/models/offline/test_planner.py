@@ -26,7 +26,7 @@ def kind_of(outcome: PlannerOutcome) -> str:
     match outcome:
         case Unclear():
             return ASKS
-        case Answered(why=Why.DECLINED | Why.DANGEROUS):
+        case Answered(why=Why.DECLINED | Why.DANGEROUS | Why.UNDO):
             return DECLINES
         case Answered():
             return TALKS

@@ -1,0 +1,199 @@
+"""What a person's reply to our question means.
+
+A reply is a yes, a no, one of the things that were offered (by number, by place or by words), the value that was
+missing, a correction, or a wish that stands by itself; the last of them is heard as such, or a session would go round
+in circles. Each reply turns the request into one that is read anew, so that the next question is about what is still
+open and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from libs.events.committee import Task
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Reading
+from libs.models.offline.pronouns import PRONOUNS
+from libs.models.offline.unplaced import of_its_own
+from libs.models.ports import Offer, PlannerOutcome, Unclear
+from libs.retrieval.lexicon import listed
+from libs.retrieval.likeness import alike, terms
+from libs.retrieval.words import fold, words
+
+YES = re.compile(
+    r"^\W*(yes|yep|yeah|yup|sure|ok|okay|do (it|that|so)|go ahead|please do|right|correct|exactly|ja|jo|jep|klar|gerne?"
+    r"|genau|mach das|stimmt|richtig|si|vale|claro|hazlo|adelante|eso es|correcto|exacto)\b"
+)
+NO = re.compile(
+    r"^\W*(no|nope|nah|never ?mind|cancel|stop|forget (it|that)|nein|nee?|lass es|abbrechen|vergiss es|nada"
+    r"|dejalo|olvidalo)(,? (thanks|thank you|danke|gracias|please|bitte))?\W*$"
+)
+BOTH = re.compile(r"^\W*(both|all( of them)?|everything|beides?|alles?|alle|ambos|ambas|todo|las dos)\W*$")
+TAKEN_BACK = re.compile(
+    r"^\W*(?:(?:(?:oh|goodness|god|ah|ach|ay)\s+)?(?:no|nope|nah|nein|nee?)\b(?!\s+(?:longer|more|mehr|me|lo|los|las))\s*[,.!;:–-]*\s*)?"
+    r"(?:(?:forget|never\s+mind|scrap|drop|leave|vergiss|lass|olvida|deja)\s+(?:that|it|this|the\s+\w+|es|das|eso)\b\s*[,.!;:–-]*\s*)?"
+    r"(?:(?:i\s+mean(?:t)?|i\s+said|rather|instead|just|actually|ich\s+meine?|sondern|lieber|quiero\s+decir|digo|mejor)\b\s*[,.:]*\s*)?",
+    re.IGNORECASE,
+)
+""" "No, forget that. …": what comes after it is the wish."""
+ORDINALS = (
+    r"(?:1|1st|one|first|erste[rsn]?|eins|primer[oa]?|uno|una|a)",
+    r"(?:2|2nd|two|second|zweite[rsn]?|zwei|segund[oa]|dos|b)",
+    r"(?:3|3rd|three|third|dritte[rsn]?|drei|tercer[oa]?|tres|c)",
+)
+NUMBERED = tuple(
+    re.compile(
+        rf"^\W*(?:(?:the|das|die|der|den|el|la|lo|number|no|nummer|nr|option|opcion)\W+)*{said}(?:\s+(?:one|option|bitte|please))?\W*$"
+    )
+    for said in ORDINALS
+)
+LAST = re.compile(r"^\W*(?:the |das |die |der |den |el |la )?(?:last|letzte[rsn]?|ultim[oa])(?: one)?\W*$")
+LINKS = {"target": "to", "new_name": "to", "name": "named", "copy_name": "named", "query": "for"}
+LEADING = (
+    r"^(to|into|in|named|called|for|as|nach|namens|a|al|llamada?)\s+"
+    r"(the\s+|den\s+|la\s+)?(folder\s+|ordner\s+|carpeta\s+)?"
+)
+ENOUGH = 0.5
+"""Of the words of a reply, so many must be those of what was offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for, as far as the replies have told: the words, the skill that was picked, whether the person
+    said yes to what we understood or to all that was offered, and whether it answers a question of ours.
+    """
+
+    text: str
+    skill: str | None = None
+    agreed: bool = False
+    all_of_it: bool = False
+    answered: bool = False
+
+    def takes(self, offer: Offer) -> Wish:
+        """What was offered: another request, or what we made of this one."""
+        if offer.request:
+            return replace(self, text=offer.request)
+        return replace(self, skill=offer.skill or self.skill, agreed=True, answered=True)
+
+    def of(self, task: Task) -> Task:
+        """The task with these words as its request."""
+        return task.model_copy(update={"text": self.text, "clarification": None, "skill": self.skill, "replies": ()})
+
+
+def refused(reply: str) -> bool:
+    return NO.match(fold(reply)) is not None
+
+
+def taken(reply: str, before: Unclear) -> Offer | None:
+    """What the reply takes of all that was offered."""
+    offers = before.offers or tuple(Offer(one.description, "", one.skill) for one in before.candidates)
+    said = fold(reply)
+    if agrees(reply):
+        return before.offers[0] if before.offers else None
+    for at, numbered in enumerate(NUMBERED):
+        if numbered.match(said):
+            return offers[at] if at < len(offers) else None
+    if offers and LAST.match(said):
+        return offers[-1]
+    by_skill = next((one for one in offers if one.skill and said.strip() == fold(one.skill)), None)
+    return by_skill or _by_words(reply, before.offers)
+
+
+def agrees(reply: str) -> bool:
+    """A yes, and no more than a bare deed beside it: "yes, move them"."""
+    found = YES.match(fold(reply))
+    if found is None:
+        return False
+    rest = words(reply[found.end() :]) if len(fold(reply)) == len(reply) else words(fold(reply)[found.end() :])
+    return all(word.filler or {*word.concepts} & BARE or word.folded in PRONOUNS for word in rest)
+
+
+BARE = ACTIONS | {"here", "all", "greeting", "then"}
+
+
+def _by_words(reply: str, offers: Sequence[Offer]) -> Offer | None:
+    """The one offer whose file the reply names, or that has its words and no other has as many of them."""
+    named = [word.strip("\"'“”„«»`,;:!?()").casefold() for word in reply.split() if "." in word.strip(".")]
+    if len(told := [one for one in offers if any(name in one.label.casefold() for name in named)]) == 1:
+        return told[0]
+    asked = terms(reply)
+    shares = [len([term for term in asked if alike(term, dict.fromkeys(terms(one.label)))]) for one in offers]
+    best = max(shares, default=0)
+    if not asked or best < len(asked) * ENOUGH or shares.count(best) > 1 or _acts(reply):
+        return None
+    return offers[shares.index(best)]
+
+
+def _acts(reply: str) -> bool:
+    return any(not ACTIONS.isdisjoint(word.concepts) for word in words(reply))
+
+
+def completed(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
+    """With a bare value put where it belongs: asked "into which folder?", `Docs` means "to Docs"."""
+    answer = reply.strip(" .!?\"'“”„«»`")
+    param = before.missing[0] if isinstance(before, Unclear) and len(before.missing) == 1 else ""
+    link = LINKS.get(param)
+    bare = re.sub(LEADING, "", answer, flags=re.IGNORECASE)
+    if link is None or len(bare.split()) > 6 or _acts(bare) or not bare:
+        return None
+    return replace(wish, text=f'{wish.text.rstrip(" .!?")} {link} "{bare}"')
+
+
+def combined(wish: Wish, reply: str) -> Wish:
+    """The request with the reply as its last words; a yes and "both" are no words of it."""
+    if agrees(reply):
+        return replace(wish, agreed=True, answered=True)
+    if BOTH.match(fold(reply)):
+        return replace(wish, all_of_it=True, answered=True)
+    return replace(wish, text=f"{wish.text.rstrip(' .!?')}, {reply}", answered=True)
+
+
+def anew(reply: str) -> str:
+    """The reply without a yes or a no that only leads up to the wish in it."""
+    rest = reply[found.end() :] if (found := TAKEN_BACK.match(reply)) else reply
+    if led := re.match(r"^\W*(?:yes|yeah|ja|s[ií]|ok|okay|vale)\b\s*[,.!;:–-]*\s*(?=\w+\s+\w)", rest, re.IGNORECASE):
+        rest = rest[led.end() :]
+    return rest if re.search(r"\w", rest) else reply
+
+
+def stands(alone: Reading, whole: Reading) -> bool:
+    """Does it ask for a deed and say what it is about? Where a change was asked for, a look is a new wish only where it
+    begins as one; and no wish replaces another one of which it loses what shall be spared.
+    """
+    deeds = [clause for clause in alone.wishes(Mood.DO) if not clause.concepts.isdisjoint(DEEDS)]
+    if not any(map(_of_something, deeds)) or (spares(whole) and not spares(alone)):
+        return False
+    changes = any(not clause.concepts.isdisjoint(STRONG) for clause in deeds)
+    return changes or not wants_change(whole) or _begins(deeds[0]) or alone.text.rstrip().endswith("?")
+
+
+DEEDS = ACTIONS - {"greeting", "capability", "whatis", "foreign"}
+STRONG = DEEDS - listed("list find report parse explain inside howmany summary number create")
+
+
+def wants_change(reading: Reading) -> bool:
+    return any(not clause.concepts.isdisjoint(STRONG | {"create"}) for clause in reading.clauses)
+
+
+def _begins(clause: Clause) -> bool:
+    """Is its deed its first word?"""
+    first = next((word for word in clause.words if not word.filler), None)
+    return first is not None and not DEEDS.isdisjoint(first.concepts) and "inside" not in first.concepts
+
+
+def chooses(reading: Reading) -> bool:
+    """Names, a kind or a bound, and nothing to do: what fills the place of files that were not understood."""
+    clauses = reading.clauses
+    told = any(clause.names or clause.filters or clause.says(*KINDS, "empty", "duplicate") for clause in clauses)
+    return told and not any(clause.concepts & STRONG for clause in clauses)
+
+
+def _of_something(clause: Clause) -> bool:
+    told = any(word.unknown and not YES.match(word.folded) for word in clause.words)
+    return told or of_its_own(clause) or clause.says("all", "report", "empty")
+
+
+def spares(reading: Reading) -> bool:
+    """Does it leave something alone? A wish that replaces this one must not lose that."""
+    return any(clause.mood in (Mood.SPARE, Mood.NEVER, Mood.ONLY) for clause in reading.clauses)

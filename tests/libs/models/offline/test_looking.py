@@ -1,0 +1,88 @@
+"""What wants nothing changed is looked at; what might want a change never is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from libs.events.committee import Task
+from libs.events.values import Plan
+from libs.models.offline import OfflineModel
+from libs.models.offline.looking import only_looks
+from libs.models.offline.reading import read
+from libs.models.ports import Drafted
+from libs.skills import ToolDefinition
+
+PATHS = ("Letter to Dr Patel.docx", "Holiday budget.csv", "boiler manual.txt", "Recipes/chutney.txt", "Fotos/DSC1.jpg")
+FACTS = {"names": ["Letter to Dr Patel.docx", "Holiday budget.csv", "boiler manual.txt", "Recipes/", "Fotos/"]}
+
+
+def asked(text: str, **more: Any) -> Task:
+    return Task(text=text, intent="question", root="/home/u/cottage", workspace={**FACTS, "paths": list(PATHS)}, **more)
+
+
+async def plan(model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str) -> Plan:
+    outcome = await model.plan(asked(text), catalogue)
+    assert isinstance(outcome, Drafted), outcome
+    return outcome.plan
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "do you know where the letter to Dr Patel is?",
+        "the letter to Dr Patel, where is it",
+        "just look for anything with Patel in the name",
+        "Hallo, sag mal, wo hab ich denn den Brief an Dr Patel hingetan?",
+        "hola, ¿sabes dónde tengo la carta de Patel?",
+    ],
+)
+async def test_who_asks_where_something_is_gets_a_search(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    (step,) = (await plan(model, catalogue, text)).steps
+    assert not step.mutates
+    assert "patel" in f"{step.args.get('query', '')}{step.args.get('include', '')}".casefold()
+
+
+async def test_an_overview_is_given_where_the_whole_folder_is_meant(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition]
+) -> None:
+    text = "Hello dear, can you have a look and tell me what on earth is in this folder? It's got out of hand"
+    assert [step.tool for step in (await plan(model, catalogue, text)).steps] == ["analyze-directory.report"]
+
+
+async def test_the_one_file_that_the_words_name_is_read(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition]
+) -> None:
+    (step,) = (await plan(model, catalogue, "what did I put in the holiday budget?")).steps
+    assert (step.tool, step.args["path"]) == ("parse-content.parse", "Holiday budget.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "delete the letter to Dr Patel",
+        "can the letter to Dr Patel go in Recipes?",
+        "where should the letter go?",
+        "can you shrink the letter?",
+        "defragment the letters",
+        "print the letter, where is it?",
+        "what about putting the letters into Recipes?",
+        "wo der Brief hin soll? nach Recipes",
+        "la carta, fuera",
+        "blur the face in DSC1.jpg",
+        "which letters shall I keep?",
+    ],
+)
+def test_a_word_of_change_or_a_verb_that_nobody_knows_is_no_look(text: str) -> None:
+    assert not only_looks(read(text, PATHS))
+
+
+@pytest.mark.parametrize("text", ["what's the capital of Peru?", "who won the world cup?"])
+async def test_what_has_nothing_to_do_with_the_files_is_not_looked_for(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    assert not isinstance(await model.plan(asked(text), catalogue), Drafted)

@@ -1,0 +1,89 @@
+"""What a reply to our question means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from libs.events.committee import Task
+from libs.models.offline import OfflineModel
+from libs.models.ports import Answered, Drafted, PlannerOutcome, Unclear
+from libs.skills import ToolDefinition
+
+Catalogue = Sequence[ToolDefinition]
+PATHS = ("a.txt", "b.txt", "Downloads/ZoomInstaller.exe", "Downloads/datos_Pablo.zip", "Recipes/scones.txt")
+FACTS: dict[str, Any] = {"names": ["a.txt", "b.txt", "Downloads/", "Recipes/"], "paths": list(PATHS)}
+ZOOM = "Get rid of the ZoomInstaller, I don't use it any more"
+
+
+async def heard(model: OfflineModel, catalogue: Catalogue, *said: str) -> PlannerOutcome:
+    """What the last of these comes to, where the first is the request and each other one a reply."""
+    text, *replies = said
+    told = {"clarification": replies[-1], "replies": tuple(replies[:-1])} if replies else {}
+    return await model.plan(Task(text=text, intent="request", root="/home/u/x", workspace=FACTS, **told), catalogue)
+
+
+def touched(outcome: PlannerOutcome) -> list[tuple[str, Any]]:
+    assert isinstance(outcome, Drafted), outcome
+    return [(step.tool, step.args) for step in outcome.plan.steps if step.mutates]
+
+
+async def test_a_question_proposes_the_files_by_name(model: OfflineModel, catalogue: Catalogue) -> None:
+    asked = await heard(model, catalogue, ZOOM)
+    assert isinstance(asked, Unclear)
+    assert "“Downloads/ZoomInstaller.exe”" in asked.question
+
+
+@pytest.mark.parametrize("reply", ["yes", "Yes please", "ok, do it", "the first one", "1"])
+async def test_a_yes_takes_what_was_proposed(model: OfflineModel, catalogue: Catalogue, reply: str) -> None:
+    done = await heard(model, catalogue, ZOOM, reply)
+    assert touched(done) == [("manage-files.delete", {"paths": ["Downloads/ZoomInstaller.exe"]})]
+
+
+@pytest.mark.parametrize("reply", ["no", "nein danke", "forget it", "no, gracias"])
+async def test_a_no_leaves_all_as_it_is(model: OfflineModel, catalogue: Catalogue, reply: str) -> None:
+    assert isinstance(await heard(model, catalogue, ZOOM, reply), Answered)
+
+
+@pytest.mark.parametrize(
+    "reply", ["delete a.txt", "no, forget that. delete a.txt", "yes, but first of all delete a.txt"]
+)
+async def test_a_wish_that_stands_by_itself_takes_the_place_of_the_old_one(
+    model: OfflineModel, catalogue: Catalogue, reply: str
+) -> None:
+    done = await heard(model, catalogue, "please do something about my old bits", reply)
+    assert touched(done) == [("manage-files.delete", {"paths": ["a.txt"]})]
+
+
+async def test_what_was_not_understood_at_first_is_not_asked_about_for_ever(
+    model: OfflineModel, catalogue: Catalogue
+) -> None:
+    said = ("those leftover bits and bobs, can they go?", "hmm, the frobnicated ones", "move a.txt to Recipes")
+    assert touched(await heard(model, catalogue, *said)) == [
+        ("manage-files.move", {"source": ["a.txt"], "target": "Recipes"})
+    ]
+
+
+async def test_a_wish_does_not_lose_what_shall_be_spared(model: OfflineModel, catalogue: Catalogue) -> None:
+    """A reply that says nothing of it is read together with the request that does."""
+    done = await heard(model, catalogue, "delete the frobnicated txt files, but keep b.txt", "delete all the txt files")
+    if isinstance(done, Drafted):
+        assert all("b.txt" in step.args.get("exclude", ()) for step in done.plan.steps if not step.mutates)
+
+
+async def test_the_same_question_is_not_asked_twice_in_the_same_words(
+    model: OfflineModel, catalogue: Catalogue
+) -> None:
+    first = await heard(model, catalogue, "delete the frobnicated ones")
+    again = await heard(model, catalogue, "delete the frobnicated ones", "the frobnicated ones")
+    assert isinstance(first, Unclear)
+    assert isinstance(again, Unclear)
+    assert first.question != again.question
+
+
+async def test_a_choice_is_in_plain_words(model: OfflineModel, catalogue: Catalogue) -> None:
+    asked = await heard(model, catalogue, "clean up")
+    assert isinstance(asked, Unclear)
+    assert not any(tool.skill in asked.question for tool in catalogue if "-" in tool.skill)
