@@ -333,7 +333,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             "duplikat* doppelt* dublette* kopien identisch* mehrfach mehr_als_einmal doppelt_vorhanden"
             " zweimal deduplizier* doppelgang*"
         ),
-        "es": "duplicad* repetid* copias identic* redundante* mas_de_una_vez dos_veces dobles deduplica*",
+        "es": "duplicad* repetid* varias_veces copias identic* redundante* mas_de_una_vez dos_veces dobles deduplica*",
     },
     # The verb. Its nouns are told by what stands around them (libs.models.offline.copying).
     "copy": {
@@ -738,7 +738,7 @@ FILLERS: dict[Language, str] = {
         " conazo asqueroso asquerosa asquerosos asquerosas horrendo horrenda feo fea cojones hala hale"
         "  alli    debe deben deberia deberian hace falta hacen falta"
         " respectivo respectiva correspondiente"
-        " haya hayan quede esos esas ese esa aquellos"
+        " varias varios haya hayan quede esos esas ese esa aquellos"
         " aquellas fueron sido sobra sobran gustaria quieres quisieras oye ok vale cual llame podeis dentro"
         " ke q k porfabor porfavo xfabor grasias kiero kisiera"
     ),

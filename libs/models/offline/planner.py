@@ -96,7 +96,7 @@ class Planner:
         if replies.chooses(alone) and not replies.spares(whole):
             instead = chosen_instead(wish.text, fresh.text, ground, self.now())
             if instead is not None:
-                yield replace(wish, text=instead)
+                yield wish.with_words(instead)
         yield replies.completed(wish, before, reply) or replies.combined(wish, reply)
         if not stands and fresh.text != reply:
             yield fresh
@@ -142,7 +142,7 @@ class _Planning:
             return told
         matcher, tools = self._planner.matcher, list(self._tools.values())
         found = await intent(self._reading, matcher, self._ground, self._task.skill, tools=tools)
-        found = all_of(found) if self._wish.all_of_it else best_of(found) if self._wish.agreed else found
+        found = all_of(found) if self._wish.all_of_it else best_of(found) if self._wish.proposed else found
         self._found = found
         try:
             return self._planned(found) if found.goals else Unplaced(self._voice, self._ground).outcome(found)

@@ -61,20 +61,25 @@ ENOUGH = 0.5
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What is asked for, as far as the replies have told: the words, the skill that was picked, whether the person
-    said yes to what we understood or to all that was offered, and whether it answers a question of ours.
+    said yes to what we understood, to what was proposed for the rest, or to all that was offered, and whether it
+    answers a question of ours. A yes to a proposal holds for these words and no others.
     """
 
     text: str
     skill: str | None = None
     agreed: bool = False
+    proposed: bool = False
     all_of_it: bool = False
     answered: bool = False
 
     def takes(self, offer: Offer) -> Wish:
         """What was offered: another request, or what we made of this one."""
         if offer.request:
-            return replace(self, text=offer.request)
-        return replace(self, skill=offer.skill or self.skill, agreed=True, answered=True)
+            return self.with_words(offer.request)
+        return replace(self, skill=offer.skill or self.skill, agreed=True, proposed=True, answered=True)
+
+    def with_words(self, text: str) -> Wish:
+        return replace(self, text=text, proposed=False)
 
     def of(self, task: Task) -> Task:
         """The task with these words as its request."""
@@ -137,7 +142,7 @@ def completed(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
     bare = re.sub(LEADING, "", answer, flags=re.IGNORECASE)
     if link is None or len(bare.split()) > 6 or _acts(bare) or not bare:
         return None
-    return replace(wish, text=f'{wish.text.rstrip(" .!?")} {link} "{bare}"')
+    return wish.with_words(f'{wish.text.rstrip(" .!?")} {link} "{bare}"')
 
 
 def combined(wish: Wish, reply: str) -> Wish:
@@ -146,7 +151,7 @@ def combined(wish: Wish, reply: str) -> Wish:
         return replace(wish, agreed=True, answered=True)
     if BOTH.match(fold(reply)):
         return replace(wish, all_of_it=True, answered=True)
-    return replace(wish, text=f"{wish.text.rstrip(' .!?')}, {reply}", answered=True)
+    return replace(wish.with_words(f"{wish.text.rstrip(' .!?')}, {reply}"), answered=True)
 
 
 def anew(reply: str) -> str:
