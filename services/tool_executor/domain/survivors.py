@@ -53,7 +53,7 @@ def _orders(twins: Sequence[Node]) -> dict[str, Order]:
     marked = {node.path: _a_copy(_stem(node), stems) for node in twins}
 
     def usual(node: Node) -> tuple[Any, ...]:
-        return len(node.path), _age(node), node.path
+        return len(node.path), -_age(node), node.path
 
     return {
         "natural": lambda node: (marked[node.path], _lies_aside(node.path), _by_machine(node), *usual(node)),

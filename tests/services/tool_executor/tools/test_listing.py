@@ -92,7 +92,7 @@ def test_duplicates_are_those_among_the_selected(desk: Desk) -> None:
         desk.write(name, b"same", at=f"{day}T00:00")
     desk.scan()
     groups = desk.run("remove-duplicates.scan", path=".", modified_before="2022-01-01").data["groups"]
-    assert [group["paths"] for group in groups] == [["a.txt", "b.txt"]]
+    assert [group["paths"] for group in groups] == [["b.txt", "a.txt"]]
 
 
 def test_what_is_only_staged_counts_as_changed_now(shelf: Desk) -> None:
