@@ -129,7 +129,8 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "de": "liste listet zeig* auflist* nimm nehme wahle welche welcher welches anzeigen nenne_mir aufzahl*",
         "es": (
             "lista listar listame muestra muestrame* muestranos* muestre muestreme* mostrar ensena* que_archivos"
-            " que_ficheros cuales que_carpetas que_fotos que_imagenes que_documentos toma coge agarra selecciona* que_videos que_pdf que_pdfs ver dame"
+            " que_ficheros cuales que_carpetas que_fotos que_imagenes que_documentos toma coge agarra"
+            " selecciona* que_videos que_pdf que_pdfs ver dame"
         ),
     },
     "find": {
