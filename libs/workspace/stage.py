@@ -100,6 +100,11 @@ class Stage(View):
     def version(self) -> int:
         return len(self._log)
 
+    @property
+    def made(self) -> tuple[str, ...]:
+        """What the stage made and still holds, by path."""
+        return tuple(self.tree.path(node) for node in self.fresh if node in self.tree.graph)
+
     def snapshot(self) -> int:
         """A version to roll back to: O(1)."""
         return self.version

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from posixpath import basename, dirname, join
 from typing import Any
 
+from libs.errors import Rejected
 from libs.skills import free_name
 from libs.workspace.operations import AnyOperation, Create, Delete, Inline, Move, Rename
 from libs.workspace.stage import Stage
@@ -154,6 +155,12 @@ def rename_node(bench: Bench, args: Args) -> Done:
     return Done({"path": new, "renamed": {"from": path, "to": new}}, f"Renamed {path} to {name}.", applied=applied)
 
 
+class CannotDelete(Rejected):
+    """This cannot be deleted so; nothing was changed."""
+
+    code = "CANNOT_DELETE"
+
+
 def delete_node(bench: Bench, args: Args) -> Done:
     """Away with paths, or with the surplus of groups of duplicates."""
     if "groups" in args:
@@ -161,6 +168,7 @@ def delete_node(bench: Bench, args: Args) -> Done:
     else:
         asked = args["paths"] if "paths" in args else [args["path"]]
     paths = topmost(list(bench.present(asked, strict="groups" not in args and len(asked) == 1)))
+    _refuse_what_was_made(bench, paths)
     sizes = [bench.stage.get_metadata(path) for path in paths]
     freed = sum(node.size for node in sizes)
     applied = bench.put([Delete(path=path, reason=bench.reason) for path in paths])
@@ -170,6 +178,14 @@ def delete_node(bench: Bench, args: Args) -> Done:
         applied=applied,
         warnings=tuple(bench.missing),
     )
+
+
+def _refuse_what_was_made(bench: Bench, paths: Sequence[str]) -> None:
+    """Who packs a folder and then deletes it does not mean the archive that came to lie in it."""
+    made = [] if not paths else [path for path in bench.stage.made if not bench.is_folder(path)]
+    for folder in {*paths} - {*bench.stage.made}:
+        if lost := next((path for path in made if path.startswith(f"{folder}/")), None):
+            raise CannotDelete(f"{lost} was made just now and would be deleted with {folder}; put it elsewhere first")
 
 
 PRIMITIVES: Mapping[str, Primitive] = {

@@ -15,6 +15,7 @@ from libs.workspace.errors import Changed
 from libs.workspace.operations import Blob
 from services.tool_executor.domain.bench import TooMuch
 from services.tool_executor.domain.packing import CannotPack
+from services.tool_executor.domain.primitives import CannotDelete
 from services.tool_executor.work import Unwanted, Wanted
 from tests.services.tool_executor.tools.conftest import Desk
 
@@ -97,6 +98,13 @@ def test_what_was_unpacked_and_what_was_packed_are_the_same(photos: Desk) -> Non
     assert told["target"] == "Photos"
     assert {k: v for k, v in after.items() if "." in k} == {k: v for k, v in before.items() if "." in k}
     assert after.keys() == before.keys()
+
+
+def test_an_archive_that_was_just_made_does_not_go_with_the_folder_it_lies_in(photos: Desk) -> None:
+    photos.run(PACK, paths=["Photos/raw/a.jpg", "Photos/Übersicht.txt"])
+    with pytest.raises(CannotDelete, match=r"Photos/Archive\.zip was made just now"):
+        photos.run("manage-files.delete", paths=["Photos"])
+    assert photos.run("manage-files.delete", paths=["Photos/raw"]).data["deleted"] == ["Photos/raw"]
 
 
 def test_the_staged_view_is_packed_not_the_disk(desk: Desk) -> None:
