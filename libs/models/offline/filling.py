@@ -255,6 +255,8 @@ def _listed(clause: Clause, scene: Scene) -> list[str] | None:
     """Files named outright need no listing; a new archive's name is not one of them."""
     if clause.says("organize"):
         return None
+    if (folder := _whole_folder(clause, scene)) is not None:
+        return [folder]
     used = (
         {*styling.style(clause, scene.text).used}
         if clause.says("rename", "swap", "prefix", "suffix", "name")
@@ -268,6 +270,19 @@ def _listed(clause: Clause, scene: Scene) -> list[str] | None:
     ]
     told = _names(replace(clause, items=tuple(kept)), scene)
     return told if told and not patterns(replace(clause, items=tuple(kept)), scene) else None
+
+
+def _whole_folder(clause: Clause, scene: Scene) -> str | None:
+    """ "Zip the folder Photos": the folder itself, with its name, and not what lies in it."""
+    said = [item for item in clause.items if not (isinstance(item, Word) and item.filler)]
+    packs = clause.says("pack") or any(isinstance(item, Word) and archive_noun(item) for item in said)
+    if not packs or clause.says("file", "all", *({*KINDS} - {"archives"})) or clause.filters:
+        return None
+    for before, noun, name in zip([None, *said], said, said[1:], strict=False):
+        led = isinstance(before, Word) and before.folded in IN | INTO
+        if isinstance(noun, Word) and "folder" in noun.concepts and isinstance(name, Named) and not led:
+            return there if (there := scene.ground.has(name.text)) in scene.ground.folders else None
+    return None
 
 
 def _archive(clause: Clause, scene: Scene) -> str | None:
