@@ -54,6 +54,8 @@ def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
     before = next(_requests(task, ground, now), None)
     if before is None or not reading.clauses:
         return task.text
+    if (wider := WIDER.match(task.text)) is not None:
+        return f"{before.text.rstrip(' .!?')} {wider['where']}"
     if SAME.search(task.text) or _says_same(reading) or _says_also(reading):
         return _same(before, reading, ground)
     if (placed := _in_there(task.text, before, ground)) is not None:
@@ -61,6 +63,16 @@ def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
     if (corrected := _correction(task.text, ground, now)) is not None:
         return _instead(before, corrected.clauses[0].items, ground, text=corrected.text)
     return _with_antecedent(reading, before, ground)
+
+
+WIDER = re.compile(
+    r"\W*(?:(?:yes|ok|and|also|please|ja|und|auch|bitte|s[ií]|y|tambi[eé]n|por\s+favor)\W+)*"
+    r"(?P<where>in\s+all\s+(?:the\s+)?sub-?folders|in\s+(?:allen|den)\s+unterordnern|en\s+todas\s+las\s+subcarpetas"
+    r"|everywhere|überall|en\s+todas\s+partes)"
+    r"(?:\W+(?:too|also|as\s+well|please|auch|bitte|tambi[eé]n|por\s+favor))*\W*$",
+    re.IGNORECASE,
+)
+""" "In all subfolders too": what was asked for before, wherever it is."""
 
 
 def _requests(task: Task, ground: Ground, now: datetime) -> Iterator[Reading]:
