@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -50,10 +51,20 @@ class Terminal:
                 await self._news.wait()
         self._seen = at + len(prompt)
         if line == CTRL_C:
+            await self._reading()
             # What a terminal makes of the key: this one is nobody's controlling terminal.
             self._process.send_signal(signal.SIGINT)
         elif line is not None:
             os.write(self._master, line.encode() if line == CTRL_D else f"{line}\n".encode())
+
+    async def _reading(self) -> None:
+        """Until it waits for the person. Python sees a signal that comes between a prompt and its reading only after
+        the next line: a person would press the key once more.
+        """
+        status = Path(f"/proc/{self._process.pid}/stat")
+        async with asyncio.timeout(SECONDS):
+            while status.read_text().rpartition(")")[2].split()[0] != "S":
+                await asyncio.sleep(0.02)
 
     async def end(self) -> int:
         return await asyncio.wait_for(asyncio.to_thread(self._process.wait), SECONDS)
