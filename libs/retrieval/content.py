@@ -94,14 +94,11 @@ class ContentIndex:
             del self._passages[key]
             self._vectors.remove(key)
 
-    async def search(self, query: str, top_k: int = 10, *, within: str = ".") -> tuple[ContentMatch, ...]:
-        return (await self.find(query, top_k, within=within)).matches
-
     async def find(self, query: str, top_k: int = 10, *, within: str = ".") -> Found:
         """Files under `within`, best first: by words, and where no file has one of them, by what is near in
         meaning.
         """
-        inside = {key: passage for key, passage in self._passages.items() if _under(passage.path, within)}
+        inside = {key: passage for key, passage in self._passages.items() if under(passage.path, within)}
         search = _Search.of(query, inside)
         near = await self._by_meaning(query, inside)
         worded = search.by_words()
@@ -113,7 +110,7 @@ class ContentIndex:
             match = ContentMatch(passage.path, round(score, 4), search.excerpt(passage))
             if passage.path not in best or (match.excerpt and not best[passage.path].excerpt):
                 best[passage.path] = match
-        return Found(tuple(search.ranked(list(best.values()))[:top_k]), search.missing)
+        return Found(tuple(search.ranked(list(best.values()), shares)[:top_k]), search.missing)
 
     async def _by_meaning(self, query: str, inside: Mapping[str, Passage]) -> dict[str, float]:
         near = self._vectors.search(await self._embedder.embed_query(query), len(self._vectors))
@@ -165,9 +162,9 @@ class _Search:
         told = {path: sum(self.weights[term] * much for term, much in file.items()) for path, file in held.items()}
         return {path: much / whole for path, much in told.items() if much}
 
-    def ranked(self, found: list[ContentMatch]) -> list[ContentMatch]:
+    def ranked(self, found: list[ContentMatch], shares: Mapping[str, float]) -> list[ContentMatch]:
         """All words in the name, then all in the text, then most of them; a stable sort keeps the order within."""
-        named, shares = self.shares(names=True), self.shares()
+        named = self.shares(names=True)
         least = TAIL * max((match.score for match in found), default=0.0)
         kept = [match for match in found if match.score >= least]
 
@@ -179,7 +176,7 @@ class _Search:
 
     def excerpt(self, passage: Passage) -> str:
         known = {term for meant in self.meant.values() for term in meant}
-        return "" if passage.name else _window(passage.text, known, EXCERPT)
+        return "" if passage.name else excerpt(passage.text, known)
 
     def _has(self, passage: Passage) -> bool:
         return any(known.keys() & passage.terms.keys() for known in self.meant.values())
@@ -203,12 +200,8 @@ def _rarity(holders: int, passages: int) -> float:
     return math.log(1 + (passages - holders + 0.5) / (holders + 0.5))
 
 
-def excerpt(text: str, query: str, length: int = EXCERPT) -> str:
-    """A window of the text around the first word of the query, on one line; its beginning where no word occurs."""
-    return _window(text, {*terms(query)}, length)
-
-
-def _window(text: str, wanted: Collection[str], length: int) -> str:
+def excerpt(text: str, wanted: Collection[str], length: int = EXCERPT) -> str:
+    """A window of the text around the first of these words, on one line; its beginning where none occurs."""
     flat = re.sub(r"\s+", " ", text).strip()
     at = next((found.start() for found in TOKEN.finditer(flat) if not {*terms(found.group())}.isdisjoint(wanted)), 0)
     start = max(0, min(at - length // 3, len(flat) - length))
@@ -216,5 +209,6 @@ def _window(text: str, wanted: Collection[str], length: int) -> str:
     return f"{'…' if start else ''}{cut}{'…' if start + length < len(flat) else ''}"
 
 
-def _under(path: str, folder: str) -> bool:
+def under(path: str, folder: str) -> bool:
+    """Is it the folder, or in it at any depth?"""
     return folder in (".", path) or path.startswith(f"{folder}/")

@@ -19,6 +19,7 @@ from threading import Lock
 from typing import Any
 
 from libs.retrieval import ContentIndex, Embedder, Found
+from libs.retrieval.content import under
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import go_on
@@ -83,7 +84,7 @@ class Contents:
         self._indexes[view] = indexed
         if len(self._indexes) > KEPT_MOST:
             self._indexes.popitem(last=False)
-        unread = {path: why for path, why in indexed.unread.items() if _under(path, within)}
+        unread = {path: why for path, why in indexed.unread.items() if under(path, within)}
         stale = len(now.keys() - indexed.known.keys() - indexed.unread.keys())
         found = await indexed.index.find(query, top_k, within=within)
         return replace(found, matches=tuple(m for m in found.matches if m.path in now)), Unknown(stale, unread)
@@ -154,7 +155,3 @@ def _stamps(stage: Stage) -> dict[str, Stamp]:
 
 def _stamp(node: Node) -> Stamp:
     return node.size, node.modified_at.isoformat() if node.modified_at else None
-
-
-def _under(path: str, folder: str) -> bool:
-    return folder in (".", path) or path.startswith(f"{folder}/")

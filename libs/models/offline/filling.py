@@ -9,7 +9,7 @@ from itertools import pairwise, takewhile
 from typing import Any
 
 from libs.models.offline import quantities, styling
-from libs.models.offline.archives import archive_noun, is_archive
+from libs.models.offline.archives import archive_noun, into_archive, is_archive
 from libs.models.offline.clauses import KINDS, Clause, Item, Name, Named
 from libs.models.offline.ends import copy_name, end_of_copy, lacks_an_end, said_names
 from libs.models.offline.ground import NoSuchPlace
@@ -105,8 +105,11 @@ def choosing(tool: ToolDefinition, clause: Clause, scene: Scene) -> Clause:
     if "archive" not in roles:
         return clause
     made = _archive_item(clause)
-    items = [item for item in clause.items if item is not made and (isinstance(item, Named) or not archive_noun(item))]
-    return replace(clause, items=tuple(items))
+    return _without(clause, [item for item in clause.items if item is made or _an_archive(item)])
+
+
+def _an_archive(item: Item) -> bool:
+    return isinstance(item, Word) and archive_noun(item)
 
 
 def _without(clause: Clause, items: Sequence[Item]) -> Clause:
@@ -255,34 +258,17 @@ def _listed(clause: Clause, scene: Scene) -> list[str] | None:
     """Files named outright need no listing; a new archive's name is not one of them."""
     if clause.says("organize"):
         return None
-    if (folder := _whole_folder(clause, scene)) is not None:
-        return [folder]
     used = (
         {*styling.style(clause, scene.text).used}
         if clause.says("rename", "swap", "prefix", "suffix", "name")
         else set()
     )
     made = _archive_item(clause)
-    kept = [
-        item
-        for item in clause.items
-        if item is not made and item not in used and not (made and isinstance(item, Word) and archive_noun(item))
-    ]
-    told = _names(replace(clause, items=tuple(kept)), scene)
-    return told if told and not patterns(replace(clause, items=tuple(kept)), scene) else None
-
-
-def _whole_folder(clause: Clause, scene: Scene) -> str | None:
-    """ "Zip the folder Photos": the folder itself, with its name, and not what lies in it."""
-    said = [item for item in clause.items if not (isinstance(item, Word) and item.filler)]
-    packs = clause.says("pack") or any(isinstance(item, Word) and archive_noun(item) for item in said)
-    if not packs or clause.says("file", "all", *({*KINDS} - {"archives"})) or clause.filters:
-        return None
-    for before, noun, name in zip([None, *said], said, said[1:], strict=False):
-        led = isinstance(before, Word) and before.folded in IN | INTO
-        if isinstance(noun, Word) and "folder" in noun.concepts and isinstance(name, Named) and not led:
-            return there if (there := scene.ground.has(name.text)) in scene.ground.folders else None
-    return None
+    packs = made is not None or into_archive(clause)
+    archives = [item for item in clause.items if item is made or (packs and _an_archive(item))]
+    chosen = _without(clause, (*used, *archives))
+    told = _names(chosen, scene)
+    return told if told and not patterns(chosen, scene) else None
 
 
 def _archive(clause: Clause, scene: Scene) -> str | None:

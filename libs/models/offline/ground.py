@@ -84,6 +84,10 @@ class Ground:
             return self.files
         return tuple(path for path in self.paths or () if path.rpartition("/")[0] == folder)
 
+    def below(self, folder: str) -> tuple[str, ...]:
+        """The files in a folder, at any depth."""
+        return tuple(path for path in self.paths or () if folder == "." or path.startswith(f"{folder}/"))
+
     def deep(self, name: str) -> tuple[str, ...]:
         """Files of this name in any folder."""
         return tuple(path for path in self.paths or () if fold(path.rpartition("/")[2]) == fold(name))

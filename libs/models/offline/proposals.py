@@ -102,11 +102,9 @@ class _Teller:
         ground, where = self._ground, str(args.get("path", "."))
         if ground.paths is None or args.get("node_kind") == "directory" or args.get("order"):
             return None
-        inside = [path for path in ground.paths if where == "." or path.startswith(f"{where}/")]
-        here = inside if args.get("recursive") else list(ground.within(where))
-        return [
-            path for path in here if selected(path, include=args.get("include", ()), exclude=args.get("exclude", ()))
-        ]
+        inside = ground.below(where) if args.get("recursive") else ground.within(where)
+        include, exclude = args.get("include", ()), args.get("exclude", ())
+        return [path for path in inside if selected(path, include=include, exclude=exclude)]
 
     def _bound(self, name: str, value: object) -> str:
         told = self._speaker.size(value) if isinstance(value, int) and name.endswith("_than") else str(value)[:10]

@@ -190,9 +190,7 @@ def _held(clause: Clause, scene: Scene) -> list[str]:
     """The files that the clause picks out, as far as they are known."""
     where = folders(clause, scene)[0]
     chosen = select(clause, scene.ground, scene.categories).patterns
-    inside = scene.ground.within(where)
-    if clause.says("recursive"):
-        inside = tuple(path for path in scene.ground.paths or () if where == "." or path.startswith(f"{where}/"))
+    inside = scene.ground.below(where) if clause.says("recursive") else scene.ground.within(where)
     return [path for path in inside if selected(path, include=chosen, exclude=scene.exclude)]
 
 
