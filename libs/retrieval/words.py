@@ -40,6 +40,8 @@ class Word:
 
 def fold(text: str) -> str:
     """Lower case without accents, so that `Lösche`, `LOSCHE` and `losche` are one word."""
+    if text.isascii():
+        return text.lower()
     return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
 
 

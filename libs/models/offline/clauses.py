@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 
 from libs.models.offline.measures import Filters
 from libs.retrieval.lexicon import CATEGORIES, FAMILIES, Language, listed
@@ -67,7 +68,7 @@ class Mood(StrEnum):
     """Asks for nothing: what somebody says of files, and may be what "them" stands for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Clause:
     """A part of the request with one wish. `joined` is what stood before it: a comma, `and`, `or`, or nothing."""
 
@@ -77,11 +78,11 @@ class Clause:
     links: frozenset[int] = frozenset()
     """Where its parts begin: items on both sides of one are listed, not told by one another."""
 
-    @property
+    @cached_property
     def words(self) -> tuple[Word, ...]:
         return tuple(item for item in self.items if isinstance(item, Word))
 
-    @property
+    @cached_property
     def names(self) -> tuple[Named, ...]:
         return tuple(item for item in self.items if isinstance(item, Named))
 
@@ -93,7 +94,7 @@ class Clause:
             told = _both(told, measure.filters)
         return told
 
-    @property
+    @cached_property
     def concepts(self) -> frozenset[str]:
         return frozenset(concept for word in self.words for concept in word.concepts)
 

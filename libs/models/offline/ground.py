@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -30,7 +30,7 @@ class NoSuchPlace(Rejected):
     code = "NO_SUCH_PLACE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ground:
     """What is known of the workspace: where it lies, and the names at its top (None where nobody said)."""
 
@@ -58,7 +58,7 @@ class Ground:
         """Those at the top."""
         return tuple(name for name in self.names or () if name not in self.folders)
 
-    @property
+    @cached_property
     def spoken(self) -> tuple[str, ...]:
         """What a request may name outright: all at the top, and deeper files whose name is there once."""
         last: dict[str, list[str]] = {}
@@ -90,7 +90,7 @@ class Ground:
 
     def deep(self, name: str) -> tuple[str, ...]:
         """Files of this name in any folder."""
-        return tuple(path for path in self.paths or () if fold(path.rpartition("/")[2]) == fold(name))
+        return self._by_name.get(fold(name), ())
 
     def close(self, name: str) -> tuple[str, ...]:
         """Names that look like this one, the nearest first."""
@@ -105,7 +105,7 @@ class Ground:
 
     def has(self, name: str) -> str | None:
         """The name as it is really written, or None."""
-        return next((real for real in self.names or () if fold(real) == fold(name)), None)
+        return self._names.get(fold(name))
 
     def path(self, said: str, *, new: bool = False) -> str:
         """The path relative to the root that was meant. `new`: it need not exist yet. Raises `Outside` or
@@ -133,11 +133,25 @@ class Ground:
         """
         if self.paths is None:
             return path
-        held = dict.fromkeys(above for real in self.paths for above in _lineage(real))
-        found = next((real for real in held if fold(real) == fold(path)), None)
+        found = self._lineages.get(fold(path))
         if found is None and path.partition("/")[0] in self.folders and "." in path.rpartition("/")[2]:
             raise NoSuchPlace(path)
         return found or path
+
+    @cached_property
+    def _names(self) -> Mapping[str, str]:
+        return _folded(self.names or ())
+
+    @cached_property
+    def _lineages(self) -> Mapping[str, str]:
+        return _folded(above for real in self.paths or () for above in _lineage(real))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, tuple[str, ...]]:
+        found: dict[str, list[str]] = {}
+        for path in self.paths or ():
+            found.setdefault(fold(path.rpartition("/")[2]), []).append(path)
+        return {name: tuple(paths) for name, paths in found.items()}
 
     def is_root(self, name: str) -> bool:
         return self.root is not None and fold(PurePosixPath(self.root).name) == fold(name)
@@ -158,6 +172,14 @@ class Ground:
         if depth is None:
             raise Outside(said)
         return "/".join(parts[depth:]) or "."
+
+
+def _folded(names: Iterable[str]) -> dict[str, str]:
+    """Names as they are really written by how they are folded; of several that fold alike the first."""
+    told: dict[str, str] = {}
+    for name in names:
+        told.setdefault(fold(name), name)
+    return told
 
 
 def _lineage(path: str) -> Iterator[str]:

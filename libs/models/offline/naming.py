@@ -88,7 +88,10 @@ def _said_exactly(text: str, known: Sequence[str]) -> Iterator[Named]:
     """A known name of several words, or with a capital inside the sentence, is meant as one: `Tax 2024`, `Photos`.
     What comes before the extension does too, where only one file is called so.
     """
+    said = text.casefold()
     for name, real in sorted(_spoken(known).items(), key=lambda pair: (-len(pair[0]), pair[0])):
+        if name.casefold() not in said:
+            continue
         plain = name == name.lower()
         if plain and name.isalpha():
             yield from _beside_noun(text, name, real)

@@ -58,6 +58,10 @@ class Planner:
 
     async def _heard(self, task: Task, catalogue: Sequence[ToolDefinition]) -> tuple[Wish, PlannerOutcome]:
         """Each reply in turn, with the question that it answers: planning is deterministic, so that is asked again."""
+        moment = self.now()
+        return await replace(self, now=lambda: moment)._answered(task, catalogue)
+
+    async def _answered(self, task: Task, catalogue: Sequence[ToolDefinition]) -> tuple[Wish, PlannerOutcome]:
         tools = _allowed(catalogue, task.tools)
         said = [*task.replies, *((task.clarification,) if task.clarification else ())]
         wish = Wish(task.text, skill=None if task.skill in said else task.skill)

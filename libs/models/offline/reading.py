@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 
 from libs.models.offline import courtesy
 from libs.models.offline.archives import into_archive
@@ -40,6 +41,12 @@ def read(text: str, known: Sequence[str] = (), *, now: datetime | None = None) -
     """Read a request. `known` are names that exist in the workspace; said exactly so, they are names here too.
     Without a `now`, sizes and times stay words.
     """
+    return _read(text, tuple(known), now)
+
+
+@lru_cache(maxsize=64)
+def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
+    """One request is read by the planner, by each reply's meanings and by the critic."""
     text = ARROW.sub(
         lambda found: f" {'to':<{len(found.group()) - 1}}" if len(found.group()) > 2 else found.group(), text
     )
