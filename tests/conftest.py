@@ -19,7 +19,8 @@ from libs.telemetry import logs
 from tests import infrastructure
 from tests.echo import Echo
 from tests.infrastructure.cache import Unprovided
-from tests.infrastructure.kafka import Kafka, kafka
+from tests.infrastructure.kafka import Kafka
+from tests.infrastructure.shared import kafka_of
 
 TESTS = Path(__file__).parent
 ECHO_TEMPLATE = "suma_echo"
@@ -104,10 +105,13 @@ async def world(server: Postgres) -> AsyncIterator[str]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def broker() -> AsyncIterator[Kafka]:
-    """A real Kafka for the run. Each test that stands on it has topics of its own, by a prefix."""
+async def broker(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kafka]:
+    """A real Kafka for the run, with doors that ask who comes. Each test that stands on it has topics of its own, by a
+    prefix.
+    """
+    workers = tmp_path_factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else None
     try:
-        async with kafka() as running:
+        async with kafka_of(workers) as running:
             yield running
     except Unprovided as reason:
         pytest.skip(str(reason))

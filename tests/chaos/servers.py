@@ -146,11 +146,7 @@ async def _own(server: PostgresServer | RedisServer) -> AsyncIterator[Server]:
 @asynccontextmanager
 async def _kafka(place: Path, advertised: int) -> AsyncIterator[Server]:
     """A broker that tells its clients to come by a link."""
-    async with kafka(place) as broker:
-        settings = Path(broker.settings)
-        told = "advertised.listeners=PLAIN://127.0.0.1:"
-        settings.write_text(settings.read_text().replace(f"{told}{broker.port}", f"{told}{advertised}"))
-        await broker.restart()
+    async with kafka(place, advertised=advertised) as broker:
         yield Remote(broker)
 
 

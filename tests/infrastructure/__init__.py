@@ -5,8 +5,6 @@ There is one way to have each: natively, at a pinned version (docs/decisions/003
 
 from __future__ import annotations
 
-import os
-import shutil
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -31,13 +29,12 @@ from libs.runtime.embedded.postgres import Postgres, Role
 from libs.runtime.host import Pace
 from libs.runtime.platform import Platform, nowhere
 from libs.skills import Catalogue
+from tests.infrastructure.cache import in_memory
 
 TEMPLATE = "suma_template"
 ROLES: tuple[Role, Role, Role] = ("suma_owner", "suma_bus", "suma_app")
 QUICK = {"fsync": "off", "full_page_writes": "off"}
 """For tests that kill processes, not machines: what is committed survives them without reaching the disk."""
-IN_MEMORY_LEAST = 2 << 30
-"""Bytes."""
 SCAN_SECONDS = 0.1
 PACE = Pace(own=0.1, flush=0.05, beat=0.2, sweep=0.05)
 """A platform's usual rhythm, faster: tests wait for things, not for seconds."""
@@ -52,7 +49,7 @@ def dsns(server: Postgres, database: str) -> Dsns:
 @asynccontextmanager
 async def postgres() -> AsyncIterator[Postgres]:
     """A server of its own for this run, with a template whose bus is migrated: a fresh database is a copy of it."""
-    with tempfile.TemporaryDirectory(prefix="suma-tests-", dir=_in_memory()) as folder:
+    with tempfile.TemporaryDirectory(prefix="suma-tests-", dir=in_memory()) as folder:
         path = Path(folder) / "data"
         path.mkdir(mode=0o700)
         async with Postgres(path, settings=QUICK) as server:
@@ -61,13 +58,6 @@ async def postgres() -> AsyncIterator[Postgres]:
             administrator = server.dsn("postgres", "postgres")
             async with asyncpg.create_pool(administrator, min_size=0, max_size=4) as _administrators[server]:
                 yield server
-
-
-def _in_memory() -> Path | None:
-    """Where a thousand databases are copied ten times sooner than on a disk; None where there is no such place."""
-    place = Path("/dev/shm")
-    roomy = os.access(place, os.W_OK) and shutil.disk_usage(place).free > IN_MEMORY_LEAST
-    return place if roomy else None
 
 
 @asynccontextmanager

@@ -9,6 +9,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+IN_MEMORY_LEAST = 2 << 30
+"""Bytes."""
+
 
 class Unprovided(Exception):
     """A component can't be had on this machine; the reason is a sentence for whoever reads the skip."""
@@ -42,3 +45,10 @@ def built(name: str, build: Callable[[Path], None]) -> Path:
                 shutil.rmtree(draft, ignore_errors=True)
                 raise
     return place
+
+
+def in_memory() -> Path | None:
+    """Where a thousand databases are copied ten times sooner than on a disk; None where there is no such place."""
+    place = Path("/dev/shm")
+    roomy = os.access(place, os.W_OK) and shutil.disk_usage(place).free > IN_MEMORY_LEAST
+    return place if roomy else None

@@ -25,12 +25,17 @@ class Certificates:
     client: Path
     client_key: Path
 
+    @classmethod
+    def at(cls, folder: Path) -> Certificates:
+        """Those that `certificates` made there."""
+        return cls(*(folder / name for name in ("ca.pem", "server.pem", "client.pem", "client.key")))
+
 
 def certificates(folder: Path) -> Certificates:
     """Made anew into the folder."""
     authority_key = ec.generate_private_key(ec.SECP256R1())
     authority = _signed("suma tests", authority_key, authority_key, "suma tests", is_authority=True)
-    made = Certificates(*(folder / name for name in ("ca.pem", "server.pem", "client.pem", "client.key")))
+    made = Certificates.at(folder)
     made.authority.write_bytes(_pem(authority))
     for name, where, key_where in (
         ("localhost", made.server, made.server),

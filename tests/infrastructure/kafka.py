@@ -22,7 +22,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from tests.infrastructure.cache import Unprovided, built, home
+from tests.infrastructure.cache import Unprovided, built, home, in_memory
 from tests.infrastructure.certificates import Certificates, certificates
 
 VERSION = "4.1.0"
@@ -50,7 +50,7 @@ node.id=1
 controller.quorum.voters=1@{host}:{controller}
 controller.listener.names=CONTROLLER
 listeners={listeners},CONTROLLER://{host}:{controller}
-advertised.listeners={listeners}
+advertised.listeners={advertised}
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAIN:PLAINTEXT,TLS:SSL,SASL:SASL_SSL
 inter.broker.listener.name=PLAIN
 log.dirs={data}
@@ -236,17 +236,21 @@ class Kafka:
 
 @asynccontextmanager
 async def kafka(
-    folder: Path | None = None, *, secured: bool = False, java: Sequence[str] = (*HEAP, BRISK)
+    folder: Path | None = None,
+    *,
+    secured: bool = False,
+    advertised: int | None = None,
+    java: Sequence[str] = (*HEAP, BRISK),
 ) -> AsyncIterator[Kafka]:
     """A broker of one's own. In a folder that is given its data stays, and is found again by the next one there.
+    `advertised` is the port by which it tells its clients to come.
 
     Raises:
         Unprovided: there is no Java or Maven here, or the packages can't be had.
     """
     await asyncio.to_thread(classes)
-    with tempfile.TemporaryDirectory(prefix="suma-kafka-") as temporary:
-        place = folder or Path(temporary)
-        broker = await _prepared(place, secured=secured)
+    with tempfile.TemporaryDirectory(prefix="suma-kafka-", dir=in_memory()) as temporary:
+        broker = await _prepared(folder or Path(temporary), secured=secured, advertised=advertised)
         broker.options = (*java, *_from(classes()))
         try:
             await broker.start()
@@ -342,20 +346,25 @@ async def _dump(draft: Path) -> None:
             await broker._end(signal.SIGTERM, DUMP_SECONDS)
 
 
-async def _prepared(place: Path, *, secured: bool) -> Kafka:
+async def _prepared(place: Path, *, secured: bool, advertised: int | None = None) -> Kafka:
     """Settings written and storage formatted, where they are not yet."""
     place.mkdir(parents=True, exist_ok=True)
     (place / "log4j2.properties").write_text(LOGGING)
     plain, controller, tls, sasl = _free_ports(4)
-    listeners, security = [f"PLAIN://127.0.0.1:{plain}"], ""
+    listeners, told, security = [f"PLAIN://127.0.0.1:{plain}"], [f"PLAIN://127.0.0.1:{advertised or plain}"], ""
     broker = Kafka(place, _log(plain), plain)
     if secured:
         broker.tls_port, broker.sasl_port = tls, sasl
         broker.certificates = made = certificates(place)
-        listeners += [f"TLS://127.0.0.1:{tls}", f"SASL://127.0.0.1:{sasl}"]
+        doors = [f"TLS://127.0.0.1:{tls}", f"SASL://127.0.0.1:{sasl}"]
+        listeners, told = [*listeners, *doors], [*told, *doors]
         security = SECURITY.format(server=made.server, authority=made.authority, user=USER, password=PASSWORD)
     settings = SETTINGS.format(
-        host=broker.host, controller=controller, listeners=",".join(listeners), data=place / "data"
+        host=broker.host,
+        controller=controller,
+        listeners=",".join(listeners),
+        advertised=",".join(told),
+        data=place / "data",
     )
     Path(broker.settings).write_text(settings + security)
     if not (place / "data" / "meta.properties").exists():

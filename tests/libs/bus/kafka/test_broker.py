@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from libs import ids
 from libs.bus.kafka import Address, BadTopic, KafkaDown, KafkaOutlet, reach
 from libs.bus.kafka.broker import BadKafka, declare
 from libs.bus.ports import Record
 from libs.events.topics import MEMORY_EVENTS, TOPICS
-from tests.infrastructure.cache import Unprovided
-from tests.infrastructure.kafka import PASSWORD, USER, Kafka, kafka
+from tests.infrastructure.kafka import PASSWORD, USER, Kafka
 
 RECORD = Record(MEMORY_EVENTS.name, 2, 1, "e1", "t1", "t1:k", "suma.x.v1", {"time": "2026-01-01T00:00:00+00:00"}, b"{}")
 
@@ -25,16 +22,6 @@ RECORD = Record(MEMORY_EVENTS.name, 2, 1, "e1", "t1", "t1:k", "suma.x.v1", {"tim
 @pytest.fixture
 def address(broker: Kafka) -> Address:
     return Address(broker.bootstrap, prefix=f"{ids.new()}.")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def guarded() -> AsyncIterator[Kafka]:
-    """A broker with doors that ask who comes."""
-    try:
-        async with kafka(secured=True) as running:
-            yield running
-    except Unprovided as reason:
-        pytest.skip(str(reason))
 
 
 async def described(broker: Kafka, topic: str) -> str:
@@ -74,43 +61,43 @@ async def carries(address: Address) -> None:
     await outlet.close()
 
 
-def tls(guarded: Kafka) -> Address:
-    made = guarded.certificates
+def tls(broker: Kafka) -> Address:
+    made = broker.certificates
     assert made is not None
-    return Address(guarded.tls, protocol="SSL", ca_file=made.authority, cert_file=made.client, key_file=made.client_key)
+    return Address(broker.tls, protocol="SSL", ca_file=made.authority, cert_file=made.client, key_file=made.client_key)
 
 
-def sasl(guarded: Kafka, mechanism: str) -> Address:
-    made = guarded.certificates
+def sasl(broker: Kafka, mechanism: str) -> Address:
+    made = broker.certificates
     assert made is not None
     return Address(
-        guarded.sasl, protocol="SASL_SSL", mechanism=mechanism, username=USER, password=PASSWORD, ca_file=made.authority
+        broker.sasl, protocol="SASL_SSL", mechanism=mechanism, username=USER, password=PASSWORD, ca_file=made.authority
     )
 
 
-async def test_events_go_over_tls_with_a_certificate_of_ours(guarded: Kafka) -> None:
-    await carries(tls(guarded))
+async def test_events_go_over_tls_with_a_certificate_of_ours(broker: Kafka) -> None:
+    await carries(tls(broker))
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "PLAIN"])
-async def test_events_go_over_sasl(guarded: Kafka, mechanism: str) -> None:
-    await carries(sasl(guarded, mechanism))
+async def test_events_go_over_sasl(broker: Kafka, mechanism: str) -> None:
+    await carries(sasl(broker, mechanism))
 
 
-async def test_without_our_certificate_or_the_right_authority_nobody_comes_in(guarded: Kafka) -> None:
-    ours = tls(guarded)
+async def test_without_our_certificate_or_the_right_authority_nobody_comes_in(broker: Kafka) -> None:
+    ours = tls(broker)
     for wrong in (replace(ours, cert_file=None, key_file=None), replace(ours, ca_file=None)):
         with pytest.raises(KafkaDown):
             await reach(wrong)
 
 
-async def test_a_wrong_password_is_refused_and_stands_in_no_error(guarded: Kafka) -> None:
-    wrong = replace(sasl(guarded, "SCRAM-SHA-256"), password="not-the-password")
+async def test_a_wrong_password_is_refused_and_stands_in_no_error(broker: Kafka) -> None:
+    wrong = replace(sasl(broker, "SCRAM-SHA-256"), password="not-the-password")
     with pytest.raises(KafkaDown) as refused:
         await reach(wrong)
     assert "not-the-password" not in f"{refused.value!r} {wrong!r}"
 
 
-async def test_a_certificate_that_cannot_be_read_is_named_at_once(guarded: Kafka, tmp_path: Path) -> None:
+async def test_a_certificate_that_cannot_be_read_is_named_at_once(broker: Kafka, tmp_path: Path) -> None:
     with pytest.raises(BadKafka, match="certificates"):
-        await reach(replace(tls(guarded), ca_file=tmp_path / "absent.pem"))
+        await reach(replace(tls(broker), ca_file=tmp_path / "absent.pem"))
