@@ -19,7 +19,7 @@ from tests.chaos import checker
 from tests.chaos.profiles import EMBEDDED
 from tests.chaos.run import Plan, judged, performed
 
-SECONDS = 6.0
+SECONDS = 3.0
 """Of load, without any fault but those that are planted."""
 TURN = "(select turn_id from gateway.turns where message_id is not null order by turn_id limit 1)"
 SESSION = f"(select session_id from gateway.turns where turn_id = {TURN})"

@@ -4,10 +4,12 @@ order. All that only looks at the production profile stands here, because a star
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import signal
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -15,15 +17,15 @@ import pytest
 import pytest_asyncio
 
 from libs import ids
-from libs.runtime.embedded.datadir import DataDirectory
 from services import catalog
-from tests.chaos.fleet import forked
+from tests.chaos.fleet import Program, forked
 from tests.chaos.servers import serving
+from tests.deploy.backup import back_up, restore
 from tests.deploy.dashboards import panels
 from tests.infrastructure.cache import Unprovided
 from tests.infrastructure.prometheus import Prometheus, prometheus
-from tests.infrastructure.up import NOT_TO_BE_HAD, Up, up
-from tests.infrastructure.wish import TIDY, done, files, messy
+from tests.infrastructure.up import NOT_TO_BE_HAD, Servers, Up, servers, services
+from tests.infrastructure.wish import TIDY, answered, asked, begun, done, files, messy
 from tests.nursery import shared
 
 HOUSE = Path(__file__).parents[2]
@@ -35,15 +37,47 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("work")
 
 
+@dataclass
+class Running:
+    """`make up-real` at work."""
+
+    process: asyncio.subprocess.Process
+    up: Up
+    """What it has told of itself."""
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def real(tmp_path_factory: pytest.TempPathFactory, work: Path) -> AsyncIterator[Up]:
-    """The profile at work."""
+async def running(tmp_path_factory: pytest.TempPathFactory, work: Path) -> AsyncIterator[Running]:
+    folder = tmp_path_factory.mktemp("real")
+    command = (sys.executable, "-m", "tests.infrastructure.up", "--any-port", "--data", str(folder))
+    environment = {**os.environ, "SUMA_ROOTS": str(work)}
+    process = await asyncio.create_subprocess_exec(*command, cwd=HOUSE, env=environment, stdout=asyncio.subprocess.PIPE)
     try:
-        birth = forked(await shared())
-        async with up(tmp_path_factory.mktemp("real"), roots=[work], birth=birth) as made:
-            yield made
-    except Unprovided as reason:
-        pytest.skip(str(reason))
+        yield Running(process, await told(process, folder))
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+
+
+async def told(process: asyncio.subprocess.Process, folder: Path) -> Up:
+    assert process.stdout is not None
+    first = (await process.stdout.readline()).decode()
+    if not first and await process.wait() == NOT_TO_BE_HAD:
+        pytest.skip("the production profile cannot be had on this machine; what was printed says why")
+    assert "The production profile is up at" in first
+    rows = {}
+    while line := (await process.stdout.readline()).decode().strip():
+        name, _, where = line.partition("  ")
+        rows[name] = where.split()[0]
+    programs = {name: Program(name, name, {}, folder, int(rows[name].rpartition(":")[2])) for name in catalog.NAMES}
+    return Up(folder, Servers(told=rows), programs)
+
+
+@pytest.fixture(scope="module")
+def real(running: Running) -> Up:
+    """The profile at work."""
+    return running.up
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -61,23 +95,6 @@ async def watched(real: Up, work: Path) -> AsyncIterator[Prometheus]:
             yield made
     except Unprovided as reason:
         pytest.skip(str(reason))
-
-
-# First, while no other profile is up.
-async def test_ctrl_c_at_make_up_real_ends_everything_in_order_and_leaves_nothing_running(tmp_path: Path) -> None:
-    command = (sys.executable, "-m", "tests.infrastructure.up", "--any-port", "--data", str(tmp_path))
-    process = await asyncio.create_subprocess_exec(*command, cwd=HOUSE, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
-    first = await process.stdout.readline()
-    if not first and await process.wait() == NOT_TO_BE_HAD:
-        pytest.skip("the production profile cannot be had on this machine; what was printed says why")
-    assert b"The production profile is up at" in first
-    process.send_signal(signal.SIGINT)
-    said, _ = await process.communicate()
-    assert process.returncode == 0
-    assert str(DataDirectory(tmp_path / "suma").key_file).encode() in said
-    assert {ended(log) for log in (tmp_path / "logs").glob("*.log")} == {"0"}
-    assert serving(tmp_path) == []
 
 
 @pytest.mark.requirement("P1", "S3-65")
@@ -102,6 +119,50 @@ async def test_every_panel_of_the_dashboards_has_data_after_a_turn(watched: Prom
     found = {name: await watched.ask(expression) for name, expression in panels()}
     empty = [name for name, samples in found.items() if all(sample["value"][1] == "NaN" for sample in samples)]
     assert empty == []
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A backup, and a turn that waited for a person when it was made."""
+
+    backup: Path
+    folder: Path
+    session: str
+    turn: str
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def kept(real: Up, work: Path, tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    backup, folder = tmp_path_factory.mktemp("kept") / "backup", messy(work / ids.new())
+    async with real.api() as api:
+        session, turn = await begun(api, folder)
+        await asked(api, session)
+    back_up(real, backup)
+    return Kept(backup, folder, session, turn)
+
+
+# It stops what the tests above look at, once the backup of it is made.
+async def test_ctrl_c_at_make_up_real_ends_everything_in_order_and_leaves_nothing_running(
+    running: Running, kept: Kept
+) -> None:
+    folder = running.up.folder
+    running.process.send_signal(signal.SIGINT)
+    await running.process.communicate()
+    assert running.process.returncode == 0
+    assert {ended(log) for log in (folder / "logs").glob("*.log")} == {"0"}
+    assert serving(folder) == []
+
+
+async def test_a_turn_that_was_open_at_the_backup_ends_after_the_restore(
+    kept: Kept, work: Path, tmp_path: Path
+) -> None:
+    async with servers(tmp_path / "servers") as standing:
+        restore(kept.backup, tmp_path, standing)
+        birth = forked(await shared())
+        async with services(tmp_path, standing, roots=[work], birth=birth) as again, again.api() as api:
+            last = await answered(api, kept.session, kept.turn)
+    assert (last["type"], last["data"]["state"]) == ("turn.ended", "completed")
+    assert files(kept.folder) == TIDY
 
 
 async def until_well(http: httpx.AsyncClient, url: str) -> None:

@@ -50,6 +50,14 @@ async def answered(api: httpx.AsyncClient, session: str, turn: str) -> dict[str,
     return dict(page["events"][-1])
 
 
+async def asked(api: httpx.AsyncClient, session: str) -> None:
+    """Until a turn waits for a person."""
+    async with api.stream("GET", f"/v1/sessions/{session}/events") as stream:
+        async for line in stream.aiter_lines():
+            if line == "event: approval.requested":
+                return
+
+
 async def post(api: httpx.AsyncClient, path: str, body: dict[str, Any]) -> dict[str, Any]:
     """The answer; one that says "later" is asked for again then, as a client should."""
     answer = await api.post(path, json=body)

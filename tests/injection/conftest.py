@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import os
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,13 +77,21 @@ class Scene:
 
     def files(self) -> Snapshot:
         """All that could be changed: what is in the roots, and beside them."""
-        return {str(path): _held(path) for top in (self.at.root, self.outside) for path in sorted(top.rglob("*"))}
+        return {entry.path: _held(entry) for top in (self.at.root, self.outside) for entry in _below(str(top))}
 
 
-def _held(path: Path) -> bytes | str | None:
-    if path.is_symlink():
-        return str(path.readlink())
-    return path.read_bytes() if path.is_file() else None
+def _below(folder: str) -> Iterator[os.DirEntry[str]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            yield entry
+            if entry.is_dir(follow_symlinks=False):
+                yield from _below(entry.path)
+
+
+def _held(entry: os.DirEntry[str]) -> bytes | str | None:
+    if entry.is_symlink():
+        return os.readlink(entry.path)
+    return Path(entry.path).read_bytes() if entry.is_file() else None
 
 
 MINDS = (("the worst model", Hitl.KEY), ("the worst model", Hitl.BYPASS), ("the offline model", Hitl.BYPASS))

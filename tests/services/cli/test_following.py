@@ -33,6 +33,9 @@ class Quiet:
     def pause(self) -> None:
         """Nothing moves."""
 
+    def hush(self) -> None:
+        self.seen.append("hushed")
+
 
 class Replying:
     """Approves, and answers a clarification."""

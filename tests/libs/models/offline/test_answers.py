@@ -101,7 +101,7 @@ async def test_a_scan_names_the_files_that_are_alike(model: OfflineModel, text: 
 async def test_of_many_groups_the_first_are_named_and_the_rest_counted(model: OfflineModel) -> None:
     groups = [{"paths": [f"{n}.txt", f"{n} copy.txt"]} for n in range(14)]
     answer = await told(model, "any duplicates?", saw("remove-duplicates.scan", {"groups": groups, "files": 14}))
-    assert answer.splitlines()[-2:] == ["- 9.txt, 9 copy.txt", "- and 4 more"]
+    assert answer.splitlines()[-2:] == ["- 9.txt, “9 copy.txt”", "- and 4 more"]
 
 
 async def test_a_search_shows_where_and_warns_of_what_the_index_missed(model: OfflineModel) -> None:
