@@ -6,14 +6,15 @@ import asyncio
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from tests.infrastructure.cache import Unprovided
+from tests.infrastructure.cache import Unprovided, in_memory
 from tests.infrastructure.image import DOCKERFILE, Stage, image, run
 from tests.infrastructure.parsers import parsed
 from tests.infrastructure.served import free_port
@@ -23,11 +24,14 @@ USER = 10001
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    try:
-        return image(tmp_path_factory.mktemp("image"))
-    except Unprovided as reason:
-        pytest.skip(str(reason))
+def built() -> Iterator[Stage]:
+    with tempfile.TemporaryDirectory(prefix="suma-image-", dir=in_memory()) as folder:
+        # Whoever runs in it is nobody here.
+        Path(folder).chmod(0o755)
+        try:
+            yield image(Path(folder))
+        except Unprovided as reason:
+            pytest.skip(str(reason))
 
 
 @dataclass

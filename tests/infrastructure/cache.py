@@ -48,7 +48,10 @@ def built(name: str, build: Callable[[Path], None]) -> Path:
 
 
 def in_memory() -> Path | None:
-    """Where a thousand databases are copied ten times sooner than on a disk; None where there is no such place."""
+    """Where a thousand databases are copied ten times sooner than on a disk, and programs can be run; None where there
+    is no such place.
+    """
     place = Path("/dev/shm")
-    roomy = os.access(place, os.W_OK) and shutil.disk_usage(place).free > IN_MEMORY_LEAST
-    return place if roomy else None
+    if not os.access(place, os.W_OK) or os.statvfs(place).f_flag & os.ST_NOEXEC:
+        return None
+    return place if shutil.disk_usage(place).free > IN_MEMORY_LEAST else None

@@ -25,7 +25,10 @@ class Terminal:
         self._master, slave = pty.openpty()
         environment = {**house.environment(), "TERM": "dumb", "COLUMNS": "200"}
         command = [sys.executable, "-P", "-m", "services.cli", *arguments]
-        self._process = subprocess.Popen(command, env=environment, stdin=slave, stdout=slave, stderr=slave)
+        # A run in the background hears no Ctrl-C, and its children would not either.
+        self._process = subprocess.Popen(
+            command, env=environment, stdin=slave, stdout=slave, stderr=slave, preexec_fn=_hears_ctrl_c
+        )
         os.close(slave)
         self.text = ""
         self._seen = 0
@@ -82,3 +85,7 @@ class Terminal:
             # The other end is closed: the program has gone.
             asyncio.get_running_loop().remove_reader(self._master)
         self._news.set()
+
+
+def _hears_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

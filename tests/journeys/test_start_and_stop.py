@@ -173,13 +173,15 @@ def free_port() -> int:
 
 
 async def seen(api: httpx.AsyncClient, session: str, type: str) -> dict[str, Any]:
-    """The first event of this type, as it comes."""
+    """The first event of this type, as it comes; the turn may not end without one."""
     async with api.stream("GET", f"/v1/sessions/{session}/events") as stream:
         async for line in stream.aiter_lines():
-            if line == f"event: {type}":
+            if line in (f"event: {type}", "event: turn.ended"):
                 break
     page = (await api.get(f"/v1/sessions/{session}/events", params={"stream": "false"})).json()
-    return next(dict(event) for event in page["events"] if event["type"] == type)
+    found = [dict(event) for event in page["events"] if event["type"] == type]
+    assert found, page
+    return found[0]
 
 
 async def approve_all(api: httpx.AsyncClient, session: str, turn: str) -> None:
