@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from hypothesis import HealthCheck, settings
 
 from libs.database import Dsns
 from libs.runtime.embedded.postgres import Postgres
@@ -30,6 +31,11 @@ SELDOM = (10_000, 20, 20)
 DEAREST = ("chaos/test_run.py", "chaos/", "deploy/", "journeys/", "trial/", "conformance/bus/", "libs/models/offline/")
 """What takes longest is begun first, so that workers that take file after file end together. The first starts a dozen
 processes: beside it run those that start few."""
+
+
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
+"""How long an example takes says how busy a machine is, and nothing of what is tested."""
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -8,12 +8,19 @@ from libs.events.base import Event, Value, event
 from libs.events.topics import COMMITTEE_DECISIONS, COMMITTEE_REQUESTS
 from libs.events.values import Candidate, Json, Observation, Plan, Review, Usage
 
+DENIED = "DENIED"
+"""Why an earlier turn has changed nothing: a person refused what it proposed."""
+MORE_BELOW = "MORE_BELOW"
+"""The same: all that it was about was found in subfolders, and it has asked whether they are meant."""
+
 
 class Exchange(Value):
     """One earlier turn of the session, as working memory."""
 
     text: str
     answer: str
+    reason: str | None = None
+    """That of its end, where there was one."""
 
 
 class Task(Value):

@@ -55,7 +55,8 @@ class TurnEnded(Event):
     state: str
     reason: str | None = None
     """A named reason, such as MAX_ROUNDS or POLICY_UNAVAILABLE; of a completed turn UNDO_WANTED, where the person wants
-    the last change undone, which is a rollback."""
+    the last change undone, which is a rollback, DENIED, where a person refused what was proposed, or MORE_BELOW, where
+    all that was looked for is in subfolders: "in all subfolders" takes it."""
     detail: str = ""
 
 
@@ -114,7 +115,7 @@ class ApprovalRequested(Event):
     """What can be undone, and how; says so when it cannot."""
     rule: str = ""
     detail: str = ""
-    """Of an effect: why nobody knows whether it happened."""
+    """Of an effect: why nobody knows whether it happened; of a change: what it leaves out, such as subfolders."""
     intent: str = ""
     """Of an effect: the key under which the world may have seen it."""
 

@@ -36,8 +36,9 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " ausmist*"
         ),
         "es": (
-            "borra* borre* elimina* elimine* quita quitar quite quitame suprim* deduplica* tira tirar"
-            " cargate cargatelos deshazte deshacerme elimin* borr* fulmina* destruy* descarta deshacerte"
+            "borra borrar borras borrad borrame borrando borrado borrada borrados borradas borro borraras borraste"
+            " borre borren borres borremos elimina* elimine* quita quitar quite quitame suprim* deduplica* tira tirar"
+            " cargate cargatelos deshazte deshacerme elimin* fulmina* destruy* descarta deshacerte"
             " deshagas deshaz_de tiralo tiralos tirala tiralas a_la_papelera a_la_basura desecha* cepillate"
             " vorra* boora* borar"
         ),
@@ -123,14 +124,16 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "list": {
         "en": (
             "list lists listing show shows display ls which_files what_files view print_out which see"
-            " what_folders what_images what_pictures what_photos what_documents what_videos enumerate name_all"
+            " what_folders enumerate name_all"
             " grab take pick select let_me_see give_me_a_list run_through"
         ),
-        "de": "liste listet zeig* auflist* nimm nehme wahle welche welcher welches anzeigen nenne_mir aufzahl*",
+        "de": (
+            "liste listet zeig* auflist* nimm nehme wahle welche welcher welches anzeigen nenne_mir nenn_mir aufzahl*"
+        ),
         "es": (
             "lista listar listame muestra muestrame* muestranos* muestre muestreme* mostrar ensena* que_archivos"
-            " que_ficheros cuales que_carpetas que_fotos que_imagenes que_documentos toma coge agarra"
-            " selecciona* que_videos que_pdf que_pdfs ver dame"
+            " que_ficheros cuales que_carpetas toma coge agarra"
+            " selecciona* ver dame"
         ),
     },
     "find": {
@@ -183,7 +186,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " should_be_named be_called retitle retitled rechristen relabel relabelled rebrand shall_be_known_as"
             " be_known_as known_as give_it_the_name give_them_the_name goes_by_the_name"
         ),
-        "de": ("umbenenn* benenn* umzubenennen nenne umtauf* taufe taufen umgetauft umbenannt* umbenennst"),
+        "de": ("umbenenn* benenn* umzubenennen nenne nenn umtauf* taufe taufen umgetauft umbenannt* umbenennst"),
         "es": (
             "renombra* renombre* cambia_el_nombre cambiar_el_nombre cambiale_el_nombre cambia_los_nombres llamalo"
             " llamala rebautiza* retitula* bautiza* ponle_el_nombre ponle_de_nombre ponles_el_nombre"
@@ -287,9 +290,19 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "otra_vez de_nuevo lo_mismo igual mismo",
     },
     "undo": {
-        "en": "undo revert roll_back rollback take_that_back put_it_back put_them_back",
-        "de": "ruckgangig zurucknehmen mach_das_ruckgangig",
-        "es": "deshaz deshacer revierte revertir",
+        "en": (
+            "undo revert roll_back rollback take_that_back take_it_back put_it_back put_them_back put_it_all_back"
+            " put_everything_back put_all_back put_that_back back_the_way_it back_to_how_it back_where_it_was"
+            " back_as_it_was back_how_it_was back_where_they_were back_how_they_were"
+        ),
+        "de": (
+            "ruckgangig zurucknehmen mach_das_ruckgangig ungeschehen mach_das_wieder_weg alles_wieder_zuruck"
+            " wieder_wie_vorher wieder_wie_es_war wieder_so_wie_vorher"
+        ),
+        "es": (
+            "deshaz deshacer revierte revertir deja_todo_como_estaba dejalo_todo_como_estaba dejalo_como_estaba"
+            " todo_como_estaba como_estaba_antes como_estaban_antes como_antes"
+        ),
     },
     "create": {
         "en": ("create creates creating make makes new add adds mkdir set_up tack attach slap"),
@@ -343,7 +356,9 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "copia copiar copie copiame copien duplica duplicar duplique dupliques duplicame",
     },
     "type": {
-        "en": "type types kind kinds category categories extension extensions filetype filetypes format formats",
+        "en": (
+            "type types kind kinds category categories extension extensions endings filetype filetypes format formats"
+        ),
         "de": "typ typen art arten dateityp* dateiart* kategorie* endung* dateiendung*",
         "es": "tipo tipos categoria* clase clases extension* formato*",
     },
@@ -471,6 +486,11 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "markdownfiles": {"en": "markdown markdowns", "de": "markdown", "es": "markdown"},
     "logfiles": {"en": "log_files logfiles", "de": "logdateien protokolldateien logs", "es": "registros_log"},
     "ebooks": {"en": "ebook ebooks e_books", "de": "ebooks e_books", "es": "libros_electronicos ebooks"},
+    "litterfiles": {
+        "en": "litter system_litter system_junk",
+        "de": "systemmull systemkram",
+        "es": "basura_del_sistema",
+    },
     "tempfiles": {
         "en": "temp_files temporary_files temp temps tempfiles",
         "de": "temporare temporaren tempdateien temp_dateien",
@@ -522,7 +542,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " all_the_folders_below folders_below everywhere_below anywhere in_all_folders in_all_the_folders"
             " from_all_folders across_all_folders of_all_folders in_every_folder from_every_folder in_each_folder"
             " in_any_folder all_over_the_place wherever_they_are at_every_level at_all_levels incl_subfolders"
-            " including_all_subfolders in_all_subfolders in_and_below"
+            " including_all_subfolders in_all_subfolders in_and_below and_below and_everything_below"
         ),
         "de": (
             "rekursiv allen_unterordnern uberall in_unterordnern den_unterordnern auch_in_unterordnern"
@@ -549,8 +569,8 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "largest": {
         "en": "largest biggest heaviest fattest most_space bulkiest",
-        "de": "grosste* groesste* schwerste* dickste*",
-        "es": "mas_grande mas_grandes mas_pesado mas_pesados mas_pesada mas_pesadas mayores mayor",
+        "de": "grosste* groesste* schwerste* dickste* meisten_platz am_meisten_platz meisten_speicher",
+        "es": "mas_grande mas_grandes mas_pesado mas_pesados mas_pesada mas_pesadas mayores mayor mas_espacio",
     },
     "smallest": {
         "en": "smallest tiniest lightest",
@@ -652,7 +672,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
 
 FILLERS: dict[Language, str] = {
     "en": (
-        "still yuo pleas thnks telling tells um uh"
+        "still etc instead yuo pleas thnks telling tells um uh"
         " across throughout a an the teh hte thee including includes included incl i me my mine we us our you your"
         " yourself please pls plz kindly could can would will shall"
         " should may might want wanna need like d s t re ve m am is are was were be been being to of from for"
@@ -685,7 +705,8 @@ FILLERS: dict[Language, str] = {
         " thks tha ot fo"
     ),
     "de": (
-        "der die das den dem des ein eine einen einem einer eines ich mir mich mein meine meinen meinem meiner"
+        "mehr exemplar exemplare als statt stattdessen"
+        " der die das den dem des ein eine einen einem einer eines ich mir mich mein meine meinen meinem meiner"
         " wir uns unser du dir dich dein deine bitte mal doch und oder auch so dass ob von vom zu zum zur in im"
         " ins an am auf aus bei mit nach um fur fuer durch ist sind war sein hat haben habe kannst konntest"
         " koenntest konnen wurdest wuerdest soll sollen sollten sollst will mochte moechte brauche jetzt schnell"
@@ -718,7 +739,8 @@ FILLERS: dict[Language, str] = {
         " was"
     ),
     "es": (
-        "el la lo los las un una unos unas yo me mi mis tu tus te se su sus nos y e o u de del al a en por para"
+        "tengo tenemos"
+        " el la lo los las un una unos unas yo me mi mis tu tus te se su sus nos y e o u de del al a en por para"
         " con que si ya muy favor porfavor porfa puedes puede podrias podria quiero quisiera necesito es son era"
         " ser estar hay ha he has dime di dame ahora rapido bien tambien asi pero como cada ella ello ellos segun"
         " resto restantes demas le les mierda esa incluyendo incluidos incluidas asco"
@@ -772,9 +794,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "markdownfiles": ("md",),
     "logfiles": ("log",),
     "ebooks": ("epub", "mobi", "azw3"),
-    "tempfiles": ("tmp", "temp"),
+    "litterfiles": (".DS_Store", "Thumbs.db", "desktop.ini"),
+    "tempfiles": ("*.tmp", "*.temp", "*.sv$", "~$*"),
 }
-"""Kinds narrower than a category, by their concept."""
+"""Kinds narrower than a category, by their concept: extensions, or patterns of names."""
 
 SEPARABLE: dict[str, str] = {
     "remove": (

@@ -78,12 +78,16 @@ def extension_of(word: str) -> str | None:
     return word if word in known else word[:-1] if word.endswith("s") and word[:-1] in known else None
 
 
-def language_of(text: str) -> Language:
-    """The language with the most known words; English when they tie."""
+def language_of(text: str, *before: str) -> Language:
+    """The language with the most known words; when they tie, that of what was said `before` (the newest first), which
+    may be English for want of anything else.
+    """
     votes: Counter[Language] = Counter({"en": 0})
     for token in TOKEN.findall(fold(text)):
         votes.update(_speakers(token))
-    return max(("en", "de", "es"), key=lambda language: votes[language])
+    best: Language = max(("en", "de", "es"), key=lambda language: votes[language])
+    tied = [*votes.values()].count(votes[best]) > 1 or not votes[best]
+    return language_of(*before) if tied and before else best
 
 
 def concepts_of(word: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import typer
 
 from services.cli import phrases, words
 from services.cli.errors import NobodyToAsk
+from services.cli.hearing import Heard, heard
 from services.cli.phrases import Phrases
 from services.cli.show import Screen
 
@@ -22,11 +23,17 @@ class Reply:
     skill: str | None = None
 
 
+class Otherwise(Exception):
+    """Nothing of what is proposed, but this."""
+
+
 class Person(Protocol):
     """Whoever is asked."""
 
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The body of the answer to an approval: verdict, and reason, exclude or args."""
+        """The body of the answer to an approval: verdict, and reason, exclude or args. Raises `Otherwise` with what
+        they want in its place.
+        """
         ...
 
     def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -51,16 +58,40 @@ class Terminal:
 
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         items = question["items"]
-        choices = [phrases.CHOICES, phrases.EXCLUDE] if items else [phrases.CHOICES]
+        choices = [phrases.CHOICES, *([phrases.EXCLUDE] if items else []), phrases.OTHERWISE]
         while True:
-            match self._ask(*choices).lower():
-                case said if said in phrases.YES:
+            said = self._ask(*choices)
+            if items and (some := phrases.SOME.fullmatch(said)):
+                if left_out := self._leave_out(items, some["which"]):
+                    return {"verdict": "override", "exclude": left_out}
+                continue
+            match heard(said):
+                case Heard.YES:
                     return {"verdict": "approve"}
-                case said if said in phrases.NO:
-                    return {"verdict": "deny", "reason": self._ask(phrases.WHY)}
-                case said if said in phrases.SOME and items:
-                    if left_out := self._leave_out(items):
-                        return {"verdict": "override", "exclude": left_out}
+                case Heard.NO:
+                    return {"verdict": "deny", "reason": self._why() if len(said.split()) == 1 else said}
+                case Heard.INSTEAD:
+                    raise Otherwise(said)
+                case _:
+                    self._screen.tell(phrases.UNCLEAR, "dim")
+
+    def _why(self) -> str:
+        """A no may say what is wanted instead; a word or two of it are only a reason."""
+        said = self._ask(phrases.WHAT_INSTEAD)
+        if heard(said) is Heard.INSTEAD:
+            raise Otherwise(said)
+        return said
+
+    def wider(self, answer: str) -> str | None:
+        """An answer has found nothing but in subfolders: what the person says to that; None where they leave it."""
+        asked = () if answer.rstrip().endswith("?") else (phrases.TAKE_BELOW,)
+        match heard(said := self._ask(*asked, phrases.CHOICES, phrases.OTHERWISE)):
+            case Heard.YES:
+                return self._screen.words(phrases.BELOW)
+            case Heard.INSTEAD:
+                return said
+            case _:
+                return None
 
     def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
         happened, not_happened, later = (*phrases.HAPPENED_LETTERS[self._screen.language],)
@@ -75,7 +106,7 @@ class Terminal:
                     return None
 
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
-        text = self._ask(phrases.NUMBER_OR_WORDS if candidates else phrases.ANSWER)
+        text = self._ask(phrases.NUMBER_OR_WORDS if len(candidates) > 1 else phrases.ANSWER)
         if text.isdecimal() and 1 <= int(text) <= len(candidates):
             skill = str(candidates[int(text) - 1]["skill"])
             return Reply(skill, skill)
@@ -84,8 +115,8 @@ class Terminal:
     def agrees(self, to: str, *, enter: bool) -> bool:
         """A plain yes or no. `enter` is what Enter alone means."""
         prompt = f"{to} {self._screen.words(phrases.CHOICES)}"
-        while (said := _typed(prompt).lower()) not in phrases.NO:
-            if said in phrases.YES or (enter and not said):
+        while (meant := heard(said := _typed(prompt))) is not Heard.NO:
+            if meant is Heard.YES or (enter and not said):
                 return True
             if not said:
                 return False
@@ -94,10 +125,11 @@ class Terminal:
     def _ask(self, *what: Phrases) -> str:
         return _typed(", ".join(self._screen.words(one) for one in what))
 
-    def _leave_out(self, items: Sequence[Mapping[str, Any]]) -> list[str]:
-        self._screen.items(items, len(items))
+    def _leave_out(self, items: Sequence[Mapping[str, Any]], which: str | None) -> list[str]:
+        if which is None:
+            self._screen.items(items, len(items))
         try:
-            numbers = chosen(self._ask(phrases.LEAVE_OUT), len(items))
+            numbers = chosen(which or self._ask(phrases.LEAVE_OUT), len(items))
         except NoChoice as error:
             self._screen.tell(error.said, "dim", **error.values)
             return []

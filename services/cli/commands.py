@@ -24,7 +24,7 @@ from services.cli.asking import Nobody, Person, Terminal, Yes
 from services.cli.budgets import budgets
 from services.cli.errors import NOT_DONE, NobodyToAsk, Usage
 from services.cli.evaluating.command import evaluate
-from services.cli.following import UNDO_WANTED, Ended, follow, outcome
+from services.cli.following import MORE_BELOW, UNDO_WANTED, Ended, follow, outcome
 from services.cli.operators import admin, dlq
 from services.cli.show import JsonLines, Screen, Watcher, diff_of
 from services.cli.terminal import Json, connected, console, errors_console, interactive, print_json
@@ -405,6 +405,15 @@ class Room:
         if self.screen.verbose:
             self.screen.say(f"session {self.session}", "dim")
 
+    def wants_next(self, ended: Ended) -> str | None:
+        """What the person says to how a turn has ended: what they want instead, or that subfolders are meant, too."""
+        if ended.reason != MORE_BELOW or not isinstance(self.person, Terminal):
+            return ended.instead
+        try:
+            return self.person.wider(ended.answer)
+        except (KeyboardInterrupt, typer.Abort):
+            return None
+
     def undo(self, ended: Ended) -> None:
         if ended.commits and self.watcher is self.screen:
             self.screen.say("")
@@ -417,7 +426,14 @@ def _room(session: str, screen: Screen, *, as_json: bool = False, yes: bool = Fa
 
 
 def _say(client: Client, room: Room, text: str, *, hitl: str | None = None) -> Ended | None:
-    """How the turn ended; None where the person has left it, or stopped it."""
+    """How it ended, once the person wants nothing else instead; None where they have left it, or stopped it."""
+    ended = _turn(client, room, text, hitl=hitl)
+    while ended is not None and (wanted := room.wants_next(ended)) is not None:
+        ended = _turn(client, room, wanted, hitl=hitl)
+    return ended
+
+
+def _turn(client: Client, room: Room, text: str, *, hitl: str | None) -> Ended | None:
     said = client.say(room.session, text, hitl=hitl)
     turn, after = said["turn_id"], said["after"]
     try:
@@ -453,7 +469,9 @@ def _mode(ask: str | None, hitl: str | None) -> str | None:
 def _resume(client: Client, room: Room) -> None:
     shown = client.get(f"/v1/sessions/{room.session}")
     if shown["turn_id"] is not None:
-        follow(client, room.session, shown["turn_id"], after=0, watcher=room.watcher, person=room.person)
+        ended = follow(client, room.session, shown["turn_id"], after=0, watcher=room.watcher, person=room.person)
+        if (wanted := room.wants_next(ended)) is not None:
+            _talk(client, room, wanted, hitl=None)
 
 
 def _line() -> str | None:

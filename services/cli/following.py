@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from services.cli.asking import Person
+from services.cli.asking import Otherwise, Person, Reply
 from services.cli.errors import Refused
 from services.cli.show import Watcher, choices
 from services.cli.streams import Seen
@@ -18,6 +18,8 @@ EFFECT = "effect"
 """The kind of a question whether something happened."""
 UNDO_WANTED = "UNDO_WANTED"
 """The reason of a turn that only answered, since what the person wants is a rollback."""
+MORE_BELOW = "MORE_BELOW"
+"""The reason of a turn that found nothing but in subfolders, and asks whether these are meant."""
 ANSWERED = ("APPROVAL_CLOSED", "APPROVAL_CHANGED")
 """Someone else was quicker, or what is asked has changed: the next events say how it goes on."""
 
@@ -30,6 +32,8 @@ class Ended:
     reason: str | None = None
     answer: str = ""
     commits: list[str] = field(default_factory=list)
+    instead: str | None = None
+    """What the person wants in place of what was proposed: it is to be said next."""
     seq: int = 0
     """The last event that was seen."""
 
@@ -54,10 +58,16 @@ def follow(client: Client, session: str, turn: str, *, after: int, watcher: Watc
         _note(ended, event)
         if event.type == "approval.requested":
             watcher.pause()
-            _find_out(client, event, person) if event.data["kind"] == EFFECT else _decide(client, event, person)
+            if event.data["kind"] == EFFECT:
+                _find_out(client, event, person)
+                continue
+            ended.instead = _decide(client, event, person, instead=ended.instead)
+            if ended.instead is not None:
+                watcher.hush()
         elif event.type == "clarification.requested":
             watcher.pause()
-            _clarify(client, session, event, person)
+            _clarify(client, session, event, person, instead=ended.instead)
+            ended.instead = None
     return ended
 
 
@@ -81,12 +91,18 @@ def _note(ended: Ended, event: Seen) -> None:
             ended.commits.append(event.data["commit_id"])
 
 
-def _decide(client: Client, event: Seen, person: Person) -> None:
+def _decide(client: Client, event: Seen, person: Person, *, instead: str | None) -> str | None:
+    """What the person wants instead, now or since an earlier question of this turn: then all of it is refused."""
     approval = event.data["approval_id"]
     if client.get(f"/v1/approvals/{approval}")["outcome"] is not None:
-        return
-    answer = {**person.decide(event.data), "digest": event.data["digest"]}
-    _sent(lambda: client.answer(approval, answer))
+        return instead
+    try:
+        answer = person.decide(event.data) if instead is None else {"verdict": "deny", "reason": instead}
+    except Otherwise as said:
+        instead = str(said)
+        answer = {"verdict": "deny", "reason": instead}
+    _sent(lambda: client.answer(approval, {**answer, "digest": event.data["digest"]}))
+    return instead
 
 
 def _find_out(client: Client, event: Seen, person: Person) -> None:
@@ -105,8 +121,10 @@ def _sent(answer: Callable[[], object]) -> None:
             raise
 
 
-def _clarify(client: Client, session: str, event: Seen, person: Person) -> None:
-    reply = person.clarify(event.data["question"], choices(event.data))
+def _clarify(client: Client, session: str, event: Seen, person: Person, *, instead: str | None) -> None:
+    """What the person wants instead of what was proposed before answers any question about that."""
+    known = Reply(instead) if instead is not None else None
+    reply = known or person.clarify(event.data["question"], choices(event.data))
     if reply is None:
         client.cancel(str(event.turn_id))
     else:

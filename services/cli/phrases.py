@@ -6,6 +6,7 @@ What a turn itself says, its answer above all, comes from the platform. Commands
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,29 @@ EXCLUDE: Phrases = {
     "de": "einige auslassen [x]",
     "es": "dejar fuera algunos [x]",
 }
-WHY: Phrases = {"en": "Why (optional)", "de": "Warum (freiwillig)", "es": "Por qué (opcional)"}
+OTHERWISE: Phrases = {
+    "en": "or say what to change",
+    "de": "oder sag, was anders sein soll",
+    "es": "o di qué quieres cambiar",
+}
+"""Words of their own take the place of what is proposed."""
+UNCLEAR: Phrases = {
+    "en": "Is that a yes? Nothing is changed until you say so. To have it otherwise, say how: “only the PDFs”.",
+    "de": "Ist das ein Ja? Vorher ändert sich nichts. Soll es anders sein, sag wie: „nur die PDFs“.",
+    "es": "¿Es un sí? Antes no cambia nada. Si lo quieres de otra forma, di cómo: «solo los PDF».",
+}
+WHAT_INSTEAD: Phrases = {
+    "en": "What should be different (Enter alone leaves it)",
+    "de": "Was soll anders sein (Enter allein lässt es)",
+    "es": "Qué debería ser distinto (solo Enter lo deja)",
+}
+TAKE_BELOW: Phrases = {
+    "en": "Take those in subfolders?",
+    "de": "Die in Unterordnern nehmen?",
+    "es": "¿Tomo los de las subcarpetas?",
+}
+BELOW: Phrases = {"en": "in all subfolders", "de": "in allen Unterordnern", "es": "en todas las subcarpetas"}
+"""What a yes to that says."""
 LEAVE_OUT: Phrases = {
     "en": "Numbers to leave out, such as 1,3-5",
     "de": "Nummern, die ausgelassen werden, etwa 1,3-5",
@@ -129,9 +152,9 @@ TOO_LATE: Phrases = {
     "es": "Se hizo antes de poder pararlo.",
 }
 UNDO: Phrases = {
-    "en": "To undo this: suma rollback {session}",
-    "de": "Rückgängig machen: suma rollback {session}",
-    "es": "Para deshacerlo: suma rollback {session}",
+    "en": "To undo this, say: undo that (or: suma rollback {session})",
+    "de": "Um es zurückzunehmen, sag: mach das rückgängig (oder: suma rollback {session})",
+    "es": "Para deshacerlo, di: deshaz eso (o: suma rollback {session})",
 }
 MET_OTHERS: Phrases = {
     "en": "Nothing was changed: someone else was at these files meanwhile.",
@@ -202,17 +225,16 @@ WITHOUT_YOU: Phrases = {
     "de": "Es läuft ohne dich weiter: `suma chat --session {session}` kommt darauf zurück",
     "es": "Sigue sin ti: `suma chat --session {session}` vuelve a ello",
 }
-YES = frozenset(["y", "yes", "a", "approve", "ok", "j", "ja", "s", "si", "sí"])
-NO = frozenset(["n", "no", "d", "deny", "nein"])
-SOME = frozenset(["x", "exclude"])
+SOME = re.compile(r"(?:x|exclude)(?:\s+(?P<which>[\d\s,-]+))?", re.IGNORECASE)
+"""Some are left out: those that are asked for then, or the numbers that stand there."""
 
 
-def language_of(text: str) -> Language:
-    """The language of what a person wrote; of a text without words, the terminal's."""
+def language_of(text: str, *before: str) -> Language:
+    """The language of what a person wrote; where that does not tell, of what they wrote before, else the terminal's."""
     # Loaded when the first turn begins: the lexicon would hold up every other command.
     from libs.retrieval import words
 
-    return words.language_of(text) if text.strip() else spoken_here()
+    return words.language_of(text, *before) if text.strip() else spoken_here()
 
 
 def spoken_here() -> Language:

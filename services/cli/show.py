@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SHOWN, ITEMS_SHOWN = 40, 20
 """Lines of a diff (the rest is `suma diff`), and items of a question."""
 
+SPOKEN_MOST = 5
+"""Requests by which it is told in which language a person speaks; of a bare "ok" nobody knows."""
+
 SIGNS = {
     "succeeded": ("✔", "green"),
     "failed": ("✘", "red"),
@@ -50,6 +53,10 @@ class Watcher(Protocol):
         """Stop moving: a person is about to be asked."""
         ...
 
+    def hush(self) -> None:
+        """The person has asked for something else: how this turn goes on is no news to them."""
+        ...
+
 
 class JsonLines:
     """Each event as a line of JSON, for programs."""
@@ -64,6 +71,9 @@ class JsonLines:
     def pause(self) -> None:
         """Nothing moves here."""
 
+    def hush(self) -> None:
+        """A program wants all of it."""
+
 
 class Screen:
     """For a person, in the language of what they wrote. What is under way moves at the bottom, in one line."""
@@ -77,6 +87,8 @@ class Screen:
         self._said, self._flow = "", Flow()
         self._outcome, self._whole = "", list[str]()
         self._empty, self._undoing = not console.is_terminal, False
+        self._hushed = False
+        self._spoken: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -85,7 +97,7 @@ class Screen:
 
     def heard(self, said: str) -> None:
         """Words as they come; what has been written stays."""
-        if not self.console.is_terminal:
+        if not self.console.is_terminal or self._hushed:
             return
         self.pause_status()
         text = words.plain(said)
@@ -97,14 +109,18 @@ class Screen:
         self._write(self._flow.so_far(text))
 
     def saw(self, event: Seen) -> None:
+        self._hushed = self._hushed and event.type not in ("turn.ended", "clarification.requested")
         show = getattr(self, f"_{event.type.replace('.', '_')}", None)
-        if show is not None:
+        if show is not None and not self._hushed:
             show(event)
         self._move(event.type)
 
     def pause(self) -> None:
         self._break()
         self.pause_status()
+
+    def hush(self) -> None:
+        self._hushed = True
 
     def pause_status(self) -> None:
         self._status.stop()
@@ -190,7 +206,8 @@ class Screen:
         """A rollback has no message, and speaks as what was said before."""
         self._undoing = event.data.get("message_id", "") is None
         if not self._undoing:
-            self.language = phrases.language_of(event.data.get("text") or "")
+            self._spoken = (event.data.get("text") or "", *self._spoken)[:SPOKEN_MOST]
+            self.language = phrases.language_of(*self._spoken)
 
     def _turn_queued(self, event: Seen) -> None:
         self.tell(phrases.QUEUED, "dim", n=event.data["position"])
@@ -248,7 +265,7 @@ class Screen:
             return
         if self.verbose:
             self._ended(data, now)
-        elif data["state"] not in ("succeeded", "rolled_back"):
+        elif data["state"] not in ("succeeded", "rolled_back") and not _denied_by_a_person(data):
             sign, style = SIGNS[data["state"]]
             why = f": {words.line(data['error'], 300)}" if data["error"] else ""
             self.say(f"{sign} {_of(data)} – {self._state(data['state'])}{why}", style)
@@ -275,8 +292,10 @@ class Screen:
         else:
             self._args(question["args"])
             self.items(question["items"], ITEMS_SHOWN)
-        for said in filter(None, (question["undo"], question.get("detail"))):
-            self.say(f"  {words.plain(said)}", "dim")
+        if detail := question.get("detail"):
+            self.say(f"  {words.plain(detail)}", "yellow")
+        if question["undo"]:
+            self.say(f"  {words.plain(question['undo'])}", "dim")
         if self.verbose and question.get("rule"):
             self.say(f"  rule: {words.line(question['rule'])}", "dim")
 
@@ -287,8 +306,12 @@ class Screen:
                 self.say(f"  {words.line(name)}: {words.line(value, 300)}")
 
     def _clarification_requested(self, event: Seen) -> None:
+        """What the question itself does not tell of the choices is listed."""
         self.say(f"\n? {words.plain(event.data['question'])}", "bold yellow")
-        for n, candidate in enumerate(choices(event.data), 1):
+        told = choices(event.data)
+        if not self.verbose and all(one["description"] in event.data["question"] for one in told):
+            return
+        for n, candidate in enumerate(told, 1):
             which = f" ({words.line(candidate['skill'])}, {candidate['score']:.2f})" if self.verbose else ""
             self.say(f"  {n:3}. {words.line(candidate['description'], 300)}{which}")
 
@@ -318,6 +341,11 @@ class Screen:
 def choices(asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The skills among which a question lets choose; where something else is missing, there is no choice."""
     return () if asked.get("missing") else asked["candidates"]
+
+
+def _denied_by_a_person(step: Mapping[str, Any]) -> bool:
+    """They know; what policy denies they do not."""
+    return bool(step["state"] == "denied" and not (step["error"] or "").startswith("policy:"))
 
 
 def _of(step: Mapping[str, Any]) -> str:

@@ -13,9 +13,9 @@ from libs.errors import NotFound, Rejected
 from libs.events import ActionRecorded, ApprovalRequested, PlanApproved, PlanProposed
 from libs.events.values import Args, Body, Plan, StepState
 from libs.policy.ports import Decision
-from libs.skills import ToolDefinition
+from libs.skills import ToolDefinition, sources
 from services.conversation_worker import calling, committing, ending, turns
-from services.conversation_worker.domain import binding, bounds, limits, references
+from services.conversation_worker.domain import below, binding, bounds, limits, reasons, references, wording
 from services.conversation_worker.domain.talk import Approval, Doing, Ending, TurnState
 from services.conversation_worker.office import Office, recorded, undo_of
 from services.conversation_worker.scene import ENDED, Scene
@@ -101,7 +101,7 @@ async def attempt(office: Office, scene: Scene, doing: Doing, answered: Approval
     ready = await prepare(office, scene, doing)
     if ready is None:
         return
-    if answered is None and _idle(ready):
+    if answered is None and _idle(doing, ready):
         # Nobody is asked to agree to nothing.
         nothing = Body(json={"files": 0})
         scene.set_step(doing, state=StepState.SUCCEEDED, args=ready.args, data=nothing, summary="Nothing to do.")
@@ -121,9 +121,12 @@ async def attempt(office: Office, scene: Scene, doing: Doing, answered: Approval
         _failed(scene, doing, StepState.DENIED, f"policy: {', '.join(decision.obligations)} is still owed")
 
 
-def _idle(ready: Ready) -> bool:
-    """Is it a change to whatever the step before finds, and that found nothing?"""
-    return ready.tool.mutates and any(ready.args.get(need.param) == [] for need in ready.tool.needs)
+def _idle(doing: Doing, ready: Ready) -> bool:
+    """Is it a change to whatever a step before finds, and that found nothing?"""
+    needed = {need.param for need in ready.tool.needs}
+    if ready.tool.in_workspace:
+        needed |= {name for name, value in doing.step.args.items() if sources(value)}
+    return ready.tool.mutates and any(ready.args.get(name) == [] for name in needed)
 
 
 async def ask_again(office: Office, scene: Scene, doing: Doing) -> None:
@@ -193,10 +196,17 @@ async def ask(office: Office, scene: Scene, doing: Doing, ready: Ready, decision
             args=ready.args,
             items=approval.items,
             diff=bounds.diff(scene.turn.diff),
-            undo=undo_of(ready.tool, ready.args, scene.turn.letter),
+            undo=undo_of(ready.tool, ready.args, scene.language),
             rule=decision.rule,
+            detail=wording.more_below(scene.language, below.more(reasons.shown(_feeding(scene, doing)))),
         )
     )
+
+
+def _feeding(scene: Scene, doing: Doing) -> list[Doing]:
+    """The steps from which this one takes what it is done to."""
+    ordinals = {*doing.step.depends_on, *sources(doing.step.args)}
+    return [other for other in scene.talk.current() if other.step.ordinal in ordinals]
 
 
 def bound(scene: Scene, ready: Ready, decision: Decision) -> str:

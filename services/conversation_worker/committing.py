@@ -9,7 +9,7 @@ from libs.events import ApprovalDecided, ApprovalRequested
 from libs.events.values import Args, Diff, Json, StepState
 from libs.leases.ports import Start
 from services.conversation_worker import ending, turns
-from services.conversation_worker.domain import binding, bounds, wording
+from services.conversation_worker.domain import below, binding, bounds, reasons, wording
 from services.conversation_worker.domain.talk import Approval, Ending, Settled, TurnState
 from services.conversation_worker.office import COMMIT, Office, recorded
 from services.conversation_worker.scene import Scene
@@ -44,12 +44,13 @@ async def ask(office: Office, scene: Scene, conflicts: tuple[str, ...] = (), tro
             approval_id=approval.approval_id,
             kind="commit",
             digest=approval.digest,
-            title=wording.commit_title(letter.text, diff.things, clashes=len(conflicts), trouble=trouble),
+            title=wording.commit_title(scene.language, diff.things, clashes=len(conflicts), trouble=trouble),
             expires_in=office.settings.approval_seconds,
             items=approval.items,
             diff=diff,
-            undo=wording.commit_undo(letter.text),
+            undo=wording.commit_undo(scene.language),
             rule=decision.rule,
+            detail=wording.more_below(scene.language, below.more(reasons.shown(scene.talk.current()))),
         )
     )
 

@@ -34,7 +34,7 @@ from libs.policy.patience import Patience
 from libs.policy.ports import PolicyUnanswered
 from libs.telemetry.logs import logger
 from services.conversation_worker import acting, committing, deciding, ending, results, turns, undoing, unknown
-from services.conversation_worker.domain import bounds
+from services.conversation_worker.domain import bounds, reasons
 from services.conversation_worker.domain.outcomes import Result
 from services.conversation_worker.domain.talk import Ending, Letter, TurnState
 from services.conversation_worker.office import Office, recorded
@@ -206,7 +206,7 @@ class Handlers:
         elif scene.turn.dirty:
             await committing.ask(self._office, scene)
         else:
-            turns.complete(self._office, scene, plan.answer, reason=turns.UNDO_WANTED if plan.undo else None)
+            turns.complete(self._office, scene, plan.answer, reason=reasons.UNDO_WANTED if plan.undo else None)
 
     def _needs_folder(self, plan: Plan) -> bool:
         """Would a step work in the session's folder? Tools from outside need none."""

@@ -168,10 +168,6 @@ def answer(scene: Scene) -> None:
     scene.start(start)
 
 
-UNDO_WANTED = "UNDO_WANTED"
-"""Why a turn has only answered: what the person wants is a rollback, which their client offers."""
-
-
 def complete(office: Office, scene: Scene, text: str, usage: Usage | None = None, *, reason: str | None = None) -> None:
     """The answer stands, and with it the turn ends."""
     turn, text = scene.turn, text[: bounds.ANSWER_MOST]
@@ -181,7 +177,7 @@ def complete(office: Office, scene: Scene, text: str, usage: Usage | None = None
         MessageCompleted(turn_id=turn.turn_id, message_id=message_id, text=text, usage=usage or turn.usage),
         _memory(turn.letter, message_id, "answer", text),
     )
-    history = (*scene.session.history, Exchange(text=turn.letter.text[:2000], answer=text[:2000]))
+    history = (*scene.session.history, Exchange(text=turn.letter.text[:2000], answer=text[:2000], reason=reason))
     scene.set_session(history=history[-HISTORY_MOST:])
     finish(office, scene, Ending(state=TurnState.COMPLETED, reason=reason))
 

@@ -21,7 +21,7 @@ from libs.leases.ports import Cancelled, Held
 from libs.models.ports import Nonsense, Said
 from libs.telemetry.logs import logger
 from services.conversation_worker import deciding, ending, turns
-from services.conversation_worker.domain import bounds
+from services.conversation_worker.domain import bounds, reasons
 from services.conversation_worker.domain.talk import Ending, TurnState
 from services.conversation_worker.handlers import Handlers
 from services.conversation_worker.office import Office
@@ -85,7 +85,8 @@ class Waits:
     async def written(self, held: Held, answer: Written) -> Changeset:
         def complete(scene: Scene) -> None:
             text, usage = answer
-            turns.complete(self._office, scene, text, scene.turn.usage.plus(usage))
+            reason = reasons.of(scene.turn.settled, scene.talk.steps)
+            turns.complete(self._office, scene, text, scene.turn.usage.plus(usage), reason=reason)
 
         return await self._go_on(held, TurnState.ANSWERING, complete)
 

@@ -15,7 +15,7 @@ from typing import Any
 from libs import ids
 from libs.clock import SystemClock
 from libs.errors import SumaError
-from libs.events.committee import Exchange, Task
+from libs.events.committee import MORE_BELOW, Exchange, Task
 from libs.events.values import Observation, Plan, Step, StepState
 from libs.models.offline import OfflineModel
 from libs.models.ports import Answered, Drafted, Model, Unclear, Why
@@ -31,8 +31,9 @@ from services.cli.evaluating.scoring import Did, Ran, Score, judge
 from services.cli.evaluating.scoring import Stage as Wrong
 from services.committee_worker.domain import verdict
 from services.committee_worker.domain.checks import Case, examine
-from services.conversation_worker.domain import bounds, references
+from services.conversation_worker.domain import below, bounds, references
 from services.conversation_worker.domain.analysis import analyse
+from services.conversation_worker.office import COMMIT
 from services.conversation_worker.turns import SEEN_MOST
 from services.settings import HOUSE
 from services.tool_executor import api
@@ -80,7 +81,7 @@ class Session:
         outcome, said = await turn.run()
         self.asking = task if outcome is Outcome.ASKS else None
         if self.asking is None:
-            self.history.append(Exchange(text=task.text[:2000], answer=said[:2000]))
+            self.history.append(Exchange(text=task.text[:2000], answer=said[:2000], reason=turn.reason))
         return Did(outcome, self.root, before, trees.seen(self.root), tuple(turn.ran), said)
 
     def _task(self, text: str) -> Task:
@@ -110,6 +111,12 @@ class _Turn:
         self._contents = Contents(house.embedder, Settings())
         self._observed: list[Observation] = []
         self.ran: list[Ran] = []
+
+    @property
+    def reason(self) -> str | None:
+        """Why nothing came of it; nobody refuses anything here."""
+        untouched = not any(each.tool == COMMIT for each in self._observed)
+        return MORE_BELOW if untouched and below.only(each.data for each in self._observed) else None
 
     async def run(self) -> tuple[Outcome, str]:
         for _ in range(ROUNDS_MOST):
@@ -205,15 +212,16 @@ class _Turn:
         )
 
     def _commit(self) -> None:
-        if not len(self._stage.diff()):
+        if not (changes := len(self._stage.diff())):
             return
         commit(self._root, self._stage, commit_id=ids.new(), fence=lambda: None)
         told = Observation(
             ordinal=len(self._observed) + 1,
-            tool="workspace.commit",
+            tool=COMMIT,
             description="",
             state=StepState.SUCCEEDED,
             summary="",
+            data={"operations": changes},
         )
         self._observed.append(told)
 

@@ -195,7 +195,7 @@ async def test_a_person_who_says_no_changes_nothing(live: House) -> None:
     folder = mess(live.folder / "denied")
     with Terminal(live, "run", "sort by type", "--in", str(folder)) as terminal:
         await terminal.answer("[y]es", "n")
-        await terminal.answer("Why", "not now")
+        await terminal.answer("What should be different", "not now")
         await terminal.end()
     assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
 
@@ -208,7 +208,36 @@ async def test_who_is_asked_once_leaves_a_file_out_of_the_whole_difference(live:
         await terminal.answer("etwa 1,3-5", terminal.number_of("Audio/song.mp3"))
         assert await terminal.end() == 0
     assert names(folder) == {"Documents/a.txt", "Documents/b.txt", "song.mp3", "Images/pic.jpg"}
-    assert "Rückgängig machen: suma rollback" in terminal.text
+    assert "sag: mach das rückgängig (oder: suma rollback" in terminal.text
+
+
+@pytest.mark.requirement("S4-34")
+async def test_what_a_person_says_instead_of_yes_or_no_is_planned_and_asked_anew(live: House) -> None:
+    folder = mess(live.folder / "corrected")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "c.txt").write_text("deep")
+    with Terminal(live, "run", "lösche die txt-Dateien", "--in", str(folder)) as terminal:
+        await terminal.answer("1 weitere in Unterordnern", None)
+        await terminal.answer("[j]a", "auch in den Unterordnern")
+        await terminal.answer("3 Änderungen ausführen?", None)
+        await terminal.answer("[j]a", "nein, aber nicht b.txt")
+        await terminal.answer("2 Änderungen ausführen?", None)
+        await terminal.answer("[j]a", "ja bitte")
+        assert await terminal.end() == 0
+    assert names(folder) == {"b.txt", "song.mp3", "pic.jpg"}
+
+
+async def test_what_is_in_subfolders_only_is_asked_about_and_taken_by_a_yes(live: House) -> None:
+    folder = mess(live.folder / "below")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "empty.md").touch()
+    with Terminal(live, "run", "delete the empty files", "--in", str(folder)) as terminal:
+        await terminal.answer("No empty files here, but 1 in subfolders (deep): all of these?", None)
+        await terminal.answer("[y]es", "yes")
+        await terminal.answer("Carry out 1 change?", None)
+        await terminal.answer("[y]es", "y")
+        assert await terminal.end() == 0
+    assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
 
 
 async def test_a_rollback_without_a_session_names_the_last_one_that_changed_something(live: House) -> None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from libs.events.committee import Task
-from libs.events.values import Candidate, Plan
+from libs.events.values import Plan
 from libs.models.offline import phrasebook as say
-from libs.models.offline.matching import Matcher, Ranked, rivals
+from libs.models.offline.matching import Matcher, rivals
+from libs.models.offline.voice import candidate, use_of
 from libs.models.ports import Drafted, Model, PlannerOutcome, Said, Unclear
 from libs.retrieval.words import language_of
 from libs.skills import ToolDefinition
@@ -53,17 +54,15 @@ class Agreeing:
                 continue
             found = await rivals(self._matcher, step, catalogue)
             if found:
-                phrases = say.WHICH[language_of(task.text)]
-                choices = say.OR[language_of(task.text)].join(each.tool.skill for each in found)
-                question = phrases.format(said=step.description.rstrip("."), choices=choices)
-                return Unclear(question, tuple(map(_candidate, found)), usage=drafted.usage)
+                language = language_of(task.text)
+                told = (f"({n}) {use_of(each.tool, language)}" for n, each in enumerate(found, 1))
+                choices = say.OR[language].join(told)
+                question = say.WHICH[language].format(said=step.description.rstrip("."), choices=choices)
+                named = (candidate(each.tool, each.score, language=language) for each in found)
+                return Unclear(question, tuple(named), usage=drafted.usage)
         return None
 
 
 def _decided(task: Task) -> bool:
     """The person has said which, so nothing is asked again."""
     return task.clarification is not None or task.skill is not None
-
-
-def _candidate(found: Ranked) -> Candidate:
-    return Candidate(skill=found.tool.skill, score=round(found.score, 3), description=found.tool.description)

@@ -8,8 +8,11 @@ from typing import Any
 
 from libs.events.committee import Task
 from libs.events.values import Observation, StepState
+from libs.models.offline import phrasebook
+from libs.models.offline.choices import Choosing
 from libs.retrieval.lexicon import Language
 from libs.retrieval.words import language_of
+from libs.skills import Categories
 
 Data = Mapping[str, Any]
 SHOWN = 10
@@ -103,6 +106,12 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "de": "In Unterordnern ({folders}) gibt es mehr davon: {files}. Sag „in allen Unterordnern“ dazu.",
         "es": "En subcarpetas ({folders}) hay más así: {files}. Di «en todas las subcarpetas» para incluirlos.",
     },
+    "only_below": {
+        "en": "No {what} {where}, but {n} in subfolders ({folders}): all of these?",
+        "de": "Keine {what} {where}, aber {n} in Unterordnern ({folders}): alle davon?",
+        "es": "No hay {what} {where}, pero sí {n} en subcarpetas ({folders}): ¿todos esos?",
+    },
+    "none": {"en": "No {what} {where}.", "de": "Keine {what} {where}.", "es": "No hay {what} {where}."},
     "nothing": {"en": "Nothing was found.", "de": "Nichts gefunden.", "es": "No encontré nada."},
     "lacking": {
         "en": "No name and no text here has {words}.",
@@ -265,31 +274,67 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
 }
 
 
-def answer(task: Task) -> tuple[str, ...]:
+def answer(task: Task, categories: Categories) -> tuple[str, ...]:
     """The sentences of the answer, in the language of the request, with what stands between them."""
-    speaker = Speaker(language_of(task.text))
+    before = (exchange.text for exchange in reversed(task.history))
+    speaker = Speaker(language_of(task.text, *before), categories)
     told = [sentence for seen in _worth_telling(task.observations) for sentence in speaker.told(seen)]
-    told = told or [speaker.say("idle")]
+    told += [speaker.say("refused")] if _refused(task.observations) else []
+    told = list(dict.fromkeys(told)) or [speaker.say("idle")]
     told += _left_below(speaker, task.observations)
     return (told[0], *(f"{chr(10) if chr(10) in before else ' '}{one}" for before, one in pairwise(told)))
 
 
 def _left_below(say: Speaker, seen: Sequence[Observation]) -> list[str]:
-    """What a list of one folder leaves unsaid: more of the same in subfolders."""
-    found = [_mapping(step.data or {}, "deeper") for step in seen if step.state is StepState.SUCCEEDED]
-    told = ((say.count("file", _number(more, "count")), say.names(_list(more, "folders"))) for more in found if more)
+    """What a list of one folder leaves unsaid: more of the same in subfolders. Who said no has been told before."""
+    if _refused(seen):
+        return []
+    lists = [step.data for step in seen if step.state is StepState.SUCCEEDED and isinstance(step.data, Mapping)]
+    found = [_mapping(data, "deeper") for data in lists if not data.get("sought")]
+    told = ((_further(say, more), say.names(_list(more, "folders"))) for more in found if more)
     return list(dict.fromkeys(say.say("deeper", files=files, folders=folders) for files, folders in told))
 
 
+def _further(say: Speaker, more: Data) -> str:
+    noun = {"any": "item", "directory": "folder"}.get(str(more.get("node_kind")), "file")
+    return say.count(noun, _number(more, "count"))
+
+
+def _refused(seen: Sequence[Observation]) -> bool:
+    """Did a person say no, at a step or to the whole difference, so that nothing was changed?"""
+    settled = [step for step in seen if step.tool == COMMIT and isinstance(step.data, Mapping)]
+    if settled:
+        return not any(_number(step.data, "operations") or _number(step.data, "left_out") for step in settled)
+    changed = any(step.tool in CHANGES and step.state is StepState.SUCCEEDED and not _idle(step) for step in seen)
+    return not changed and any(map(_denied, seen))
+
+
+def _denied(step: Observation) -> bool:
+    """By a person, and not by policy."""
+    return step.state is StepState.DENIED and not (step.error or "").startswith("policy:")
+
+
+def _idle(step: Observation) -> bool:
+    """A change that had nothing to do."""
+    done = step.tool in CHANGES and step.state is StepState.SUCCEEDED
+    return done and isinstance(step.data, Mapping) and not any(step.data.values())
+
+
 def _worth_telling(seen: Sequence[Observation]) -> list[Observation]:
-    """Every change and failure, and the reads that no later change took up."""
+    """Every change and failure, and the reads that no later change took up. Of a change that had nothing to do, only
+    what was looked for; of what a person refused nothing.
+    """
     done = [step for step in seen if step.state is StepState.SUCCEEDED]
-    changed = {step.tool for step in done}
+    empty = [step for step in done if _mapping(step.data or {}, "sought")]
+    refused = [step for step in seen if step.state is StepState.ROLLED_BACK or _denied(step)] if _refused(seen) else []
+    changed = {step.tool for step in (*done, *refused)}
     taken = {read for read, change in TAKEN_UP if change in changed}
     if any(step.tool == COMMIT and isinstance(step.data, Mapping) and step.data.get("left_out") for step in done):
         # They tell what was planned, of which the person left something out.
         taken |= CHANGES
-    return [step for step in seen if step.state is not StepState.SUCCEEDED or step.tool not in taken]
+    quiet = [step for step in done if (empty and _idle(step)) or (step.tool in taken and step not in empty)]
+    quiet += [*refused, *(step for step in done if refused and step.tool == COMMIT)]
+    return [step for step in seen if step not in quiet]
 
 
 TAKEN_UP = (
@@ -320,8 +365,9 @@ CHANGES = frozenset(
 class Speaker:
     """Says what a step showed, in one language."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: Language, categories: Categories | None = None) -> None:
         self._language: Language = language
+        self._choosing = Choosing(language, categories or Categories({}), self.size)
 
     def told(self, seen: Observation) -> list[str]:
         if seen.state is not StepState.SUCCEEDED:
@@ -355,9 +401,22 @@ class Speaker:
             value, unit = value / 1000, unit + 1
         return f"{self.number(round(value, 1) if value < 10 else float(round(value)))} {UNITS[unit]}"
 
+    def sought(self, args: Data) -> dict[str, str]:
+        """What was to be found, and where."""
+        return {"what": self._choosing.what(args), "where": self._choosing.where(args)}
+
+    def name(self, path: object) -> str:
+        """A path as it stands in a sentence: with blanks in it, in quotes."""
+        said = str(path)
+        return phrasebook.QUOTED[self._language].format(name=said) if " " in said else said
+
     def names(self, paths: Sequence[object]) -> str:
-        shown = ", ".join(str(path) for path in paths[:SHOWN])
-        rest = len(paths) - SHOWN
+        return self.joined([*map(self.name, paths)])
+
+    def joined(self, told: Sequence[object]) -> str:
+        """The first of them, and how many more there are."""
+        shown = ", ".join(map(str, told[:SHOWN]))
+        rest = len(told) - SHOWN
         return f"{shown}, {self.say('more', n=self.number(rest))}" if rest > 0 else shown
 
 
@@ -393,9 +452,12 @@ def _reported(say: Speaker, data: Data) -> list[str]:
     told = [_measured(say, data)]
     kinds = sorted(_mapping(data, "by_category").items(), key=lambda kind: (-_number(kind[1], "files"), kind[0]))
     if kinds:
-        counted = [f"{say.number(_number(held, 'files'))} {say.kind(kind)}" for kind, held in kinds]
+        counted = [
+            f"{say.kind(kind)} {say.number(_number(held, 'files'))} ({say.size(_number(held, 'bytes'))})"
+            for kind, held in kinds
+        ]
         told.append(say.say("kinds", kinds=", ".join(counted)))
-    largest = [f"{big['path']} ({say.size(_number(big, 'size'))})" for big in _list(data, "largest")[:3]]
+    largest = [f"{say.name(big['path'])} ({say.size(_number(big, 'size'))})" for big in _list(data, "largest")[:3]]
     if largest:
         told.append(say.say("largest", paths=", ".join(largest)))
     surplus = _mapping(data, "duplicates")
@@ -408,10 +470,22 @@ def _reported(say: Speaker, data: Data) -> list[str]:
 def _listed(say: Speaker, data: Data) -> list[str]:
     nodes = _list(data, "nodes")
     if not nodes:
-        return [say.say("nothing")]
+        return [_none(say, data)]
     sizes = [say.size(size) for size in _list(data, "sizes")] or _list(data, "days")
-    named = [f"{path} ({told})" if told else path for path, told in zip(nodes, sizes, strict=False)] if sizes else nodes
-    return [say.say("listed", items=say.count("item", _number(data, "count") or len(nodes)), paths=say.names(named))]
+    names = [*map(say.name, nodes)]
+    named = [f"{path} ({told})" if told else path for path, told in zip(names, sizes, strict=False)] if sizes else names
+    return [say.say("listed", items=say.count("item", _number(data, "count") or len(nodes)), paths=say.joined(named))]
+
+
+def _none(say: Speaker, data: Data) -> str:
+    """Nothing, of what, and where; what is in subfolders is asked about."""
+    more, sought = _mapping(data, "deeper"), _mapping(data, "sought")
+    if not sought:
+        return say.say("nothing")
+    if not more:
+        return say.say("none", **say.sought(sought))
+    n, folders = say.number(_number(more, "count")), say.names(_list(more, "folders"))
+    return say.say("only_below", n=n, folders=folders, **say.sought(sought))
 
 
 def _searched(say: Speaker, data: Data) -> list[str]:
@@ -474,9 +548,9 @@ def _copied(say: Speaker, data: Data) -> list[str]:
     renamed = [copy for copy in copied if _base(copy["from"]) != _base(copy["to"])]
     places = {_parent(copy["to"]) for copy in copied}
     if len(places) > 1 or "" in places or len(renamed) == len(copied):
-        return [say.say("copied_as", files=what, bytes=size, names=say.names([_arrow(copy) for copy in copied]))]
-    told = say.say("copied_into", files=what, bytes=size, folder=places.pop())
-    return [told, say.say("taken_names", names=say.names([_arrow(copy) for copy in renamed])) if renamed else ""]
+        return [say.say("copied_as", files=what, bytes=size, names=say.joined([_arrow(copy) for copy in copied]))]
+    told = say.say("copied_into", files=what, bytes=size, folder=say.name(places.pop()))
+    return [told, say.say("taken_names", names=say.joined([_arrow(copy) for copy in renamed])) if renamed else ""]
 
 
 def _created(say: Speaker, data: Data) -> list[str]:
@@ -496,14 +570,14 @@ def _committed(say: Speaker, data: Data) -> list[str]:
 
 
 def _renamed(say: Speaker, data: Data) -> list[str]:
-    return [say.say("renamed", paths=str(data.get("path", "")))]
+    return [say.say("renamed", paths=say.name(data.get("path", "")))]
 
 
 def _renamed_many(say: Speaker, data: Data) -> list[str]:
     renamed = [f"{change['from']} → {_base(change['to'])}" for change in _list(data, "renamed")]
     if not renamed:
         return [say.say("kept_names")]
-    return [say.say("renamed_many", files=say.count("file", len(renamed)), names=say.names(renamed))]
+    return [say.say("renamed_many", files=say.count("file", len(renamed)), names=say.joined(renamed))]
 
 
 def _packed(say: Speaker, data: Data) -> list[str]:
@@ -511,7 +585,7 @@ def _packed(say: Speaker, data: Data) -> list[str]:
         return [say.say("nothing")]
     files, size = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
     packed, deleted = say.size(_number(data, "packed_bytes")), _list(data, "deleted")
-    told = say.say("packed", files=files, bytes=size, archive=str(data.get("archive", "")), packed=packed)
+    told = say.say("packed", files=files, bytes=size, archive=say.name(data.get("archive", "")), packed=packed)
     return [told, say.say("packed_away", paths=say.names(deleted)) if deleted else ""]
 
 
@@ -525,7 +599,7 @@ def _contained(say: Speaker, data: Data) -> list[str]:
 
 def _unpacked(say: Speaker, data: Data) -> list[str]:
     files, size = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
-    return [say.say("unpacked", files=files, bytes=size, target=str(data.get("target", "")))]
+    return [say.say("unpacked", files=files, bytes=size, target=say.name(data.get("target", "")))]
 
 
 def _parsed(say: Speaker, data: Data) -> list[str]:
@@ -534,14 +608,14 @@ def _parsed(say: Speaker, data: Data) -> list[str]:
     unit = unit if unit in NOUNS else "row"
     return [
         say.say("parsed", format=str(data.get("format", "")), rows=say.count(unit, _number(data, "rows"))),
-        say.say("fields" if unit == "row" else "headed", fields=say.names(fields)) if fields else "",
+        say.say("fields" if unit == "row" else "headed", fields=say.joined(fields)) if fields else "",
         say.say("in_part") if data.get("complete") is False else "",
         say.say("begins", text=_short(text)) if text else say.say("wordless") if unit != "row" else "",
     ]
 
 
 def _explained(say: Speaker, data: Data) -> list[str]:
-    holds, path, size = _mapping(data, "holds"), str(data.get("path", "")), say.size(_number(data, "size"))
+    holds, path, size = _mapping(data, "holds"), say.name(data.get("path", "")), say.size(_number(data, "size"))
     if data.get("node_kind") == "directory":
         head = say.say("is_folder", path=path, files=say.count("file", _number(holds, "files")), bytes=size)
     else:
@@ -555,7 +629,7 @@ def _explained(say: Speaker, data: Data) -> list[str]:
         say.say("belied", looks=str(data.get("looks_like", ""))) if belied else "",
         say.say("changed_at", day=day) if day else "",
         say.say("pixels", width=say.number(wide), height=say.number(high)) if wide and high else "",
-        say.say("contains", what=say.names(inside)) if inside else "",
+        say.say("contains", what=say.joined(inside)) if inside else "",
         say.say("begins", text=_short(str(holds["begins"]))) if holds.get("begins") else "",
     ]
 
@@ -565,7 +639,7 @@ def _summarised(say: Speaker, data: Data) -> list[str]:
     told = [
         "\n".join(
             (
-                say.say("gist", path=str(found["path"]), words=say.count("word", _number(found, "words"))),
+                say.say("gist", path=say.name(found["path"]), words=say.count("word", _number(found, "words"))),
                 *(f"- {sentence}" for sentence in _list(found, "sentences")),
             )
         )

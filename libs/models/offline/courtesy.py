@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from libs.models.offline import numerals
 from libs.models.offline.clauses import ACTIONS, KINDS
 from libs.models.offline.frames import talk, wishes
 from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.pronouns import PRONOUNS, points_back
-from libs.models.offline.telling import CONDITIONS, tells
+from libs.models.offline.telling import CONDITIONS, said_in, tells
 from libs.retrieval.lexicon import Language, listed
 from libs.retrieval.words import Word, extension_of, words
 
@@ -55,13 +56,18 @@ VERB_SECOND = re.compile(
 LEADING = re.compile(r"^(\s*(?:please\s+)?(\w+)\s*):(?=[^\n:]+$)", re.IGNORECASE)
 """ "Rename: a => b": a deed, and what it is to be done to."""
 SENTENCE = re.compile(r"[^.;:!?\n\x1e]+")
-SEGMENT = re.compile(r"(?:(?!,|\s[-–—]\s|\s(?:and|und|y|but|aber|pero|so)\s).)+", re.IGNORECASE | re.DOTALL)
+SEGMENT = re.compile(
+    r"(?:(?!,|\s[-–—]\s|\s(?:and|und|y|but|aber|pero|so(?!\s+(?:über|im|mit|sehr|viel|alt)\b))\s).)+",
+    re.IGNORECASE | re.DOTALL,
+)
 LIMITS = listed("except untouched only file folder duplicate recursive type wellknown")
 """Concepts that may narrow a request, or forbid a part of it, wherever they stand."""
 CHOOSES = listed("age size empty date newest oldest largest smallest all keep")
 """Concepts that choose files where a pronoun stands for these."""
 TELLS = listed("here greeting because capability first age")
 """Those that a sentence about anybody else may have."""
+SPANS = listed(" ".join(("since ago seit desde hace", *numerals.SPANS.values())))
+"""Years and days choose nothing by themselves: "over the years"."""
 POINTERS = PRONOUNS | listed("that this das die")
 """A story that has one of these may speak of the files, even as their article."""
 WISHED = "id like"
@@ -118,12 +124,12 @@ def _none_left(found: re.Match[str]) -> str:
 
 
 def _told(text: str, tokens: frozenset[str], language: Language, *, framed: Sequence[Span]) -> list[Span]:
-    """Of a question nothing is told, nor where a polite frame stood: it asked for what follows."""
+    """What stands right before a question mark tells nothing, nor what a polite frame leads to: it asks."""
     return [
         part.span()
         for sentence in SENTENCE.finditer(text)
-        if text[sentence.end() : sentence.end() + 1] != "?"
         for part in SEGMENT.finditer(text, *sentence.span())
+        if text[part.end() : part.end() + 1] != "?"
         if not _within(part.span(), framed) and _tells(part, tokens, language)
     ]
 
@@ -204,7 +210,7 @@ def _nothing_known(said: str, tokens: frozenset[str]) -> bool:
 
 
 def _tells(part: re.Match[str], tokens: frozenset[str], language: Language) -> bool:
-    read = words(re.sub("\0+", f" {NAMED} ", part.group()))
+    read = [said_in(language, word) for word in words(re.sub("\0+", f" {NAMED} ", part.group()))]
     goes_on = re.search(r"\s(?:and|und|y)\s*$", part.string[: part.start() + 1], re.IGNORECASE) is not None
     return tells(read, language, lambda word: of_files(word, tokens), goes_on=goes_on)
 
@@ -215,7 +221,7 @@ def _story(part: re.Match[str], tokens: frozenset[str], language: Language) -> b
         return False
     read = words(part.group())
     limits = any(({*word.concepts} & LIMITS and word.folded != "just") or of_files(word, tokens) for word in read)
-    chooses = any({*word.concepts} & CHOOSES for word in read)
+    chooses = any({*word.concepts} & CHOOSES and word.folded not in SPANS for word in read)
     relative = read[0].folded in RELATIVES or points_back(read[1:], POINTERS)
     return not limits and not (chooses and relative)
 
@@ -236,7 +242,7 @@ def of_files(word: Word, tokens: frozenset[str]) -> bool:
 
 def thing(word: Word, tokens: frozenset[str]) -> bool:
     """Is it a part of what a story is about: files, or how many?"""
-    told = {"file", "folder", "duplicate"} | CHOOSES
+    told = {"file", "folder", "duplicate"} | (CHOOSES if word.folded not in SPANS else frozenset())
     return of_files(word, tokens) or bool(told & {*word.concepts}) or word.folded in COUNTS
 
 

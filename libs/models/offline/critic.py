@@ -18,7 +18,7 @@ from libs.models.offline.clauses import ACTIONS, Clause, Mood, Reading
 from libs.models.offline.drafting import paths
 from libs.models.offline.earlier import in_full
 from libs.models.offline.filling import BOUNDS, choosing
-from libs.models.offline.goals import FORBIDS, wanted
+from libs.models.offline.goals import FORBIDS, keeps_some, wanted
 from libs.models.offline.ground import Ground, NoSuchPlace, Outside
 from libs.models.offline.places import places
 from libs.models.offline.reading import read
@@ -85,6 +85,8 @@ def _objections(
 
 def _misfits(step: Step, tool: ToolDefinition, reading: Reading, ground: Ground) -> Iterator[Objection]:
     asked = {concept for clause in reading.wishes(Mood.DO) for concept in _asked(clause)}
+    if any(map(keeps_some, reading.wishes(Mood.DO))):  # one of those that were spoken of before
+        asked |= {concept for clause in reading.wishes(Mood.TOLD) for concept in clause.concepts & {"duplicate"}}
     sent = tool.effect is Effect.MOVE and any(_sends(clause, ground) for clause in reading.wishes(Mood.DO))
     packed = tool.effect is Effect.CREATE and any(into_archive(clause) for clause in reading.wishes(Mood.DO))
     if tool.method == "copy_nodes" and asked.isdisjoint(COPIES):

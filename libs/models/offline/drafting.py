@@ -9,12 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs.events.values import Plan, Step
+from libs.models.offline.archives import is_archive
 from libs.models.offline.filling import choosing, fill, folders, new_names
 from libs.models.offline.goals import Goal, Intent
+from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
+from libs.models.offline.quantities import criteria, singles
 from libs.models.offline.scenes import Scene
+from libs.models.offline.selection import escaped, select
 from libs.retrieval.words import Word
-from libs.skills import Effect, Need, ToolDefinition, sources
+from libs.skills import Effect, Need, ToolDefinition, selected, sources
 
 NewId = Callable[[], str]
 
@@ -34,23 +38,28 @@ class Draughtsman:
     tools: Mapping[str, ToolDefinition]
     steps: list[Draft] = field(default_factory=list)
 
-    def add(self, goal: Goal, scene: Scene) -> None:
-        """Put down the goal's steps, its reads first."""
+    def add(self, goal: Goal, scene: Scene) -> list[Draft]:
+        """Put down the goal's steps, its reads first; all that are its own."""
         filled = fill(goal.tool, goal.clause, scene)
         args = dict(filled.args)
+        own: list[int] = []
         for need in goal.tool.needs:
             if need.param not in args:
-                args[need.param] = f"$step({self._read(need, goal, scene)}).{need.field}"
+                own.append(self._read(need, goal, scene))
+                args[need.param] = f"$step({own[-1]}).{need.field}"
             elif goal.tool.deletes(args):
                 self._look_at(args[need.param], need)
-        self._put(Draft(goal.tool, args))
+        own.append(self._put(Draft(goal.tool, args)))
+        return [self.steps[n - 1] for n in own]
 
     def _read(self, need: Need, goal: Goal, scene: Scene) -> int:
         tool = self.tools[need.tool]
         clause = choosing(goal.tool, goal.clause, scene)
         around = replace(without_target(scene, goal), changes=goal.tool.mutates, feeds=True)
         if "base" in goal.tool.roles.values() and not _of_folders(goal, scene):
-            around = replace(around, node_kind="file")
+            dated = any({"date", "age"} & {*word.concepts} for word in criteria(goal.clause))
+            order = {"order": "oldest"} if dated else {}  # numbered by date
+            around = replace(around, node_kind="file", filters={**around.filters, **order})
         return self._put(Draft(tool, fill(tool, clause, around).args))
 
     def _look_at(self, paths: Sequence[str], need: Need) -> None:
@@ -119,8 +128,10 @@ def _removes_duplicates(goal: Goal) -> bool:
 
 def spread(goal: Goal, scene: Scene) -> list[Scene]:
     """One scene per folder that the goal names: "sort Photos and Music by type"; one for all of them where its list or
-    its comparison goes over several.
+    its comparison goes over several. One for each archive that is unpacked.
     """
+    if archives := _archives(goal, scene):
+        return [replace(scene, only=(escaped(archive),)) for archive in archives]
     together = {"files", "file", "folders"} & {*goal.tool.roles.values()}
     if together or any(need.field == "groups" for need in goal.tool.needs):
         return [scene]
@@ -128,6 +139,17 @@ def spread(goal: Goal, scene: Scene) -> list[Scene]:
         return [replace(scene, named=name) for name in names]
     where = folders(choosing(goal.tool, goal.clause, scene), scene)
     return [replace(scene, chosen=folder) for folder in where]
+
+
+def _archives(goal: Goal, scene: Scene) -> list[str]:
+    """Of "unpack the zips", each: an archive is unpacked by itself, into a folder of its own."""
+    clause, ground = goal.clause, scene.ground
+    ends = any(place.target for place in places(clause, ground))
+    if not clause.says("unpack") or ends or singles(clause) or any(map(file_like, clause.names)):
+        return []
+    chosen, where = select(clause, ground, scene.categories).patterns, folders(clause, scene)[0]
+    held = ground.below(where) if clause.says("recursive") else ground.within(where)
+    return [path for path in held if is_archive(path) and selected(path, include=chosen, exclude=scene.exclude)]
 
 
 def plan_of(steps: Sequence[Draft], *, reasoning: str, new_id: NewId) -> Plan:

@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from libs.events.committee import Task
+from libs.events.committee import DENIED, MORE_BELOW, Exchange, Task
+from libs.models.offline import corrections
 from libs.models.offline.archives import is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
+from libs.models.offline.corrections import BELOW
 from libs.models.offline.ground import Ground
 from libs.models.offline.measures import number_of
 from libs.models.offline.numerals import ARTICLES as COUNTLESS
@@ -22,6 +24,7 @@ from libs.models.offline.paths import file_like
 from libs.models.offline.places import INTO, places
 from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.reading import read
+from libs.models.offline.replies import agrees
 from libs.models.offline.selection import named_words
 from libs.retrieval.lexicon import listed
 from libs.retrieval.likeness import nearest, terms
@@ -49,20 +52,39 @@ class Lost:
 
 
 def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
-    """The request's text, written out where it leans on an earlier one."""
-    reading = read(task.text, ground.spoken, now=now)
-    before = next(_requests(task, ground, now), None)
+    """The request's text, written out where it leans on an earlier one, which may lean on one before it."""
+    told: list[Exchange] = []
+    for exchange in task.history[-LEANS_MOST:]:
+        full = _in_full(exchange.text, told, ground, now)
+        told.append(exchange.model_copy(update={"text": full}) if isinstance(full, str) else exchange)
+    return _in_full(task.text, told, ground, now)
+
+
+LEANS_MOST = 5
+"""So many requests may lean on one another."""
+
+
+def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: datetime) -> str | Lost:
+    reading = read(text, ground.spoken, now=now)
+    before = next(_requests(history, ground, now), None)
     if before is None or not reading.clauses:
-        return task.text
-    if (wider := WIDER.match(task.text)) is not None:
+        return text
+    if (wider := WIDER.match(text)) is not None:
         return f"{before.text.rstrip(' .!?')} {wider['where']}"
-    if SAME.search(task.text) or _says_same(reading) or _says_also(reading):
+    undone = history[-1].reason == DENIED
+    if history[-1].reason == MORE_BELOW and agrees(text):
+        return f"{before.text.rstrip(' .!?')} {BELOW[before.language]}"
+    if undone and (instead := corrections.instead(before, text, ground, now)) is not None:
+        return instead
+    if SAME.search(text) or _says_same(reading) or _says_also(reading):
         return _same(before, reading, ground)
-    if (placed := _in_there(task.text, before, ground)) is not None:
+    if (placed := _in_there(text, before, ground)) is not None:
         return placed
-    if (corrected := _correction(task.text, ground, now)) is not None:
+    bare = corrections.bare(text)
+    if (corrected := _correction(f"no, {bare}" if undone else text, ground, now)) is not None:
         return _instead(before, corrected.clauses[0].items, ground, text=corrected.text)
-    return _with_antecedent(reading, before, ground)
+    reading = read(bare, ground.spoken, now=now) if undone else reading
+    return _with_antecedent(reading, before, ground, undone=undone)
 
 
 WIDER = re.compile(
@@ -75,9 +97,9 @@ WIDER = re.compile(
 """ "In all subfolders too": what was asked for before, wherever it is."""
 
 
-def _requests(task: Task, ground: Ground, now: datetime) -> Iterator[Reading]:
+def _requests(history: Sequence[Exchange], ground: Ground, now: datetime) -> Iterator[Reading]:
     """Earlier requests that asked for something, the newest first."""
-    for exchange in reversed(task.history[-3:]):
+    for exchange in reversed(history[-3:]):
         told = read(exchange.text, ground.spoken, now=now)
         if any(clause.acts and clause.mood is Mood.DO for clause in told.clauses):
             yield told
@@ -249,14 +271,14 @@ def _instead(before: Reading, items: Sequence[Item], ground: Ground, *, text: st
     return _put(before.text, *span, said=said)
 
 
-def _with_antecedent(reading: Reading, before: Reading, ground: Ground) -> str | Lost:
-    """ "Them" is what the earlier request chose, wherever it has gone since."""
+def _with_antecedent(reading: Reading, before: Reading, ground: Ground, *, undone: bool) -> str | Lost:
+    """ "Them" is what the earlier request chose, wherever it has gone since; what was `undone` is where it was."""
     text = reading.text
     first = next((clause for clause in reading.clauses if clause.mood is Mood.DO and clause.acts), None)
     pronoun = _pronoun(first, text, ground) if first else None
     if first is None or pronoun is None:
         return text
-    thing = _thing(before, ground, place=_comes_after_into(first, pronoun))
+    thing = _thing(before, ground, place=_comes_after_into(first, pronoun), undone=undone)
     return Lost(text) if thing is None else _put(text, pronoun.start, pronoun.end, said=thing)
 
 
@@ -288,12 +310,12 @@ def _comes_after_into(clause: Clause, pronoun: Word) -> bool:
     return isinstance(before, Word) and before.folded in INTO | {"in", "en", "inside"}
 
 
-def _thing(before: Reading, ground: Ground, *, place: bool) -> str | None:
+def _thing(before: Reading, ground: Ground, *, place: bool, undone: bool) -> str | None:
     """The words for what the earlier request was about."""
     clause = _last(before)
-    if clause is None or clause.says("remove", "organize", "clean", "duplicate"):
+    if clause is None or clause.says("organize", "clean", "duplicate") or (clause.says("remove") and not undone):
         return None
-    if clause.says("copy") and not place:
+    if clause.says("copy") and not place and not undone:
         return None  # there are two of it now
     targets = [found for found in places(clause, ground) if found.target]
     if place:
@@ -309,7 +331,7 @@ def _thing(before: Reading, ground: Ground, *, place: bool) -> str | None:
     if span is None:
         return None
     said = before.text[slice(*span)]
-    moved = clause.says("move") and targets
+    moved = clause.says("move") and targets and not undone
     return f'{said} in "{targets[-1].said}"' if moved else said
 
 

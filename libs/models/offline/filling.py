@@ -311,7 +311,7 @@ def _looked_for(clause: Clause, scene: Scene) -> bool:
     """Looking for some, or counting them, goes through all folders where none is named; a change stays in one."""
     if scene.feeds or scene.node_kind == "directory" or folders(clause, scene) != (".",):
         return False
-    return bool(patterns(clause, scene) or filters(clause, scene)) and not clause.says("organize", "folder", "here")
+    return bool(patterns(clause, scene) or filters(clause, scene)) and not clause.says("organize", "folder")
 
 
 def _keep(clause: Clause, scene: Scene) -> str | None:
@@ -366,8 +366,10 @@ def _sole(clause: Clause, scene: Scene) -> list[str]:
     """ "The zip", where only one is there."""
     chosen = select(clause, scene.ground, scene.categories).patterns
     where = folders(clause, scene)[0]
-    held = [path for path in scene.ground.within(where) if selected(path, include=chosen, exclude=scene.exclude)]
-    return held if chosen and len(held) == 1 and quantities.singles(clause) else []
+    inside = scene.ground.below(where) if clause.says("recursive") else scene.ground.within(where)
+    held = [path for path in inside if selected(path, include=chosen, exclude=scene.exclude)]
+    held = [path for path in held if selected(path, include=scene.only)]
+    return held if chosen and len(held) == 1 and (scene.only or quantities.singles(clause)) else []
 
 
 def _files(clause: Clause, scene: Scene) -> list[str] | None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from libs.models.offline.archives import into_archive
+from libs.models.offline.archives import into_archive, is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Name, Named, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.matching import Matcher, Ranked, sure
 from libs.models.offline.meaning import LETTERS, STYLES
 from libs.models.offline.pronouns import points_back, the_things
-from libs.models.offline.selection import the_rest
-from libs.retrieval.lexicon import listed
+from libs.models.offline.quantities import criteria, emptiness, superlative
+from libs.models.offline.selection import the_rest, told_everywhere
+from libs.retrieval.lexicon import FAMILIES, listed
 from libs.retrieval.words import Word
 from libs.skills import Effect, ToolDefinition
 
@@ -55,6 +57,7 @@ class Doubt:
         return (
             self.clause.says("clean")
             and not self.clause.says("foreign")
+            and not criteria(self.clause)
             and not any(word.unknown for word in self.clause.words)
         )
 
@@ -76,7 +79,7 @@ async def intent(
     """Sort the clauses. `skill` is one that the person picked; it decides where the words leave it open."""
     goals: list[Goal] = []
     doubts: list[Doubt] = []
-    for clause in wanted(reading):
+    for clause in (_cleared(told_everywhere(clause, ground)) for clause in wanted(reading)):
         ranked = await matcher.rank(clause, tools, ground)
         if clause.says("foreign") and not clause.says("find", "list", "keep"):
             doubts.append(Doubt(clause, ()))
@@ -88,6 +91,19 @@ async def intent(
     tops = [(clause, (await matcher.rank(clause, tools, ground))[:1]) for clause in never]
     unwanted = frozenset(top.tool.name for clause, best in tops for top in best if clause.says("duplicate"))
     return Intent(tuple(goals), tuple(doubts), _forbidden(reading), unwanted)
+
+
+def _cleared(clause: Clause) -> Clause:
+    """ "Clean up the temporary files": what is worth nothing is not put in order, but deleted."""
+    temporary = any(f"*.{word.folded}" in FAMILIES["tempfiles"] for word in clause.words)
+    worthless = temporary or clause.says("tempfiles") or emptiness(clause)
+    if not clause.says("clean") or not worthless or clause.says("organize", "type", "move", "remove", "duplicate"):
+        return clause
+    items = (
+        replace(item, concepts=("remove",)) if isinstance(item, Word) and "clean" in item.concepts else item
+        for item in clause.items
+    )
+    return replace(clause, items=tuple(items))
 
 
 def all_of(found: Intent) -> Intent:
@@ -112,13 +128,18 @@ def wanted(reading: Reading) -> list[Clause]:
     for clause in reading.clauses:
         if clause.mood is Mood.TOLD:
             told = clause
-        elif clause.mood is Mood.DO and not _chatter(clause):
-            if told is not None and (_points_back(clause) or _objectless(clause)):
+        elif clause.mood is Mood.DO and (not _chatter(clause) or (told is not None and keeps_some(clause))):
+            if told is not None and (_points_back(clause) or _objectless(clause) or keeps_some(clause)):
                 asked.append(_with_object(clause, told))
             else:
                 _ask(asked, clause)
             told = None
     return asked
+
+
+def keeps_some(clause: Clause) -> bool:
+    """ "… keep only one of each"."""
+    return clause.says("only") and clause.says("keep", "untouched") and not clause.names and not clause.says(*KINDS)
 
 
 def _objectless(clause: Clause) -> bool:
@@ -137,10 +158,26 @@ def _ask(asked: list[Clause], clause: Clause) -> None:
         asked[-1] = replace(_with_object(clause, before), joined=before.joined)
     elif before is not None and (_bare_look(before) or _rule_of(before, clause) or _says_which_stay(before, clause)):
         asked[-1] = replace(before.joins(clause), joined=before.joined)
+    elif before is not None and elliptic(clause):
+        asked.append(_one_of(clause, before))
     elif before is not None and _points_back(clause):
         asked.append(_with_object(clause, before))
     else:
         asked.append(clause)
+
+
+def elliptic(clause: Clause) -> bool:
+    """ "Delete the oldest one": a deed and an order, and no noun."""
+    noun = clause.names or clause.says("file", "folder", "all", "duplicate", *KINDS)
+    return clause.acts and superlative(clause) and not noun and not any(word.unknown for word in clause.words)
+
+
+def _one_of(clause: Clause, before: Clause) -> Clause:
+    """The first of those that were looked at, which is at any depth; what was changed is not what it was."""
+    if before.says("list", "find", "report") and not before.says("remove"):
+        deep = Word("", "", clause.items[-1].end, clause.items[-1].end, concepts=("recursive",))
+        return _with_object(replace(clause, items=(*clause.items, deep)), before)
+    return clause
 
 
 def _says_which_stay(before: Clause, clause: Clause) -> bool:
@@ -208,12 +245,14 @@ def _points_back(clause: Clause) -> bool:
     """Is what the clause is about a word for what was said before? A name may be where that goes, or what it shall be
     called.
     """
-    named = clause.names and not clause.says("move", "copy") and not (clause.says("rename") and len(clause.names) == 1)
+    names = [name for name in clause.names if not (clause.says("pack") and is_archive(name.text))]
+    named = names and not clause.says("move", "copy") and not (clause.says("rename") and len(names) == 1)
     if named or clause.says("duplicate", *KINDS, "type"):
         return False
     alone = any(word.folded in DEMONSTRATIVES for word in clause.words) and not any(w.unknown for w in clause.words)
     whole = clause.says("all") and not _all_of_them(clause)
-    return (points_back(the_things(clause.items)) or alone) and not clause.says("file", "folder") and not whole
+    one = any(before.folded in THE and word.folded in ("one", "ones") for before, word in pairwise(clause.words))
+    return (points_back(the_things(clause.items)) or alone or one) and not clause.says("file", "folder") and not whole
 
 
 def _all_of_them(clause: Clause) -> bool:
@@ -224,6 +263,7 @@ def _all_of_them(clause: Clause) -> bool:
     return any(word in THEY for word in near) and near[-1:] != near[:1]
 
 
+THE = listed("the this that these those")
 THEY = listed("they them these those sie ellos ellas")
 
 
@@ -236,8 +276,9 @@ def _with_object(clause: Clause, before: Clause) -> Clause:
     folder.
     """
     thing = [item for item in before.items if isinstance(item, Named) or ACTIONS.isdisjoint(item.concepts)]
-    if before.mood is Mood.TOLD and before.names and not before.says(*KINDS):
-        thing = [*before.names]  # what else is told of them chooses nothing
+    if before.mood is Mood.TOLD and (before.names or clause.says("unpack")):  # what else is told chooses nothing
+        kinds = {"archives", "pack"} if clause.says("unpack") else {*KINDS}
+        thing = [item for item in thing if isinstance(item, Named) or kinds & {*item.concepts}]
     if before.says("move", "copy"):  # where it is now is another place than where it was, or there are two of it
         return clause
     return replace(clause, items=(*thing, *clause.items), links=clause.links | before.links)

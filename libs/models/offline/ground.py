@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from libs.errors import Rejected
-from libs.models.offline.paths import at_home
+from libs.models.offline.paths import LOCK, at_home
 from libs.retrieval.words import fold, one_slip
 
 
@@ -201,7 +201,8 @@ HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 
 def _with_word(paths: Sequence[str], word: str) -> tuple[str, ...]:
     wanted = singulars(fold(word))
-    return tuple(path for path in paths if wanted & _tokens(path.rpartition("/")[2]))
+    names = ((path, path.rpartition("/")[2]) for path in paths)
+    return tuple(path for path, name in names if wanted & _tokens(name) and not name.startswith(LOCK))
 
 
 def has_word(path: str, word: str) -> bool:

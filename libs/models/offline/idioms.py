@@ -61,7 +61,28 @@ def _titled(what: str) -> str:
     return what.strip()[:1].upper() + what.strip()[1:]
 
 
+UNPACKS = re.compile(
+    r"unzip|unpack|extract|untar|entpack|auspack|entzip|pack\w*\s.*\baus\b|descomprim|extra[ei]|desempaq", re.IGNORECASE
+)
+
+
+def _unpacking(found: re.Match[str]) -> str:
+    """An archive's own folder is where it is unpacked anyway."""
+    return " " if UNPACKS.search(found.string) else found.group()
+
+
 RULES: tuple[Rule, ...] = (
+    _rule(r"\bany\s+(?=(?:more|longer)\b)", " "),
+    # "Priya n Tom", "Übungen u. Hausarbeiten"; a German "n" may be an article as well.
+    _rule(r"(?<=\w )(?<!\bin )(?<!\bauf )(?<!\bmit )(?<!\bmal )(?<!\bnoch )(?:n|u\.?)(?= [^\W\d_]{2})", "&"),
+    _rule(
+        r"\s*,?\s*(?:and\s+)?(?:(?:each|every)(?:\s+(?:one|zip|archive|of\s+them))?\s+)?(?:in|into|to)\s+(?:its|their|a|an)\s+(?:own|separate)"
+        r"\s+(?:sub)?folders?(?:\s+of\s+(?:its|their)\s+own)?\b|\s+(?:in|into)\s+a\s+folder\s+of\s+(?:its|their)\s+own\b"
+        r"|\s*,?\s*(?:und\s+zwar\s+)?(?:jede[sn]?(?:\s+(?:zip|davon|archiv))?\s+)?in\s+(?:einen|ein|nen|'nen|ihren|seinen|je\s+einen|jeweils\s+einen)"
+        r"\s+(?:jeweils\s+)?eigenen?\s+(?:unter)?ordner\b"
+        r"|\s*,?\s*(?:cada\s+un[oa]\s+)?en\s+su\s+(?:propi[oa]\s+carpeta|carpeta(?:\s+propia)?)(?!\w)",
+        _unpacking,
+    ),
     # A folder of its own.
     _rule(
         rf"\b(?:deserves?|needs?|merits?|could\s+(?:do\s+with|use)|should\s+(?:have|get)|wants?"

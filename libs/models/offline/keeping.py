@@ -97,7 +97,7 @@ RULES: tuple[Rule, ...] = (
     ),
     (
         r"(?:\b(?:the|those|die|das|l[oa]s?)\s+)?(?:\b(?:ones?|cop(?:y|ies)|files?|que\s+no\s+(?:tienen?|tengan?|llevan?))\s+)?"
-        rf"(?:\b(?:without|ohne|sin|no)\s+)(?:a\s+|an\s+|any\s+|the\s+|ein\s+)?{_MARK}(?:\s*(?:,|/|or|and|oder|und|o|ni|y)\s*(?:the\s+|a\s+)?"
+        rf"(?:\b(?:without|ohne|sin|no(?!\s+copies\b))\s+)(?:a\s+|an\s+|any\s+|the\s+|ein\s+)?{_MARK}(?:\s*(?:,|/|or|and|oder|und|o|ni|y)\s*(?:the\s+|a\s+)?"
         rf"{_MARK})*(?:\s+(?:in|im|en)\s+(?:the|their|el|su)?\s*(?:file\s?)?nam\w+|\s+en\s+el\s+nombre)?(?=[\s.,;!?]|$)",
         _to(_NAMED),
     ),

@@ -13,6 +13,7 @@ from libs.models.offline.archives import into_archive, is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Name, Named
 from libs.models.offline.copying import names_of_copy
 from libs.models.offline.ground import Ground
+from libs.models.offline.measures import number_of
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.quantities import emptiness, most, ranking
@@ -106,6 +107,8 @@ class _Said:
             told = told - {"create"} | {"make"}
         if len(self.files) == 2 and self.says("name") and not self.clause.acts:
             return frozenset(("rename",))
+        if self.files or self.some:
+            told.discard("junk")  # "the a.tmp crap"
         if told == {"content"} and not self.says("file"):
             told.clear()
         if told & {"create", "move", "copy", "remove", "list", "organize", "pack"}:
@@ -114,9 +117,16 @@ class _Said:
             told.discard("foreign")
         if self.says("keep") and not self.clause.acts:
             told.add("keep")
+        if "duplicate" in told and self._keeps_one():
+            told = {"duplicate", "keep"}
         if self.clause.says("remove", "move", "copy", "rename") or told & LOOKS:
             told.discard("empty")
         return frozenset(told)
+
+    def _keeps_one(self) -> bool:
+        """ "Find the duplicates and keep just one of each": the others go."""
+        only = self.says("keep", "untouched") and self.says("only")
+        return only and any(number_of(word.folded) == 1 for word in self.clause.words)
 
     def modifiers(self) -> Signs:
         names = [name for name in self.clause.names if name not in self.where]

@@ -39,7 +39,7 @@ class OfflineModel:
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         """One plan does the whole request, so once its steps have been seen, what is left is the answer."""
         if task.observations:
-            return Answered("".join(answers.answer(task)))
+            return Answered("".join(answers.answer(task, self._categories)))
         return await self._planner.plan(task, catalogue)
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
@@ -54,5 +54,5 @@ class OfflineModel:
         return Drafted(resolver.without(plan, reason, new_id=self._new_id))
 
     async def answer(self, task: Task) -> AsyncIterator[Said]:
-        for sentence in answers.answer(task):
+        for sentence in answers.answer(task, self._categories):
             yield Said(sentence)

@@ -19,11 +19,18 @@ def names(text: str, known: Sequence[str]) -> list[Named]:
     """All names in the text; what one rule has found is out of the next one's sight."""
     found = list(_copies(text, known))
     for rule in (titles.holding, titles.edges, _quotes, titles.series, titles.spaced, titles.titles):
-        found += list(rule(masked(text, found)))
+        found += [name for name in rule(masked(text, found)) if not _there_by_number(name, text, known)]
     found += list(_said_exactly(masked(text, found), known))
     found += list(titles.apposed(masked(text, found)))
     tokens = re.finditer(r"[^\s,;\0]+", masked(text, found))
     return found + [name for token in tokens if (name := pathlike(token) or _below(token, known))]
+
+
+def _there_by_number(name: Named, text: str, known: Sequence[str]) -> bool:
+    """ "fest 1.jpg, fest 2.jpg", where these are there already."""
+    first = fold(text[name.start : name.end].partition(",")[0].strip())
+    series = titles.SERIES.fullmatch(text, name.start, name.end) is not None
+    return series and any(first in (fold(real), fold(real).rpartition(".")[0]) for real in known)
 
 
 def _below(token: re.Match[str], known: Sequence[str]) -> Named | None:

@@ -171,4 +171,5 @@ MODIFIED = (
     "modified changed edited updated touched created made taken saved downloaded written"
     " geandert geaendert bearbeitet erstellt gemacht aufgenommen entstanden gespeichert stammen sind"
     " modificado modificados modificada modificadas cambiados cambiadas creados creadas hechos hechas editados tomadas"
+    " modifique cambie edite toque guarde"
 )

@@ -14,7 +14,9 @@ from libs.retrieval.words import extension_of, words
 QUOTED = re.compile(r"""["“”„«]([^"“”„«»\n]+)["“”»]|`([^`\n]+)`|(?<!\w)['‘]([^'‘’\n]+)['’](?!\w)""")
 FILE_NAME = re.compile(r"^[\w\-+()@~]+(\.[\w\-]+)*\.(?=\w{0,7}[^\W\d_])\w{1,8}$")
 AMOUNT = re.compile(r"^\d+[.,]\d+[kmgtKMGT]?i?[bB]?$")
-BARE_EXTENSION = re.compile(r"^\.[A-Za-z]\w{0,7}$")
+BARE_EXTENSION = re.compile(r"^\.[A-Za-z]\w{0,7}\$?$")
+LOCK = "~$"
+"""What an office program's lock files begin with: said bare, all of them are meant."""
 HIDDEN = re.compile(r"\.(?:DS_Store|gitkeep|gitignore|keep|keepme|nojekyll|directory|localized)", re.IGNORECASE)
 """Files without an ending that is theirs; what else begins with a point may be a folder."""
 ABBREVIATIONS = frozenset(("e.g", "i.e", "z.b", "u.a", "p.ej", "a.m", "p.m", "d.h", "etc", "vs"))
@@ -34,7 +36,7 @@ def pathlike(token: re.Match[str]) -> Named | None:
     said = said.rstrip(".") if said.strip("./") else said
     start = token.start() + raw.find(said)
     kind = kind_of(said)
-    text = f"*{said}" if kind is Name.GLOB and BARE_EXTENSION.match(said) else said
+    text = f"*{said}" if kind is Name.GLOB and BARE_EXTENSION.match(said) else f"{LOCK}*" if said == LOCK else said
     return Named(kind, text, start, start + len(said)) if kind else None
 
 
@@ -43,7 +45,7 @@ def kind_of(said: str) -> Name | None:
         return None
     if "://" in said:
         return None
-    if "*" in said or BARE_EXTENSION.match(said):
+    if "*" in said or BARE_EXTENSION.match(said) or said == LOCK:
         return Name.GLOB if said.strip("*") else None
     if said.startswith(("../", "./", "/")) or at_home(said) or said in ("..", ".") or re.match(r"^[A-Za-z]:\\", said):
         return Name.PATH

@@ -71,6 +71,101 @@ ABILITIES: Mapping[str, Phrases] = {
     },
 }
 """What each bundled skill is good for."""
+USES: Mapping[str, Phrases] = {
+    "analyze-directory.report": {
+        "en": "report what a folder holds and what takes the space",
+        "de": "berichten, was in einem Ordner liegt und was den Platz braucht",
+        "es": "informar de qué hay en una carpeta y qué ocupa espacio",
+    },
+    "archive-files.pack": {
+        "en": "pack files or folders into an archive",
+        "de": "Dateien oder Ordner in ein Archiv packen",
+        "es": "comprimir archivos o carpetas",
+    },
+    "archive-files.contents": {
+        "en": "show what is in an archive",
+        "de": "zeigen, was in einem Archiv ist",
+        "es": "mostrar qué hay en un comprimido",
+    },
+    "archive-files.unpack": {"en": "unpack an archive", "de": "ein Archiv entpacken", "es": "descomprimir un archivo"},
+    "batch-rename.rename": {
+        "en": "rename many files by one rule",
+        "de": "viele Dateien nach einer Regel umbenennen",
+        "es": "renombrar muchos archivos con una regla",
+    },
+    "explain.explain": {
+        "en": "explain what a file or folder is",
+        "de": "erklären, was eine Datei oder ein Ordner ist",
+        "es": "explicar qué es un archivo o una carpeta",
+    },
+    "manage-files.list": {
+        "en": "list files and folders",
+        "de": "Dateien und Ordner auflisten",
+        "es": "listar archivos y carpetas",
+    },
+    "manage-files.get_metadata": {
+        "en": "tell the size and dates of a file or folder",
+        "de": "Größe und Datum einer Datei oder eines Ordners sagen",
+        "es": "decir el tamaño y las fechas de un archivo o una carpeta",
+    },
+    "manage-files.create": {
+        "en": "create a folder or an empty file",
+        "de": "einen Ordner oder eine leere Datei anlegen",
+        "es": "crear una carpeta o un archivo vacío",
+    },
+    "manage-files.move": {
+        "en": "move files or folders into another folder",
+        "de": "Dateien oder Ordner in einen anderen Ordner verschieben",
+        "es": "mover archivos o carpetas a otra carpeta",
+    },
+    "manage-files.copy": {
+        "en": "copy files or folders",
+        "de": "Dateien oder Ordner kopieren",
+        "es": "copiar archivos o carpetas",
+    },
+    "manage-files.rename": {
+        "en": "give one file or folder another name",
+        "de": "einer Datei oder einem Ordner einen anderen Namen geben",
+        "es": "dar otro nombre a un archivo o una carpeta",
+    },
+    "manage-files.delete": {
+        "en": "delete files or folders",
+        "de": "Dateien oder Ordner löschen",
+        "es": "borrar archivos o carpetas",
+    },
+    "organize-by-type.sort": {
+        "en": "sort files into folders by type",
+        "de": "Dateien nach Art in Ordner sortieren",
+        "es": "ordenar archivos por tipo en carpetas",
+    },
+    "parse-content.parse": {
+        "en": "read a table or a document",
+        "de": "eine Tabelle oder ein Dokument lesen",
+        "es": "leer una tabla o un documento",
+    },
+    "remove-duplicates.scan": {
+        "en": "show which files are identical",
+        "de": "zeigen, welche Dateien gleich sind",
+        "es": "mostrar qué archivos son idénticos",
+    },
+    "remove-duplicates.remove": {
+        "en": "remove identical files, keeping one of each",
+        "de": "gleiche Dateien löschen, von jeder bleibt eine",
+        "es": "borrar los archivos idénticos y dejar uno de cada",
+    },
+    "search-files.search": {
+        "en": "search in what files say",
+        "de": "in dem suchen, was in den Dateien steht",
+        "es": "buscar en lo que dicen los archivos",
+    },
+    "search-files.find": {
+        "en": "find files by name or kind",
+        "de": "Dateien nach Namen oder Art finden",
+        "es": "encontrar archivos por nombre o tipo",
+    },
+    "summarize.summarize": {"en": "summarize texts", "de": "Texte zusammenfassen", "es": "resumir textos"},
+}
+"""What each bundled tool is good for, where it is one to choose."""
 HOW_TO: Phrases = {
     "en": "I can do that with {skill}. You only asked, so I changed nothing; say it as a request and I will plan it.",
     "de": "Das kann ich mit {skill}. Du hast nur gefragt, also blieb alles, wie es ist; sag es als Auftrag.",
@@ -131,6 +226,16 @@ PROPOSED: Phrases = {
     "en": "Do you mean: {label}? (yes, no, or say it differently)",
     "de": "Meinst du: {label}? (ja, nein, oder sag es anders)",
     "es": "¿Quieres decir: {label}? (sí, no, o dilo de otra manera)",
+}
+AFTER_THAT: Phrases = {
+    "en": "Ask for “{said}” after that.",
+    "de": "„{said}“ kannst du danach verlangen.",
+    "es": "Pide «{said}» después.",
+}
+LEFT_OUT: Phrases = {
+    "en": "I can't do “{said}”.",
+    "de": "„{said}“ kann ich nicht.",
+    "es": "No puedo hacer «{said}».",
 }
 CHOOSE: Phrases = {
     "en": "I'm not certain what “{said}” means. Which one do you mean: {choices}?",
@@ -205,10 +310,38 @@ BOUNDS: Mapping[str, Phrases] = {
     "smaller_than": {"en": "under {value}", "de": "unter {value}", "es": "de menos de {value}"},
     "modified_before": {"en": "from before {value}", "de": "von vor {value}", "es": "de antes de {value}"},
     "modified_after": {"en": "since {value}", "de": "seit {value}", "es": "desde {value}"},
-    "empty": {"en": "that are empty", "de": "die leer sind", "es": "que están vacíos"},
     "most": {"en": "(the first {value})", "de": "(die ersten {value})", "es": "(los primeros {value})"},
 }
-FILES: Phrases = {"en": "the files", "de": "die Dateien", "es": "los archivos"}
+NODES: Mapping[str, Phrases] = {
+    "file": {"en": "files", "de": "Dateien", "es": "archivos"},
+    "directory": {"en": "folders", "de": "Ordner", "es": "carpetas"},
+    "any": {"en": "files or folders", "de": "Dateien oder Ordner", "es": "archivos o carpetas"},
+}
+KINDS: Mapping[str, Phrases] = {
+    "Images": {"en": "images", "de": "Bilder", "es": "imágenes"},
+    "Documents": {"en": "documents", "de": "Dokumente", "es": "documentos"},
+    "Audio": {"en": "audio files", "de": "Audiodateien", "es": "archivos de audio"},
+    "Video": {"en": "videos", "de": "Videos", "es": "vídeos"},
+    "Archives": {"en": "archives", "de": "Archive", "es": "archivos comprimidos"},
+    "Code": {"en": "code files", "de": "Codedateien", "es": "archivos de código"},
+    "Data": {"en": "data files", "de": "Datendateien", "es": "archivos de datos"},
+    "Fonts": {"en": "fonts", "de": "Schriften", "es": "fuentes"},
+    "Programs": {"en": "programs", "de": "Programme", "es": "programas"},
+}
+"""Files of a bundled category."""
+OF_KIND: Phrases = {"en": "{kinds} files", "de": "{kinds}-Dateien", "es": "archivos {kinds}"}
+LIKE: Phrases = {"en": "files like {kinds}", "de": "Dateien wie {kinds}", "es": "archivos como {kinds}"}
+EMPTY: Mapping[str, Phrases] = {
+    "file": {"en": "empty files", "de": "leeren Dateien", "es": "archivos vacíos"},
+    "directory": {"en": "empty folders", "de": "leeren Ordner", "es": "carpetas vacías"},
+    "any": {"en": "empty files or folders", "de": "leeren Dateien oder Ordner", "es": "archivos o carpetas vacíos"},
+}
+"""Behind "the" and "no"."""
+EMPTY_KIND: Phrases = {"en": "empty {what}", "de": "leeren {what}", "es": "{what} sin contenido"}
+QUOTED: Phrases = {"en": "“{name}”", "de": "„{name}“", "es": "«{name}»"}
+HERE: Phrases = {"en": "here", "de": "hier", "es": "aquí"}
+NOR_BELOW: Phrases = {"en": ", nor in subfolders", "de": ", auch nicht in Unterordnern", "es": " ni en subcarpetas"}
+THE: Phrases = {"en": "the {what}", "de": "die {what}", "es": "{what}"}
 ALL_HERE: Phrases = {"en": "all that is here", "de": "alles hier", "es": "todo lo que hay aquí"}
 WITHIN: Phrases = {"en": "in {place}", "de": "in {place}", "es": "en {place}"}
 TO: Phrases = {"en": "into {end}", "de": "nach {end}", "es": "a {end}"}
@@ -251,9 +384,9 @@ EARLIER: Phrases = {
     "es": "No estoy seguro de a qué se refiere «{said}». ¿Qué archivos quieres decir?",
 }
 UNDO: Phrases = {
-    "en": "That takes a rollback, which brings everything back as it was: `suma rollback`.",
-    "de": "Das macht ein Rollback, der alles zurückbringt, wie es war: `suma rollback`.",
-    "es": "Eso lo hace un rollback, que lo devuelve todo como estaba: `suma rollback`.",
+    "en": "The last change can be taken back, and everything is as it was before (the command is `suma rollback`).",
+    "de": "Die letzte Änderung lässt sich zurücknehmen, dann ist alles wie zuvor (der Befehl ist `suma rollback`).",
+    "es": "El último cambio se puede deshacer y todo queda como antes (el comando es `suma rollback`).",
 }
 NO_SUCH: Phrases = {
     "en": "There is no “{name}” here. Which one do you mean{among}?",
@@ -294,9 +427,9 @@ TAKEN: Phrases = {
     "es": "Ya hay un «{name}», y no sobrescribo nada. ¿Cómo se debe llamar la copia?",
 }
 CONTRADICTS: Phrases = {
-    "en": "You ask for “{said}” and also to leave it alone. Which is it?",
-    "de": "Du willst „{said}“ und zugleich, dass ich es lasse. Was gilt?",
-    "es": "Pides «{said}» y también que no lo toque. ¿Qué vale?",
+    "en": "You ask for “{said}” and also to leave it, or some of it, alone. Which is it?",
+    "de": "Du willst „{said}“ und zugleich, dass ich es oder etwas davon lasse. Was gilt?",
+    "es": "Pides «{said}» y también que no lo toque, o no todo. ¿Qué vale?",
 }
 MISSING: Mapping[str, Phrases] = {
     "files": {"en": "Which files?", "de": "Welche Dateien?", "es": "¿Qué archivos?"},

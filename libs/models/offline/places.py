@@ -74,7 +74,9 @@ def places(clause: Clause, ground: Ground) -> tuple[Place, ...]:
 def _new_to(place: Place, ground: Ground) -> bool:
     """After "rename", what is not there is what something shall be called: "in Finanzen umbenennen"."""
     known = ground.names is None or ground.has(place.said.strip("/").partition("/")[0]) is not None
-    return isinstance(place.item, Word) and not known and not place.beside and "wellknown" not in place.item.concepts
+    if isinstance(place.item, Named):
+        return place.item.kind is Name.QUOTE and not known and not place.beside
+    return not known and not place.beside and "wellknown" not in place.item.concepts
 
 
 def _after_things(clause: Clause, place: Place) -> bool:
@@ -220,7 +222,7 @@ def _may_be_place(word: Word, ground: Ground, *, before: str, beside: bool, last
     if before in ("into", "nach", "to") and word.unknown and last:
         return True
     if beside:
-        return word.text[0].isupper() or word.unknown
+        return word.text[0].isupper() or word.unknown or (last and bool(before))
     if before not in INTO and ground.called(word.text):
         return False
     return bool(before) and word.text[0].isupper() and (word.unknown or before in INTO or not ground.names)

@@ -18,11 +18,12 @@ from libs.models.offline.clauses import Mood, Name, Reading
 from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, plan_of, spread
 from libs.models.offline.earlier import Lost, chosen_instead, in_full, nearest_instead
 from libs.models.offline.filling import fill
-from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent
+from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent, wanted
 from libs.models.offline.ground import Ground, NoSuchPlace, Outside
+from libs.models.offline.leftovers import Leftovers
 from libs.models.offline.looking import Looking, only_looks
 from libs.models.offline.matching import Matcher
-from libs.models.offline.proposals import described, spoken
+from libs.models.offline.proposals import Proposing
 from libs.models.offline.reading import read
 from libs.models.offline.refusals import Refusals
 from libs.models.offline.replies import Wish
@@ -111,8 +112,12 @@ class Planner:
     async def _planned(self, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> PlannerOutcome:
         planning = _Planning(self, task, wish, tools)
         outcome = await planning.outcome()
-        looked = planning.look(outcome) or planning.proposal(outcome)
-        return looked or await self._guessed(task, planning, outcome, tools=tools) or outcome
+        if (looked := planning.look(outcome)) is not None:
+            return looked
+        proposed = planning.proposal(outcome)
+        whole = proposed is not None and not planning.leaves_out
+        guess = None if whole else await self._guessed(task, planning, outcome, tools=tools)
+        return guess or proposed or outcome
 
     async def _guessed(
         self, task: Task, planning: _Planning, outcome: PlannerOutcome, *, tools: Sequence[ToolDefinition]
@@ -123,7 +128,7 @@ class Planner:
             return None
         guess = _Planning(self, task, Wish(request), tools)
         plan = await guess.outcome()
-        return guess.proposes(plan) if isinstance(plan, Drafted) else None
+        return guess.proposes(plan, planning) if isinstance(plan, Drafted) else None
 
 
 class _Planning:
@@ -139,7 +144,13 @@ class _Planning:
         text = self._full if isinstance(self._full, str) else self._task.text
         self._reading = read(text, self._ground.spoken, now=now)
         self._voice = Voice(self._reading, self._tools)
+        self._proposing = Proposing(self._tools, self._ground, planner.categories, self._reading.language)
         self._found = Intent()
+        self._drawn: list[Draft] = []
+        self._left: list[str] = []
+        """What was said of changes and no step uses."""
+        self.leaves_out = False
+        """Is a part of the request not in what was proposed? Then a guess at the files may be nearer."""
 
     async def outcome(self) -> PlannerOutcome:
         if (told := self._beforehand()) is not None:
@@ -179,13 +190,16 @@ class _Planning:
         """What the nearest skills would do, in plain words; nothing where none of them comes to a plan."""
         if not isinstance(outcome, Unclear) or not outcome.candidates or outcome.missing:
             return None
-        drawn = [(one, self._would(one.skill)) for one in outcome.candidates]
-        offers = [(one, Offer(label, "", one.skill)) for one, label in drawn if label is not None]
+        drawn = [(one, self._would(one.skill), self._left) for one in outcome.candidates]
+        offers = [(one, Offer(label, "", one.skill), left) for one, label, left in drawn if label is not None]
         if not offers:
             return None
         said = self._voice.said(*(doubt.clause for doubt in self._found.doubts if doubt.near))
-        told = [one.model_copy(update={"description": offer.label}) for one, offer in offers]
-        return self._voice.proposes([offer for _, offer in offers], told, said=said)
+        told = [one.model_copy(update={"description": offer.label}) for one, offer, _ in offers]
+        proposed = self._voice.proposes([offer for _, offer, _ in offers], told, said=said)
+        out = [one for one in offers[0][2] if all(one in left for *_, left in offers)]
+        self.leaves_out = bool(out)
+        return self._voice.leaving_out(out, proposed)
 
     def named_outright(self, outcome: PlannerOutcome) -> str | None:
         """The words with the files that they come nearest to, where a change was not understood."""
@@ -200,12 +214,16 @@ class _Planning:
             return None
         return nearest_instead(self._reading, self._ground)
 
-    def proposes(self, drafted: Drafted) -> Unclear | None:
-        label = described(drafted.plan, self._tools, self._ground, self._reading.language)
+    def proposes(self, drafted: Drafted, heard: _Planning) -> Unclear | None:
+        """This plan for the request as it was `heard`, and what of that it leaves out."""
+        label = self._proposing.described(drafted.plan)
         changes = any(step.mutates for step in drafted.plan.steps)
         if label is None or not changes:
             return None
-        return self._voice.proposes([Offer(label, self._reading.text)], (), said=self._reading.text)
+        proposed = self._voice.proposes([Offer(label, self._reading.text)], (), said=self._reading.text)
+        used = Leftovers.of(self._drawn)
+        left = [one for clause in wanted(heard._reading) for one in used.spans(clause, heard._reading.text)]
+        return self._voice.leaving_out(left, proposed)
 
     def _would(self, skill: str) -> str | None:
         """What a plan with this skill's nearest tool comes to."""
@@ -223,19 +241,26 @@ class _Planning:
         looks = not any(step.mutates for step in outcome.plan.steps)
         if looks and replies.wants_change(self._reading):
             return None
-        return described(outcome.plan, self._tools, self._ground, self._reading.language)
+        return self._proposing.described(outcome.plan)
 
     def _beforehand(self) -> PlannerOutcome | None:
         """What needs no look at the tools."""
         if REST.search(fold(self._task.text)):
             return self._voice.answers(say.DANGEROUS, Why.DANGEROUS)
+        if self._reading.says("undo"):
+            return self._taken_back()
         if isinstance(self._full, Lost) and not self._wish.answered:
             return self._voice.asks(say.EARLIER, "paths", said=self._full.said)
         if self._reading.torn and not self._wish.answered:
             return self._voice.asks(say.WHAT_WITH, said=self._task.text)
-        if self._reading.says("undo"):
-            return self._voice.answers(say.UNDO, Why.UNDO)
         return self._outside(beyond) if (beyond := self._beyond()) is not None else None
+
+    def _taken_back(self) -> PlannerOutcome:
+        """What is wished for beside an undo has to be said again after it."""
+        rest = [clause for clause in wanted(self._reading) if clause.acts and not clause.says("undo")]
+        told = self._voice.answers(say.UNDO, Why.UNDO)
+        after = f" {self._voice.say(say.AFTER_THAT, said=self._voice.said(*rest))}" if rest else ""
+        return replace(told, text=f"{told.text}{after}")
 
     def _beyond(self) -> str | None:
         """A path beyond the workspace, whatever shall be done with it."""
@@ -248,7 +273,7 @@ class _Planning:
         return None
 
     def _outside(self, place: str) -> PlannerOutcome:
-        return self._voice.answers(say.OUTSIDE, Why.DANGEROUS, name=f"“{place}”")
+        return self._voice.answers(say.OUTSIDE, Why.DANGEROUS, name=self._voice.quoted(place))
 
     def _planned(self, found: Intent) -> PlannerOutcome:
         scene = scene_of(self._reading, self._ground, self._planner.categories)
@@ -260,18 +285,26 @@ class _Planning:
             answered=self._wish.answered,
             agreed=self._wish.agreed,
         )
-        return open_still.outcome(found) or self._drafted(found, scene)
+        outcome = open_still.outcome(found) or self._drafted(found, scene)
+        if isinstance(outcome, Drafted) and self._left and not self._wish.agreed:
+            return self._voice.asks(say.ONLY_PART, said=" … ".join(self._left))
+        return outcome
 
     def _drafted(self, found: Intent, scene: Scene) -> PlannerOutcome:
         drawn, refusals = Draughtsman(self._tools), Refusals(self._voice, self._tools)
         goals = [allowed for goal in ordered(found) for allowed in self._permitted(goal, found)]
+        self._left = []
         for goal in goals:
+            own: list[Draft] = []
             here = inherited(scene, goal.clause, self._reading)
             for where in spread(goal, _unspared(here, goal, goals)):
                 if (refusal := refusals.outcome(goal, where)) is not None:
                     return refusal
-                drawn.add(goal, where)
+                own += drawn.add(goal, where)
+            if goal.tool.mutates:
+                self._left += Leftovers.of(own).spans(goal.clause, self._reading.text)
             scene = _after(goal, scene)
+        self._drawn = drawn.steps
         if not drawn.steps:
             return self._voice.answers(say.UNDONE)
         return self._told(drawn.steps, self._reasoning(goals))
@@ -279,7 +312,7 @@ class _Planning:
     def _told(self, steps: Sequence[Draft], reasoning: str) -> Drafted:
         """The plan, with its steps in the words of the request's language."""
         plan = plan_of(steps, reasoning=reasoning, new_id=self._planner.new_id)
-        return Drafted(spoken(plan, self._tools, self._ground, self._reading.language))
+        return Drafted(self._proposing.spoken(plan))
 
     def _permitted(self, goal: Goal, found: Intent) -> list[Goal]:
         """The goal, or only its reads where the person ruled the change out."""
@@ -313,8 +346,9 @@ def _after(goal: Goal, scene: Scene) -> Scene:
     if goal.tool.effect is not Effect.CREATE:
         return scene
     args = fill(goal.tool, goal.clause, scene).args
-    if goal.clause.says("unpack"):
-        return replace(scene, created=str(args.get("target") or split_suffix(str(args["path"]))[0]))
+    if goal.clause.says("unpack"):  # of several archives, none is "it"
+        made = args.get("target") or split_suffix(str(args.get("path", "")))[0]
+        return replace(scene, created=str(made)) if made else scene
     if goal.clause.says("copy"):
         return replace(scene, created=str(args["target"])) if "target" in args else scene
     where, name = str(args.get("path", ".")), str(args.get("name", ""))

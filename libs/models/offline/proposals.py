@@ -7,14 +7,16 @@ what would happen to which files, as far as their names are known; where a size 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from libs.events.values import Plan, Step
 from libs.models.offline import phrasebook as say
 from libs.models.offline.answers import Speaker
+from libs.models.offline.choices import Choosing
 from libs.models.offline.ground import Ground
 from libs.retrieval.lexicon import Language
-from libs.skills import REFERENCE, ToolDefinition, selected
+from libs.skills import REFERENCE, Categories, ToolDefinition, selected
 
 FEW = 5
 """Names that a proposal tells before the rest is only counted."""
@@ -23,23 +25,32 @@ FILES = ("paths", "source", "path")
 LISTINGS = ("manage-files.list", "search-files.find")
 
 
-def described(plan: Plan, tools: Mapping[str, ToolDefinition], ground: Ground, language: Language) -> str | None:
-    """What the plan's changes come to; of a plan without any, its looks. None where it would find nothing to do."""
-    changes = [step for step in plan.steps if step.mutates] or [plan.steps[-1]]
-    teller = _Teller(plan, ground, language)
-    if any(teller.idle(step) for step in changes):
-        return None
-    told = [teller.deed(step, tools[step.tool]) for step in changes]
-    return say.AND[language].join(dict.fromkeys(told))
+@dataclass(frozen=True, slots=True)
+class Proposing:
+    """Tells plans in one language, of what is known here."""
 
+    tools: Mapping[str, ToolDefinition]
+    ground: Ground
+    categories: Categories
+    language: Language
 
-def spoken(plan: Plan, tools: Mapping[str, ToolDefinition], ground: Ground, language: Language) -> Plan:
-    """The plan with every step in plain words."""
-    teller = _Teller(plan, ground, language)
-    steps = [
-        step.model_copy(update={"description": _sentence(teller.deed(step, tools[step.tool]))}) for step in plan.steps
-    ]
-    return plan.model_copy(update={"steps": tuple(steps)})
+    def described(self, plan: Plan) -> str | None:
+        """What the plan's changes come to; of a plan without any, its looks. None where it would find nothing to do."""
+        changes = [step for step in plan.steps if step.mutates] or [plan.steps[-1]]
+        teller = _Teller(plan, self)
+        if any(teller.idle(step) for step in changes):
+            return None
+        told = [teller.deed(step, self.tools[step.tool]) for step in changes]
+        return say.AND[self.language].join(dict.fromkeys(told))
+
+    def spoken(self, plan: Plan) -> Plan:
+        """The plan with every step in plain words."""
+        teller = _Teller(plan, self)
+        steps = [
+            step.model_copy(update={"description": _sentence(teller.deed(step, self.tools[step.tool]))})
+            for step in plan.steps
+        ]
+        return plan.model_copy(update={"steps": tuple(steps)})
 
 
 def _sentence(deed: str) -> str:
@@ -49,10 +60,11 @@ def _sentence(deed: str) -> str:
 class _Teller:
     """Tells the steps of one plan."""
 
-    def __init__(self, plan: Plan, ground: Ground, language: Language) -> None:
+    def __init__(self, plan: Plan, about: Proposing) -> None:
         self._steps = {step.ordinal: step for step in plan.steps}
-        self._ground, self._language = ground, language
-        self._speaker = Speaker(language)
+        self._ground, self._language = about.ground, about.language
+        self._speaker = Speaker(about.language)
+        self._choosing = Choosing(about.language, about.categories, self._speaker.size)
 
     def deed(self, step: Step, tool: ToolDefinition) -> str:
         form = say.DEEDS.get(step.tool)
@@ -61,16 +73,16 @@ class _Teller:
         args = {name: str(value) for name, value in step.args.items()}
         target = args.get("target", args.get("archive", ""))
         name = args.get("new_name") or args.get("name") or args.get("base") or args.get("query") or ""
-        end = say.TO[self._language].format(end=f"“{target}”") if target and target != "." else ""
-        called = say.CALLED[self._language].format(name=f"“{name}”") if name else ""
+        end = say.TO[self._language].format(end=self._quoted(target)) if target and target != "." else ""
+        called = say.CALLED[self._language].format(name=self._quoted(name)) if name else ""
         what = self._listed(step.args) if step.tool in LISTINGS else self._what(step)
-        told = form[self._language].format(what=what, end=end, called=called, name=f"“{name}”")
+        told = form[self._language].format(what=what, end=end, called=called, name=self._quoted(name))
         return " ".join(told.split())
 
     def idle(self, step: Step) -> bool:
-        """Does it get its files from a listing that is known to find none?"""
+        """Does it get its files from a listing that is known to find none, in subfolders neither?"""
         listing = self._listing(step)
-        return listing is not None and self._held(listing) == []
+        return listing is not None and self._held({**listing, "recursive": True}) == []
 
     def _listing(self, step: Step) -> Mapping[str, Any] | None:
         value = next((step.args[name] for name in FILES if name in step.args), ".")
@@ -87,15 +99,11 @@ class _Teller:
 
     def _listed(self, args: Mapping[str, Any]) -> str:
         """The files that a listing comes to, or what it chooses them by."""
-        bound = [name for name in say.BOUNDS if args.get(name) is not None]
-        held = self._held(args)
-        if held is not None and not bound:
+        bound = any(args.get(name) is not None for name in (*say.BOUNDS, "empty"))
+        if not bound and (held := self._held(args)):
             return self._names(held)
-        kinds = [str(pattern) for pattern in args.get("include", ())]
-        told = [say.FILES[self._language], ", ".join(kinds[:FEW]), *(self._bound(name, args[name]) for name in bound)]
-        where = str(args.get("path", "."))
-        told.append(say.WITHIN[self._language].format(place=f"“{where}”") if where != "." else "")
-        return " ".join(part for part in told if part)
+        told = say.THE[self._language].format(what=self._choosing.what(args))
+        return told if args.get("path", ".") == "." else f"{told} {self._choosing.within(args)}"
 
     def _held(self, args: Mapping[str, Any]) -> list[str] | None:
         """None where nobody said what is there."""
@@ -106,12 +114,11 @@ class _Teller:
         include, exclude = args.get("include", ()), args.get("exclude", ())
         return [path for path in inside if selected(path, include=include, exclude=exclude)]
 
-    def _bound(self, name: str, value: object) -> str:
-        told = self._speaker.size(value) if isinstance(value, int) and name.endswith("_than") else str(value)[:10]
-        return say.BOUNDS[name][self._language].format(value=told)
+    def _quoted(self, name: str) -> str:
+        return say.QUOTED[self._language].format(name=name)
 
     def _names(self, names: Sequence[str]) -> str:
-        shown = ", ".join(f"“{name}”" for name in names[:FEW])
+        shown = ", ".join(map(self._quoted, names[:FEW]))
         rest = len(names) - FEW
         if len(names) == 1:
             return shown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.measures import number_of
 from libs.models.offline.numerals import ARTICLES
@@ -23,6 +25,16 @@ def ranking(clause: Clause) -> str | None:
     if clause.says("duplicate", "keep"):
         return None
     return next((order for order in ORDERS if clause.says(order) and not _original(clause, order)), None)
+
+
+def criteria(clause: Clause) -> list[Word]:
+    """By what something shall be sorted or told apart: "by month", "nach Datum", "por fecha"."""
+    plain = [word for word in clause.words if word.folded in BY or not word.filler]
+    led = (word for before, word in pairwise(plain) if before.folded in BY)
+    return [word for word in led if {"date", "age", "size"} & {*word.concepts}]
+
+
+BY = listed("by nach per por je pro")
 
 
 def superlative(clause: Clause) -> bool:

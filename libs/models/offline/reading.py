@@ -21,9 +21,9 @@ from libs.models.offline.moods import all_but, corrected, mooded, negated, selec
 from libs.models.offline.naming import beside, known_as, masked, names, told_by_name
 from libs.models.offline.nesting import nested
 from libs.models.offline.repairs import repaired
-from libs.models.offline.telling import CONDITIONS
+from libs.models.offline.telling import CONDITIONS, said_in
 from libs.models.offline.verbs import reunited, verbal
-from libs.retrieval.lexicon import Language, listed
+from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of, fold, language_of, words
 
 SPLITTING_NOT = frozenset(("not", "don_t", "dont", "do_not", "never", "without", "ohne", "sin", "neither"))
@@ -57,7 +57,7 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     plain, told = courtesy.parted(plain, known, language)
     measures = [_measure(text, one) for one in (measured(plain, now) if now else ())]
     plain = masked(plain, measures)
-    read_words = told_by_name([_article(_unslipped(word, known), language) for word in words(plain)], known)
+    read_words = told_by_name([said_in(language, _unslipped(word, known)) for word in words(plain)], known)
     said = [known_as(word, known) for word in read_words]
     items = nested(sorted((*said, *named, *measures), key=lambda item: item.start), _folders(known))
     items = with_backups(reunited(items, plain))
@@ -106,13 +106,6 @@ def _unslipped(word: Word, known: Sequence[str]) -> Word:
     if not word.slip or singulars(word.folded).isdisjoint(words_of(tuple(known))):
         return word
     return replace(word, concepts=(), filler=False, slip=False)
-
-
-def _article(word: Word, language: Language) -> Word:
-    """The English article would else pass for the Spanish preposition, and a Spanish "of the" for a deed."""
-    if word.folded == "del" and language == "es":
-        return replace(word, concepts=(), filler=True)
-    return replace(word, folded="an") if word.folded == "a" and language != "es" else word
 
 
 def _measure(text: str, one: Measured) -> Measure:

@@ -168,7 +168,10 @@ class Refusals:
         return self.voice.answers(say.DANGEROUS, Why.DANGEROUS) if all_of_it or root else None
 
     def _contradicted(self, goal: Goal, scene: Scene) -> Unclear | None:
-        if not goal.tool.mutates or all(selected(path, exclude=scene.exclude) for path in _touched(goal, scene)):
+        """What goes whole leaves nothing of it out: "zip the folder without the film"."""
+        touched = _touched(goal, scene)
+        whole = [*touched, *(path for folder in touched for path in scene.ground.below(folder))]
+        if not goal.tool.mutates or all(selected(path, exclude=scene.exclude) for path in whole):
             return None
         return self.voice.asks(say.CONTRADICTS, said=self.voice.said(goal.clause))
 
@@ -182,7 +185,7 @@ class Refusals:
 def _touched(goal: Goal, scene: Scene) -> list[str]:
     """The files that are named outright."""
     args = fill(goal.tool, goal.clause, scene).args
-    params = (param for param, role in goal.tool.roles.items() if role in ("file", "files"))
+    params = (param for param, role in goal.tool.roles.items() if role in ("file", "files", "listed"))
     return [path for param in params for path in paths(args.get(param))]
 
 

@@ -22,11 +22,11 @@ from libs.retrieval.likeness import alike, terms
 from libs.retrieval.words import fold, words
 
 YES = re.compile(
-    r"^\W*(yes|yep|yeah|yup|sure|ok|okay|do (it|that|so)|go ahead|please do|right|correct|exactly|ja|jo|jep|klar|gerne?"
-    r"|genau|mach das|stimmt|richtig|si|vale|claro|hazlo|adelante|eso es|correcto|exacto)\b"
+    r"^\W*([yjs](?=\W*$)|yes|yep|yeah|yup|sure|ok|okay|do (it|that|so)|go ahead|please do|right|correct|exactly|ja|jo"
+    r"|jep|klar|gerne?|genau|mach das|stimmt|richtig|si|vale|claro|hazlo|adelante|eso es|correcto|exacto)\b"
 )
 NO = re.compile(
-    r"^\W*(no|nope|nah|never ?mind|cancel|stop|forget (it|that)|nein|nee?|lass es|abbrechen|vergiss es|nada"
+    r"^\W*(no|n|nope|nah|never ?mind|cancel|stop|forget (it|that)|nein|nee?|lass es|abbrechen|vergiss es|nada"
     r"|dejalo|olvidalo)(,? (thanks|thank you|danke|gracias|please|bitte))?\W*$"
 )
 BOTH = re.compile(r"^\W*(both|all( of them)?|everything|beides?|alles?|alle|ambos|ambas|todo|las dos)\W*$")

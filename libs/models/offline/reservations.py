@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from libs.models.offline import phrasebook as say
 from libs.models.offline import quantities
-from libs.models.offline.clauses import Clause, Mood, Name
+from libs.models.offline.clauses import KINDS, Clause, Mood, Name
 from libs.models.offline.copying import originals_stay
 from libs.models.offline.courtesy import CHOOSES
 from libs.models.offline.drafting import ordered
 from libs.models.offline.filling import KEEP, filters
-from libs.models.offline.goals import Doubt, Goal, Intent
+from libs.models.offline.goals import Doubt, Goal, Intent, elliptic
 from libs.models.offline.ground import Ground
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
@@ -74,7 +74,8 @@ class Reservations:
     def _unread(self, found: Intent, changes: Sequence[Goal]) -> Unclear | None:
         if any(goal.tool.effect is Effect.MOVE for goal in changes) and originals_stay(self.voice.reading):
             return self.voice.asks(say.MOVES_ORIGINALS)
-        moved = next((goal for goal in changes if self._moves_beside_a_copy(goal)), None) or _removes_copies(found)
+        moved = next((goal for goal in changes if self._moves_beside_a_copy(goal) or _of_what(goal, found)), None)
+        moved = moved or _removes_copies(found)
         if moved is not None:
             return self.voice.asks(say.WHAT_WITH, said=self.voice.said(moved.clause))
         doubts = [doubt for doubt in self._doubts(found) if changes or doubt.clause.acts]
@@ -177,6 +178,11 @@ class Reservations:
         ]
 
 
+def _of_what(goal: Goal, found: Intent) -> bool:
+    """ "Move the PDFs to Docs and delete the oldest": of those that went, or of those that are left?"""
+    return elliptic(goal.clause) and goal.clause is not found.goals[0].clause
+
+
 def _removes_copies(found: Intent) -> Goal | None:
     """Duplicates that are removed after something was copied: the copies would go again."""
     changes = [goal for goal in ordered(found) if goal.tool.mutates]
@@ -193,9 +199,11 @@ def _choosy(told: Clause) -> bool:
 
 def _unmeasured(clause: Clause, ground: Ground) -> bool:
     """Does the clause choose files by age, size or worth without saying how old, large or worthless?"""
-    placed = {place.item for place in places(clause, ground)}
+    placed = {place.item for place in places(clause, ground)} | {*quantities.criteria(clause)}
     clause = replace(clause, items=tuple(item for item in clause.items if item not in placed))
-    if clause.says("junk") or (clause.says("size") and not {"larger_than", "smaller_than"} & clause.filters.keys()):
+    if clause.says("junk") and not (clause.names or clause.says(*KINDS)):  # "the a.tmp crap" is no choice by worth
+        return True
+    if clause.says("size") and not {"larger_than", "smaller_than"} & clause.filters.keys():
         return True
     if clause.says("empty") and not clause.says("create") and quantities.emptiness(clause) is None:
         return True

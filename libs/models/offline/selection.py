@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Name, Named
@@ -24,7 +24,9 @@ TWINS = {
     "tiff": ("tif", "tiff"),
     "yaml": ("yaml", "yml"),
     "mpg": ("mpg", "mpeg"),
+    "raw": ("raw", "cr2", "cr3", "nef", "arw", "dng", "orf", "rw2", "raf"),
 }
+"""Extensions that are one to whoever says one of them; raw pictures have one for each maker of cameras."""
 
 Called = tuple[Word, tuple[str, ...]]
 """A word, and the files that have it in their names."""
@@ -66,6 +68,22 @@ def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
     ]
     lost += _one_more_piece(groups)
     return Selection(tuple(dict.fromkeys(patterns)), tuple(dict.fromkeys(names)), tuple(strange), tuple(lost))
+
+
+def told_everywhere(clause: Clause, ground: Ground) -> Clause:
+    """ "All files called a.tmp", "a.tmp in all subfolders": the name is one that several may have, as a pattern is."""
+    of_all = clause.says("all") and (clause.says("junk") or any(map(_files_noun, clause.items)))
+    if not (of_all or clause.says("recursive")) or clause.says("rename", "create", "unpack"):
+        return clause
+    return replace(clause, items=tuple(_told_as_pattern(item, ground) for item in clause.items))
+
+
+def _told_as_pattern(item: Item, ground: Ground) -> Item:
+    if not isinstance(item, Named) or item.kind is not Name.PATH:
+        return item
+    bare = item.text.rpartition("/")[2]
+    said = item.end - item.start < len(item.text) or bare == item.text
+    return replace(item, kind=Name.GLOB, text=escaped(bare)) if said and ground.deep(bare) else item
 
 
 def _with_pieces(groups: Sequence[list[Item]]) -> list[list[Item]]:
@@ -367,6 +385,6 @@ def _patterns(item: Word | Named, categories: Categories) -> list[str]:
         return [f"*.{twin}" for twin in TWINS.get(extension, (extension,))]
     families = [FAMILIES[kind] for kind in item.concepts if kind in FAMILIES]
     if families:
-        return [f"*.{known}" for known in families[0]]
+        return [f"*.{known}" if known.isalnum() else known for known in families[0]]
     kinds = [kind for kind in KINDS if kind in item.concepts]
     return [f"*.{known}" for kind in kinds for known in sorted(categories.extensions.get(kind.capitalize(), ()))]

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.measures import number_of
 from libs.models.offline.places import INTO
+from libs.models.offline.quantities import criteria
+from libs.models.offline.titles import SERIES
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
@@ -36,7 +38,7 @@ class Style:
 
 def style(clause: Clause, text: str) -> Style:
     """The first rule that the words spell out whole; nothing where they leave it open."""
-    for read in (_cased, _dated, _extended, _swapped, _taken_out, _prefixed, _suffixed, _based):
+    for read in (_exampled, _cased, _dated, _extended, _swapped, _taken_out, _prefixed, _suffixed, _based):
         found = read(clause, text)
         if found is not None:
             return found
@@ -53,6 +55,21 @@ def choice(clause: Clause, text: str) -> Clause:
 def _verb(item: Item) -> bool:
     """ "Put" and "add" of a prefix move nothing."""
     return isinstance(item, Word) and bool({"move", "create", "prefix", "suffix"} & {*item.concepts})
+
+
+def _exampled(clause: Clause, text: str) -> Style | None:
+    """ "nenn sie fest_01, fest_02 usw., nach Datum": by the names themselves, in which order said beside them."""
+    example = next((item for item in clause.names if SERIES.fullmatch(text, item.start, item.end)), None)
+    if example is None or not clause.says("rename", "number", "name"):
+        return None
+    on = (item for item in clause.words if "number" in item.concepts and item.start >= example.end)
+    return _numbered(_first_of(text[example.start : example.end]), (example, *on, *criteria(clause)))
+
+
+def _first_of(names: str) -> str:
+    """ "fest_01" of "fest_01.jpg, fest_02.jpg" and of "fest_01 bis 04"."""
+    first = re.split(r",|\s+(?:and|und|y|bis|to|through|hasta|a)\s", names, maxsplit=1)[0]
+    return re.sub(r"(?<=\d)\.\w+$", "", AND_SO_ON.sub("", first).strip(" \"'“”„«»`"))
 
 
 def _cased(clause: Clause, text: str) -> Style | None:
@@ -169,6 +186,8 @@ def _numbered(first: str, used: tuple[Item, ...]) -> Style | None:
         return None
     if tail is None:
         return Style({"base": base}, used)
+    if not tail["apart"]:
+        return None  # "v1, v2": the tool puts a blank before the number where no sign stands there
     return Style({"base": base + tail["apart"].strip(), "digits": len(tail["number"])}, used)
 
 

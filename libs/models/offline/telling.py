@@ -8,6 +8,7 @@ language of the request; whatever fits none of them may be a request.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from libs.models.offline.clauses import ACTIONS
@@ -19,7 +20,7 @@ OPENERS = listed(
     "so and but well oh ah because since cause anyway y und also pero porque que denn weil as now hey hi boah tja naja"
     " though although obwohl aunque while wahrend mientras um uh okay ok look listen see honestly actually ehrlich"
     " obviously naturlich claro pues bueno mira mire today tomorrow yesterday heute morgen gestern hoy manana ayer"
-    " yet still ya aun todavia aber dass unfortunately leider sadly only"
+    " yet still ya aun todavia aber dass unfortunately leider sadly only since seit desde"
 )
 PERSONS: dict[Language, frozenset[str]] = {
     "en": listed(
@@ -38,7 +39,8 @@ DETERMINERS: dict[Language, frozenset[str]] = {
 }
 FINITE: dict[Language, frozenset[str]] = {
     "en": listed(
-        "is are was were has have had isn aren wasn weren hasn haven hadn does did doesn didn keeps kept came comes"
+        "will"
+        " is are was were has have had isn aren wasn weren hasn haven hadn does did doesn didn keeps kept came comes"
         " went got gets says said made makes took takes looks looked seems seemed sits sat lies lay ate broke thinks"
         " thought knows knew reads calls stopped annoys bothers drives hurts arrived left died turned started s"
         " re ve m keep ran gave sent put found brought bought won lost met began felt told wrote grew threw"
@@ -95,6 +97,15 @@ INDIRECT = listed("where what which who whose how why wo was welche welcher wer 
 TOLD_TO = listed("thank know see told tell always never show showed")
 
 
+def said_in(language: Language, word: Word) -> Word:
+    """The English article would else pass for the Spanish preposition, and a Spanish "of the" for a deed; as would
+    the English "quite".
+    """
+    if (word.folded, language) in (("del", "es"), ("quite", "en")):
+        return replace(word, concepts=(), filler=True)
+    return replace(word, folded="an") if word.folded == "a" and language != "es" else word
+
+
 def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], bool], *, goes_on: bool = False) -> bool:
     """Does it tell, rather than ask? `read` is a sentence, or a part of one between commas and conjunctions; with
     `goes_on`, one after "and", which may be the end of a list.
@@ -118,7 +129,7 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
         return True  # "in the meeting Paul told us"
     if language == "de" and any(word.folded in PERSONS["de"] for word in said[1:FAR]) and finite:
         return True  # the verb comes second, whatever comes first
-    return finite and (first in DETERMINERS[language] or said[0].unknown) and not _done(said)
+    return finite and (first in DETERMINERS[language] or said[0].unknown) and not _done(said, language)
 
 
 RELATIVES = listed("that which who que")
@@ -157,19 +168,28 @@ def _wishes(said: Sequence[Word], of_files: Callable[[Word], bool]) -> bool:
         word.folded in ADDRESSED and not (at and said[at - 1].folded in TOLD_TO) for at, word in enumerate(said)
     )
     deed = any({*word.concepts} & STRONG for word in said)
-    thing = any(of_files(word) or {*word.concepts} & {"file", "folder"} for word in said)
+    # "Will be looking at this folder" is about no file in it.
+    parts = [
+        word
+        for before, word in pairwise((said[0], *said))
+        if before.folded not in THIS or "folder" not in word.concepts
+    ]
+    thing = any(of_files(word) or {*word.concepts} & {"file", "folder"} for word in parts)
     thing = thing or any(word.folded in PRONOUNS for word in said[1:])
     return (wished and (deed or thing)) or (addressed and deed)
 
 
+THIS = listed("this dieser diesen diesem esta este")
 STRONG = ACTIONS - listed("create list parse find whatis explain foreign greeting capability")
 """Deeds that are ours whatever they are done to; "make", "see", "open" and the like are done to anything."""
 
 
 def _relative(said: Sequence[Word], language: Language) -> bool:
-    """ "…, die größer als 10 MB sind": German puts the verb of a relative clause last; ", that are larger"."""
+    """ "…, die größer als 10 MB sind": German puts the verb of a relative clause last, and that of "die haben sich
+    angesammelt" second; ", that are larger".
+    """
     if language == "de" and said[0].folded in ("die", "der", "das", "den", "dem", "deren"):
-        return len(said) > LEAST and _finite(said[-1], language)
+        return len(said) > LEAST and _finite(said[-1], language) and said[1].folded not in FINITE["de"]
     return language == "en" and said[0].folded == "that" and _finite(said[1], language)
 
 
@@ -189,10 +209,16 @@ def _conjugated(said: Sequence[Word]) -> bool:
     return any(word.folded in FINITE["es"] for word in (*said[:1], *after)) and said[0].folded not in ("la", "los")
 
 
-def _done(said: Sequence[Word]) -> bool:
-    """ "The pdfs are deleted": what is said to be so may be what shall be."""
+def _done(said: Sequence[Word], language: Language) -> bool:
+    """ "The pdfs are deleted": what is said to be so may be what shall be; "she moved to Spain" is over."""
     deeds = {"remove", "move", "rename", "pack", "unpack", "create"}
-    return any({*word.concepts} & deeds and word.folded not in ADJECTIVES for word in said)
+    return any(
+        {*word.concepts} & deeds
+        and word.folded not in ADJECTIVES
+        and before.folded not in PERSONS[language] | ARTICLES  # "she moved", "a zip of photos"
+        for before, word in pairwise((said[0], *said))
+    )
 
 
+ARTICLES = listed("a an the ein eine einen un una")
 ADJECTIVES = listed("new neu neue neuen neues neuer nueva nuevo")

@@ -26,7 +26,8 @@ INTO_TITLE = re.compile(
     re.IGNORECASE,
 )
 RENAMES = re.compile(
-    r"\bnamed\b|\bcalled\b|llamar|renam|benenn|nenne|renombr|nombre|change the name|\bcall\b", re.IGNORECASE
+    r"\bnamed?\b|\bcalled\b|llam[ae]|renam|benenn|\bnenn|renombr|nombre|change the name|\bcall\b|\bnumber|nummer|numer",
+    re.IGNORECASE,
 )
 SPACED = re.compile(
     r"\b(?:to|in|into|as|zu|als|a|en|como|named|called|llamarse)\s+"
@@ -34,13 +35,16 @@ SPACED = re.compile(
     r"|llamad[ao])\b)[\w()-]+ ){1,4}[\w()-]+\.\w{2,5})\b",
     re.IGNORECASE,
 )
+_ENDING, _JOINT = r"(?:\.\w{2,5})?", r"\s*(?:,|and|und|y)\s*"
+_ON = r"(?:\s*,?\s*(?:and so on|and so forth|etc\.?|usw\.?|und so weiter|etcétera|y así sucesivamente|\.\.\.|…))"
 SERIES = re.compile(
-    r"\b(?:to|as|into|in|zu|als|a|en|como|nach|them)\s+(?P<base>[^\W\d_][^,;\n]{0,60}?)[\s_\-]*0*1\s*(?:,|and|und|y)\s*"
-    r"(?P=base)[\s_\-]*0*2(?:\s*(?:,|and|und|y)\s*(?P=base)[\s_\-]*0*3)?"
-    r"(?:\s*,?\s*(?:and so on|and so forth|etc\.?|usw\.?|und so weiter|etcétera|y así sucesivamente|\.\.\.|…))?",
+    rf"(?<![\w-])(?P<base>[^\W\d_][^,;\n]{{0,60}}?)[\s_\-]*0*1{_ENDING}{_JOINT}"
+    rf"(?P=base)[\s_\-]*0*2{_ENDING}(?:{_JOINT}(?P=base)[\s_\-]*0*3{_ENDING})?{_ON}?"
+    rf"|(?<![\w-])(?P<token>[^\W\d_][\w-]*?)[_\-]?0*1{_ENDING}(?:{_JOINT}0*2{_ENDING}(?:{_JOINT}0*3{_ENDING})?{_ON}"
+    r"|\s+(?:bis|to|through|hasta|a)\s+0*\d+(?!\w))",
     re.IGNORECASE,
 )
-""" "to Trip 001, Trip 002 and so on": names by number."""
+""" "Trip 001, Trip 002 and so on", "trip-001, 002 etc.", "trip_01 to 04": names by number."""
 _NAME_OF = r"(?:the\s+|their\s+|its\s+|his\s+|el\s+|su\s+|sus\s+)?(?:file\s?|datei)?(?:names?|namen?|nombres?)\b"
 _WORD = (
     r"(?:the\s+(?:word|text)\s+|das\s+wort\s+|la\s+palabra\s+)?(?:[\"“”„«'‘`](?P<quoted{n}>[^\"“”„«»'’`\n]+)[\"“”»'’`]"
@@ -149,8 +153,8 @@ def _named(said: re.Match[str]) -> Named:
 
 def series(text: str) -> Iterator[Named]:
     """What files shall be called by number."""
-    for match in SERIES.finditer(text):
-        yield Named(Name.QUOTE, match["base"], match.start("base"), match.end())
+    for match in SERIES.finditer(text) if RENAMES.search(text) else ():
+        yield Named(Name.QUOTE, match["base"] or match["token"], match.start(), match.end())
 
 
 def spaced(text: str) -> Iterator[Named]:

@@ -64,10 +64,7 @@ def which(voice: Voice, near: Sequence[Doubt]) -> Unclear:
     """The skills that come near, to choose from by what they are good for; one alone is no choice."""
     best: dict[str, Candidate] = {}
     for found in sorted((found for doubt in near for found in doubt.near), key=lambda found: -found.score):
-        best.setdefault(
-            found.tool.skill,
-            Candidate(skill=found.tool.skill, score=round(found.score, 3), description=found.tool.description),
-        )
+        best.setdefault(found.tool.skill, voice.candidate(found.tool, found.score))
     said = voice.said(*(doubt.clause for doubt in near))
     if len(best) == 1:
         return Unclear(voice.say(say.WHAT_WITH, said=said), tuple(best.values()))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 
 from libs.models.offline.clauses import ACTIONS, AND, BUT, OR, Clause, Item, Named
+from libs.models.offline.pronouns import PRONOUNS
 from libs.retrieval.lexicon import SEPARABLE, listed
 from libs.retrieval.words import Word
 
@@ -169,4 +170,6 @@ def _determines(item: Item) -> bool:
 
 def _object_follows(items: Sequence[Item], at: int) -> bool:
     after = items[at + 1] if at + 1 < len(items) else None
-    return isinstance(after, Named) or (after is not None and (after.filler or "all" in after.concepts))
+    if isinstance(after, Named) or after is None:
+        return after is not None
+    return after.filler or "all" in after.concepts or after.folded in PRONOUNS

@@ -12,8 +12,21 @@ from libs.models.offline.clauses import Clause, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.phrasebook import Phrases
 from libs.models.ports import Answered, Offer, Unclear, Why
+from libs.retrieval.lexicon import Language
 from libs.retrieval.words import language_of
 from libs.skills import ToolDefinition
+
+
+def use_of(tool: ToolDefinition, language: Language) -> str:
+    """What it is good for, in plain words; of one that is not ours in its own."""
+    ours = say.USES.get(tool.name)
+    return ours[language] if ours else tool.description.split(". ")[0].rstrip(".").lower()
+
+
+def candidate(tool: ToolDefinition, score: float, *, language: Language) -> Candidate:
+    """A skill to choose, by what its tool is good for."""
+    told = use_of(tool, language)
+    return Candidate(skill=tool.skill, score=round(score, 3), description=f"{told[:1].upper()}{told[1:]}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +38,9 @@ class Voice:
 
     def say(self, phrases: Phrases, **values: str) -> str:
         return phrases[self.reading.language].format(**values)
+
+    def quoted(self, name: str) -> str:
+        return self.say(say.QUOTED, name=name)
 
     def answers(self, phrases: Phrases, why: Why = Why.ANSWER, **values: str) -> Answered:
         return Answered(self.say(phrases, **values), why)
@@ -48,12 +64,12 @@ class Voice:
         roles = [tool.roles.get(param, param) for param in params]
         asked = [self.say(say.MISSING[role]) for role in roles if role in say.MISSING]
         question = " ".join(asked) or self.say(say.REQUIRED, missing=", ".join(params))
-        return Unclear(question, (Candidate(skill=tool.skill, score=1.0, description=tool.description),), tuple(params))
+        return Unclear(question, (self.candidate(tool, 1.0),), tuple(params))
 
     def no_such(self, name: str, ground: Ground) -> Unclear:
         """A name that is not there is asked about, with those that look like it."""
         if near := [*dict.fromkeys(ground.deep(name) or ground.close(name))]:
-            names = self.say(say.OR).join(f"“{one}”" for one in near)
+            names = self.say(say.OR).join(map(self.quoted, near))
             offers = tuple(Offer(one, self._instead(name, one)) for one in near)
             return replace(self.asks(say.MEANT, "path", name=name, names=names), offers=offers)
         return self.asks(say.NO_SUCH, "path", name=name, among=self.among((ground.names or ())[:8]))
@@ -70,8 +86,17 @@ class Voice:
         choices = self.say(say.OR).join(f"({n}) {offer.label}" for n, offer in enumerate(offers, 1))
         return Unclear(self.say(say.CHOOSE, said=said, choices=choices), tuple(candidates), offers=tuple(offers))
 
+    def leaving_out(self, said: Sequence[str], proposed: Unclear) -> Unclear:
+        """A proposal that tells what of the request is no part of it."""
+        if not said:
+            return proposed
+        return replace(proposed, question=f"{self.say(say.LEFT_OUT, said=' … '.join(said))} {proposed.question}")
+
     def among(self, names: Sequence[str]) -> str:
         return self.say(say.AMONG, names=", ".join(names)) if names else ""
+
+    def candidate(self, tool: ToolDefinition, score: float) -> Candidate:
+        return candidate(tool, score, language=self.reading.language)
 
     def ability(self, skill: str) -> str:
         """What a skill is good for, in plain words."""
@@ -99,7 +124,7 @@ class Voice:
         plain = {name: found for name, found in held.items() if found}
         forms = say.EXAMPLES[self.reading.language]
         spoken_here = [form.format(**plain) for form in forms if {*re.findall(r"{(\w+)}", form)} <= plain.keys()]
-        return ", ".join(f"“{one}”" for one in spoken_here) or self.examples()
+        return ", ".join(map(self.quoted, spoken_here)) or self.examples()
 
     def examples(self) -> str:
         """What could be said instead, one example of each skill."""
@@ -109,7 +134,7 @@ class Voice:
             spoken = [phrase for phrase in usual if language_of(phrase) == self.reading.language]
             plain = next(iter(spoken or (usual if self.reading.language == "en" else ())), None)
             if plain:
-                told.setdefault(tool.skill, f"“{plain}”")
+                told.setdefault(tool.skill, self.quoted(plain))
         return ", ".join(told.values())
 
 

@@ -182,7 +182,7 @@ def _shrinking(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
         return "; ".join(f"{count} {what}" for what, count in lost.items() if count)
 
     def now() -> tuple[str, dict[str, Any]]:
-        whole = {"history": [each.model_dump() for each in history], "observations": seen}
+        whole = {"history": [each.model_dump(exclude_none=True) for each in history], "observations": seen}
         return told(), {
             name: value for name, value in {**whole, "memories": memories, "workspace": workspace}.items() if value
         }

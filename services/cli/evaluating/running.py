@@ -71,6 +71,9 @@ class Observer:
     def pause(self) -> None:
         """Nothing moves here."""
 
+    def hush(self) -> None:
+        """All is watched."""
+
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         if question["kind"] == "commit":
             self.diff = question["diff"]

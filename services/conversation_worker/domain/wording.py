@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from libs.events.values import EffectClass
 from libs.retrieval.lexicon import Language
-from libs.retrieval.words import language_of
 
 Phrases = Mapping[Language, str]
 
@@ -36,6 +35,11 @@ COMMIT_UNDO: Phrases = {
         "Esto se puede deshacer: los archivos antiguos se guardan y vuelven como estaban, si nadie los cambia"
         " entretanto."
     ),
+}
+MORE_BELOW: Phrases = {
+    "en": "{n} more in subfolders; to take them too, say: in all subfolders",
+    "de": "{n} weitere in Unterordnern; sollen sie mit, sag: in allen Unterordnern",
+    "es": "{n} más en subcarpetas; para tomarlos también, di: en todas las subcarpetas",
 }
 STAGED: Phrases = {
     "en": "Only prepared: no file is touched until you have seen the whole difference and agreed.",
@@ -87,27 +91,30 @@ DID_IT_HAPPEN: Phrases = {
 }
 
 
-def commit_title(text: str, count: int, *, clashes: int, trouble: str) -> str:
-    """What a person who wrote `text` is asked about a diff of so many changes."""
-    said = language_of(text)
+def commit_title(said: Language, count: int, *, clashes: int, trouble: str) -> str:
+    """What a person who speaks so is asked about a diff of so many changes."""
     if clashes:
         return CLASH[said].format(clashes=clashes, n=count)
     title = COMMIT[said].format(n=count, s=MANY[said] if count != 1 else "")
     return TROUBLE[said].format(title=title, trouble=trouble[:500]) if trouble else title
 
 
-def commit_undo(text: str) -> str:
-    return COMMIT_UNDO[language_of(text)]
+def commit_undo(said: Language) -> str:
+    return COMMIT_UNDO[said]
 
 
-def undo(text: str, effect: EffectClass, *, in_workspace: bool, staged: bool) -> str:
-    """How what a tool does can be undone, for a person who wrote `text` and is asked about it (P5)."""
-    said = language_of(text)
+def more_below(said: Language, count: int) -> str:
+    """What the choice of a diff leaves out; empty where that is nothing."""
+    return MORE_BELOW[said].format(n=count) if count else ""
+
+
+def undo(said: Language, effect: EffectClass, *, in_workspace: bool, staged: bool) -> str:
+    """How what a tool does can be undone, for a person who speaks so and is asked about it (P5)."""
     if in_workspace:
         return (STAGED if staged else UNDO[effect])[said]
     final = "" if effect in (EffectClass.PURE, EffectClass.STAGED) else f"{FINAL[said]} "
     return f"{final}{UNDO[effect][said]} {CLASS[said].format(effect=effect)}"
 
 
-def did_it_happen(text: str, what: str) -> str:
-    return DID_IT_HAPPEN[language_of(text)].format(what=what)[:500]
+def did_it_happen(said: Language, what: str) -> str:
+    return DID_IT_HAPPEN[said].format(what=what)[:500]

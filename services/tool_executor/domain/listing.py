@@ -17,6 +17,7 @@ from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 
 FILTERS = ("larger_than", "smaller_than", "modified_before", "modified_after", "empty")
+PLACES = ("path", "folders", "recursive")
 NAMED_MOST = 5
 NOW = datetime.max.replace(tzinfo=UTC)
 
@@ -61,18 +62,25 @@ def inside(paths: Iterable[str], folders: Sequence[str]) -> list[str]:
 
 
 def further(stage: Stage, args: Mapping[str, Any]) -> dict[str, Any]:
-    """How many more files the same choice would find in subfolders, and in which: what a list of one folder leaves
-    unsaid. Nothing where nothing was chosen by.
+    """How many more the same choice would find in subfolders, and in which: what a list of one folder leaves unsaid.
+    Nothing where nothing was chosen by; what is not all files says what it is.
     """
     narrowed = any(name in args for name in (*FILTERS, "include"))
-    if args.get("recursive") or args.get("node_kind") == "directory" or not narrowed or "most" in args:
+    if args.get("recursive") or not narrowed or "most" in args:
         return {}
+    kind = args.get("node_kind") or "file"
     tops = args.get("folders") or [args["path"]]
     shown = {node.path for top in tops for node in stage.get_children(top)}
-    below = (node for top in tops for node in stage.walk(top) if node.kind == "file" and node.path not in shown)
+    below = (node for top in tops for node in stage.walk(top) if kind in (node.kind, "any") and node.path not in shown)
     found = list(dict.fromkeys(node.path for node in admitted(stage, below, args)))
     folders = list(dict.fromkeys(path.rpartition("/")[0] for path in found))
-    return {"count": len(found), "folders": folders[:NAMED_MOST]} if found else {}
+    told = {"count": len(found), "folders": folders[:NAMED_MOST]}
+    return {**told, **({"node_kind": kind} if kind != "file" else {})} if found else {}
+
+
+def sought(args: Mapping[str, Any]) -> dict[str, Any]:
+    """What a list that found nothing was to find, and where."""
+    return {name: args[name] for name in (*PLACES, *FILTERS, "include", "node_kind") if name in args}
 
 
 def sizes(stage: Stage, nodes: Iterable[Node]) -> list[int]:

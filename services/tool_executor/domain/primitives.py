@@ -20,7 +20,7 @@ from libs.workspace.view import Node
 from services.tool_executor.domain.bench import READS_MOST, Args, Bench, Done, human, many, topmost
 from services.tool_executor.domain.copying import copy_nodes
 from services.tool_executor.domain.explaining import explain_node
-from services.tool_executor.domain.listing import admitted, chosen, further, inside, sizes
+from services.tool_executor.domain.listing import admitted, chosen, further, inside, sizes, sought
 from services.tool_executor.domain.packing import pack_nodes
 from services.tool_executor.domain.parsing import parse_content
 from services.tool_executor.domain.renaming import rename_many
@@ -45,6 +45,8 @@ def get_children(bench: Bench, args: Args) -> Done:
         told["days"] = [node.modified_at.date().isoformat() if node.modified_at else "" for node in nodes[:READS_MOST]]
     if deeper := further(bench.stage, args):
         told["deeper"] = deeper
+    if not nodes:
+        told["sought"] = sought(args)
     return Done(
         told,
         f"{many(files, 'file')} and {many(len(paths) - files, 'folder')} in {_place(args)}.",

@@ -7,8 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
+from typing_extensions import override
 
-from services.cli.asking import Reply, Yes
+from services.cli.asking import Otherwise, Reply, Yes
 from services.cli.errors import Refused
 from services.cli.following import Ended, follow
 from services.cli.streams import Seen
@@ -50,9 +51,17 @@ class Replying:
         return Reply("the second", "organize-by-type")
 
 
-def followed(gateway: Gateway, watcher: Quiet | None = None) -> Ended:
+class Correcting(Replying):
+    """Wants something else than is proposed, and says it once."""
+
+    @override
+    def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise Otherwise("only the PDFs")
+
+
+def followed(gateway: Gateway, watcher: Quiet | None = None, *, person: Replying | None = None) -> Ended:
     with gateway.client() as suma:
-        return follow(suma, SESSION, TURN, after=0, watcher=watcher or Quiet(), person=Replying())
+        return follow(suma, SESSION, TURN, after=0, watcher=watcher or Quiet(), person=person or Replying())
 
 
 def test_words_are_heard_as_they_come_and_those_of_a_broken_attempt_or_of_another_turn_are_not() -> None:
@@ -80,6 +89,23 @@ def test_a_question_that_was_answered_elsewhere_is_not_asked_again() -> None:
     gateway = Gateway([asked(1, "a1"), END], closed=frozenset({"a1"}))
     followed(gateway)
     assert gateway.posts == []
+
+
+@pytest.mark.requirement("S4-34")
+def test_who_wants_something_else_refuses_all_of_it_and_is_told_no_more_of_it() -> None:
+    gateway, watcher = Gateway([asked(1, "a1"), asked(2, "a2"), END]), Quiet()
+    ended = followed(gateway, watcher, person=Correcting())
+    refused = {"verdict": "deny", "reason": "only the PDFs"}
+    assert [body for _, body in gateway.posts] == [{**refused, "digest": "of a1"}, {**refused, "digest": "of a2"}]
+    assert ended.instead == "only the PDFs"
+    assert watcher.seen[:2] == ["approval.requested", "hushed"]
+
+
+def test_what_is_wanted_instead_answers_a_question_that_comes_before_the_turn_ends() -> None:
+    question = event(2, "clarification.requested", question="what then?", candidates=[], missing=[])
+    gateway = Gateway([asked(1, "a1"), question, END])
+    assert followed(gateway, person=Correcting()).instead is None
+    assert gateway.posts[-1] == (f"/v1/sessions/{SESSION}/messages", {"text": "only the PDFs"})
 
 
 @pytest.mark.parametrize("code", ["APPROVAL_CLOSED", "APPROVAL_CHANGED"])

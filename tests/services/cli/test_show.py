@@ -131,6 +131,12 @@ def test_a_step_that_was_not_done_says_so_and_why() -> None:
     assert shown(failed) == "✘ Do 2 – not done: no such file\n"
 
 
+def test_a_step_that_a_person_refused_is_no_news_to_them_and_one_that_policy_denied_is() -> None:
+    refused = step(2, state="denied", summary="", error="a person said no")
+    assert shown(event(1, "step.changed", **refused)) == ""
+    assert "policy: too far" in shown(event(1, "step.changed", **{**refused, "error": "policy: too far"}))
+
+
 def test_what_is_said_around_a_turn_follows_the_language_of_the_request() -> None:
     changes = planned(step(1, mutates=True), step(2, mutates=True))
     assert "Das habe ich vor:" in shown(begun("lösche die leeren Dateien"), changes)
@@ -171,6 +177,12 @@ def test_skills_to_choose_from_are_told_by_what_they_do() -> None:
     assert "(search-files, 0.66)" in shown(asked, verbose=True)
 
 
+def test_choices_that_the_question_tells_are_not_told_twice() -> None:
+    candidates = [{"skill": "manage-files", "score": 0.5, "description": "move the files"}]
+    asked = event(1, "clarification.requested", question="You mean: move the files?", candidates=candidates, missing=[])
+    assert shown(asked).strip() == "? You mean: move the files?"
+
+
 def test_where_only_a_word_is_missing_there_is_nothing_to_choose() -> None:
     candidates = [{"skill": "explain", "score": 1.0, "description": "Explain a file."}]
     asked = event(1, "clarification.requested", question="Which file?", candidates=candidates, missing=["path"])
@@ -190,6 +202,27 @@ def test_a_question_about_a_commit_shows_the_diff() -> None:
     text = shown(asked(1, "a1", kind="commit", diff=diff(2), items=[{"id": "0.txt", "change": "deleted"}]))
     assert "- 0.txt" in text
     assert "2 changes: 2 deleted, 2.0 MB freed" in text
+
+
+def test_a_question_about_a_commit_says_what_it_leaves_out_before_anyone_agrees() -> None:
+    more = "9 more in subfolders; to take them too, say: in all subfolders"
+    text = shown(asked(1, "a1", kind="commit", diff=diff(2), detail=more, undo="This can be undone."))
+    assert text.strip().splitlines()[-2:] == [f"  {more}", "  This can be undone."]
+
+
+def test_of_a_turn_that_was_corrected_nothing_more_is_shown_but_that_it_failed() -> None:
+    console = Console(file=io.StringIO(), width=200)
+    screen = Screen(console)
+    screen.hush()
+    screen.saw(Seen.of(event(1, "message.completed", text="Nothing was changed.")))
+    screen.saw(Seen.of(event(2, "turn.ended", state="failed", reason="LOST", detail="")))
+    assert said(console) == "✘ not done (LOST)\n"
+
+
+def test_a_bare_yes_is_in_the_language_of_what_was_said_before() -> None:
+    undone = event(3, "workspace.changed", change="rolled_back", operations=2, conflicts=[])
+    ended = event(4, "turn.ended", state="completed", reason=None, detail="")
+    assert "Deshecho" in shown(begun("borra los archivos vacíos"), begun("ok"), undone, ended)
 
 
 def test_of_a_duplicate_that_goes_the_diff_names_the_one_that_stays() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
-from libs.events import ApprovalClosed, ApprovalRequested, StepChanged, ToolRequested, TurnEnded
+from libs.events import ApprovalClosed, ApprovalRequested, PlanRequested, StepChanged, ToolRequested, TurnEnded
 from libs.events.values import Hitl, StepState
 from tests.house import House, house, mind, plan
 
@@ -16,6 +16,11 @@ DAY = 24 * 3600.0
 CLEAN = plan(
     ("remove-duplicates.scan", {"path": ".", "strategy": "hash"}),
     ("remove-duplicates.remove", {"groups": "$step(1).groups"}),
+)
+
+TIDY = plan(
+    ("manage-files.list", {"path": ".", "include": ["*.tmp"]}),
+    ("manage-files.delete", {"paths": "$step(1).nodes"}),
 )
 
 
@@ -48,6 +53,48 @@ async def test_nobody_is_asked_to_agree_to_nothing(home: Dsns, tmp_path: Path) -
         await at.until(TurnEnded, session="s")
         assert await calls(at) == ["remove-duplicates.scan"]
         assert not [e for e in await at.logged("s") if isinstance(e, ApprovalRequested)]
+
+
+@pytest.mark.parametrize("hitl", [Hitl.BYPASS, Hitl.KEY])
+async def test_a_question_says_how_much_more_its_choice_would_find_in_subfolders(
+    home: Dsns, tmp_path: Path, hitl: Hitl
+) -> None:
+    async with house(home, tmp_path, model=mind(TIDY)) as at:
+        folder = at.folder("a.tmp", "deep/b.tmp", "deep/er/c.tmp")
+        await at.say("lösche die tmp-Dateien", session="s", root=folder, hitl=hitl)
+        asked = await at.asked(session="s")
+        assert asked.detail == "2 weitere in Unterordnern; sollen sie mit, sag: in allen Unterordnern"
+
+
+async def test_a_turn_that_found_all_of_it_in_subfolders_says_so_with_its_end(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(TIDY)) as at:
+        turn = await at.say("delete the tmp files", session="s", root=at.folder("a.txt", "deep/b.tmp"))
+        ended = await at.ended(turn, session="s")
+        assert (ended.state, ended.reason) == ("completed", "MORE_BELOW")
+
+
+@pytest.mark.parametrize("hitl", [Hitl.BYPASS, Hitl.KEY])
+async def test_the_next_turn_knows_that_a_person_has_refused_this_one(home: Dsns, tmp_path: Path, hitl: Hitl) -> None:
+    async with house(home, tmp_path, model=mind(TIDY, TIDY)) as at:
+        turn = await at.say("delete the tmp files", session="s", root=at.folder("a.tmp"), hitl=hitl)
+        await at.decide(await at.asked(session="s"), "deny", session="s")
+        assert (await at.ended(turn, session="s")).reason == "DENIED"
+        await at.say("not a.tmp", session="s")
+        await at.asked(session="s")
+        planned = [event.task for event in await at.logged("s") if isinstance(event, PlanRequested)]
+        assert [each.reason for each in planned[-1].history] == ["DENIED"]
+
+
+@pytest.mark.requirement("A22a")
+@pytest.mark.parametrize("hitl", [Hitl.KEY, Hitl.ALL, Hitl.BYPASS])
+async def test_nobody_is_asked_about_a_list_that_is_empty(home: Dsns, tmp_path: Path, hitl: Hitl) -> None:
+    found = ("search-files.find", {"path": ".", "include": ["*.tmp"], "recursive": True})
+    sort = ("organize-by-type.sort", {"source": "$step(1).nodes", "target": ".", "by": "extension_category"})
+    async with house(home, tmp_path, model=mind(plan(found, sort))) as at:
+        turn = await at.say("sort the tmp files", session="s", root=at.folder("a.txt"), hitl=hitl)
+        await at.finish(turn, session="s")
+        asked = [event.tool for event in await at.logged("s") if isinstance(event, ApprovalRequested)]
+        assert "organize-by-type.sort" not in asked
 
 
 @pytest.mark.requirement("A22a")

@@ -11,7 +11,7 @@ from libs.events.committee import Task
 from libs.events.values import Observation, StepState
 from libs.models.offline import OfflineModel
 from libs.models.offline.phrasebook import ABILITIES
-from libs.models.ports import Answered
+from libs.models.ports import Answered, Drafted
 from libs.retrieval.lexicon import Language
 from libs.skills import ToolDefinition
 
@@ -22,7 +22,7 @@ REPORTED = {
     "files": 1044,
     "directories": 4,
     "bytes": 1_260_000_000,
-    "by_category": {"Images": {"files": 1000, "bytes": 1}, "Audio": {"files": 44, "bytes": 2}},
+    "by_category": {"Images": {"files": 1000, "bytes": 1_259_998_000}, "Audio": {"files": 44, "bytes": 2000}},
     "largest": [{"path": "Images/a.png", "size": 999_949}],
     "duplicates": {"groups": 0, "files": 0, "bytes": 0},
 }
@@ -59,10 +59,11 @@ async def test_the_answer_speaks_the_language_of_the_request(model: OfflineModel
     assert await told(model, text, saw("remove-duplicates.remove", REMOVED)) == answer
 
 
-async def test_a_report_counts_by_kind_and_names_the_largest(model: OfflineModel) -> None:
+async def test_a_report_counts_and_weighs_by_kind_and_names_the_largest(model: OfflineModel) -> None:
     answer = await told(model, "what is here?", saw("analyze-directory.report", REPORTED))
     assert answer == (
-        "There are 1,044 files in 4 folders (1.3 GB). By kind: 1,000 Images, 44 Audio. Largest: Images/a.png (1 MB)."
+        "There are 1,044 files in 4 folders (1.3 GB). By kind: Images 1,000 (1.3 GB), Audio 44 (2 kB)."
+        " Largest: Images/a.png (1 MB)."
     )
     german = await told(model, "Was liegt hier?", saw("analyze-directory.report", REPORTED))
     assert german.startswith("Es sind 1.044 Dateien in 4 Ordner")
@@ -117,10 +118,79 @@ async def test_a_search_shows_where_and_warns_of_what_the_index_missed(model: Of
 @pytest.mark.requirement("S4-36")
 @pytest.mark.parametrize("state", [StepState.DENIED, StepState.FAILED, StepState.SKIPPED, StepState.UNKNOWN])
 async def test_what_was_not_done_is_said(model: OfflineModel, state: StepState) -> None:
-    seen = [saw("remove-duplicates.scan", SCANNED), saw("remove-duplicates.remove", None, state, error="no")]
+    seen = [saw("remove-duplicates.scan", SCANNED), saw("remove-duplicates.remove", None, state, error="policy: no")]
     answer = await told(model, "remove duplicates", *seen)
     assert "2 groups" in answer
-    assert answer.endswith("Not done: Did remove-duplicates.remove (no).")
+    assert answer.endswith("Not done: Did remove-duplicates.remove (policy: no).")
+
+
+BELOW = {"count": 9, "folders": ["Docs", "My Trips"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "sought", "deeper", "answer"),
+    [
+        (
+            "show JPEGs over 5 MB in Photos",
+            {"path": "Photos", "include": ["*.jpg", "*.jpeg"], "larger_than": 5_000_000},
+            {},
+            "No JPG, JPEG files over 5 MB in “Photos”.",
+        ),
+        (
+            "find the empty folders",
+            {"path": ".", "empty": True, "node_kind": "directory", "recursive": True},
+            {},
+            "No empty folders here, nor in subfolders.",
+        ),
+        (
+            "lösche die leeren Dateien",
+            {"path": ".", "empty": True},
+            BELOW,
+            "Keine leeren Dateien hier, aber 9 in Unterordnern (Docs, „My Trips“): alle davon?",
+        ),
+        (
+            "borra los archivos llamados a*",
+            {"path": "Mis fotos", "include": ["a*"]},
+            BELOW,
+            "No hay archivos como «a*» en «Mis fotos», pero sí 9 en subcarpetas (Docs, «My Trips»): ¿todos esos?",
+        ),
+    ],
+)
+async def test_what_was_not_found_is_named_and_asked_about_where_it_is_in_subfolders(
+    model: OfflineModel, text: str, sought: Any, deeper: Any, answer: str
+) -> None:
+    found = saw("manage-files.list", {"nodes": [], "count": 0, "sought": sought, "deeper": deeper})
+    idle = saw("manage-files.delete", {"files": 0}, summary="Nothing to do.")
+    assert await told(model, text, found, idle) == answer
+
+
+async def test_a_kind_is_told_by_its_name(model: OfflineModel, catalogue: Sequence[ToolDefinition]) -> None:
+    every = await model.plan(Task(text="find all images", intent="", workspace={"names": []}), catalogue)
+    assert isinstance(every, Drafted)
+    sought = {"path": ".", "include": every.plan.steps[0].args["include"]}
+    found = saw("search-files.find", {"nodes": [], "count": 0, "sought": sought})
+    assert await told(model, "busca todas las imágenes", found) == "No hay imágenes aquí."
+
+
+async def test_of_what_a_person_refused_nothing_else_is_told(model: OfflineModel) -> None:
+    listed = saw("manage-files.list", {"nodes": ["a"], "count": 1, "deeper": BELOW})
+    dropped = saw("manage-files.delete", REMOVED, StepState.ROLLED_BACK)
+    refused = saw("workspace.commit", {"operations": 0, "left_out": 0})
+    answer = await told(model, "delete the pdfs", listed, dropped, refused)
+    assert answer == "Nothing was changed: the changes were not approved."
+
+
+async def test_a_step_that_a_person_refused_is_a_refusal_too(model: OfflineModel) -> None:
+    listed = saw("manage-files.list", {"nodes": ["a"], "count": 1, "deeper": BELOW})
+    denied = saw("manage-files.delete", None, StepState.DENIED, error="a person said no")
+    report = saw("analyze-directory.report", {**REPORTED, "by_category": {}, "largest": []})
+    answer = await told(model, "borra los pdf y di qué hay", listed, denied, report)
+    assert answer == "Hay 1.044 archivos en 4 carpetas (1,3 GB). Nada cambió: los cambios no se aprobaron."
+
+
+async def test_names_with_blanks_are_quoted(model: OfflineModel) -> None:
+    done = saw("manage-files.delete", {"deleted": ["a.txt", "My Trips"]})
+    assert await told(model, "lösche das", done) == "2 Einträge gelöscht: a.txt, „My Trips“."
 
 
 async def test_an_unknown_tool_is_told_by_its_own_summary(model: OfflineModel) -> None:

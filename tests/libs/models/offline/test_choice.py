@@ -49,7 +49,7 @@ async def listed(plan: Any, text: str) -> dict[str, Any]:
         ("delete the files starting with ~", ["~*"]),
         ("lösche alle Dateien, die auf .tmp enden", ["*.tmp"]),
         ("borra los archivos que empiezan por ~ y los que terminan en .tmp", ["~*", "*.tmp"]),
-        ("delete *.tmp and .DS_Store and *.log files in all subfolders", ["*.tmp", "*.log", ".DS_Store"]),
+        ("delete *.tmp and .DS_Store and *.log files in all subfolders", ["*.tmp", ".DS_Store", "*.log"]),
         ("delete logs/etl.log.*", ["etl.log.*"]),
         ("move the invoices of 2023 to Docs", None),
         ("move the 2024 invoices to Docs", ["invoice 2024.pdf"]),
@@ -163,3 +163,20 @@ async def test_what_was_just_unpacked_is_what_it_means_next(plan: Any) -> None:
     outcome = await plan("unzip tunes.zip into data/new, then move the mp3s from it into logs")
     listing = outcome.plan.steps[1]
     assert (listing.args["path"], listing.args["recursive"]) == ("data/new", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "clean up temporary files",
+        "clean up the tmp files",
+        "Bitte räumen Sie die temporären Dateien auf",
+        "limpia los archivos temporales",
+        "clean up the empty files",
+        "räum die leeren Ordner auf",
+    ],
+)
+async def test_what_is_worth_nothing_is_cleaned_up_by_deleting_it(plan: Any, text: str) -> None:
+    outcome = await plan(text)
+    assert isinstance(outcome, Drafted), outcome
+    assert [step.tool for step in outcome.plan.steps] == ["manage-files.list", "manage-files.delete"]

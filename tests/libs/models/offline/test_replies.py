@@ -36,13 +36,13 @@ async def test_a_question_proposes_the_files_by_name(model: OfflineModel, catalo
     assert "“Downloads/ZoomInstaller.exe”" in asked.question
 
 
-@pytest.mark.parametrize("reply", ["yes", "Yes please", "ok, do it", "the first one", "1"])
+@pytest.mark.parametrize("reply", ["yes", "y", "j", "Yes please", "ok, do it", "the first one", "1"])
 async def test_a_yes_takes_what_was_proposed(model: OfflineModel, catalogue: Catalogue, reply: str) -> None:
     done = await heard(model, catalogue, ZOOM, reply)
     assert touched(done) == [("manage-files.delete", {"paths": ["Downloads/ZoomInstaller.exe"]})]
 
 
-@pytest.mark.parametrize("reply", ["no", "nein danke", "forget it", "no, gracias"])
+@pytest.mark.parametrize("reply", ["no", "n", "nein danke", "forget it", "no, gracias"])
 async def test_a_no_leaves_all_as_it_is(model: OfflineModel, catalogue: Catalogue, reply: str) -> None:
     assert isinstance(await heard(model, catalogue, ZOOM, reply), Answered)
 

@@ -77,6 +77,18 @@ def test_a_list_of_one_folder_tells_what_the_same_choice_would_find_below(shelf:
     assert "deeper" not in shelf.run("manage-files.list", path=".", include=["*.txt"], recursive=True).data
 
 
+def test_a_list_of_folders_tells_of_folders_below(shelf: Desk) -> None:
+    shelf.run("manage-files.create", path="deep/er", name="void", type="directory")
+    told = shelf.run("manage-files.list", path=".", empty=True, node_kind="directory").data
+    assert told["deeper"] == {"count": 1, "folders": ["deep/er"], "node_kind": "directory"}
+
+
+def test_a_list_that_found_nothing_tells_what_it_was_to_find_and_where(shelf: Desk) -> None:
+    told = shelf.run("manage-files.list", path="deep", include=["*.pdf"], larger_than=5, order="largest").data
+    assert told["sought"] == {"path": "deep", "include": ["*.pdf"], "larger_than": 5}
+    assert "sought" not in shelf.run("manage-files.list", path=".").data
+
+
 def test_find_filters_at_every_depth_and_without_a_name(shelf: Desk) -> None:
     assert shelf.listed("search-files.find", larger_than=150, order="largest") == ["large.bin", "deep/er/old.txt"]
 

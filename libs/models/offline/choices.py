@@ -1,0 +1,69 @@
+"""What a listing chooses, and where, in plain words: "PDF files over 5 MB" "in “Photos”".
+
+A plan that is proposed and an answer that found nothing say it alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from libs.models.offline import phrasebook as say
+from libs.retrieval.lexicon import Language
+from libs.skills import Categories
+
+FEW = 5
+"""Patterns that are told before the rest is only counted as more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """Tells the args of a listing in one language; `size` says bytes as people do."""
+
+    language: Language
+    categories: Categories
+    size: Callable[[int], str]
+
+    def what(self, args: Mapping[str, Any]) -> str:
+        """What is chosen, as it stands behind "no" or "the"."""
+        named = [str(pattern) for pattern in args.get("include") or ()]
+        nodes, node = (say.EMPTY if args.get("empty") else say.NODES), str(args.get("node_kind") or "file")
+        noun = nodes[node][self.language]
+        if named:
+            noun = self._kind(named)
+            noun = say.EMPTY_KIND[self.language].format(what=noun) if args.get("empty") else noun
+        bound = [name for name in say.BOUNDS if args.get(name) is not None]
+        return " ".join((noun, *(self._bound(name, args[name]) for name in bound)))
+
+    def within(self, args: Mapping[str, Any]) -> str:
+        """In which folders; `here` where none is named."""
+        places = [str(place) for place in args.get("folders") or [args.get("path", ".")] if place != "."]
+        quoted = ", ".join(map(self._quoted, places))
+        return say.WITHIN[self.language].format(place=quoted) if quoted else say.HERE[self.language]
+
+    def where(self, args: Mapping[str, Any]) -> str:
+        """The same, with what lies below where that was looked through, too."""
+        return f"{self.within(args)}{say.NOR_BELOW[self.language] if args.get('recursive') else ''}"
+
+    def _kind(self, patterns: Sequence[str]) -> str:
+        """`images`, where it is all of them; `JPG, JPEG files`; else the patterns as they are."""
+        endings = [pattern.removeprefix("*.") for pattern in patterns]
+        plain = all(
+            pattern.startswith("*.") and ending.isalnum() for pattern, ending in zip(patterns, endings, strict=True)
+        )
+        known = self.categories.extensions.items()
+        category = next((name for name, held in known if plain and held == {*endings}), None)
+        if category is not None:
+            ours = say.KINDS.get(category)
+            return ours[self.language] if ours is not None else category
+        names = [ending.upper() for ending in endings] if plain else [self._quoted(one) for one in patterns]
+        more = [] if len(names) <= FEW else ["…"]
+        return (say.OF_KIND if plain else say.LIKE)[self.language].format(kinds=", ".join((*names[:FEW], *more)))
+
+    def _quoted(self, name: str) -> str:
+        return say.QUOTED[self.language].format(name=name)
+
+    def _bound(self, name: str, value: object) -> str:
+        told = self.size(value) if isinstance(value, int) and name.endswith("_than") else str(value)[:10]
+        return say.BOUNDS[name][self.language].format(value=told)

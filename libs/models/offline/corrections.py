@@ -1,0 +1,152 @@
+"""What a person wants instead of a change that they have just refused: "but not top.jpg", "to Photos", "in subfolders".
+
+A refused change stands before them, so whatever they say that is no wish of its own is about it. It is put into the
+words of that request, which is then read like any other; nobody has to repeat what was not wrong with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Measure, Mood, Reading
+from libs.models.offline.ground import Ground
+from libs.models.offline.places import places
+from libs.models.offline.pronouns import PRONOUNS
+from libs.models.offline.reading import read
+from libs.retrieval.lexicon import Language
+from libs.retrieval.words import Word
+
+BELOW: Mapping[Language, str] = {
+    "en": "in all subfolders",
+    "de": "in allen Unterordnern",
+    "es": "en todas las subcarpetas",
+}
+BUT_NOT: Mapping[Language, str] = {"en": "but not {what}", "de": "aber nicht {what}", "es": "pero no {what}"}
+INTO: Mapping[Language, str] = {"en": "into {what}", "de": "nach {what}", "es": "a {what}"}
+WITHIN: Mapping[Language, str] = {"en": "in {what}", "de": "in {what}", "es": "en {what}"}
+LEADS = re.compile(
+    r"^\W*(?:(?:yes|yeah|ok|okay|ja|s[ií]|vale|but|and|aber|und|pero|y|bitte|please|actually|sorry|lieber|mejor|rather)\b"
+    r"[\s,.:;!–-]*|(?:no|nope|nein|nee)\b(?:\s*[,.:;!–-]+\s*|\s+(?=i\s+mean|ich\s+mein|quise|quiero|only|just|nur|s[oó]lo))"
+    r"|(?:i\s+mean[t]?|ich\s+meinte?|quise\s+decir|quiero\s+decir)\s+)+",
+    re.IGNORECASE,
+)
+""" "No, …", "yes, but …": it says that there is more to come. A "no" right before a word is part of what it says."""
+TAILS = re.compile(r"\W*\b(?:instead|stattdessen|lieber|en su lugar|mejor|please|bitte|por favor)\W*$", re.IGNORECASE)
+SPARES = re.compile(
+    r"^(?:(?:all|everything|alles?|todo|todos)\s+)?(?:but|not|nicht|no|except|without|leave\s+out|skip|keep|ohne|außer|lass|behalte|sin"
+    r"|excepto|menos|salvo|deja)\s+(?:for\s+|not\s+)?(?P<what>.+?)(?:\s+(?:alone|out|in\s+ruhe|weg|aus))?$",
+    re.IGNORECASE | re.DOTALL,
+)
+GOES = re.compile(
+    r"^(?:put\s+(?:them|it|those)\s+|tu\s+sie\s+)?(?:into|to|nach|in\s+den\s+ordner|a\s+la\s+carpeta|a)\s+"
+    r"(?:the\s+folder\s+)?(?P<what>\S.*)$",
+    re.IGNORECASE,
+)
+LIES = re.compile(
+    r"^(?:only|just|nur|bloß|s[oó]lo|solamente)?\s*(?:the\s+(?:ones|files)|those|die|los|las)?\s*"
+    r"(?:that\s+are\s+|which\s+are\s+|que\s+est[aá]n\s+)?(?:in|within|inside|from|im|aus|en|de)\s+"
+    r"(?:the\s+|dem\s+|la\s+)?(?:folder\s+|ordner\s+|carpeta\s+)?(?P<what>\S.*?)(?:\s+folder)?$",
+    re.IGNORECASE,
+)
+SUBFOLDERS = re.compile(r"\bsub-?folders?\b|\bunterordnern?\b|\bsubcarpetas\b", re.IGNORECASE)
+
+
+def bare(text: str) -> str:
+    """Without what only leads up to it."""
+    led = LEADS.match(text)
+    return TAILS.sub("", text[led.end() if led else 0 :].strip(" .!")) or text
+
+
+def instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | None:
+    """The refused request as it is now wanted; None where this is another wish."""
+    said = bare(text)
+    clause = next((one for one in reversed(before.clauses) if one.mood is Mood.DO and one.acts), None)
+    if clause is None:
+        return None
+    reading = read(said, ground.spoken, now=now)
+    if (swapped := _another_deed(before, clause, reading)) is not None:
+        return swapped
+    spares = SPARES.match(said) is not None
+    if any(one.acts and one.mood is Mood.DO for one in reading.clauses) and not (_stays(reading) or spares):
+        return None
+    return _put_right(before, clause, reading, ground)
+
+
+def _put_right(before: Reading, clause: Clause, reading: Reading, ground: Ground) -> str | None:
+    said, language = reading.text, before.language
+    request = before.text.rstrip(" .!?")
+    if (found := SPARES.match(said)) and not _stays(reading):
+        return f"{request}, {BUT_NOT[language].format(what=found['what'])}"
+    if any(one.says("recursive") for one in reading.clauses) or SUBFOLDERS.search(said):
+        return None if _chooses(reading) else f"{request} {BELOW[language]}"
+    ends = [place.item for place in places(clause, ground) if place.target]
+    if (found := GOES.match(said)) and ends:
+        return f"{before.text[: ends[-1].start]}{_quoted(found['what'])}{before.text[ends[-1].end :]}"
+    if (found := LIES.match(said)) and (folder := _folder(found["what"], ground)) is not None:
+        return _within(before, clause, folder, ends=[end.start for end in ends])
+    if (narrowed := _other_bound(before, clause, reading)) is not None:
+        return narrowed
+    bounds = any(one.filters for one in reading.clauses) and not _chooses(reading)
+    whole = clause.says("organize", "duplicate") and all(one.mood is Mood.ONLY for one in reading.clauses)
+    return f"{request}, {said}" if _stays(reading) or bounds or whole else None
+
+
+def _another_deed(before: Reading, clause: Clause, reading: Reading) -> str | None:
+    """ "Copy them instead": the deed alone is another one."""
+    words = [word for one in reading.clauses for word in one.words if not word.filler and word.folded not in PRONOUNS]
+    old = [word for word in clause.words if not ACTIONS.isdisjoint(word.concepts)]
+    plain = len(words) == 1 and not any(one.names for one in reading.clauses)
+    if not plain or ACTIONS.isdisjoint(words[0].concepts) or len(old) != 1 or words[0].concepts == old[0].concepts:
+        return None
+    if not {"move", "copy"} & {*words[0].concepts} and {"move", "copy"} & {*old[0].concepts}:
+        return None  # what said where it goes would be in the way
+    return f"{before.text[: old[0].start]}{words[0].text}{before.text[old[0].end :]}"
+
+
+def _other_bound(before: Reading, clause: Clause, reading: Reading) -> str | None:
+    """ "Older than 1 year": in place of the bound of before, of which it might be wider."""
+    new = [item for one in reading.clauses for item in one.items if isinstance(item, Measure)]
+    old = [item for item in clause.items if isinstance(item, Measure)]
+    if len(new) != 1 or len(old) != 1 or _chooses(reading) or new[0].filters.keys() != old[0].filters.keys():
+        return None
+    return f"{before.text[: old[0].start]}{new[0].text}{before.text[old[0].end :]}"
+
+
+def _within(before: Reading, clause: Clause, folder: str, *, ends: Sequence[int]) -> str:
+    """With the folder where the files are, before it is said where they go."""
+    inside = WITHIN[before.language].format(what=_quoted(folder))
+    goes = next((word for word in clause.words if ends and word.end <= ends[-1] and word.folded in LINKS), None)
+    if goes is None:
+        return f"{before.text.rstrip(' .!?')} {inside}"
+    return f"{before.text[: goes.start]}{inside} {before.text[goes.start :]}"
+
+
+LINKS = ("to", "into", "nach", "in", "a", "en")
+
+
+def _stays(reading: Reading) -> bool:
+    """ "Keep the newest": which of several stays."""
+    return any(one.says("newest", "oldest", "shortest", "wellnamed") for one in reading.clauses)
+
+
+def _chooses(reading: Reading) -> bool:
+    return any(one.names or one.says(*KINDS, "empty") or _strange(one.words) for one in reading.clauses)
+
+
+def _strange(words: Sequence[Word]) -> bool:
+    return any(word.unknown for word in words)
+
+
+def _folder(said: str, ground: Ground) -> str | None:
+    """The folder of this name, if there is one."""
+    name = said.strip(" /\"'“”„«»").casefold()
+    above = {parent for path in ground.paths or () for parent in map(str, PurePosixPath(path).parents)}
+    return next((real for real in sorted({*ground.folders, *above}) if real.casefold() == name), None)
+
+
+def _quoted(name: str) -> str:
+    bare = name.strip(" .!?\"'“”„«»")
+    return f'"{bare}"'

@@ -1,0 +1,98 @@
+"""What is said after a change was refused is put into the words of that change, and planned and asked anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from libs.events.committee import DENIED, MORE_BELOW, Exchange, Task
+from libs.models.offline import OfflineModel
+from libs.models.ports import Drafted, PlannerOutcome
+from libs.skills import ToolDefinition
+
+Catalogue = Sequence[ToolDefinition]
+
+PATHS = ("a.pdf", "b.pdf", "top.jpg", "Docs/c.pdf", "Photos/old/x.png", "Pictures/y.jpg")
+NAMES = ("a.pdf", "b.pdf", "top.jpg", "Docs/", "Photos/", "Pictures/")
+
+
+def task(text: str, *before: str, reason: str | None = DENIED) -> Task:
+    history = tuple(Exchange(text=said, answer="…", reason=reason) for said in before)
+    return Task(text=text, intent="", root="/home/u/x", workspace={"names": NAMES, "paths": PATHS}, history=history)
+
+
+def steps(outcome: PlannerOutcome) -> list[tuple[str, object]]:
+    assert isinstance(outcome, Drafted), outcome
+    return [(step.tool, step.args) for step in outcome.plan.steps]
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "meant"),
+    [
+        ("delete the pdfs", "no, only the ones in Docs", "delete the pdfs in Docs"),
+        ("delete the pdfs", "but not b.pdf", "delete the pdfs but not b.pdf"),
+        ("delete the pdfs", "yes but keep b.pdf", "delete the pdfs but not b.pdf"),
+        ("delete the pdfs", "no I meant the jpgs", "delete the jpgs"),
+        ("delete the pdfs", "move them to Docs instead", "move the pdfs to Docs"),
+        ("delete the pdfs", "there are more in subfolders, include those", "delete the pdfs in all subfolders"),
+        ("lösche die PDFs", "nur die in Docs", "lösche die PDFs in Docs"),
+        ("lösche die PDFs", "auch die in den Unterordnern", "lösche die PDFs in allen Unterordnern"),
+        ("borra los pdf", "solo los de Docs", "borra los pdf en Docs"),
+        ("borra los pdf", "no, muévelos a Docs", "mueve los pdf a Docs"),
+        ("move all images to Pictures", "to Photos", "move all images to Photos"),
+        ("move all images to Pictures", "copy them instead", "copy all images to Pictures"),
+        ("move all images to Pictures", "yes, but only the PNGs", "move all PNGs to Pictures"),
+        ("delete files over 2 MB", "over 1 MB", "delete files over 1 MB"),
+        ("remove duplicates", "keep the newest instead", "remove duplicates, keep the newest"),
+        ("remove duplicates", "just those in Photos", "remove duplicates in Photos"),
+        ("sort by type", "only the images", "sort by type, only the images"),
+    ],
+)
+async def test_it_plans_what_the_corrected_sentence_would(
+    model: OfflineModel, catalogue: Catalogue, before: str, text: str, meant: str
+) -> None:
+    corrected = await model.plan(task(text, before), catalogue)
+    assert steps(corrected) == steps(await model.plan(task(meant), catalogue))
+
+
+async def test_one_correction_may_follow_another(model: OfflineModel, catalogue: Catalogue) -> None:
+    twice = task("but not b.pdf", "delete the jpgs", "no, only the pdfs", "in all subfolders")
+    meant = task("delete the pdfs in all subfolders but not b.pdf")
+    assert steps(await model.plan(twice, catalogue)) == steps(await model.plan(meant, catalogue))
+
+
+async def test_the_critic_reads_what_the_correction_came_to(model: OfflineModel, catalogue: Catalogue) -> None:
+    asked = task("no, only the ones in Docs", "delete the pdfs")
+    drafted = await model.plan(asked, catalogue)
+    assert isinstance(drafted, Drafted)
+    assert "approve" in (await model.review(asked, drafted.plan, catalogue)).text.casefold()
+
+
+@pytest.mark.parametrize("text", ["delete top.jpg", "what is in here"])
+async def test_a_wish_of_its_own_is_no_correction(model: OfflineModel, catalogue: Catalogue, text: str) -> None:
+    then = await model.plan(task(text, "delete the pdfs"), catalogue)
+    assert steps(then) == steps(await model.plan(task(text), catalogue))
+
+
+async def test_what_was_not_refused_is_not_put_into_other_words(model: OfflineModel, catalogue: Catalogue) -> None:
+    done = await model.plan(task("but not b.pdf", "delete the pdfs", reason=None), catalogue)
+    assert not isinstance(done, Drafted)
+
+
+@pytest.mark.parametrize("text", ["I did not ask you to delete them", "I changed my mind", "that is too much"])
+async def test_a_mere_reason_changes_nothing(model: OfflineModel, catalogue: Catalogue, text: str) -> None:
+    assert not isinstance(await model.plan(task(text, "delete the pdfs"), catalogue), Drafted)
+
+
+@pytest.mark.parametrize(
+    ("before", "yes"),
+    [("delete the txt files", "yes please"), ("lösche die txt-Dateien", "ja"), ("borra los txt", "sí")],
+)
+async def test_a_yes_takes_what_was_found_in_subfolders_only(
+    model: OfflineModel, catalogue: Catalogue, before: str, yes: str
+) -> None:
+    taken = steps(await model.plan(task(yes, before, reason=MORE_BELOW), catalogue))
+    assert isinstance(taken[0][1], dict)
+    assert taken[0][1]["recursive"] is True
+    assert taken[1][0] == "manage-files.delete"
