@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from libs.models.offline import phrasebook as say
-from libs.retrieval.lexicon import Language
+from libs.retrieval.lexicon import FAMILIES, Language
 from libs.skills import Categories
 
 FEW = 5
@@ -48,6 +48,8 @@ class Choosing:
 
     def _kind(self, patterns: Sequence[str]) -> str:
         """`images`, where it is all of them; `JPG, JPEG files`; else the patterns as they are."""
+        if {*patterns} == {*FAMILIES["tempfiles"]}:
+            return say.TEMPORARY[self.language]
         endings = [pattern.removeprefix("*.") for pattern in patterns]
         plain = all(
             pattern.startswith("*.") and ending.isalnum() for pattern, ending in zip(patterns, endings, strict=True)

@@ -86,6 +86,9 @@ def _put_right(before: Reading, clause: Clause, reading: Reading, ground: Ground
     if (found := GOES.match(said)) and ends:
         return f"{before.text[: ends[-1].start]}{_quoted(found['what'])}{before.text[ends[-1].end :]}"
     if (found := LIES.match(said)) and (folder := _folder(found["what"], ground)) is not None:
+        old = [place.item for place in places(clause, ground) if not place.target]
+        if old:
+            return f"{before.text[: old[0].start]}{_quoted(folder)}{before.text[old[0].end :]}"
         return _within(before, clause, folder, ends=[end.start for end in ends])
     if (narrowed := _other_bound(before, clause, reading)) is not None:
         return narrowed

@@ -329,6 +329,7 @@ KINDS: Mapping[str, Phrases] = {
     "Programs": {"en": "programs", "de": "Programme", "es": "programas"},
 }
 """Files of a bundled category."""
+TEMPORARY: Phrases = {"en": "temporary files", "de": "temporären Dateien", "es": "archivos temporales"}
 OF_KIND: Phrases = {"en": "{kinds} files", "de": "{kinds}-Dateien", "es": "archivos {kinds}"}
 LIKE: Phrases = {"en": "files like {kinds}", "de": "Dateien wie {kinds}", "es": "archivos como {kinds}"}
 EMPTY: Mapping[str, Phrases] = {

@@ -36,6 +36,7 @@ def steps(outcome: PlannerOutcome) -> list[tuple[str, object]]:
         ("delete the pdfs", "no I meant the jpgs", "delete the jpgs"),
         ("delete the pdfs", "move them to Docs instead", "move the pdfs to Docs"),
         ("delete the pdfs", "there are more in subfolders, include those", "delete the pdfs in all subfolders"),
+        ("move the images in Pictures to Docs", "only those in Photos", "move the images in Photos to Docs"),
         ("lösche die PDFs", "nur die in Docs", "lösche die PDFs in Docs"),
         ("lösche die PDFs", "auch die in den Unterordnern", "lösche die PDFs in allen Unterordnern"),
         ("borra los pdf", "solo los de Docs", "borra los pdf en Docs"),
