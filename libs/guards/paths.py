@@ -34,13 +34,21 @@ def within(root: str, path: str, *, home: str | None = None) -> str:
     wherever it stands, also where it would stay inside: through a link it would not.
     """
     _legible(path)
-    if path.startswith("~"):
+    if at_home(path):
         path = _at_home(path, home)
     if ".." in path.split("/"):
         raise PathRefused("path.parent", f"{path!r} steps out with '..'.")
     if not path.startswith("/"):
         return posixpath.normpath(path)
     return _relative(root, posixpath.normpath("/" + path.lstrip("/")))
+
+
+def at_home(path: str) -> bool:
+    """`~`, `~/x` and `~ann`, and not `~WRL0003.tmp` or `~$letter.docx`: those are files of an office program, whose
+    names no login has.
+    """
+    first = path.partition("/")[0]
+    return first.startswith("~") and not ("$" in first or "." in first)
 
 
 def path_args(schema: Mapping[str, Any], args: Mapping[str, Any]) -> list[str]:

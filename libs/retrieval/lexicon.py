@@ -300,8 +300,9 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " wieder_wie_vorher wieder_wie_es_war wieder_so_wie_vorher"
         ),
         "es": (
-            "deshaz deshacer revierte revertir deja_todo_como_estaba dejalo_todo_como_estaba dejalo_como_estaba"
-            " todo_como_estaba como_estaba_antes como_estaban_antes como_antes"
+            "deshaz deshazlo deshacer deshacerlo revierte revertir deja_todo_como_estaba dejalo_todo_como_estaba"
+            " dejalo_como_estaba dejarlo_como_estaba dejalo_como_estava dejarlo_como_estava todo_como_estaba"
+            " todo_como_estava como_estaba_antes como_estaban_antes como_antes"
         ),
     },
     "create": {
@@ -711,7 +712,7 @@ FILLERS: dict[Language, str] = {
         " ins an am auf aus bei mit nach um fur fuer durch ist sind war sein hat haben habe kannst konntest"
         " koenntest konnen wurdest wuerdest soll sollen sollten sollst will mochte moechte brauche jetzt schnell"
         " einfach noch"
-        " schon sehr ganz ihre ihren ihrem sich sag sage gib ja nein gerne gern bisschen etwas dort drin"
+        " schon sehr ganz ihre ihren ihrem sich sag sage gib ja nein genau gerne gern bisschen etwas dort drin"
         " natuerlich naturlich eigentlich eh dorthin zwar hin hinten andere anderen anderer dran ab"
         " endlich hinein rein einschliesslich inklusive scheiss scheisse verdammt kack mistige"
         " verdammte verdammten blode bloden mist einmal sonst dort darin darein dahin"

@@ -14,7 +14,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from libs.errors import Rejected
-from libs.models.offline.paths import LOCK, at_home
+from libs.guards.paths import at_home
+from libs.models.offline.paths import LOCK
 from libs.retrieval.words import fold, one_slip
 
 

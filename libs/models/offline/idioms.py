@@ -72,6 +72,8 @@ def _unpacking(found: re.Match[str]) -> str:
 
 
 RULES: tuple[Rule, ...] = (
+    # "Delete the empty files. Everywhere."
+    _rule(r"\s*[.,;–-]\s*(?=(?:everywhere|überall|en\s+todas\s+partes)\W*$)", " "),
     _rule(r"\bany\s+(?=(?:more|longer)\b)", " "),
     # "Priya n Tom", "Übungen u. Hausarbeiten"; a German "n" may be an article as well.
     _rule(r"(?<=\w )(?<!\bin )(?<!\bauf )(?<!\bmit )(?<!\bmal )(?<!\bnoch )(?:n|u\.?)(?= [^\W\d_]{2})", "&"),
@@ -151,6 +153,7 @@ RULES: tuple[Rule, ...] = (
         r"(?<=Ordner)\s*,?\s*(?:und\s+)?(?:nenn|nenne|nennen\s+Sie)\s+(?:ihn|den)(?:\s+(?:bitte|einfach))*(?=\s)",
         " namens",
     ),
+    _rule(r"\b(?:que|q)\s+se\s+llam[ea](?=\s)", "llamada"),
     _rule(r"(?<=carpeta)\s*,?\s*(?:y\s+)?(?:llámala|llamala|ponle\s+de\s+nombre|que\s+llamaremos)(?=\s)", " llamada"),
     _rule(
         r"(?<=Ordner)\s*,\s*(?:der|den\s+(?:du|Sie|wir|ich))\s+(?P<name>[^\s,.;!?]+(?:\s[^\s,.;!?]+)?)\s+(?:heißt|heisst|heißen\s+(?:soll|kann"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from libs.models.offline import titles
 from libs.models.offline.clauses import ACTIONS, KINDS, Item, Name, Named
@@ -163,12 +164,17 @@ def known_as(word: Word, known: Sequence[str]) -> Item:
 
 
 def told_by_name(read: Sequence[Word], known: Sequence[str]) -> list[Word]:
-    """ "The analysis PDFs", where files are called so: which of the kind, and no deed."""
+    """ "The analysis PDFs", where files are called so: which of the kind, and no deed. "The folder website" is called
+    so, too.
+    """
     tokens, told = words_of(tuple(known)), list(read)
     for at in range(1, len(told) - 1):
         before, word, after = told[at - 1 : at + 2]
         kind = {*KINDS, "file"} & {*after.concepts} or extension_of(after.folded)
         if word.folded in tokens and before.filler and kind and ACTIONS & {*word.concepts} and not word.filler:
+            told[at] = replace(word, concepts=())
+    for at, (before, word) in enumerate(pairwise(read), start=1):
+        if "folder" in before.concepts and word.concepts == ("foreign",):
             told[at] = replace(word, concepts=())
     return told
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from libs.guards.paths import at_home
 from libs.models.offline.clauses import Name, Named
 from libs.retrieval.words import extension_of, words
 
@@ -61,12 +62,6 @@ def _ordinary(part: str) -> bool:
     """`and/or` and `images/videos` are not paths; `Photos/2024` is."""
     read = words(part)
     return part == part.lower() and all(word.filler or word.concepts or extension_of(word.folded) for word in read)
-
-
-def at_home(said: str) -> bool:
-    """`~`, `~/x` and `~ann`, and not `~WRL0003.tmp` or `~$letter.docx`: those are files of an office program."""
-    first = said.partition("/")[0]
-    return first.startswith("~") and not ("$" in first or "." in first)
 
 
 def file_like(name: Named) -> bool:

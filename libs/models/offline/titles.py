@@ -30,7 +30,7 @@ RENAMES = re.compile(
     re.IGNORECASE,
 )
 SPACED = re.compile(
-    r"\b(?:to|in|into|as|zu|als|a|en|como|named|called|llamarse)\s+"
+    r"\b(?:to|in|into|as|zu|als|a|en|como|named|called|namens|llamad[ao]|llamarse)\s+"
     r"(?P<name>(?:(?!(?:and|und|y|to|in|the|den|llamarse|be|called|named|one|namens"
     r"|llamad[ao])\b)[\w()-]+ ){1,4}[\w()-]+\.\w{2,5})\b",
     re.IGNORECASE,

@@ -69,6 +69,12 @@ def test_a_path_that_leads_out_is_refused_by_its_rule(path: str, rule: str) -> N
 
 
 @pytest.mark.requirement("A5")
+@pytest.mark.parametrize("path", ["~$letter.docx", "~WRL0003.tmp", "~invoice.tmp", "Docs/~x"])
+def test_a_file_of_an_office_program_is_no_home(path: str) -> None:
+    assert within("/tree", path, home="/home/ada") == path
+
+
+@pytest.mark.requirement("A5")
 def test_home_means_the_home_that_was_handed_in() -> None:
     assert within("/home/ada/tree", "~/tree/x", home="/home/ada") == "x"
     with pytest.raises(PathRefused):
