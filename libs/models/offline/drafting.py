@@ -103,13 +103,13 @@ def without_target(scene: Scene, goal: Goal) -> Scene:
 def ordered(intent: Intent) -> tuple[Goal, ...]:
     """As the person ordered them ("then"), else by effect: duplicates go before sorting, a report comes last.
 
-    A list that was asked for keeps its place among the changes. Beside a copy all is done as it was said, for what is
-    deleted first could not be copied any more; but duplicates go before there are new ones.
+    A list that was asked for keeps its place among the changes. Beside a copy or an unpacked archive all is done as it
+    was said, for what is deleted first is not there any more; but duplicates go before there are new ones.
     """
     goals = list(intent.goals)
     first = [goal for goal in goals if goal.clause.says("first")]
     rest = [goal for goal in goals if goal not in first]
-    if any(goal.clause.says("then") for goal in goals):
+    if any(goal.clause.says("then", "unpack") for goal in goals):
         return (*first, *rest)
     if any(goal.clause.says("copy") for goal in goals):
         return (*first, *sorted(rest, key=lambda goal: not _removes_duplicates(goal)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from libs.models.offline.archives import into_archive, is_archive
+from libs.models.offline.archives import archive_noun, into_archive, is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Name, Named, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.matching import Matcher, Ranked, sure
@@ -151,6 +151,7 @@ def _objectless(clause: Clause) -> bool:
 def _ask(asked: list[Clause], clause: Clause) -> None:
     """Put a clause to those before it, or together with the last of them."""
     before = asked[-1] if asked else None
+    clause = clause if before is None else _with_the_archive(clause, before)
     if before is not None and _removes_originals(before, clause):
         verb = (item for item in clause.items if isinstance(item, Word) and "remove" in item.concepts)
         asked[-1] = replace(before, items=(*before.items, *verb))
@@ -164,6 +165,18 @@ def _ask(asked: list[Clause], clause: Clause) -> None:
         asked.append(_with_object(clause, before))
     else:
         asked.append(clause)
+
+
+def _with_the_archive(clause: Clause, before: Clause) -> Clause:
+    """ "Unpack a.zip and delete the zip": no other one."""
+    named = [name for name in before.names if is_archive(name.text)]
+    noun = [word for word in clause.words if archive_noun(word)]
+    if not before.says("unpack") or clause.says("unpack", "all") or len(named) != 1 or not noun or clause.names:
+        return clause
+    rest = (
+        item for item in clause.items if not isinstance(item, Word) or not (item in noun or "file" in item.concepts)
+    )
+    return replace(clause, items=(*named, *rest), links=clause.links | before.links)
 
 
 def elliptic(clause: Clause) -> bool:

@@ -35,6 +35,14 @@ SPACED = re.compile(
     r"|llamad[ao])\b)[\w()-]+ ){1,4}[\w()-]+\.\w{2,5})\b",
     re.IGNORECASE,
 )
+SPACED_ARCHIVE = re.compile(
+    r"\b(?:to|into|as|als|en|como|a)\s+"
+    r"(?P<name>(?:(?!(?:and|und|y|to|in|into|as|als|an?|en|the|den|el|la|una?|ein\w*|with|mit|con|of|from|aus|von|de"
+    r"|called|named|namens|llamad[ao]|zip|files?|archiv\w*|folder|ordner|carpeta|my|mein\w*|mi)\b)[\w()-]+ ){1,4}"
+    r"[\w()-]+\.(?:zip|tgz|7z|tar(?:\.\w{2,3})?))\b",
+    re.IGNORECASE,
+)
+""" "Zip the invoices to accounts 2021.zip"."""
 _ENDING, _JOINT = r"(?:\.\w{2,5})?", r"\s*(?:,|and|und|y)\s*"
 _ON = r"(?:\s*,?\s*(?:and so on|and so forth|etc\.?|usw\.?|und so weiter|etcétera|y así sucesivamente|\.\.\.|…))"
 SERIES = re.compile(
@@ -158,8 +166,8 @@ def series(text: str) -> Iterator[Named]:
 
 
 def spaced(text: str) -> Iterator[Named]:
-    """The new name of a rename may have blanks: "to final v2.mp3"."""
-    for match in SPACED.finditer(text) if RENAMES.search(text) else ():
+    """The new name of a rename may have blanks, "to final v2.mp3", and so may that of an archive."""
+    for match in (SPACED if RENAMES.search(text) else SPACED_ARCHIVE).finditer(text):
         if "\0" not in match["name"] and ACTIONS.isdisjoint(words(match["name"])[0].concepts):
             yield Named(Name.PATH, match["name"], match.start("name"), match.end("name"))
 
