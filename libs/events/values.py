@@ -49,6 +49,15 @@ class StepState(StrEnum):
     CANCELLED = "cancelled"
 
 
+POLICY = "policy:"
+"""So begins the error of a step that policy has denied, and no person."""
+
+
+def refused(state: StepState, error: str | None) -> bool:
+    """Has a person denied it, and not policy?"""
+    return state is StepState.DENIED and not (error or "").startswith(POLICY)
+
+
 class Body(Value):
     """JSON of any size: inline up to 64 KiB, else a blob of the tenant's object store named by its SHA-256."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from libs import ids
 from libs.errors import NotFound, Rejected
 from libs.events import ActionRecorded, ApprovalRequested, PlanApproved, PlanProposed
-from libs.events.values import Args, Body, Plan, StepState
+from libs.events.values import POLICY, Args, Body, Plan, StepState
 from libs.policy.ports import Decision
 from libs.skills import ToolDefinition, sources
 from services.conversation_worker import calling, committing, ending, turns
@@ -112,13 +112,13 @@ async def attempt(office: Office, scene: Scene, doing: Doing, answered: Approval
         return
     decision = await _policed(office, scene, doing, ready, approved=answered is not None)
     if not decision.allowed:
-        _failed(scene, doing, StepState.DENIED, f"policy: {decision.reason}")
+        _failed(scene, doing, StepState.DENIED, f"{POLICY} {decision.reason}")
     elif not decision.obligations:
         run(office, scene, doing, ready, decision, answered.approval_id if answered else None)
     elif answered is None:
         await ask(office, scene, doing, ready, decision)
     else:
-        _failed(scene, doing, StepState.DENIED, f"policy: {', '.join(decision.obligations)} is still owed")
+        _failed(scene, doing, StepState.DENIED, f"{POLICY} {', '.join(decision.obligations)} is still owed")
 
 
 def _idle(doing: Doing, ready: Ready) -> bool:
@@ -138,7 +138,7 @@ async def ask_again(office: Office, scene: Scene, doing: Doing) -> None:
     if decision.allowed:
         await ask(office, scene, doing, ready, decision)
     else:
-        _failed(scene, doing, StepState.DENIED, f"policy: {decision.reason}")
+        _failed(scene, doing, StepState.DENIED, f"{POLICY} {decision.reason}")
 
 
 async def holds(office: Office, scene: Scene, doing: Doing, approval: Approval) -> bool:

@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from libs.events.committee import Task
-from libs.events.values import Observation, StepState
-from libs.models.offline import phrasebook
+from libs.events.values import Observation, StepState, refused
 from libs.models.offline.choices import Choosing
 from libs.retrieval.lexicon import Language
 from libs.retrieval.words import language_of
@@ -310,8 +309,7 @@ def _refused(seen: Sequence[Observation]) -> bool:
 
 
 def _denied(step: Observation) -> bool:
-    """By a person, and not by policy."""
-    return step.state is StepState.DENIED and not (step.error or "").startswith("policy:")
+    return refused(step.state, step.error)
 
 
 def _idle(step: Observation) -> bool:
@@ -326,14 +324,14 @@ def _worth_telling(seen: Sequence[Observation]) -> list[Observation]:
     """
     done = [step for step in seen if step.state is StepState.SUCCEEDED]
     empty = [step for step in done if _mapping(step.data or {}, "sought")]
-    refused = [step for step in seen if step.state is StepState.ROLLED_BACK or _denied(step)] if _refused(seen) else []
-    changed = {step.tool for step in (*done, *refused)}
+    unwanted = [step for step in seen if step.state is StepState.ROLLED_BACK or _denied(step)] if _refused(seen) else []
+    changed = {step.tool for step in (*done, *unwanted)}
     taken = {read for read, change in TAKEN_UP if change in changed}
     if any(step.tool == COMMIT and isinstance(step.data, Mapping) and step.data.get("left_out") for step in done):
         # They tell what was planned, of which the person left something out.
         taken |= CHANGES
     quiet = [step for step in done if (empty and _idle(step)) or (step.tool in taken and step not in empty)]
-    quiet += [*refused, *(step for step in done if refused and step.tool == COMMIT)]
+    quiet += [*unwanted, *(step for step in done if unwanted and step.tool == COMMIT)]
     return [step for step in seen if step not in quiet]
 
 
@@ -365,9 +363,9 @@ CHANGES = frozenset(
 class Speaker:
     """Says what a step showed, in one language."""
 
-    def __init__(self, language: Language, categories: Categories | None = None) -> None:
+    def __init__(self, language: Language, categories: Categories) -> None:
         self._language: Language = language
-        self._choosing = Choosing(language, categories or Categories({}), self.size)
+        self.choosing = Choosing(language, categories, self.size)
 
     def told(self, seen: Observation) -> list[str]:
         if seen.state is not StepState.SUCCEEDED:
@@ -403,12 +401,12 @@ class Speaker:
 
     def sought(self, args: Data) -> dict[str, str]:
         """What was to be found, and where."""
-        return {"what": self._choosing.what(args), "where": self._choosing.where(args)}
+        return {"what": self.choosing.what(args), "where": self.choosing.where(args)}
 
     def name(self, path: object) -> str:
         """A path as it stands in a sentence: with blanks in it, in quotes."""
         said = str(path)
-        return phrasebook.QUOTED[self._language].format(name=said) if " " in said else said
+        return self.choosing.quoted(said) if " " in said else said
 
     def names(self, paths: Sequence[object]) -> str:
         return self.joined([*map(self.name, paths)])

@@ -39,7 +39,7 @@ class Choosing:
     def within(self, args: Mapping[str, Any]) -> str:
         """In which folders; `here` where none is named."""
         places = [str(place) for place in args.get("folders") or [args.get("path", ".")] if place != "."]
-        quoted = ", ".join(map(self._quoted, places))
+        quoted = ", ".join(map(self.quoted, places))
         return say.WITHIN[self.language].format(place=quoted) if quoted else say.HERE[self.language]
 
     def where(self, args: Mapping[str, Any]) -> str:
@@ -59,11 +59,11 @@ class Choosing:
         if category is not None:
             ours = say.KINDS.get(category)
             return ours[self.language] if ours is not None else category
-        names = [ending.upper() for ending in endings] if plain else [self._quoted(one) for one in patterns]
+        names = [ending.upper() for ending in endings] if plain else [self.quoted(one) for one in patterns]
         more = [] if len(names) <= FEW else ["…"]
         return (say.OF_KIND if plain else say.LIKE)[self.language].format(kinds=", ".join((*names[:FEW], *more)))
 
-    def _quoted(self, name: str) -> str:
+    def quoted(self, name: str) -> str:
         return say.QUOTED[self.language].format(name=name)
 
     def _bound(self, name: str, value: object) -> str:

@@ -10,15 +10,15 @@ from typing import Any
 
 from libs.events.values import Plan, Step
 from libs.models.offline.archives import is_archive
-from libs.models.offline.filling import choosing, fill, folders, new_names
+from libs.models.offline.filling import choosing, fill, folders, held, new_names
 from libs.models.offline.goals import Goal, Intent
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.quantities import criteria, singles
 from libs.models.offline.scenes import Scene
-from libs.models.offline.selection import escaped, select
+from libs.models.offline.selection import escaped
 from libs.retrieval.words import Word
-from libs.skills import Effect, Need, ToolDefinition, selected, sources
+from libs.skills import Effect, Need, ToolDefinition, sources
 
 NewId = Callable[[], str]
 
@@ -103,8 +103,9 @@ def without_target(scene: Scene, goal: Goal) -> Scene:
 def ordered(intent: Intent) -> tuple[Goal, ...]:
     """As the person ordered them ("then"), else by effect: duplicates go before sorting, a report comes last.
 
-    A list that was asked for keeps its place among the changes. Beside a copy or an unpacked archive all is done as it
-    was said, for what is deleted first is not there any more; but duplicates go before there are new ones.
+    A list that was asked for keeps its place among the changes. Beside an archive that is unpacked, and beside a copy,
+    all is done as it was said, for what is deleted first is not there any more; but duplicates go before there are
+    copies.
     """
     goals = list(intent.goals)
     first = [goal for goal in goals if goal.clause.says("first")]
@@ -143,13 +144,11 @@ def spread(goal: Goal, scene: Scene) -> list[Scene]:
 
 def _archives(goal: Goal, scene: Scene) -> list[str]:
     """Of "unpack the zips", each: an archive is unpacked by itself, into a folder of its own."""
-    clause, ground = goal.clause, scene.ground
-    ends = any(place.target for place in places(clause, ground))
+    clause = goal.clause
+    ends = any(place.target for place in places(clause, scene.ground))
     if not clause.says("unpack") or ends or singles(clause) or any(map(file_like, clause.names)):
         return []
-    chosen, where = select(clause, ground, scene.categories).patterns, folders(clause, scene)[0]
-    held = ground.below(where) if clause.says("recursive") else ground.within(where)
-    return [path for path in held if is_archive(path) and selected(path, include=chosen, exclude=scene.exclude)]
+    return [path for path in held(clause, scene) if is_archive(path)]
 
 
 def plan_of(steps: Sequence[Draft], *, reasoning: str, new_id: NewId) -> Plan:

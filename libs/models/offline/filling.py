@@ -365,11 +365,16 @@ def _file(clause: Clause, scene: Scene) -> str | None:
 def _sole(clause: Clause, scene: Scene) -> list[str]:
     """ "The zip", where only one is there."""
     chosen = select(clause, scene.ground, scene.categories).patterns
+    there = [path for path in held(clause, scene) if selected(path, include=scene.only)]
+    return there if chosen and len(there) == 1 and (scene.only or quantities.singles(clause)) else []
+
+
+def held(clause: Clause, scene: Scene) -> list[str]:
+    """The files that the clause picks out, as far as they are known."""
     where = folders(clause, scene)[0]
+    chosen = select(clause, scene.ground, scene.categories).patterns
     inside = scene.ground.below(where) if clause.says("recursive") else scene.ground.within(where)
-    held = [path for path in inside if selected(path, include=chosen, exclude=scene.exclude)]
-    held = [path for path in held if selected(path, include=scene.only)]
-    return held if chosen and len(held) == 1 and (scene.only or quantities.singles(clause)) else []
+    return [path for path in inside if selected(path, include=chosen, exclude=scene.exclude)]
 
 
 def _files(clause: Clause, scene: Scene) -> list[str] | None:

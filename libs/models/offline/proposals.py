@@ -13,7 +13,6 @@ from typing import Any
 from libs.events.values import Plan, Step
 from libs.models.offline import phrasebook as say
 from libs.models.offline.answers import Speaker
-from libs.models.offline.choices import Choosing
 from libs.models.offline.ground import Ground
 from libs.retrieval.lexicon import Language
 from libs.skills import REFERENCE, Categories, ToolDefinition, selected
@@ -63,8 +62,8 @@ class _Teller:
     def __init__(self, plan: Plan, about: Proposing) -> None:
         self._steps = {step.ordinal: step for step in plan.steps}
         self._ground, self._language = about.ground, about.language
-        self._speaker = Speaker(about.language)
-        self._choosing = Choosing(about.language, about.categories, self._speaker.size)
+        self._speaker = Speaker(about.language, about.categories)
+        self._choosing = self._speaker.choosing
 
     def deed(self, step: Step, tool: ToolDefinition) -> str:
         form = say.DEEDS.get(step.tool)
@@ -73,10 +72,10 @@ class _Teller:
         args = {name: str(value) for name, value in step.args.items()}
         target = args.get("target", args.get("archive", ""))
         name = args.get("new_name") or args.get("name") or args.get("base") or args.get("query") or ""
-        end = say.TO[self._language].format(end=self._quoted(target)) if target and target != "." else ""
-        called = say.CALLED[self._language].format(name=self._quoted(name)) if name else ""
+        end = say.TO[self._language].format(end=self._choosing.quoted(target)) if target and target != "." else ""
+        called = say.CALLED[self._language].format(name=self._choosing.quoted(name)) if name else ""
         what = self._listed(step.args) if step.tool in LISTINGS else self._what(step)
-        told = form[self._language].format(what=what, end=end, called=called, name=self._quoted(name))
+        told = form[self._language].format(what=what, end=end, called=called, name=self._choosing.quoted(name))
         return " ".join(told.split())
 
     def idle(self, step: Step) -> bool:
@@ -114,11 +113,8 @@ class _Teller:
         include, exclude = args.get("include", ()), args.get("exclude", ())
         return [path for path in inside if selected(path, include=include, exclude=exclude)]
 
-    def _quoted(self, name: str) -> str:
-        return say.QUOTED[self._language].format(name=name)
-
     def _names(self, names: Sequence[str]) -> str:
-        shown = ", ".join(map(self._quoted, names[:FEW]))
+        shown = ", ".join(map(self._choosing.quoted, names[:FEW]))
         rest = len(names) - FEW
         if len(names) == 1:
             return shown

@@ -10,7 +10,7 @@ from libs.models.offline import quantities
 from libs.models.offline.clauses import Clause, Name, Named
 from libs.models.offline.drafting import paths
 from libs.models.offline.ends import makes_copies, open_end
-from libs.models.offline.filling import choosing, fill, filled_names, filters, folders
+from libs.models.offline.filling import choosing, fill, filled_names, filters, folders, held
 from libs.models.offline.goals import Goal
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
@@ -132,18 +132,18 @@ class Refusals:
         if number is None or not goal.tool.mutates or not picks or goal.clause.filters or goal.clause.says("number"):
             return None
         clause = choosing(goal.tool, goal.clause, scene)
-        held = _held(clause, scene)
-        if quantities.most(clause) or len(held) == number or _names_them(clause):
+        there = held(clause, scene)
+        if quantities.most(clause) or len(there) == number or _names_them(clause):
             return None
-        among = self.voice.among(held[:8])
+        among = self.voice.among(there[:8])
         return self.voice.asks(say.NO_SUCH_ONE, "paths", said=self.voice.said(goal.clause), among=among)
 
     def _one_of_several(self, goal: Goal, clause: Clause, scene: Scene, *, chosen: tuple[str, ...]) -> Unclear | None:
-        held = _held(clause, scene)
-        few = 0 < quantities.singles(clause) < len(held)
+        there = held(clause, scene)
+        few = 0 < quantities.singles(clause) < len(there)
         if not chosen or clause.names or not few or filters(clause, scene):
             return None
-        among = self.voice.among(held[:8])
+        among = self.voice.among(there[:8])
         return self.voice.asks(say.NO_SUCH_ONE, "paths", said=self.voice.said(goal.clause), among=among)
 
     def _that_folder(self, goal: Goal, scene: Scene) -> Unclear | None:
@@ -187,14 +187,6 @@ def _touched(goal: Goal, scene: Scene) -> list[str]:
     args = fill(goal.tool, goal.clause, scene).args
     params = (param for param, role in goal.tool.roles.items() if role in ("file", "files", "listed"))
     return [path for param in params for path in paths(args.get(param))]
-
-
-def _held(clause: Clause, scene: Scene) -> list[str]:
-    """The files that the clause picks out, as far as they are known."""
-    where = folders(clause, scene)[0]
-    chosen = select(clause, scene.ground, scene.categories).patterns
-    inside = scene.ground.below(where) if clause.says("recursive") else scene.ground.within(where)
-    return [path for path in inside if selected(path, include=chosen, exclude=scene.exclude)]
 
 
 def _names_them(clause: Clause) -> bool:

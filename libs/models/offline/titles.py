@@ -16,7 +16,7 @@ from libs.retrieval.words import words
 
 CALLED = re.compile(
     r"\b(?:called|named|titled|entitled|namens|genannt|mit (?:dem )?Namen|die .{1,20} hei(?:ss|ß)t|llamad[ao]s?"
-    r"|que se llame|de nombre|con (?:el )?nombre|titulad[ao])\s+",
+    r"|de nombre|con (?:el )?nombre|titulad[ao])\s+",
     re.IGNORECASE,
 )
 TITLED = re.compile(r"(?:[^\W\d_a-z][\w'-]*|\d[\w-]*)(?:[ ](?:[^\W\d_a-z][\w'-]*|\d[\w-]*))*(?:\.\w{1,7})?")
@@ -106,7 +106,7 @@ def titles(text: str) -> Iterator[Named]:
 
 SMALL = re.compile(
     r"\b(?:folder|directory|subfolder|ordner|unterordner|carpeta|subcarpeta)\s+(?:called|named|titled|namens"
-    r"|genannt|llamada|que se llame|de nombre)\s+"
+    r"|genannt|llamada|de nombre)\s+"
     r"(?=[^\W\d_])",
     re.IGNORECASE,
 )

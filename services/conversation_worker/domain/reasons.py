@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from libs.events.committee import DENIED, MORE_BELOW
-from libs.events.values import Json, StepState
+from libs.events.values import Json, StepState, refused
 from services.conversation_worker.domain import below
 from services.conversation_worker.domain.talk import Doing, Settled
 
 UNDO_WANTED = "UNDO_WANTED"
 """What the person wants is a rollback, which their client offers."""
-POLICY = "policy:"
-"""So begins what a step says that policy has denied, and no person."""
 
 
 def of(settled: Settled | None, steps: Sequence[Doing]) -> str | None:
     """None where it has changed something, or was only to look."""
     if settled is not None:
         return DENIED if not (settled.operations or settled.left_out) else None
-    if any(doing.state is StepState.DENIED and not (doing.error or "").startswith(POLICY) for doing in steps):
+    if any(refused(doing.state, doing.error) for doing in steps):
         return DENIED
     done = all(doing.state is StepState.SUCCEEDED for doing in steps)
     return MORE_BELOW if done and below.only(shown(steps)) else None
