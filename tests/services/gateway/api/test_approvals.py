@@ -28,7 +28,7 @@ async def _asked(home: House, http: httpx.AsyncClient, kind: str = "step") -> Ap
         items=({"id": "a"}, {"id": "b"}),
     )
     await home.worker_says(accepted["session_id"], TurnStarted(turn_id=turn, message_id=None, text="tidy"), asked)
-    await home.caught_up(accepted["session_id"], 3)
+    await home.seen(accepted["session_id"], lambda event: event.type == "approval.requested")
     return asked
 
 

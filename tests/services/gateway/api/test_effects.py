@@ -31,7 +31,7 @@ async def doubted(home: House, http: httpx.AsyncClient) -> ApprovalRequested:
         intent="0" * 64,
     )
     await home.worker_says(accepted["session_id"], TurnStarted(turn_id=turn, message_id=None, text="send it"), asked)
-    await home.caught_up(accepted["session_id"], 3)
+    await home.seen(accepted["session_id"], lambda event: event.type == "approval.requested")
     return asked
 
 
