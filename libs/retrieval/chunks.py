@@ -32,7 +32,7 @@ def _pieces(text: str, strategy: Strategy) -> list[str]:
 def _packed(pieces: list[str], size: int) -> Iterator[str]:
     held = ""
     for piece in pieces:
-        if len(held.rstrip()) + len(piece.rstrip()) > size and held:
+        if held and len(held) + len(piece.rstrip()) > size:
             yield held
             held = ""
         held += piece

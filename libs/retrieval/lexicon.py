@@ -31,7 +31,8 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         ),
         "de": (
             "losch* loesch* entfern* beseitig* weg wegwerfen wegschmeissen raus rausschmeissen deduplizier*"
-            " loswerden schmeiss* wirf tilge* eliminier* vernicht* ausradier* wegmach* wegschmeiss* fliegt_raus"
+            " loswerden schmeiss* wirf tilge* eliminier* vernicht* ausradier* wegmach*"
+            " wegnehm* wegschmeiss* fliegt_raus"
             " fliegen_raus kick in_den_papierkorb in_den_mull in_die_tonne loszuwerden entsorg* entledig*"
             " ausmist*"
         ),
@@ -103,7 +104,10 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             "lies lese lesen vorlesen auslesen was_steht steht offne offnen spalten spalte zeilen zeile felder"
             " eintrage parse parsen"
         ),
-        "es": "lee leer leeme lea abre abrir filas fila columnas columna campos que_dice que_pone dice registros",
+        "es": (
+            "lee leer leeme lea abre abrir filas fila lineas linea columnas columna campos que_dice que_pone dice"
+            " registros"
+        ),
     },
     "explain": {
         "en": (
@@ -141,7 +145,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             "find finds finding search searches searching look_for looking_for locate where_is where_are"
             " where_s hunt where_did where_the_hell wheres track_down seek grep wrote_down written_down"
             " write_down jotted_down noted_down made_a_note end_up_at what_happened_to where_has where_have"
-            " whereabouts"
+            " whereabouts where_did_i_write where_have_i_written where_did_i_mention"
         ),
         "de": (
             "such suche suchen sucht durchsuch* finde finden findet find wo_ist wo_sind wo_liegt wo_liegen"
@@ -156,11 +160,12 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "move": {
         "en": (
-            "move moves moved moving put puts shift transfer relocate collect collects gather stick go_into go_to"
+            "move moves moved moving put puts shift transfer relocate collect collects gather gathered collected"
+            " stick go_into go_to"
             " goes_into goes_to go_in belong belongs stash place_into drop_into throw_into bring should_go_into"
             " should_go_to should_go_in should_be_in should_be_put should_be_moved shove sling relocated lived"
             " live lives dump_into dump file_away park parks tuck tucked slot stow haul drag slide lump transport"
-            " carry deposit place_them place_it reside resides relocating dispatch plonk plop settle parked placed"
+            " carry place_them place_it reside resides relocating dispatch plonk plop settle parked placed"
             " shoved kept_in migrate"
         ),
         "de": (
@@ -227,7 +232,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "snake": {"en": "snake_case snakecase", "de": "", "es": ""},
     "swap": {
         "en": "replace replaces replacing substitute swap change_every",
-        "de": "ersetz* austausch* tausche",
+        "de": "ersetz* austausch* tausch*",
         "es": "reemplaza* reemplace* sustitu* sustituye",
     },
     "number": {
@@ -236,9 +241,9 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "numera* numere* consecutiv* correlativ* etcetera y_asi_sucesivamente",
     },
     "date": {
-        "en": "date dates their_date its_date modification_date",
-        "de": "datum anderungsdatum",
-        "es": "fecha fechas",
+        "en": "date dates their_date its_date modification_date chronologically",
+        "de": "datum anderungsdatum chronologisch",
+        "es": "fecha fechas cronologicamente",
     },
     "blank": {
         "en": "space spaces blank blanks whitespace",
@@ -257,7 +262,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "pack": {
         "en": (
-            "squash squeeze shrink zipped_up compress compresses compressing zip_up bundle gzip tarball"
+            "squash squeeze zipped_up compress compresses compressing zip_up bundle gzip tarball"
             " zipping archiving zip_file_of zip_of archive_of zip_from back_up backs_up backing_up wrap wraps"
             " package zipp zpi back_it_up back_them_up back_this_up"
         ),
@@ -499,7 +504,10 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     # How, and how not.
     "not": {
-        "en": "not don_t dont do_not never no without neither nor cannot nothing none",
+        "en": (
+            "not don_t dont do_not wouldn_t_like wouldn_t_want doesn_t mustn_t shouldn_t never no without neither nor"
+            " cannot nothing none"
+        ),
         "de": "nicht kein keine keinen keinem keiner nie niemals ohne nichts blo_nicht",
         "es": "no sin nunca jamas ni nada",
     },
@@ -531,12 +539,13 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "all": {
         "en": "all everything every each whole entire anything any",
-        "de": "alle alles allen aller gesamte* ganze ganzen jede* samtliche*",
+        "de": "alle alles allem allen aller gesamte* ganze ganzen jede* samtliche*",
         "es": "todo todos toda todas cualquier",
     },
     "recursive": {
         "en": (
             "recursively recursive all_subfolders in_subfolders its_subfolders including_subfolders"
+            " in_the_whole_folder in_the_entire_folder"
             " and_subfolders everywhere those_in_subfolders the_subfolders_too subfolders_too at_any_depth"
             " all_the_subfolders any_subfolder subfolders_as_well including_those_in_subfolders deep"
             " subfolders_included included_subfolders incl_subfolders every_folder_below"
@@ -548,14 +557,15 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "de": (
             "rekursiv allen_unterordnern uberall in_unterordnern den_unterordnern auch_in_unterordnern"
             " samt_unterordnern unterordner_eingeschlossen in_allen_ordnern aus_allen_ordnern in_jedem_ordner"
-            " allen_unterordnern aus_allen_unterordnern in_samtlichen_ordnern inklusive_unterordner"
+            " allen_unterordnern aus_allen_unterordnern in_samtlichen_ordnern inklusive_unterordner im_ganzen_ordner"
+            " im_gesamten_ordner in_dem_ganzen_ordner"
         ),
         "es": (
             "recursiv* todas_las_subcarpetas en_subcarpetas las_subcarpetas incluidas_las_subcarpetas"
             " en_todas_partes subcarpetas_incluidas incluyendo_subcarpetas en_total_contando en_todas_las_carpetas"
             " de_todas_las_carpetas por_todas_partes por_ahi en_cualquier_carpeta de_cualquier_carpeta"
             " en_cada_carpeta de_cada_carpeta y_subcarpetas y_sus_subcarpetas todas_sus_subcarpetas"
-            " en_cualquier_sitio en_cualquier_parte"
+            " en_cualquier_sitio en_cualquier_parte en_toda_la_carpeta en_la_carpeta_entera por_toda_la_carpeta"
         ),
     },
     "newest": {
@@ -618,15 +628,24 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "archivo archivos fichero ficheros cosas",
     },
     "folder": {
-        "en": "folder folders directory directories dir subfolder subfolders subdirectory subdirectories",
-        "de": "ordner ordnern verzeichnis verzeichnisse unterordner unterordnern mappe",
-        "es": "carpeta carpetas directorio directorios subcarpeta subcarpetas abre_una_carpeta abrir_una_carpeta",
+        "en": (
+            "folder folders directory directories dir subfolder subfolders subdirectory subdirectories"
+            " in_the_whole_folder in_the_entire_folder"
+        ),
+        "de": (
+            "ordner ordnern verzeichnis verzeichnisse unterordner unterordnern mappe im_ganzen_ordner"
+            " im_gesamten_ordner in_dem_ganzen_ordner"
+        ),
+        "es": (
+            "carpeta carpetas directorio directorios subcarpeta subcarpetas abre_una_carpeta abrir_una_carpeta"
+            " en_toda_la_carpeta en_la_carpeta_entera por_toda_la_carpeta"
+        ),
     },
     # What no skill does.
     "foreign": {
         "en": (
             "email emails mail send weather browse internet website translate translation print prints printing"
-            " play buy forward forwards youtube dropbox onedrive book phone encrypt decrypt convert resize"
+            " play buy forward forwards youtube dropbox onedrive book phone encrypt decrypt convert resize shrink"
             " crop edit install uninstall execute run runs"
             " command sudo curl wget ssh scp google upload download clone paste share deploy joke poem story"
             " recipe news stock stocks crypto shutdown reboot shred virus password passwords chmod chown"
@@ -673,7 +692,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
 
 FILLERS: dict[Language, str] = {
     "en": (
-        "still etc instead yuo pleas thnks telling tells um uh"
+        "still etc loose instead yuo pleas thnks telling tells um uh"
         " across throughout a an the teh hte thee including includes included incl i me my mine we us our you your"
         " yourself please pls plz kindly could can would will shall"
         " should may might want wanna need like d s t re ve m am is are was were be been being to of from for"
@@ -693,7 +712,7 @@ FILLERS: dict[Language, str] = {
         " honestly seriously"
         " frankly listen dear assistant damned freaking frigging effing stupid dumb lousy wretched stinking blasted"
         " crappy shitty silly eventually basically literally simply afterall finally promptly pronto immediately"
-        " three four five six seven eight nine ten eleven twelve"
+        " three four five six seven eight nine ten eleven twelve entirely wholly completely"
         " understood   straight pronto straightaway heck heaven heavens gosh sorry yikes dang darn darned"
         " cheers ta lads folks buddy pal chap dearie honey possible possibly forthwith henceforth onwards onward"
         " ought whether  hence therefore thus moreover furthermore besides_that exact precisely"
@@ -706,7 +725,7 @@ FILLERS: dict[Language, str] = {
         " thks tha ot fo"
     ),
     "de": (
-        "mehr exemplar exemplare als statt stattdessen"
+        "pro losen mehr exemplar exemplare als statt stattdessen"
         " der die das den dem des ein eine einen einem einer eines ich mir mich mein meine meinen meinem meiner"
         " wir uns unser du dir dich dein deine bitte mal doch und oder auch so dass ob von vom zu zum zur in im"
         " ins an am auf aus bei mit nach um fur fuer durch ist sind war sein hat haben habe kannst konntest"
@@ -740,7 +759,7 @@ FILLERS: dict[Language, str] = {
         " was"
     ),
     "es": (
-        "tengo tenemos"
+        "sueltos sueltas tengo tenemos"
         " el la lo los las un una unos unas yo me mi mis tu tus te se su sus nos y e o u de del al a en por para"
         " con que si ya muy favor porfavor porfa puedes puede podrias podria quiero quisiera necesito es son era"
         " ser estar hay ha he has dime di dame ahora rapido bien tambien asi pero como cada ella ello ellos segun"

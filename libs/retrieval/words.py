@@ -83,7 +83,8 @@ def language_of(text: str, *before: str) -> Language:
     may be English for want of anything else.
     """
     votes: Counter[Language] = Counter({"en": 0})
-    for token in TOKEN.findall(fold(text)):
+    tokens = TOKEN.findall(fold(text))
+    for token in tokens if len(text.strip()) > 1 else ():  # "y" and "s" answer in any language
         votes.update(_speakers(token))
     best: Language = max(("en", "de", "es"), key=lambda language: votes[language])
     tied = [*votes.values()].count(votes[best]) > 1 or not votes[best]

@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -20,6 +21,7 @@ from typing import Any
 
 from libs.retrieval import ContentIndex, Embedder, Found
 from libs.retrieval.content import under
+from libs.skills import selected
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import go_on
@@ -71,6 +73,7 @@ class Contents:
         top_k: int,
         *,
         within: str,
+        exclude: Sequence[str] = (),
         check: Callable[[], None] = go_on,
     ) -> tuple[Found, Unknown]:
         """The best matches that are still there, and what is not known. `check` raises once nobody waits any more."""
@@ -84,9 +87,10 @@ class Contents:
         self._indexes[view] = indexed
         if len(self._indexes) > KEPT_MOST:
             self._indexes.popitem(last=False)
-        unread = {path: why for path, why in indexed.unread.items() if under(path, within)}
+        kept = partial(selected, exclude=exclude)
+        unread = {path: why for path, why in indexed.unread.items() if under(path, within) and kept(path)}
         stale = len(now.keys() - indexed.known.keys() - indexed.unread.keys())
-        found = await indexed.index.find(query, top_k, within=within)
+        found = await indexed.index.find(query, top_k, within=within, keep=kept)
         return replace(found, matches=tuple(m for m in found.matches if m.path in now)), Unknown(stale, unread)
 
 

@@ -204,6 +204,7 @@ class Work:
                 args["query"],
                 args["top_k"],
                 within=args["path"],
+                exclude=args.get("exclude", ()),
                 check=wanted.check,
             )
         self._workspaces.keep(held.tenant, session, workspace)

@@ -78,12 +78,12 @@ def _aim(bench: Bench, paths: Sequence[str], args: Args, *, several: bool) -> tu
         return None, name
     target = bench.within(args["target"])
     listed = not isinstance(args["source"], str)
-    if name is not None or several or not paths or _is_its_folder(bench, paths[0], target, listed=listed):
+    if name is not None or several or not paths or is_its_folder(bench, paths[0], target, listed=listed):
         return target, name
     return _folder_of(target), basename(target)
 
 
-def _is_its_folder(bench: Bench, path: str, target: str, *, listed: bool) -> bool:
+def is_its_folder(bench: Bench, path: str, target: str, *, listed: bool) -> bool:
     """What a listing brought goes into a folder, be it one or many, unless the target has the ending of a file."""
     if listed and not bench.is_folder(target):
         return not any(letter.isalpha() for letter in split_suffix(basename(target))[1])

@@ -18,12 +18,14 @@ from libs.workspace.stage import Stage
 from libs.workspace.survey import Group
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import READS_MOST, Args, Bench, Done, human, many, topmost
-from services.tool_executor.domain.copying import copy_nodes
+from services.tool_executor.domain.copying import copy_nodes, is_its_folder
+from services.tool_executor.domain.counting import count_rows
 from services.tool_executor.domain.explaining import explain_node
 from services.tool_executor.domain.listing import admitted, chosen, further, inside, sizes, sought
 from services.tool_executor.domain.packing import pack_nodes
 from services.tool_executor.domain.parsing import parse_content
 from services.tool_executor.domain.renaming import rename_many
+from services.tool_executor.domain.sorting import sorting
 from services.tool_executor.domain.summarizing import summarize_texts
 from services.tool_executor.domain.survivors import shared_out
 from services.tool_executor.domain.unpacking import archive_contents, unpack_archive
@@ -136,13 +138,14 @@ def create_node(bench: Bench, args: Args) -> Done:
 
 
 def move_node(bench: Bench, args: Args) -> Done:
-    """Things into a folder or to a new name; with `by: extension_category`, each file into its category's folder."""
+    """Things into a folder or to a new name; with `by`, each file into the folder of its category, year or month."""
     sources = args["source"] if isinstance(args["source"], list) else [args["source"]]
     kept = list(bench.present(sources, strict=isinstance(args["source"], str)))
     target = bench.within(args["target"])
-    if args.get("by") == "extension_category":
-        return _sorted(bench, kept, target)
-    if len(sources) > 1 or bench.means_folder(sources[0] if sources else "", target):
+    if "by" in args:
+        return _moved(bench, *sorting(bench, kept, target, by=args["by"]))
+    listed = isinstance(args["source"], list)
+    if len(sources) > 1 or is_its_folder(bench, sources[0] if sources else "", target, listed=listed):
         made = bench.making(target) if kept else []
         moves = list(_into(bench, topmost(kept), target))
         return _moved(bench, [*made, *moves], [folder.path for folder in made])
@@ -205,6 +208,7 @@ PRIMITIVES: Mapping[str, Primitive] = {
     "archive_contents": archive_contents,
     "unpack_archive": unpack_archive,
     "parse_content": parse_content,
+    "count_rows": count_rows,
     "explain_node": explain_node,
     "summarize_texts": summarize_texts,
 }
@@ -250,29 +254,6 @@ def _into(bench: Bench, paths: Sequence[str], target: str) -> Iterator[Move]:
         name = free_name(basename(path), taken)
         taken.add(name)
         yield Move(path=path, target=join(target, name), reason=bench.reason)
-
-
-def _sorted(bench: Bench, paths: Sequence[str], target: str) -> Done:
-    """Each file into `target/<Category>`; a folder that lacks is made; no name is ever overwritten."""
-    stage, operations = bench.stage, list[AnyOperation]()
-    folders: dict[str, set[str]] = {}
-    made: list[str] = []
-    for path in paths:
-        if stage.get_metadata(path).kind != "file":
-            continue
-        category = bench.categories.category_of(basename(path))
-        folder = category if target == "." else join(target, category)
-        if folder not in folders:
-            folders[folder] = bench.names_in(folder)
-            if not bench.exists(folder):
-                operations.append(Create(path=folder, directory=True, reason=bench.reason))
-                made.append(folder)
-        if dirname(path) == folder:
-            continue
-        name = free_name(basename(path), folders[folder])
-        folders[folder].add(name)
-        operations.append(Move(path=path, target=join(folder, name), reason=bench.reason))
-    return _moved(bench, operations, made)
 
 
 def _moved(bench: Bench, operations: Sequence[AnyOperation], made: list[str]) -> Done:

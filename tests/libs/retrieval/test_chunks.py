@@ -37,3 +37,8 @@ def test_no_letter_is_lost_and_no_piece_is_too_long(text: str, strategy: Strateg
     pieces = chunks(text, strategy=strategy, size=size)
     assert all(0 < len(piece) <= size for piece in pieces)
     assert "".join("".join(pieces).split()) == "".join(text.split())
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=9), min_size=1), st.integers(9, 30))
+def test_no_word_is_cut_that_fits_into_a_piece(words: list[str], size: int) -> None:
+    assert " ".join(chunks(" ".join(words), size=size)).split() == words

@@ -58,6 +58,17 @@ async def test_words_inside_documents_are_found_and_shown_as_their_readers_see_t
         }
 
 
+async def test_what_is_left_out_is_neither_found_nor_told_as_unread(home: Dsns, tmp_path: Path) -> None:
+    without = ("search-files.search", {"query": "harbour", "top_k": 3, "path": ".", "exclude": ["old", "*.md"]})
+    async with house(home, tmp_path, model=mind(plan(without))) as at:
+        folder = at.folder("old/harbour.txt", "harbour.md")
+        (folder / "new.txt").write_text("the harbour at night")
+        (folder / "old" / "scan.pdf").write_bytes(samples.pdf(""))
+        told = await found(at)
+        assert [match["path"] for match in told.data.json_["matches"]] == ["new.txt"]
+        assert told.data.json_["unread"]["count"] == 0
+
+
 async def test_what_looks_like_words_in_a_binary_file_is_no_text(home: Dsns, tmp_path: Path) -> None:
     async with house(home, tmp_path, model=mind(plan(SEARCH))) as at:
         (at.folder() / "photo.jpg").write_bytes(b"\xff\xd8\xff harbour harbour")

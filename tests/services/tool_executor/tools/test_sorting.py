@@ -1,0 +1,67 @@
+"""Sorting files into folders: by category, and by the year or month of their last change."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.services.tool_executor.tools.conftest import Desk
+
+pytestmark = pytest.mark.requirement("S4-18", "S4-59")
+SORT = "organize-by-type.sort"
+
+
+@pytest.fixture
+def album(desk: Desk) -> Desk:
+    desk.write("beach.jpg", "1", at="2024-12-31T23:59:59")
+    desk.write("snow.jpg", "2", at="2025-01-01T00:00")
+    desk.write("letter.txt", "3", at="2025-01-31T12:00")
+    desk.write("2025/snow.jpg", "4", at="2019-05-05T00:00")
+    desk.write("old/ski.jpg", "5", at="2024-02-01T00:00")
+    desk.scan()
+    return desk
+
+
+def sort(at: Desk, by: str, **args: object) -> dict[str, str]:
+    done = at.run(SORT, **{"source": at.listed(), "by": by, **args})
+    return {move["from"]: move["to"] for move in done.data["moved"]}
+
+
+def test_each_file_goes_into_the_folder_of_the_year_of_its_last_change_and_no_name_is_lost(album: Desk) -> None:
+    assert sort(album, "year") == {
+        "beach.jpg": "2024/beach.jpg",
+        "letter.txt": "2025/letter.txt",
+        "snow.jpg": "2025/snow (2).jpg",
+    }
+
+
+def test_months_sort_as_their_folders_do(album: Desk) -> None:
+    assert set(sort(album, "month").values()) == {"2024-12/beach.jpg", "2025-01/letter.txt", "2025-01/snow.jpg"}
+
+
+def test_folders_of_years_come_to_be_in_the_folder_that_was_named(album: Desk) -> None:
+    assert sort(album, "year", source=["old/ski.jpg"], target="old") == {"old/ski.jpg": "old/2024/ski.jpg"}
+
+
+def test_sorting_twice_changes_nothing(album: Desk) -> None:
+    sort(album, "year")
+    assert album.run(SORT, source=album.listed(recursive=True, path="2024"), by="year").applied is None
+
+
+def test_sorted_files_keep_their_dates_and_go_back_byte_for_byte(album: Desk) -> None:
+    before = album.seen()
+    sort(album, "year")
+    album.commit()
+    assert album.seen()["2024/beach.jpg"] == before["beach.jpg"]
+    album.roll_back()
+    assert album.seen() == before
+
+
+def test_what_was_made_just_now_has_no_date_and_is_left_and_told(album: Desk) -> None:
+    album.run("manage-files.create", path=".", name="new.txt", type="file", content="x")
+    done = album.run(SORT, source=["new.txt"], by="year")
+    assert (done.applied, done.warnings) == (None, ("new.txt has no date yet and was left where it is.",))
+
+
+def test_a_type_is_still_what_sorting_is_by_where_nothing_is_said(album: Desk) -> None:
+    done = album.run(SORT, source=["beach.jpg", "letter.txt"])
+    assert [move["to"] for move in done.data["moved"]] == ["Images/beach.jpg", "Documents/letter.txt"]
