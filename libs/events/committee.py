@@ -21,6 +21,8 @@ class Exchange(Value):
     answer: str
     reason: str | None = None
     """That of its end, where there was one."""
+    shown: tuple[str, ...] = ()
+    """The files that it has named, in their order; none where it has changed them, or named too many to remember."""
 
 
 class Task(Value):

@@ -70,7 +70,13 @@ class Unclear:
     missing: tuple[str, ...] = ()
     usage: Usage = FREE
     offers: tuple[Offer, ...] = ()
-    """What the question itself names to choose from; "yes" takes the first."""
+    """What the question itself names to choose from; "yes" takes the first of what would be done."""
+    about: str = ""
+    """The words of the request that it asks about, as they were written."""
+    named: tuple[str, ...] = ()
+    """The files that it speaks of: what "those" means in the reply."""
+    partly: bool = False
+    """Is all but what it is about understood, and waits for a yes?"""
 
 
 PlannerOutcome = Drafted | Answered | Unclear

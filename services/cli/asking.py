@@ -65,6 +65,9 @@ class Terminal:
                 if left_out := self._leave_out(items, some["which"]):
                     return {"verdict": "override", "exclude": left_out}
                 continue
+            if items and phrases.SHOW_ALL.fullmatch(said):
+                self._screen.items(items, len(items))
+                continue
             match heard(said):
                 case Heard.YES:
                     return {"verdict": "approve"}

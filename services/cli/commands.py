@@ -26,7 +26,7 @@ from services.cli.errors import NOT_DONE, NobodyToAsk, Usage
 from services.cli.evaluating.command import evaluate
 from services.cli.following import MORE_BELOW, UNDO_WANTED, Ended, follow, outcome
 from services.cli.operators import admin, dlq
-from services.cli.show import JsonLines, Screen, Watcher, diff_of
+from services.cli.show import JsonLines, Screen, Watcher, diff_of, taken_back
 from services.cli.terminal import Json, connected, console, errors_console, interactive, print_json
 
 if TYPE_CHECKING:
@@ -146,6 +146,8 @@ def chat(
     """Talk; Ctrl-D ends it. Questions that are still open are asked first."""
     with connected() as client:
         screen = Screen(console, verbose=verbose)
+        if not phrases.told_here():
+            _as_before(client, screen)
         root = _root(client, folder, False, screen) if session is None else None
         goes_on = session is not None
         mode = _mode(ask, hitl)
@@ -374,7 +376,7 @@ def _offer_undo(client: Client, room: Room) -> None:
     for one in client.get("/v1/sessions", limit=LOOKED_BACK)["sessions"]:
         if one["root"] == root and (last := _last_change(client, one["session_id"])) is not None:
             room.screen.say("")
-            diff_of(room.screen, last["diff"])
+            diff_of(room.screen, taken_back(last["diff"]))
             if room.person.agrees(room.screen.words(phrases.UNDO_LAST), enter=False):
                 _undone(client, room, one["session_id"])
             return
@@ -427,6 +429,7 @@ def _room(session: str, screen: Screen, *, as_json: bool = False, yes: bool = Fa
 
 def _say(client: Client, room: Room, text: str, *, hitl: str | None = None) -> Ended | None:
     """How it ended, once the person wants nothing else instead; None where they have left it, or stopped it."""
+    room.screen.hears(text)
     ended = _turn(client, room, text, hitl=hitl)
     while ended is not None and (wanted := room.wants_next(ended)) is not None:
         ended = _turn(client, room, wanted, hitl=hitl)
@@ -474,6 +477,13 @@ def _resume(client: Client, room: Room) -> None:
             _talk(client, room, wanted, hitl=None)
 
 
+def _as_before(client: Client, screen: Screen) -> None:
+    """A terminal that tells no language is spoken to in that of what was asked last."""
+    titles = [str(one["title"]) for one in client.get("/v1/sessions", limit=SPOKEN_BACK)["sessions"] if one["title"]]
+    if titles:
+        screen.hears(*titles)
+
+
 def _line() -> str | None:
     """What the person types; None at the end."""
     try:
@@ -502,6 +512,8 @@ def _session(client: Client, session: str | None) -> str:
 
 
 ID_LETTERS = 36
+SPOKEN_BACK = 3
+"""Sessions by which it is told which language a person speaks."""
 LOOKED_BACK = 30
 """Sessions among which the last change is looked for."""
 

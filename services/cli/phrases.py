@@ -17,11 +17,15 @@ Phrases = Mapping["Language", str]
 
 PLAN: Phrases = {"en": "What I will do:", "de": "Das habe ich vor:", "es": "Lo que voy a hacer:"}
 CHANGES: Phrases = {"en": "changes files", "de": "ändert Dateien", "es": "cambia archivos"}
-MORE: Phrases = {"en": "… and {n} more", "de": "… und {n} weitere", "es": "… y {n} más"}
+MORE: Phrases = {
+    "en": "… and {n} more: say “show all”",
+    "de": "… und {n} weitere: sag „zeig alle“",
+    "es": "… y {n} más: di «muestra todo»",
+}
 MORE_CHANGES: Phrases = {
-    "en": "… and {n} more: `suma diff` shows them",
-    "de": "… und {n} weitere: `suma diff` zeigt sie",
-    "es": "… y {n} más: `suma diff` los muestra",
+    "en": "… and {n} more: say “show all”, or `suma diff`",
+    "de": "… und {n} weitere: sag „zeig alle“, oder `suma diff`",
+    "es": "… y {n} más: di «muestra todo», o `suma diff`",
 }
 WHOLE: Phrases = {
     "en": "All of it ({size}): suma fetch {id}",
@@ -44,6 +48,21 @@ CONFLICT: Phrases = {
     "es": "{name} (lo cambió otra persona)",
 }
 SAME: Phrases = {"en": "same as {keep}", "de": "gleich wie {keep}", "es": "igual que {keep}"}
+PACKS: Phrases = {"en": "holds {files}: {of}", "de": "darin {files}: {of}", "es": "contiene {files}: {of}"}
+FILES: Mapping[Language, tuple[str, str]] = {
+    "en": ("file", "files"),
+    "de": ("Datei", "Dateien"),
+    "es": ("archivo", "archivos"),
+}
+ALL_HERE: Phrases = {"en": "all that is here", "de": "alles hier", "es": "todo lo que hay aquí"}
+AND_MORE: Phrases = {"en": "and {n} more", "de": "und {n} weitere", "es": "y {n} más"}
+BACK: Mapping[str, Phrases] = {
+    "moved": {"en": "back to {path}", "de": "zurück nach {path}", "es": "de vuelta a {path}"},
+    "created": {"en": "comes back", "de": "kommt zurück", "es": "vuelve"},
+    "deleted": {"en": "goes again", "de": "verschwindet wieder", "es": "desaparece otra vez"},
+    "changed": {"en": "back as it was", "de": "wieder wie zuvor", "es": "como estaba"},
+}
+"""What taking a change back does."""
 COPY: Phrases = {"en": "a copy of {source}", "de": "eine Kopie von {source}", "es": "una copia de {source}"}
 DIFF: Mapping[str, Mapping[Language, tuple[str, str]]] = {
     "count": {"en": ("change", "changes"), "de": ("Änderung", "Änderungen"), "es": ("cambio", "cambios")},
@@ -227,6 +246,13 @@ WITHOUT_YOU: Phrases = {
 }
 SOME = re.compile(r"(?:x|exclude)(?:\s+(?P<which>[\d\s,-]+))?", re.IGNORECASE)
 """Some are left out: those that are asked for then, or the numbers that stand there."""
+SHOW_ALL = re.compile(
+    r"\W*(?:(?:show|list|see|zeige?|liste|mu[eé]stra(?:me)?|ense[ñn]a(?:me)?|ver|lista)(?:\W+(?:me|mir|bitte|please|por\s+favor))*)?"
+    r"(?:\W*(?:all|everything|(?:all\s+of\s+)?them(?:\s+all)?|more|the\s+(?:rest|others?)|alles?|mehr|den\s+rest|die\s+(?:anderen|übrigen)"
+    r"|todos?|todas|m[aá]s|el\s+resto|l[oa]s\s+(?:dem[aá]s|otr[oa]s))(?:\s+\d+)?)\W*",
+    re.IGNORECASE,
+)
+"""All of what is asked about is to be seen first."""
 
 
 def language_of(text: str, *before: str) -> Language:
@@ -237,10 +263,15 @@ def language_of(text: str, *before: str) -> Language:
     return words.language_of(text, *before) if text.strip() else spoken_here()
 
 
-def spoken_here() -> Language:
-    """The language that the terminal is set to (POSIX, 8.2), English where it is none of ours."""
+def told_here() -> str:
+    """What the terminal is set to (POSIX, 8.2); nothing where it is set to no language."""
     here = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
-    match here[:2]:
+    return "" if here.partition(".")[0] in ("C", "POSIX") else here
+
+
+def spoken_here() -> Language:
+    """The language of the terminal, English where it is none of ours."""
+    match told_here()[:2]:
         case "de":
             return "de"
         case "es":

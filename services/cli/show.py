@@ -115,6 +115,10 @@ class Screen:
             show(event)
         self._move(event.type)
 
+    def hears(self, text: str, *before: str) -> None:
+        """A person has said something: from now on they are spoken to in its language."""
+        self.language = phrases.language_of(text, *before, *self._spoken)
+
     def pause(self) -> None:
         self._break()
         self.pause_status()
@@ -197,7 +201,7 @@ class Screen:
         sign, style = SIGNS.get(data["state"], ("✘", "red"))
         # A person who has stopped something knows why.
         told = (data["reason"], data["detail"]) if self.verbose or data["state"] != "cancelled" else ()
-        why = ": ".join(words.line(part, 300) for part in told if part)
+        why = self._why(": ".join(words.line(part, 300) for part in told if part))
         self.say(f"{sign} {self._state(data['state'])}{f' ({why})' if why else ''}", style)
 
     # The way there
@@ -267,7 +271,7 @@ class Screen:
             self._ended(data, now)
         elif data["state"] not in ("succeeded", "rolled_back") and not _denied_by_a_person(data):
             sign, style = SIGNS[data["state"]]
-            why = f": {words.line(data['error'], 300)}" if data["error"] else ""
+            why = f": {self._why(words.line(data['error'], 300))}" if data["error"] else ""
             self.say(f"{sign} {_of(data)} – {self._state(data['state'])}{why}", style)
         if result := data.get("result"):
             size, id = words.size(result["size"]), words.line(result["asset_id"])
@@ -287,8 +291,7 @@ class Screen:
         question = event.data
         self.say(f"\n? {words.plain(question['title'])}", "bold yellow")
         if question["kind"] == "commit" and question["diff"] is not None:
-            twins = {item["id"]: item["same_as"] for item in question["items"] if "same_as" in item}
-            diff_of(self, question["diff"], twins=twins)
+            diff_of(self, question["diff"], items=question["items"])
         else:
             self._args(question["args"])
             self.items(question["items"], ITEMS_SHOWN)
@@ -334,6 +337,14 @@ class Screen:
             # Told at the end, unless the answer does.
             self._outcome = self.words(said, n=self.changes(data["operations"]))
 
+    def _why(self, error: str) -> str:
+        """In plain words; who wants to know all of it gets the codes."""
+        if self.verbose or not error:
+            return error
+        from libs.events import reasons  # not needed where all went well
+
+        return reasons.plain(error, self.language)
+
     def _state(self, state: str) -> str:
         return self.words(phrases.STATES[state]) if state in phrases.STATES else words.line(state)
 
@@ -353,13 +364,13 @@ def _of(step: Mapping[str, Any]) -> str:
 
 
 def diff_of(
-    screen: Screen, diff: Mapping[str, Any], *, most: int = SHOWN, twins: Mapping[str, str] | None = None
+    screen: Screen, diff: Mapping[str, Any], *, most: int = SHOWN, items: Sequence[Mapping[str, Any]] = ()
 ) -> None:
-    """A diff as lines, with its sums at the end. `twins` names for a duplicate that goes the one that stays."""
-    language, same = screen.language, twins or {}
+    """A diff as lines, with its sums at the end; the `items` of a question know more of its entries."""
+    language, known = screen.language, {item["id"]: item for item in items}
     for entry in diff["entries"][:most]:
-        known = {**entry, "same_as": same[entry["path"]]} if entry["path"] in same else entry
-        screen.say(f"  {words.change(known, language)}", STYLES.get(entry["change"], ""))
+        told = {**known.get(entry["path"], {}), **entry}
+        screen.say(f"  {words.change(told, language)}", STYLES.get(entry["change"], ""))
     if diff["count"] > most:
         n = diff["count"] - min(most, len(diff["entries"]))
         screen.say(f"  {screen.words(phrases.MORE_CHANGES, n=n)}", "dim")
@@ -369,6 +380,23 @@ def diff_of(
     if diff["bytes_freed"]:
         sums.append(screen.words(phrases.FREED, size=words.size(diff["bytes_freed"])))
     screen.say(f"  {': '.join(filter(None, (screen.changes(sum(numbers.values())), ', '.join(sums))))}", "bold")
+
+
+OPPOSITE = {"created": "deleted", "deleted": "created", "moved": "moved", "changed": "changed"}
+
+
+def taken_back(diff: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What undoing a diff does: the same changes the other way."""
+    numbers = {change: diff[other] for change, other in OPPOSITE.items()}
+    return {**diff, **numbers, "bytes_freed": 0, "entries": [*map(_back, diff["entries"])]}
+
+
+def _back(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was made goes, be it a copy or not; what was moved goes where it came from."""
+    told = {**entry, "change": OPPOSITE[entry["change"]], "back": True}
+    return told | (
+        {"path": entry["source"], "source": entry["path"]} if entry["change"] == "moved" else {"source": None}
+    )
 
 
 def _counted(what: str, number: int, language: Language) -> str:

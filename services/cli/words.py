@@ -46,7 +46,7 @@ def item(entry: Mapping[str, Any], language: Language = "en") -> str:
         case {"id": name, "conflict": True}:
             return phrases.CONFLICT[language].format(name=line(name))
         case {"id": name, "change": str(kind)}:
-            return f"{SIGNS.get(kind, '?')} {line(name)}{_twin(entry, language)}"
+            return f"{SIGNS.get(kind, '?')} {line(name)}{_known(entry, language)}"
         case _:
             return line(entry.get("id", entry))
 
@@ -59,17 +59,34 @@ def change(entry: Mapping[str, Any], language: Language = "en") -> str:
     sign, path = SIGNS.get(entry["change"], "?"), line(entry["path"])
     ending = "/" if entry.get("kind") == "directory" else ""
     match entry:
+        case {"back": True, "source": str(source)}:
+            return f"{sign} {line(source)} → {phrases.BACK['moved'][language].format(path=f'{path}{ending}')}"
+        case {"back": True, "change": what} if what in phrases.BACK:
+            return f"{sign} {path}{ending} ({phrases.BACK[what][language]})"
         case {"change": "created", "source": str(source)}:
             return f"{sign} {path}{ending} ({phrases.COPY[language].format(source=line(source))})"
         case {"source": str(source)}:
             return f"{sign} {line(source)} → {path}{ending}"
         case _:
-            return f"{sign} {path}{ending}{_twin(entry, language)}"
+            return f"{sign} {path}{ending}{_known(entry, language)}"
 
 
-def _twin(entry: Mapping[str, Any], language: Language) -> str:
-    """Of a duplicate that goes, which one stays."""
-    return f" ({phrases.SAME[language].format(keep=line(entry['same_as']))})" if "same_as" in entry else ""
+def _known(entry: Mapping[str, Any], language: Language) -> str:
+    """Of a duplicate that goes, which one stays; of a new archive, what is in it."""
+    if "same_as" in entry:
+        return f" ({phrases.SAME[language].format(keep=line(entry['same_as']))})"
+    return f" ({_packed(entry['packs'], language)})" if "packs" in entry else ""
+
+
+def _packed(packs: Mapping[str, Any], language: Language) -> str:
+    one, many = phrases.FILES[language]
+    number = int(packs["files"])
+    names = [phrases.ALL_HERE[language] if path == "." else line(path) for path in packs["of"]]
+    more = [phrases.AND_MORE[language].format(n=packs["more"])] if packs["more"] else []
+    told = phrases.PACKS[language].format(
+        files=f"{number} {one if number == 1 else many}", of=", ".join((*names, *more))
+    )
+    return told.removesuffix(": ")
 
 
 def _spelled(letter: str) -> str:

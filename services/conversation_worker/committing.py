@@ -15,6 +15,8 @@ from services.conversation_worker.office import COMMIT, Office, recorded
 from services.conversation_worker.scene import Scene
 
 EXPIRY = "expiry"
+NAMED_MOST = 3
+"""Of what an archive was made of."""
 
 
 async def ask(office: Office, scene: Scene, conflicts: tuple[str, ...] = (), trouble: str = "") -> None:
@@ -33,7 +35,7 @@ async def ask(office: Office, scene: Scene, conflicts: tuple[str, ...] = (), tro
         digest=binding.of_commit(
             diff=diff, rule=decision.rule, obligations=decision.obligations, epoch=scene.session.epoch
         ),
-        items=bounds.items(_items(diff, conflicts, _twins(scene))),
+        items=bounds.items(_items(diff, conflicts, {**_twins(scene), **_packed(scene)})),
     )
     scene.ask(approval)
     turns.move(scene, TurnState.AWAITING_COMMIT)
@@ -100,16 +102,32 @@ def _diff(scene: Scene) -> Diff:
     return scene.turn.diff
 
 
-def _items(diff: Diff, conflicts: tuple[str, ...], twins: Mapping[str, str]) -> Iterator[Json]:
+def _items(diff: Diff, conflicts: tuple[str, ...], known: Known) -> Iterator[Json]:
     yield from ({"id": path, "conflict": True} for path in conflicts)
     for entry in diff.entries:
         if entry.path not in conflicts:
-            twin = {"same_as": twins[entry.path]} if entry.change == "deleted" and entry.path in twins else {}
-            yield {"id": entry.path, "change": entry.change, **twin}
+            yield {"id": entry.path, "change": entry.change, **known.get((entry.change, entry.path), {})}
 
 
-def _twins(scene: Scene) -> dict[str, str]:
+Known = Mapping[tuple[str, str], Mapping[str, Json]]
+"""By change and path, what a person should know of it that no diff can tell."""
+
+
+def _twins(scene: Scene) -> Known:
     """For each duplicate that goes, the one that stays; of more groups than args hold, none."""
     listed = [(doing.args or {}).get("groups") for doing in scene.talk.current()]
     groups = [group for found in listed if isinstance(found, list) for group in found]
-    return {path: str(group["keep"]) for group in groups if "keep" in group for path in group.get("remove", ())}
+    kept = [(path, str(group["keep"])) for group in groups if "keep" in group for path in group.get("remove", ())]
+    return {("deleted", path): {"same_as": keep} for path, keep in kept}
+
+
+def _packed(scene: Scene) -> Known:
+    """For each new archive, how many files it holds and what was packed; of more paths than args hold, the number."""
+    told: dict[tuple[str, str], Mapping[str, Json]] = {}
+    for doing in scene.talk.current():
+        found, paths = doing.data.json_ if doing.data is not None else None, (doing.args or {}).get("paths")
+        if isinstance(found, Mapping) and {"archive", "files"} <= found.keys():
+            of = paths if isinstance(paths, list) else []
+            packs = {"files": found["files"], "of": of[:NAMED_MOST], "more": len(of[NAMED_MOST:])}
+            told["created", str(found["archive"])] = {"packs": packs}
+    return told

@@ -18,9 +18,9 @@ from libs.events.committee import Exchange, Task
 from libs.events.values import Body, Observation, StepState, Usage
 from libs.leases.ports import Start
 from libs.telemetry import metrics
-from services.conversation_worker.domain import bounds
+from services.conversation_worker.domain import bounds, naming
 from services.conversation_worker.domain.analysis import analyse
-from services.conversation_worker.domain.talk import HISTORY_MOST, Doing, Ending, Letter, Talk, Turn, TurnState
+from services.conversation_worker.domain.talk import Doing, Ending, Letter, Talk, Turn, TurnState
 from services.conversation_worker.office import COMMIT, Office
 from services.conversation_worker.scene import Scene
 
@@ -177,14 +177,23 @@ def complete(office: Office, scene: Scene, text: str, usage: Usage | None = None
         MessageCompleted(turn_id=turn.turn_id, message_id=message_id, text=text, usage=usage or turn.usage),
         _memory(turn.letter, message_id, "answer", text),
     )
-    history = (*scene.session.history, Exchange(text=turn.letter.text[:2000], answer=text[:2000], reason=reason))
-    scene.set_session(history=history[-HISTORY_MOST:])
+    _remember(scene, text, reason)
     finish(office, scene, Ending(state=TurnState.COMPLETED, reason=reason))
+
+
+def _remember(scene: Scene, answer: str, reason: str | None) -> None:
+    """Put the turn to the session's working memory."""
+    shown, steps = naming.named(scene.turn.settled, scene.talk.steps), scene.talk.steps
+    told = Exchange(text=scene.turn.letter.text[:2000], answer=answer[:2000], reason=reason, shown=shown)
+    scene.set_session(history=naming.remembered(scene.session.history, told, talked=not steps))
 
 
 def finish(office: Office, scene: Scene, ending: Ending) -> None:
     """End the turn, and take the next letter out of the mailbox."""
     turn = scene.turn
+    if turn.asked and ending.state in (TurnState.REFUSED, TurnState.FAILED):
+        # The next message may ask why, or say how else.
+        _remember(scene, ending.detail, ending.reason)
     scene.lapse("cancelled")
     # What is left asks whether something happened: nobody waits for the answer any more, but it is still to be given.
     scene.end(*(approval.approval_id for approval in scene.talk.approvals if approval.open))

@@ -240,6 +240,28 @@ async def test_what_is_in_subfolders_only_is_asked_about_and_taken_by_a_yes(live
     assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
 
 
+async def test_what_was_found_can_be_seen_whole_pointed_at_and_asked_about(live: House) -> None:
+    folder = mess(live.folder / "pointed")
+    for n in range(45):
+        (folder / f"n{n:02}.tmp").touch()
+    with Terminal(live, "chat", "--in", str(folder)) as terminal:
+        await terminal.answer("›", "finde die tmp-Dateien")
+        await terminal.answer("Sag „zeig den Rest“", None)
+        await terminal.answer("›", "die anderen 25")
+        await terminal.answer("„n44.tmp“", None)
+        await terminal.answer("›", "lösche diese 45 Dateien")
+        await terminal.answer("45 Änderungen ausführen?", None)
+        await terminal.answer("5 weitere: sag „zeig alle“", None)
+        await terminal.answer("[j]a", "zeig alle")
+        await terminal.answer("45. - n44.tmp", None)
+        await terminal.answer("[j]a", "lieber nicht")
+        await terminal.answer("›", "warum nicht?")
+        await terminal.answer("Weil du nein dazu gesagt hast", None)
+        await terminal.answer("›", CTRL_D)
+        assert await terminal.end() == 0
+    assert len(names(folder)) == 49
+
+
 async def test_a_rollback_without_a_session_names_the_last_one_that_changed_something(live: House) -> None:
     folder = mess(live.folder / "older")
     assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
@@ -257,6 +279,7 @@ async def test_what_was_done_last_is_undone_by_saying_so(live: House) -> None:
     assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
     with Terminal(live, "chat", "--in", str(folder)) as terminal:
         await terminal.answer("›", "undo that")
+        await terminal.answer("back to a.txt", None)
         await terminal.answer("Undo this, the last change here?", "y")
         await terminal.answer("Rolled back", None)
         await terminal.answer("›", CTRL_D)

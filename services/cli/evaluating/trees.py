@@ -147,7 +147,7 @@ class _Draft:
             for path in matching(self.before, pattern):
                 if path not in gone:
                     new = join(target, basename(path)) if target.endswith("/") else target
-                    yield path, new.replace("{date}", self.before[path].day)
+                    yield path, _dated(new, self.before[path].day)
 
     def _move(self, moves: Mapping[str, str]) -> None:
         """All at once, so that names may be exchanged."""
@@ -187,6 +187,10 @@ def _field(name: str) -> Iterator[None]:
         yield
     except BadCases as error:
         raise BadCases(f"{name}: {error}") from None
+
+
+def _dated(name: str, day: str) -> str:
+    return name.replace("{date}", day).replace("{month}", day[:7]).replace("{year}", day[:4])
 
 
 def _orders(tree: Tree, expected: Expected) -> Iterator[dict[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from libs.events import reasons
 from libs.events.committee import DENIED, MORE_BELOW
 from libs.events.values import Json, StepState, refused
 from services.conversation_worker.domain import below
@@ -14,11 +15,13 @@ UNDO_WANTED = "UNDO_WANTED"
 
 
 def of(settled: Settled | None, steps: Sequence[Doing]) -> str | None:
-    """None where it has changed something, or was only to look."""
+    """The code of what kept it from it; None where it has changed something, or was only to look."""
     if settled is not None:
         return DENIED if not (settled.operations or settled.left_out) else None
     if any(refused(doing.state, doing.error) for doing in steps):
         return DENIED
+    if failed := next((code for doing in steps if doing.error and (code := reasons.code(doing.error))), None):
+        return failed
     done = all(doing.state is StepState.SUCCEEDED for doing in steps)
     return MORE_BELOW if done and below.only(shown(steps)) else None
 

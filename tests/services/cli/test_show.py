@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from services.cli.show import Screen, diff_of
+from services.cli.show import Screen, diff_of, taken_back
 from services.cli.streams import Seen
 from tests.services.cli.gateway import Event, asked, event
 
@@ -134,7 +134,8 @@ def test_a_step_that_was_not_done_says_so_and_why() -> None:
 def test_a_step_that_a_person_refused_is_no_news_to_them_and_one_that_policy_denied_is() -> None:
     refused = step(2, state="denied", summary="", error="a person said no")
     assert shown(event(1, "step.changed", **refused)) == ""
-    assert "policy: too far" in shown(event(1, "step.changed", **{**refused, "error": "policy: too far"}))
+    denied = event(1, "step.changed", **{**refused, "error": "policy: too far"})
+    assert "the rules here do not allow it: too far" in shown(denied)
 
 
 def test_what_is_said_around_a_turn_follows_the_language_of_the_request() -> None:
@@ -232,6 +233,33 @@ def test_of_a_duplicate_that_goes_the_diff_names_the_one_that_stays() -> None:
     assert "- 1.txt\n" in text
 
 
+def test_of_a_new_archive_the_diff_says_how_many_files_it_holds_and_of_what() -> None:
+    entry = {"change": "created", "path": "accounts 2021.zip", "source": None, "kind": "file", "size": 900}
+    packed = {**diff(0), "count": 1, "created": 1, "deleted": 0, "entries": [entry]}
+    items = [{"id": entry["path"], "change": "created", "packs": {"files": 6, "of": ["Accounts/2021"], "more": 0}}]
+    text = shown(begun("zip it"), asked(2, "a1", kind="commit", diff=packed, items=items))
+    assert "+ accounts 2021.zip (holds 6 files: Accounts/2021)" in text
+
+
+def test_what_an_undo_does_is_shown_and_not_what_was_done() -> None:
+    entries = [
+        {"change": "moved", "path": "Bills/a.pdf", "source": "a.pdf", "kind": "file", "size": 1},
+        {"change": "created", "path": "copy.pdf", "source": "a.pdf", "kind": "file", "size": 1},
+        {"change": "deleted", "path": "old", "source": None, "kind": "directory", "size": 1},
+        {"change": "changed", "path": "b.txt", "source": None, "kind": "file", "size": 1},
+    ]
+    done = {"version": 1, "count": 4, "created": 1, "changed": 1, "deleted": 3, "moved": 1, "bytes_freed": 9}
+    console = Console(file=io.StringIO(), width=200)
+    diff_of(Screen(console), taken_back({**done, "entries": entries}))
+    assert said(console).splitlines() == [
+        "  > Bills/a.pdf → back to a.pdf",
+        "  - copy.pdf (goes again)",
+        "  + old/ (comes back)",
+        "  ~ b.txt (back as it was)",
+        "  6 changes: 3 created, 1 changed, 1 moved, 1 deleted",
+    ]
+
+
 def test_a_deleted_folder_counts_as_all_that_it_holds() -> None:
     folder = {**diff(1), "deleted": 4, "created": 2}
     assert "6 changes: 2 created, 4 deleted" in shown(asked(1, "a1", kind="commit", diff=folder))
@@ -251,7 +279,7 @@ def test_files_that_someone_else_changed_are_listed() -> None:
 
 def test_a_refusal_is_shown_with_its_reason() -> None:
     ended = event(1, "turn.ended", state="refused", reason="POLICY_DENIED", detail="not allowed")
-    assert shown(ended).strip() == "✘ refused (POLICY_DENIED: not allowed)"
+    assert shown(ended).strip() == "✘ refused (the rules here do not allow it: not allowed)"
 
 
 def test_a_person_who_stopped_a_turn_is_not_told_why() -> None:

@@ -36,6 +36,16 @@ def test_a_group_of_duplicates_says_what_stays_and_what_goes() -> None:
     assert words.item(group) == "keep a.txt, remove b.txt, c.txt"
 
 
+def test_of_many_things_that_were_packed_the_first_are_named() -> None:
+    packs = {"files": 1, "of": ["a.txt"], "more": 4}
+    made = {"change": "created", "path": "a.zip", "source": None, "kind": "file", "packs": packs}
+    assert words.change(made, "de") == "+ a.zip (darin 1 Datei: a.txt, und 4 weitere)"
+    assert words.change({**made, "packs": {"files": 9, "of": [], "more": 0}}) == "+ a.zip (holds 9 files)"
+    assert words.change({**made, "packs": {"files": 9, "of": ["."], "more": 0}}, "es") == (
+        "+ a.zip (contiene 9 archivos: todo lo que hay aquí)"
+    )
+
+
 def test_a_move_is_shown_from_where_to_where() -> None:
     assert words.change({"change": "moved", "path": "Music/a.mp3", "source": "a.mp3", "kind": "file"}) == (
         "> a.mp3 → Music/a.mp3"

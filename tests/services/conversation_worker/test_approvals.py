@@ -98,6 +98,23 @@ async def test_nobody_is_asked_about_a_list_that_is_empty(home: Dsns, tmp_path: 
 
 
 @pytest.mark.requirement("A22a")
+async def test_a_question_about_a_new_archive_says_how_many_files_it_holds_and_of_what(
+    home: Dsns, tmp_path: Path
+) -> None:
+    listed = ("manage-files.list", {"path": "2021"})
+    whole = ("archive-files.pack", {"paths": ["2021", "d.txt"], "archive": "whole.zip"})
+    some = ("archive-files.pack", {"paths": "$step(1).nodes", "archive": "some.zip"})
+    async with house(home, tmp_path, model=mind(plan(listed, whole, some))) as at:
+        folder = at.folder(*(f"2021/{n}.csv" for n in range(5)), "d.txt")
+        await at.say("zip it", session="s", root=folder, hitl=Hitl.BYPASS)
+        told = {item["id"]: item["packs"] for item in (await at.asked(session="s")).items if isinstance(item, dict)}
+        assert told == {
+            "whole.zip": {"files": 6, "of": ["2021", "d.txt"], "more": 0},
+            "some.zip": {"files": 5, "of": ["2021/0.csv", "2021/1.csv", "2021/2.csv"], "more": 2},
+        }
+
+
+@pytest.mark.requirement("A22a")
 async def test_a_second_answer_changes_nothing(home: Dsns, tmp_path: Path) -> None:
     async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
         _, asked = await asked_to_make(at)

@@ -1,0 +1,75 @@
+"""What a turn leaves to the next: the files that it has named, and why it came to nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from libs.database import Dsns
+from libs.events import PlanRequested
+from libs.events.committee import Exchange
+from libs.events.values import Hitl
+from tests.house import House, house, mind, plan
+
+LOOK = plan(("manage-files.list", {"path": ".", "include": ["*.tmp"], "recursive": True}))
+ALL = plan(("manage-files.list", {"path": "."}))
+TIDY = plan(
+    ("manage-files.list", {"path": ".", "include": ["*.tmp"]}),
+    ("manage-files.delete", {"paths": "$step(1).nodes"}),
+)
+LOST = plan(("manage-files.list", {"path": "nowhere"}))
+SCAN = plan(("remove-duplicates.scan", {"path": ".", "strategy": "hash"}))
+
+
+async def left_by(at: House, *says: str, verdict: str = "approve") -> tuple[Exchange, ...]:
+    """What the turn after these knows of them. Each that changes something is answered so."""
+    for text in says:
+        turn = await at.say(text, session="s", root=at.folder("a.tmp", "b.txt", "deep/c.tmp"), hitl=Hitl.BYPASS)
+        if text == "tidy":
+            await at.decide(await at.asked(session="s"), verdict, session="s")
+        await at.ended(turn, session="s")
+    await at.ended(await at.say("look", session="s"), session="s")
+    planned = [event.task for event in await at.logged("s") if isinstance(event, PlanRequested)]
+    return planned[-1].history
+
+
+async def test_what_was_found_is_known_by_name(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(LOOK, LOOK)) as at:
+        assert [sorted(each.shown) for each in await left_by(at, "find")] == [["a.tmp", "deep/c.tmp"]]
+
+
+async def test_of_copies_those_that_could_go(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(SCAN, LOOK)) as at:
+        first = at.folder("a.tmp") / "a.tmp"
+        (first.parent / "a (1).tmp").write_bytes(first.read_bytes())
+        (told,) = await left_by(at, "scan")
+        assert told.shown == ("a (1).tmp",)
+
+
+async def test_what_a_refused_change_was_about_is_known(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(TIDY, LOOK)) as at:
+        (told,) = await left_by(at, "tidy", verdict="deny")
+        assert (told.reason, told.shown) == ("DENIED", ("a.tmp",))
+
+
+async def test_after_a_change_nothing_is_meant_by_those(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(LOOK, TIDY, LOOK)) as at:
+        assert [each.shown for each in await left_by(at, "find", "tidy")] == [(), ()]
+
+
+async def test_only_the_last_list_is_remembered(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(LOOK, ALL, LOOK)) as at:
+        first, second = await left_by(at, "find", "list")
+        assert (first.shown, "b.txt" in second.shown) == ((), True)
+
+
+async def test_a_turn_that_came_to_nothing_is_remembered_with_its_reason(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(("no.such", {})), LOOK)) as at:
+        (told,) = await left_by(at, "lost")
+        assert told.reason == "OUT_OF_REPLIES"
+        assert told.answer
+
+
+async def test_a_step_that_failed_gives_the_reason_of_its_turn(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(LOST, LOOK)) as at:
+        (told,) = await left_by(at, "look")
+        assert told.reason == "NO_SUCH_PATH"
