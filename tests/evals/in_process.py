@@ -31,7 +31,7 @@ from services.cli.evaluating.scoring import Did, Ran, Score, judge
 from services.cli.evaluating.scoring import Stage as Wrong
 from services.committee_worker.domain import verdict
 from services.committee_worker.domain.checks import Case, examine
-from services.conversation_worker.domain import below, bounds, references
+from services.conversation_worker.domain import below, bounds, naming, references
 from services.conversation_worker.domain.analysis import analyse
 from services.conversation_worker.office import COMMIT
 from services.conversation_worker.turns import SEEN_MOST
@@ -81,7 +81,8 @@ class Session:
         outcome, said = await turn.run()
         self.asking = task if outcome is Outcome.ASKS else None
         if self.asking is None:
-            self.history.append(Exchange(text=task.text[:2000], answer=said[:2000], reason=turn.reason))
+            last = Exchange(text=task.text[:2000], answer=said[:2000], reason=turn.reason, shown=turn.shown)
+            self.history = [*naming.remembered(self.history, last, talked=not turn.ran)]
         return Did(outcome, self.root, before, trees.seen(self.root), tuple(turn.ran), said)
 
     def _task(self, text: str) -> Task:
@@ -117,6 +118,12 @@ class _Turn:
         """Why nothing came of it; nobody refuses anything here."""
         untouched = not any(each.tool == COMMIT for each in self._observed)
         return MORE_BELOW if untouched and below.only(each.data for each in self._observed) else None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The files that it has named; none where it has changed them."""
+        changed = any(each.tool == COMMIT for each in self._observed)
+        return () if changed else naming.whole(naming.of_looks(each.data for each in self._observed))
 
     async def run(self) -> tuple[Outcome, str]:
         for _ in range(ROUNDS_MOST):
@@ -189,7 +196,12 @@ class _Turn:
         if tool.primitive is Primitive.RETRIEVAL:
             workspace = Workspace(self._root, self._stage, 0)
             found, stale = await self._contents.search(
-                ("local", "session"), workspace, args["query"], args["top_k"], within=args["path"]
+                ("local", "session"),
+                workspace,
+                args["query"],
+                args["top_k"],
+                within=args["path"],
+                exclude=args.get("exclude", ()),
             )
             return told(found, stale), f"{len(found.matches)} files match."
         if tool.method not in PRIMITIVES:

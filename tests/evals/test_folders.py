@@ -68,6 +68,7 @@ def test_a_star_stays_in_its_folder_and_two_do_not(root: Path) -> None:
 def test_a_file_moves_into_a_folder_or_to_a_name_with_its_date(root: Path) -> None:
     moved = {"a.pdf": "new/", "b.pdf": "b2.pdf", "old.txt": "{date} old.txt"}
     assert {"new/a.pdf", "b2.pdf", "2025-08-20 old.txt"} <= set(after(root, moved=moved))
+    assert "2025/2025-08/old.txt" in after(root, moved={"old.txt": "{year}/{month}/"})
 
 
 def test_a_folder_moves_with_what_is_in_it(root: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from libs.events import reasons
 from libs.events.committee import Task
 from libs.events.values import Observation, StepState, refused
 from libs.models.offline.choices import Choosing
@@ -14,8 +15,8 @@ from libs.retrieval.words import language_of
 from libs.skills import Categories
 
 Data = Mapping[str, Any]
-SHOWN = 10
-"""Names listed before the rest is only counted."""
+SHOWN, LISTED = 10, 20
+"""Names told before the rest is only counted; of a list that was asked for, as many as are no burden."""
 QUOTED = 200
 """Letters of a file that an answer repeats."""
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -37,6 +38,7 @@ NOUNS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
     "item": {"en": ("item", "items"), "de": ("Eintrag", "Einträge"), "es": ("elemento", "elementos")},
     "group": {"en": ("group", "groups"), "de": ("Gruppe", "Gruppen"), "es": ("grupo", "grupos")},
     "row": {"en": ("row", "rows"), "de": ("Zeile", "Zeilen"), "es": ("fila", "filas")},
+    "line": {"en": ("line", "lines"), "de": ("Zeile", "Zeilen"), "es": ("línea", "líneas")},
     "document": {
         "en": ("document", "documents"),
         "de": ("Dokument", "Dokumente"),
@@ -206,6 +208,12 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "de": "Es ist {format} mit {rows}.",
         "es": "Es {format} con {rows}.",
     },
+    "together": {"en": "Together: {rows}.", "de": "Zusammen: {rows}.", "es": "En total: {rows}."},
+    "uncounted": {
+        "en": "There are no rows to count in {paths}.",
+        "de": "Keine Zeilen zum Zählen in {paths}.",
+        "es": "No hay filas que contar en {paths}.",
+    },
     "fields": {"en": "Fields: {fields}.", "de": "Felder: {fields}.", "es": "Campos: {fields}."},
     "headed": {"en": "In it: {fields}.", "de": "Darin: {fields}.", "es": "Contiene: {fields}."},
     "wordless": {
@@ -270,6 +278,11 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
     "undone": {"en": "Not done: {what}.", "de": "Nicht getan: {what}.", "es": "No hecho: {what}."},
     "idle": {"en": "I did nothing.", "de": "Ich habe nichts getan.", "es": "No hice nada."},
     "more": {"en": "and {n} more", "de": "und {n} weitere", "es": "y {n} más"},
+    "rest": {
+        "en": "Say “show the rest” to see them all.",
+        "de": "Sag „zeig den Rest“, um alle zu sehen.",
+        "es": "Di «muestra el resto» para verlos todos.",
+    },
 }
 
 
@@ -345,6 +358,7 @@ TAKEN_UP = (
     ("manage-files.list", "batch-rename.rename"),
     ("manage-files.list", "archive-files.pack"),
     ("manage-files.list", "summarize.summarize"),
+    ("manage-files.list", "parse-content.count"),
     ("search-files.find", "manage-files.move"),
     ("search-files.find", "manage-files.copy"),
     ("search-files.find", "manage-files.delete"),
@@ -369,7 +383,7 @@ class Speaker:
 
     def told(self, seen: Observation) -> list[str]:
         if seen.state is not StepState.SUCCEEDED:
-            why = f" ({seen.error})" if seen.error else ""
+            why = f" ({reasons.plain(seen.error, self._language)})" if seen.error else ""
             return [self.say("undone", what=f"{seen.description.rstrip('.')}{why}")]
         speak = SPEAKERS.get(seen.tool)
         if speak is None or not seen.data:
@@ -411,10 +425,10 @@ class Speaker:
     def names(self, paths: Sequence[object]) -> str:
         return self.joined([*map(self.name, paths)])
 
-    def joined(self, told: Sequence[object]) -> str:
+    def joined(self, told: Sequence[object], most: int = SHOWN) -> str:
         """The first of them, and how many more there are."""
-        shown = ", ".join(map(str, told[:SHOWN]))
-        rest = len(told) - SHOWN
+        shown = ", ".join(map(str, told[:most]))
+        rest = len(told) - most
         return f"{shown}, {self.say('more', n=self.number(rest))}" if rest > 0 else shown
 
 
@@ -472,7 +486,9 @@ def _listed(say: Speaker, data: Data) -> list[str]:
     sizes = [say.size(size) for size in _list(data, "sizes")] or _list(data, "days")
     names = [*map(say.name, nodes)]
     named = [f"{path} ({told})" if told else path for path, told in zip(names, sizes, strict=False)] if sizes else names
-    return [say.say("listed", items=say.count("item", _number(data, "count") or len(nodes)), paths=say.joined(named))]
+    paths = say.joined(named, LISTED)
+    listed = say.say("listed", items=say.count("item", _number(data, "count") or len(nodes)), paths=paths)
+    return [listed, say.say("rest") if len(named) > LISTED else ""]
 
 
 def _none(say: Speaker, data: Data) -> str:
@@ -490,11 +506,13 @@ def _searched(say: Speaker, data: Data) -> list[str]:
     matches = _list(data, "matches")
     lines = [f"- {match['path']}: {match.get('excerpt', '')}".rstrip(": ") for match in matches[:SHOWN]]
     rest = [f"- {say.say('more', n=say.number(len(matches) - SHOWN))}"] if len(matches) > SHOWN else []
+    more = say.say("rest") if rest else ""
     stale = _number(data, "stale")
     head = say.say("matched", files=say.count("file", len(matches))) if matches else say.say("nothing")
-    missing = [f"“{word}”" for word in _list(data, "missing")]
+    missing = [say.choosing.quoted(str(word)) for word in _list(data, "missing")]
     return [
         "\n".join((head, *lines, *rest)),
+        more,
         say.say("lacking", words=", ".join(missing)) if missing else "",
         _unread(say, _mapping(data, "unread")),
         say.say("stale", files=say.count("file", stale)) if stale else "",
@@ -603,13 +621,41 @@ def _unpacked(say: Speaker, data: Data) -> list[str]:
 def _parsed(say: Speaker, data: Data) -> list[str]:
     fields, text = _list(data, "fields"), " ".join(str(data.get("text", "")).split())
     unit = str(data.get("unit", ""))
-    unit = unit if unit in NOUNS else "row"
+    unit = "line" if data.get("format") in LINED else unit if unit in NOUNS else "row"
     return [
         say.say("parsed", format=str(data.get("format", "")), rows=say.count(unit, _number(data, "rows"))),
-        say.say("fields" if unit == "row" else "headed", fields=say.joined(fields)) if fields else "",
+        say.say("headed" if unit not in ("row", "line") else "fields", fields=say.joined(fields)) if fields else "",
         say.say("in_part") if data.get("complete") is False else "",
-        say.say("begins", text=_short(text)) if text else say.say("wordless") if unit != "row" else "",
+        say.say("begins", text=_short(text)) if text else say.say("wordless") if unit not in ("row", "line") else "",
     ]
+
+
+def _counted(say: Speaker, data: Data) -> list[str]:
+    """Each file's, and of several in one unit the sum."""
+    counts, unread = _list(data, "counts"), _list(data, "unread")
+    told = [_rows_of(say, one) for one in counts]
+    rest = [say.say("more", n=say.number(len(told) - SHOWN))] if len(told) > SHOWN else []
+    units = {_unit(one) for one in counts}
+    whole = say.count(units.pop(), _number(data, "rows")) if len(told) > 1 and len(units) == 1 else ""
+    return [
+        "\n".join(f"- {line}" for line in (*told[:SHOWN], *rest)) if len(told) > 1 else "".join(f"{t}." for t in told),
+        say.say("together", rows=whole) if whole else "",
+        say.say("uncounted", paths=say.names(unread)) if unread else "" if told else say.say("nothing"),
+    ]
+
+
+def _rows_of(say: Speaker, one: Mapping[str, Any]) -> str:
+    rows = say.count(_unit(one), _number(one, "rows"))
+    part = f" ({say.say('in_part').rstrip('.')})" if one.get("complete") is False else ""
+    return f"{say.name(one['path'])}: {rows}{part}"
+
+
+LINED = ("plain text", "Markdown")
+"""Forms of which every row is a line."""
+
+
+def _unit(counted: Mapping[str, Any]) -> str:
+    return str(counted["unit"]) if counted["unit"] in NOUNS else "row"
 
 
 def _explained(say: Speaker, data: Data) -> list[str]:
@@ -666,6 +712,7 @@ SPEAKERS: Mapping[str, Callable[[Speaker, Data], list[str]]] = {
     "archive-files.contents": _contained,
     "archive-files.unpack": _unpacked,
     "parse-content.parse": _parsed,
+    "parse-content.count": _counted,
     "explain.explain": _explained,
     "summarize.summarize": _summarised,
 }

@@ -50,7 +50,10 @@ _WANT_EN = (
     r"(?:(?:I|we)(?:['’]d)?\s+(?:really\s+)?(?:need|want|would\s+like|like|could\s+use)|there\s+should\s+be"
     r"|(?:give|get|fetch)\s+(?:me|us))"
 )
-_WANT_DE = r"(?:(?:ich|wir)\s+(?:brauche[n]?|will|wollen|möchte[n]?|bräuchte[n]?|hätte[n]?\s+gerne?))"
+_WANT_DE = (
+    r"(?:(?:ich|wir)\s+(?:brauche[n]?|will|wollen|möchte[n]?|bräuchte[n]?|hätte[n]?\s+gerne?)"
+    r"|(?:brauche|bräuchte|möchte|hätte)\s+ich(?:\s+gerne?)?)"
+)
 _WANT_ES = r"(?:(?:quiero|queremos|necesito|necesitamos|quisiera|querría)(?:\s+tener)?)"
 _SOMEWHERE = re.compile(r"\s(?:in|into|inside|to|under|im|ins|nach|en|a|al)\s+\S", re.IGNORECASE)
 _SPARING = re.compile(

@@ -11,12 +11,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
 
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Measure, Mood, Reading
+from libs.models.offline.archives import is_archive
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Reading
 from libs.models.offline.ground import Ground
+from libs.models.offline.grouping import UNITS
 from libs.models.offline.places import places
 from libs.models.offline.pronouns import PRONOUNS
+from libs.models.offline.quantities import told_by
 from libs.models.offline.reading import read
-from libs.retrieval.lexicon import Language
+from libs.retrieval.lexicon import Language, listed
 from libs.retrieval.words import Word
 
 BELOW: Mapping[Language, str] = {
@@ -51,6 +54,15 @@ LIES = re.compile(
     r"(?:the\s+|dem\s+|la\s+)?(?:folder\s+|ordner\s+|carpeta\s+)?(?P<what>\S.*?)(?:\s+folder)?$",
     re.IGNORECASE,
 )
+CALLED = re.compile(
+    r"^(?:please\s+)?(?:(?:call|name)\s+(?:it|them|the\s+\w+)|(?:it|they|the\s+\w+)\s+(?:should|shall|must|has\s+to)\s+be\s+(?:called|named)"
+    r"|(?:the\s+)?(?:new\s+)?name(?:\s+(?:is|should\s+be)|:)|named|called|(?:que|q)\s+se\s+llamen?|ll[aá]mal[oa]s?|(?:el\s+)?nombre(?:\s+es|:)"
+    r"|llamad[oa]s?|(?:be)?nenne?(?:n\s+sie)?\s+(?:es|ihn|sie|das)|(?:der\s+)?name(?:\s+(?:ist|soll)|:)|namens)\s+(?P<what>\S.*)$"
+    r"|^(?:es|er|sie|das|d(?:ie|er|as)\s+\w+)\s+soll(?:te|en)?\s+(?P<what2>\S.*?)\s+heißen$",
+    re.IGNORECASE,
+)
+""" "Call it b.zip", "que se llame b.zip", "es soll b.zip heißen"."""
+NAME: Mapping[Language, str] = {"en": "named {what}", "de": "namens {what}", "es": "llamado {what}"}
 SUBFOLDERS = re.compile(r"\bsub-?folders?\b|\bunterordnern?\b|\bsubcarpetas\b", re.IGNORECASE)
 
 
@@ -69,6 +81,8 @@ def instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | 
     reading = read(said, ground.spoken, now=now)
     if (swapped := _another_deed(before, clause, reading)) is not None:
         return swapped
+    if CALLED.match(said) is not None:
+        return called(before, said, ground)
     spares = SPARES.match(said) is not None
     if any(one.acts and one.mood is Mood.DO for one in reading.clauses) and not (_stays(reading) or spares):
         return None
@@ -90,11 +104,33 @@ def _put_right(before: Reading, clause: Clause, reading: Reading, ground: Ground
         if old:
             return f"{before.text[: old[0].start]}{_quoted(folder)}{before.text[old[0].end :]}"
         return _within(before, clause, folder, ends=[end.start for end in ends])
-    if (narrowed := _other_bound(before, clause, reading)) is not None:
+    if (narrowed := _other_bound(before, clause, reading) or _by_another(before, clause, reading)) is not None:
         return narrowed
     bounds = any(one.filters for one in reading.clauses) and not _chooses(reading)
-    whole = clause.says("organize", "duplicate") and all(one.mood is Mood.ONLY for one in reading.clauses)
+    limits = all(one.mood in (Mood.ONLY, Mood.SPARE) for one in reading.clauses)
+    whole = limits and (clause.says("organize", "duplicate") or len(reading.clauses) > 1)
     return f"{request}, {said}" if _stays(reading) or bounds or whole else None
+
+
+def called(before: Reading, text: str, ground: Ground) -> str | None:
+    """With the new name in place of the one that was made of the request, or as its first."""
+    found = CALLED.match(bare(text))
+    clause = next((one for one in before.clauses if one.mood is Mood.DO and one.says(*MAKES)), None)
+    if found is None or clause is None:
+        return None
+    new = _quoted(found["what"] or found["what2"])
+    ends: Sequence[Item] = [place.item for place in places(clause, ground) if place.target]
+    ends = ends or [one for one in clause.names if clause.says("pack") and is_archive(one.text)]
+    ends = ends or ([*clause.names][-1:] if clause.says("create") or len(clause.names) > 1 else [])
+    if ends:
+        return f"{before.text[: ends[-1].start]}{new}{before.text[ends[-1].end :]}"
+    if clause.says("rename"):
+        return None
+    end = clause.items[-1].end
+    return f"{before.text[:end]} {NAME[before.language].format(what=new)}{before.text[end:]}"
+
+
+MAKES = listed("pack unpack copy create rename move")
 
 
 def _another_deed(before: Reading, clause: Clause, reading: Reading) -> str | None:
@@ -116,6 +152,18 @@ def _other_bound(before: Reading, clause: Clause, reading: Reading) -> str | Non
     if len(new) != 1 or len(old) != 1 or _chooses(reading) or new[0].filters.keys() != old[0].filters.keys():
         return None
     return f"{before.text[: old[0].start]}{new[0].text}{before.text[old[0].end :]}"
+
+
+def _by_another(before: Reading, clause: Clause, reading: Reading) -> str | None:
+    """ "By month": in place of what was said to sort by."""
+    words = [word for one in reading.clauses for word in one.words if not word.filler]
+    by = [word for word in words if any(word.folded in forms for forms in UNITS.values()) or "type" in word.concepts]
+    if not by or by != words or not clause.says("organize"):
+        return None
+    old = told_by(clause)
+    if not old:
+        return f"{before.text.rstrip(' .!?')} {reading.text}"
+    return f"{before.text[: old[0].start]}{by[0].text}{before.text[old[-1].end :]}"
 
 
 def _within(before: Reading, clause: Clause, folder: str, *, ends: Sequence[int]) -> str:

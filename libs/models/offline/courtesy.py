@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from libs.models.offline import numerals
+from libs.models.offline import numerals, telling
 from libs.models.offline.clauses import ACTIONS, KINDS
 from libs.models.offline.frames import talk, wishes
 from libs.models.offline.ground import singulars, words_of
@@ -53,6 +53,12 @@ VERB_SECOND = re.compile(
     re.IGNORECASE,
 )
 """ "Abgesehen vom Mietvertrag sollen alle PDFs …": what is left out ends where the verb stands."""
+SO = re.compile(
+    r"(?:(?<=[.!?\n])|^)(?P<story>[^.!?\n\x1e]*?)\s*,?\s+(?:so|therefore|deshalb|daher|darum|as[ií]\s+que|por\s+eso)\s*,?\s+"
+    r"(?=(?:please|kindly|can\s+you|could\s+you|would\s+you|will\s+you|I['’]d\s+like|I\s+would\s+like|ich\s+(?:hätte|möchte)|quisiera|quiero|bitte|kannst|könnte\w*|würde\w*|por\s+favor|puedes?|podr[ií]as?)\b)",
+    re.IGNORECASE,
+)
+""" "I'm going there tomorrow, so please …": why, and then the wish."""
 LEADING = re.compile(r"^(\s*(?:please\s+)?(\w+)\s*):(?=[^\n:]+$)", re.IGNORECASE)
 """ "Rename: a => b": a deed, and what it is to be done to."""
 SENTENCE = re.compile(r"[^.;:!?\n\x1e]+")
@@ -93,6 +99,8 @@ def parted(text: str, known: Sequence[str], language: Language) -> tuple[str, li
     text = AFTERWARDS.sub(lambda found: f"{'then':<{len(found.group())}}", text)
     text = NONE_LEFT.sub(_none_left, text)
     text = VERB_SECOND.sub(lambda found: f"{found[1]},", text)
+    tokens = words_of(tuple(known))
+    text = SO.sub(lambda found: _reasonless(found, tokens), text)
     text = LEADING.sub(_without_colon, text)
     text = text.replace("=>", "to").replace("->", "to")
     for start, end in wishes(text):
@@ -103,12 +111,24 @@ def parted(text: str, known: Sequence[str], language: Language) -> tuple[str, li
     for start, end in framed:
         unframed = unframed[:start] + _blank(unframed[start:end]) + unframed[end:]
     text = unframed if re.search(r"[\w\0]", unframed) else whole
-    tokens = words_of(tuple(known))
     rest = text
     for start, end in _talk(text, tokens, language, framed=framed):
         rest = rest[:start] + " " * (end - start) + rest[end:]
     rest = rest if _stands_alone(rest) else text
     return rest, _told(rest, tokens, language, framed=framed)
+
+
+def _reasonless(found: re.Match[str], tokens: frozenset[str]) -> str:
+    """Without the story that a wish is drawn from, where that says all of it by name."""
+    read, rest = words(found["story"]), found.string[found.end() :]
+    told = "\0" in found["story"] or any({*word.concepts} & (LIMITS | DEEDS) or word.folded in NEEDED for word in read)
+    others = any(word.folded in REST for word in words(rest))
+    told = told or (others and any(of_files(word, tokens) for word in read))
+    return found.group() if told or not _stands_alone(rest) else " " * len(found.group())
+
+
+NEEDED = listed("need needs needed brauche brauchen braucht necesito necesita important wichtig importante")
+"""Who tells of these may mean what shall stay."""
 
 
 def _without_colon(found: re.Match[str]) -> str:
@@ -165,9 +185,12 @@ def _talk(text: str, tokens: frozenset[str], language: Language, *, framed: Sequ
         if _nothing_known(sentence.group(), tokens) or _announces(sentence, tokens):
             yield sentence.span()
             continue
+        goes_on = False
         for part in SEGMENT.finditer(text, *sentence.span()):
-            if not _within(part.span(), framed) and _story(part, tokens, language):
+            told = not _within(part.span(), framed) and _story(part, tokens, language, goes_on=goes_on)
+            if told:
                 yield part.span()
+            goes_on = told or (goes_on and not part.group().strip())
 
 
 ASIDE = re.compile(r"\([^()]*\)")
@@ -197,7 +220,7 @@ def _announces(sentence: re.Match[str], tokens: frozenset[str]) -> bool:
     return plain and counts and not any(of_files(word, tokens) or word.folded in REST for word in read)
 
 
-REST = listed("rest resto others demas")
+REST = listed("rest resto others demas other else andere anderen ubrigen otros otras")
 
 
 def _nothing_known(said: str, tokens: frozenset[str]) -> bool:
@@ -211,21 +234,27 @@ def _nothing_known(said: str, tokens: frozenset[str]) -> bool:
 
 def _tells(part: re.Match[str], tokens: frozenset[str], language: Language) -> bool:
     read = [said_in(language, word) for word in words(re.sub("\0+", f" {NAMED} ", part.group()))]
+    if any("not" in word.concepts for word in read) and THAT.match(part.string, part.end()):
+        return False  # "ich will nicht, dass …" forbids what follows
     goes_on = re.search(r"\s(?:and|und|y)\s*$", part.string[: part.start() + 1], re.IGNORECASE) is not None
     return tells(read, language, lambda word: of_files(word, tokens), goes_on=goes_on)
 
 
-def _story(part: re.Match[str], tokens: frozenset[str], language: Language) -> bool:
-    """Somebody tells something, without a word that could choose a file or forbid a deed."""
-    if "\0" in part.group() or not _tells(part, tokens, language):
-        return False
+def _story(part: re.Match[str], tokens: frozenset[str], language: Language, *, goes_on: bool) -> bool:
+    """Somebody tells something, without a word that could choose a file or forbid a deed; or goes on telling: "my
+    sister came and saw it and laughed".
+    """
     read = words(part.group())
-    limits = any(({*word.concepts} & LIMITS and word.folded != "just") or of_files(word, tokens) for word in read)
+    if "\0" in part.group() or not (_tells(part, tokens, language) or (goes_on and telling.past(read, language))):
+        return False
+    limiting = LIMITS - {"wellknown"} if goes_on else LIMITS
+    limits = any(({*word.concepts} & limiting and word.folded != "just") or of_files(word, tokens) for word in read)
     chooses = any({*word.concepts} & CHOOSES and word.folded not in SPANS for word in read)
     relative = read[0].folded in RELATIVES or points_back(read[1:], POINTERS)
     return not limits and not (chooses and relative)
 
 
+THAT = re.compile(r"\s*,?\s*(?:dass|that|que)\b", re.IGNORECASE)
 RELATIVES = listed("que that which die der das welche")
 """What follows one of these may say which files are meant: ", que son grandes"."""
 
@@ -236,8 +265,12 @@ def of_files(word: Word, tokens: frozenset[str]) -> bool:
         word.text == NAMED
         or bool(extension_of(word.folded))
         or bool({*KINDS} & {*word.concepts})
-        or not (word.filler or tokens.isdisjoint(singulars(word.folded)))
+        or not (word.filler or LETTERS & {*word.concepts} or tokens.isdisjoint(singulars(word.folded)))
     )
+
+
+LETTERS = listed("blank underscore hyphen")
+"""They are spoken of as what names are made of."""
 
 
 def thing(word: Word, tokens: frozenset[str]) -> bool:

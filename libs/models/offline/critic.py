@@ -22,8 +22,8 @@ from libs.models.offline.goals import FORBIDS, keeps_some, wanted
 from libs.models.offline.ground import Ground, NoSuchPlace, Outside
 from libs.models.offline.places import places
 from libs.models.offline.reading import read
-from libs.models.offline.scenes import Scene, bounds
-from libs.models.offline.selection import spared
+from libs.models.offline.scenes import Scene, bounds, sparing
+from libs.models.offline.selection import spared, told_by_year
 from libs.retrieval.lexicon import listed
 from libs.skills import Categories, Effect, ToolDefinition, is_reference, selected, sources
 
@@ -118,9 +118,7 @@ def _touched(
 ) -> Iterator[Objection]:
     """What shall be left alone is neither named by a change nor listed for one."""
     try:
-        patterns = [
-            pattern for clause in reading.wishes(Mood.SPARE) for pattern in spared(clause, ground, categories).patterns
-        ]
+        patterns = [pattern for clause in sparing(reading) for pattern in spared(clause, ground, categories).patterns]
     except (Outside, NoSuchPlace):
         yield None, "The request spares something that is not in the workspace."
         return
@@ -192,7 +190,7 @@ def _asks_outright(clause: Clause, tool: ToolDefinition) -> bool:
 def _stated(clause: Clause, tool: ToolDefinition, reading: Reading, scene: Scene) -> dict[str, Any]:
     """The bounds of a clause and of the whole request. An order without a count leaves nothing out."""
     told = bounds(reading)
-    part = choosing(tool, clause, scene)
+    part = choosing(tool, told_by_year(clause, scene.ground), scene)
     told |= part.filters
     if (empty := quantities.emptiness(part)) is not None:
         told["empty"] = empty

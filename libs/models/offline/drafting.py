@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs.events.values import Plan, Step
-from libs.models.offline.archives import is_archive
-from libs.models.offline.filling import choosing, fill, folders, held, new_names
+from libs.models.offline.archives import into_archive, is_archive
+from libs.models.offline.excepting import Part, inside, parts
+from libs.models.offline.filling import choosing, every_folder, fill, folders, held, new_names
 from libs.models.offline.goals import Goal, Intent
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
@@ -42,6 +43,8 @@ class Draughtsman:
         """Put down the goal's steps, its reads first; all that are its own."""
         filled = fill(goal.tool, goal.clause, scene)
         args = dict(filled.args)
+        if some := parts(goal.tool, args, scene):
+            return [step for part in some for step in self._put_part(part, goal, args)]
         own: list[int] = []
         for need in goal.tool.needs:
             if need.param not in args:
@@ -51,6 +54,18 @@ class Draughtsman:
                 self._look_at(args[need.param], need)
         own.append(self._put(Draft(goal.tool, args)))
         return [self.steps[n - 1] for n in own]
+
+    def _put_part(self, part: Part, goal: Goal, args: Mapping[str, Any]) -> list[Draft]:
+        """A list of what goes of a folder, and the change to that alone."""
+        need = next(need for need in goal.tool.needs if need.field == "nodes")
+        listing, own = self.tools[need.tool], {role: param for param, role in goal.tool.roles.items()}
+        read = self._put(Draft(listing, part.listing({role: param for param, role in listing.roles.items()})))
+        rest = {param: value for param, value in args.items() if param != own.get("copy_name")}
+        ends = {own["target"]: part.target} if part.target is not None else {}
+        if "archive" in own:
+            ends = {own["archive"]: rest.get(own["archive"], f"{part.folder}.zip")}
+        made = self._put(Draft(goal.tool, rest | ends | {need.param: f"$step({read}).{need.field}"}))
+        return [self.steps[read - 1], self.steps[made - 1]]
 
     def _read(self, need: Need, goal: Goal, scene: Scene) -> int:
         tool = self.tools[need.tool]
@@ -129,17 +144,27 @@ def _removes_duplicates(goal: Goal) -> bool:
 
 def spread(goal: Goal, scene: Scene) -> list[Scene]:
     """One scene per folder that the goal names: "sort Photos and Music by type"; one for all of them where its list or
-    its comparison goes over several. One for each archive that is unpacked.
+    its comparison goes over several, or they go into one archive. One for each archive that is unpacked.
     """
     if archives := _archives(goal, scene):
         return [replace(scene, only=(escaped(archive),)) for archive in archives]
-    together = {"files", "file", "folders"} & {*goal.tool.roles.values()}
+    if each := _each_folder(goal, scene):
+        return [replace(scene, whole=folder) for folder in each]
+    together = {"files", "file", "folders", "archive"} & {*goal.tool.roles.values()}
     if together or any(need.field == "groups" for need in goal.tool.needs):
         return [scene]
     if "name" in goal.tool.roles.values() and len(names := new_names(goal.clause, scene)) > 1:
         return [replace(scene, named=name) for name in names]
     where = folders(choosing(goal.tool, goal.clause, scene), scene)
     return [replace(scene, chosen=folder) for folder in where]
+
+
+def _each_folder(goal: Goal, scene: Scene) -> list[str]:
+    """Of "zip each folder in Trips", those right in it."""
+    if "archive" not in goal.tool.roles.values() or not every_folder(goal.clause) or scene.ground.paths is None:
+        return []
+    told = [place for place in places(goal.clause, scene.ground) if into_archive(goal.clause) or not place.target]
+    return inside(scene.ground.path(told[0].said) if told else ".", scene.ground)
 
 
 def _archives(goal: Goal, scene: Scene) -> list[str]:

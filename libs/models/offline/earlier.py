@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from libs.events.committee import DENIED, MORE_BELOW, Exchange, Task
-from libs.models.offline import corrections
+from libs.events.committee import MORE_BELOW, Exchange, Task
+from libs.models.offline import corrections, mentioned
 from libs.models.offline.archives import is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.corrections import BELOW
+from libs.models.offline.explaining import without_why
 from libs.models.offline.ground import Ground
 from libs.models.offline.measures import number_of
 from libs.models.offline.numerals import ARTICLES as COUNTLESS
@@ -65,13 +66,19 @@ LEANS_MOST = 5
 
 
 def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: datetime) -> str | Lost:
+    named, text = mentioned.last(history), without_why(text)
+    text = text if named is None else mentioned.AGREED.sub("", text)
     reading = read(text, ground.spoken, now=now)
     before = next(_requests(history, ground, now), None)
+    undone = bool(history) and history[-1].reason not in DONE
+    if undone and before is not None and _agrees_to(before, reading):
+        return before.text
+    if named is not None and (pointed := mentioned.by_name(reading, named.shown)) is not None:
+        return pointed
     if before is None or not reading.clauses:
         return text
     if (wider := WIDER.match(text)) is not None:
         return f"{before.text.rstrip(' .!?')} {wider['where']}"
-    undone = history[-1].reason == DENIED
     if history[-1].reason == MORE_BELOW and agrees(text):
         return f"{before.text.rstrip(' .!?')} {BELOW[before.language]}"
     if undone and (instead := corrections.instead(before, text, ground, now)) is not None:
@@ -87,6 +94,15 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
     return _with_antecedent(reading, before, ground, undone=undone)
 
 
+def _agrees_to(before: Reading, reading: Reading) -> bool:
+    """ "Yes, move them", where that is what was asked: it was no plain yes, so it is asked once more."""
+    deeds = {concept for clause in reading.clauses for concept in clause.concepts & ACTIONS - {"greeting"}}
+    asked = {concept for clause in before.clauses for concept in clause.concepts}
+    return agrees(reading.text) and bool(deeds) and deeds <= asked
+
+
+DONE = (None, MORE_BELOW, "UNDO_WANTED")
+"""Reasons of a turn that has not been kept from anything."""
 WIDER = re.compile(
     r"\W*(?:(?:yes|ok|and|also|please|ja|und|auch|bitte|s[ií]|y|tambi[eé]n|por\s+favor)\W+)*"
     r"(?P<where>in\s+all\s+(?:the\s+)?sub-?folders|in\s+(?:allen|den)\s+unterordnern|en\s+todas\s+las\s+subcarpetas"

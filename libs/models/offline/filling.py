@@ -13,6 +13,7 @@ from libs.models.offline.archives import archive_noun, into_archive, is_archive
 from libs.models.offline.clauses import KINDS, Clause, Item, Name, Named
 from libs.models.offline.ends import copy_name, end_of_copy, lacks_an_end, said_names
 from libs.models.offline.ground import NoSuchPlace
+from libs.models.offline.grouping import UNITS, grouping
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import IN, INTO, places
 from libs.models.offline.pronouns import THERE, from_there
@@ -130,9 +131,11 @@ def folders(clause: Clause, scene: Scene) -> tuple[str, ...]:
     said = places(clause, scene.ground)
     inside = [place.said for place in said if not place.target and not (made and place.beside)]
     inside += glob_folders(clause)
-    if not made and not clause.says("find"):
+    if not made and not clause.says("find", "content"):
         taken = {place.item for place in said}
-        inside += [name.text for name in clause.names if name not in taken and not file_like(name)]
+        objects = [name.text for name in clause.names if name not in taken and not file_like(name)]
+        known = [said for said in objects if scene.ground.has(said.partition("/")[0])]
+        inside += known if clause.says("rename") else objects  # what is not there is what it shall be called
     if not inside and scene.created is not None and from_there(clause.items):
         return (scene.created,)
     return tuple(dict.fromkeys(scene.ground.path(name) for name in inside)) or (scene.folder,)
@@ -160,12 +163,13 @@ def _filter(name: str) -> Callable[[Clause, Scene], Any]:
 def _node_kind(clause: Clause, scene: Scene) -> str | None:
     if scene.node_kind:
         return scene.node_kind
-    every = {after for before, after in pairwise(clause.words) if before.folded in EACH}
-    folders_said = any("folder" in word.concepts and (_several(word) or word in every) for word in clause.words)
+    every = _in_some_order(clause)
+    several = any("folder" in word.concepts and (_several(word) or word in every) for word in clause.words)
+    folders_said = several or every_folder(clause)
     files_said = any("file" in word.concepts and _files_word(word) for word in clause.words)
     if folders_said and files_said and quantities.emptiness(clause) and scene.changes:
         return "any"
-    if folders_said and not files_said and not clause.says(*KINDS, "organize", "create"):
+    if folders_said and not files_said and not (clause.says(*KINDS, "organize", "create") or grouping(clause)):
         told = places(clause, scene.ground)
         theirs = {word for place in told for word in _nouns_of(clause, place.item)}
         objects = any("folder" in word.concepts and word not in theirs for word in clause.words)
@@ -176,7 +180,18 @@ def _node_kind(clause: Clause, scene: Scene) -> str | None:
     return None
 
 
-EACH = listed("every each jeden jedes jedem cada")
+def every_folder(clause: Clause) -> bool:
+    return any(before.folded in EACH and "folder" in after.concepts for before, after in pairwise(clause.words))
+
+
+EACH = listed("every each jeden jedes jedem jede cada")
+
+
+def _in_some_order(clause: Clause) -> set[Word]:
+    """ "The biggest folder", "la carpeta más grande"."""
+    order = quantities.ranking(clause)
+    pairs = [pair for pair in pairwise(clause.words) if any(order in word.concepts for word in pair)]
+    return {word for pair in pairs for word in pair}
 
 
 def _nouns_of(clause: Clause, item: Item) -> list[Word]:
@@ -188,7 +203,7 @@ def _nouns_of(clause: Clause, item: Item) -> list[Word]:
 
 
 def _several(word: Word) -> bool:
-    return word.folded.endswith(
+    return "recursive" not in word.concepts and word.folded.endswith(
         ("folders", "ordner", "ordnern", "carpetas", "directories", "verzeichnisse", "directorios")
     )
 
@@ -250,32 +265,36 @@ def _sorted_into(clause: Clause, scene: Scene) -> str | None:
     )
 
 
+def _grouping(clause: Clause, scene: Scene) -> str | None:
+    said = grouping(clause)
+    return said if said in UNITS else None
+
+
 def _include(clause: Clause, scene: Scene) -> list[str] | None:
     return list(patterns(clause, scene)) or None
 
 
 def _listed(clause: Clause, scene: Scene) -> list[str] | None:
     """Files named outright need no listing; a new archive's name is not one of them."""
+    if scene.whole is not None:
+        return [scene.whole]
     if clause.says("organize"):
         return None
-    used = (
-        {*styling.style(clause, scene.text).used}
-        if clause.says("rename", "swap", "prefix", "suffix", "name")
-        else set()
-    )
     made = _archive_item(clause)
     packs = made is not None or into_archive(clause)
+    styled = not packs and clause.says("rename", "swap", "prefix", "suffix", "name", "number")
+    used = {*styling.style(clause, scene.text).used} if styled else set()
     archives = [item for item in clause.items if item is made or (packs and _an_archive(item))]
     chosen = _without(clause, (*used, *archives))
     told = _names(chosen, scene)
-    return told if told and not patterns(chosen, scene) else None
+    return None if mixed(chosen, scene.ground) else told or None
 
 
 def _archive(clause: Clause, scene: Scene) -> str | None:
     """The new archive: a name with such an ending, or one said after "called" or "into"."""
     made = _archive_item(clause)
     if made is not None:
-        return scene.ground.path(made.text, new=True)
+        return scene.ground.path(_beside(made, clause, scene), new=True)
     for at, item in enumerate(clause.items):
         before = clause.items[at - 1] if at else None
         after_name = isinstance(before, Word) and ("name" in before.concepts or before.folded in ("as", "als", "como"))
@@ -283,6 +302,14 @@ def _archive(clause: Clause, scene: Scene) -> str | None:
         if (after_name or into) and (isinstance(item, Named) or item.unknown):
             return f"{scene.ground.path(item.text, new=True)}.zip"
     return None
+
+
+def _beside(made: Named, clause: Clause, scene: Scene) -> str:
+    """ "Zip Trips as trips.zip in Backups": where that is, said after it, and what goes in has been named."""
+    named = [name for name in clause.names if name.end <= made.start]
+    after = [place for place in places(clause, scene.ground) if place.item.start >= made.end]
+    folder = scene.ground.path(after[0].said) if named and after and "/" not in made.text else "."
+    return made.text if folder == "." else f"{folder}/{made.text}"
 
 
 def _and_remove(clause: Clause, scene: Scene) -> bool | None:
@@ -352,7 +379,8 @@ def _file_name(item: Item, scene: Scene, *, named: bool, beside: bool) -> str | 
 
 def _file(clause: Clause, scene: Scene) -> str | None:
     """The first name; a second one is what it shall be called."""
-    named = [item for item in clause.names if item.kind is not Name.GLOB]
+    where = {place.item for place in places(clause, scene.ground) if not (place.target or place.beside)}
+    named = [item for item in clause.names if item.kind is not Name.GLOB and item not in where]
     first = (
         replace(clause, items=tuple(item for item in clause.items if item not in named[1:]))
         if len(named) > 1
@@ -405,8 +433,9 @@ def _new_name(clause: Clause, scene: Scene) -> str | None:
         ),
         None,
     )
-    rest = clause.items[at + 1 :] if at is not None else ()
-    return _span(scene.text, _trimmed(list(takewhile(_goes_on, rest))))
+    rest = _trimmed(list(takewhile(_goes_on, clause.items[at + 1 :] if at is not None else ())))
+    vague = bool(rest) and isinstance(rest[0], Word) and rest[0].folded in styling.INDEFINITE
+    return None if vague else _span(scene.text, rest)
 
 
 def _goes_on(item: Item) -> bool:
@@ -433,7 +462,15 @@ def _goes_on_after_to(clause: Clause, name: Named) -> bool:
 
 def _after_to(clause: Clause, scene: Scene) -> str | None:
     at = next((item for item in clause.items if isinstance(item, Word) and item.folded in INTO | {"as", "in"}), None)
-    return scene.text[at.end : clause.items[-1].end].strip(" .,;:!?\"'“”„«»`") or None if at is not None else None
+    if at is None:
+        return None
+    return scene.text[at.end : _before_particle(clause)].strip(" .,;:!?\"'“”„«»`") or None
+
+
+def _before_particle(clause: Clause) -> int:
+    """Where a German clause ends without the "um" of "benenne … um"."""
+    last = clause.items[-1]
+    return clause.items[-2].end if isinstance(last, Word) and last.folded == "um" else last.end
 
 
 def _name(clause: Clause, scene: Scene) -> str | None:
@@ -490,7 +527,7 @@ def _kind(clause: Clause, scene: Scene) -> str | None:
 def _query(clause: Clause, scene: Scene) -> str | None:
     quoted = [item.text for item in clause.names if item.kind is Name.QUOTE]
     if quoted:
-        return " ".join(quoted)
+        return " ".join(f'"{words}"' if " " in words else words for words in quoted)
     around = {place.item for place in places(clause, scene.ground)}
     rest = [item for item in clause.items if item not in around]
     at = max(
@@ -520,7 +557,7 @@ def _wanted(clause: Clause, scene: Scene) -> list[str] | None:
 def _grammar(item: Item) -> bool:
     if isinstance(item, Named):
         return False
-    return item.filler or not {*item.concepts}.isdisjoint(("here", "file", "folder", "all", "name"))
+    return item.filler or not {*item.concepts}.isdisjoint(("here", "file", "folder", "all", "name", "recursive"))
 
 
 def _span(text: str, items: list[Item]) -> str | None:
@@ -536,6 +573,7 @@ ROLES: Mapping[str, Callable[[Clause, Scene], Any]] = {
     "folders": _folders,
     "target": _target,
     "sorted_into": _sorted_into,
+    "grouping": _grouping,
     "include": _include,
     "exclude": _exclude,
     "spare": _spare,

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import cast
 
 from libs.models.offline.archives import archive_noun, into_archive, is_archive
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Name, Named, Reading
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Mood, Name, Named, Reading
 from libs.models.offline.ground import Ground
+from libs.models.offline.grouping import grouped
 from libs.models.offline.matching import Matcher, Ranked, sure
-from libs.models.offline.meaning import LETTERS, STYLES
+from libs.models.offline.meaning import LETTERS, STYLES, asks_where
+from libs.models.offline.paths import file_like
+from libs.models.offline.places import places
 from libs.models.offline.pronouns import points_back, the_things
 from libs.models.offline.quantities import criteria, emptiness, superlative
-from libs.models.offline.selection import the_rest, told_everywhere
+from libs.models.offline.selection import the_rest, told_by_year, told_everywhere
+from libs.models.offline.weighing import weighed
 from libs.retrieval.lexicon import FAMILIES, listed
 from libs.retrieval.words import Word
 from libs.skills import Effect, ToolDefinition
@@ -79,7 +85,7 @@ async def intent(
     """Sort the clauses. `skill` is one that the person picked; it decides where the words leave it open."""
     goals: list[Goal] = []
     doubts: list[Doubt] = []
-    for clause in (_cleared(told_everywhere(clause, ground)) for clause in wanted(reading)):
+    for clause in (_plainly(clause, ground) for clause in wanted(reading)):
         ranked = await matcher.rank(clause, tools, ground)
         if clause.says("foreign") and not clause.says("find", "list", "keep"):
             doubts.append(Doubt(clause, ()))
@@ -91,6 +97,45 @@ async def intent(
     tops = [(clause, (await matcher.rank(clause, tools, ground))[:1]) for clause in never]
     unwanted = frozenset(top.tool.name for clause, best in tops for top in best if clause.says("duplicate"))
     return Intent(tuple(goals), tuple(doubts), _forbidden(reading), unwanted)
+
+
+def _plainly(clause: Clause, ground: Ground) -> Clause:
+    return weighed(_cleared(_opened(_sought(told_by_year(told_everywhere(clause, ground), ground)), ground)))
+
+
+def _sought(clause: Clause) -> Clause:
+    """ "Where does it say so": what stands somewhere is looked for, not read out, and its words are no deeds."""
+    at = next((n for n, item in enumerate(clause.items) if isinstance(item, Word) and item.folded in SAID), None)
+    if at is None or not asks_where(clause) or all(map(_filler, clause.items[at + 1 :])):
+        return clause
+    what = [_literal(item) if isinstance(item, Word) else item for item in clause.items[at + 1 :]]
+    said = replace(cast(Word, clause.items[at]), concepts=("content",))
+    return replace(clause, items=(*clause.items[:at], said, *what))
+
+
+def _filler(item: Item) -> bool:
+    return isinstance(item, Word) and item.filler
+
+
+def _literal(word: Word) -> Word:
+    return word if word.filler or {*word.concepts} & PLACING else replace(word, concepts=())
+
+
+PLACING = listed("recursive here file folder")
+SAID = listed(
+    "say says said written stands mention mentions mentioned steht stehen geschrieben erwahnt erwahnen dice dicen pone"
+    " ponen aparece aparecen sale salen menciona mencionan"
+)
+
+
+def _opened(clause: Clause, ground: Ground) -> Clause:
+    """ "Open a.zip into a folder X" is no look."""
+    looks = [word for word in clause.words if word.concepts == ("parse",)]
+    archives = any(is_archive(name.text) for name in clause.names)
+    if not (looks and archives) or not any(place.target for place in places(clause, ground)):
+        return clause
+    deed = [replace(word, concepts=("unpack",)) for word in looks]
+    return replace(clause, items=(*deed, *(item for item in clause.items if item not in looks)))
 
 
 def _cleared(clause: Clause) -> Clause:
@@ -155,6 +200,8 @@ def _ask(asked: list[Clause], clause: Clause) -> None:
     if before is not None and _removes_originals(before, clause):
         verb = (item for item in clause.items if isinstance(item, Word) and "remove" in item.concepts)
         asked[-1] = replace(before, items=(*before.items, *verb))
+    elif before is not None and (sorts := grouped(clause, before)) is not None:
+        asked[-1] = sorts
     elif before is not None and _grabs(before) and _points_back(clause):
         asked[-1] = replace(_with_object(clause, before), joined=before.joined)
     elif before is not None and (_bare_look(before) or _rule_of(before, clause) or _says_which_stay(before, clause)):
@@ -201,7 +248,8 @@ def _says_which_stay(before: Clause, clause: Clause) -> bool:
 
 def _rule_of(before: Clause, clause: Clause) -> bool:
     """ "Rename all images: replace spaces with underscores": how it shall be done, and of what nothing new."""
-    open_still = before.says("rename") and not before.concepts & STYLES and not before.names
+    whole = all(name.kind is Name.GLOB for name in before.names)
+    open_still = before.says("rename") and not before.concepts & STYLES and whole
     rule = clause.concepts & (STYLES | LETTERS) and not clause.says("file", "folder", *KINDS)
     return bool(open_still and rule and not any(name.kind is not Name.QUOTE for name in clause.names))
 
@@ -231,8 +279,16 @@ def _chatter(clause: Clause) -> bool:
 def _removes_originals(before: Clause, clause: Clause) -> bool:
     """ "… and delete the originals": after packing, that is the rest of the same wish."""
     packs = before.says("pack") or (before.says("create", "move") and into_archive(before))
-    plain = not clause.names and not clause.says(*KINDS) and (_points_back(clause) or clause.says("oldest"))
-    return packs and clause.says("remove") and plain
+    back = _points_back(clause) or clause.says("oldest") or _that_folder(clause, before)
+    return packs and clause.says("remove") and not clause.names and not clause.says(*KINDS) and back
+
+
+def _that_folder(clause: Clause, before: Clause) -> bool:
+    """ "… then delete that folder": the one that was packed."""
+    known = all(word.filler or {*word.concepts} <= {"remove", "folder", "then", "here"} for word in clause.words)
+    said = [word for word in clause.words if "folder" in word.concepts and not word.folded.endswith("s")]
+    packed = [name for name in before.names if not file_like(name)]
+    return known and len(said) == 1 and len(packed) == 1
 
 
 def _grabs(clause: Clause) -> bool:
@@ -259,13 +315,15 @@ def _points_back(clause: Clause) -> bool:
     called.
     """
     names = [name for name in clause.names if not (clause.says("pack") and is_archive(name.text))]
-    named = names and not clause.says("move", "copy") and not (clause.says("rename") and len(names) == 1)
+    led = clause.says("move", "copy") or (clause.says("unpack") and not any(is_archive(name.text) for name in names))
+    named = names and not led and not (clause.says("rename") and len(names) == 1)
     if named or clause.says("duplicate", *KINDS, "type"):
         return False
     alone = any(word.folded in DEMONSTRATIVES for word in clause.words) and not any(w.unknown for w in clause.words)
     whole = clause.says("all") and not _all_of_them(clause)
     one = any(before.folded in THE and word.folded in ("one", "ones") for before, word in pairwise(clause.words))
-    return (points_back(the_things(clause.items)) or alone or one) and not clause.says("file", "folder") and not whole
+    noun = clause.says("file") or (clause.says("folder") and not (clause.says("unpack") and names))
+    return (points_back(the_things(clause.items)) or alone or one) and not noun and not whole
 
 
 def _all_of_them(clause: Clause) -> bool:
@@ -298,13 +356,25 @@ def _with_object(clause: Clause, before: Clause) -> Clause:
 
 
 def _forbidden(reading: Reading) -> frozenset[Effect]:
-    said = [clause for clause in reading.wishes(Mood.NEVER) if not clause.says("duplicate")]
+    asked = reading.wishes(Mood.DO)
+    deep = any(clause.says("recursive") or (clause.says("remove") and clause.says("folder")) for clause in asked)
+    told = [clause for clause in reading.clauses if deep or not _of_subfolders(clause)]
+    said = [clause for clause in told if clause.mood is Mood.NEVER and not clause.says("duplicate")]
     packs = any(clause.says("pack", "unpack", "copy") for clause in reading.wishes(Mood.DO))
     effects = {effect for clause in said for concept in clause.concepts & FORBIDS.keys() for effect in FORBIDS[concept]}
     # A copy, in an archive or not, leaves what it is of alone.
-    if not packs and any(_nothing(clause) for clause in reading.wishes(Mood.SPARE)):
+    if not packs and any(clause.mood is Mood.SPARE and _nothing(clause) for clause in told):
         effects.update(FORBIDS["change"])
     return frozenset(effects)
+
+
+def _of_subfolders(clause: Clause) -> bool:
+    """ "The subfolders": where nobody speaks of them otherwise, nothing in them is changed anyway."""
+    said = [word for word in clause.words if SUBFOLDERS.search(word.folded)]
+    return bool(said) and not clause.names and not any(word.unknown for word in clause.words)
+
+
+SUBFOLDERS = re.compile("subfolder|unterordner|subcarpeta")
 
 
 def _nothing(clause: Clause) -> bool:

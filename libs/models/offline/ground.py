@@ -15,7 +15,7 @@ from typing import Any
 
 from libs.errors import Rejected
 from libs.guards.paths import at_home
-from libs.models.offline.paths import LOCK
+from libs.models.offline.paths import LOCK, SEVERAL
 from libs.retrieval.words import fold, one_slip
 
 
@@ -61,13 +61,17 @@ class Ground:
 
     @cached_property
     def spoken(self) -> tuple[str, ...]:
-        """What a request may name outright: all at the top, and deeper files whose name is there once."""
+        """What a request may name outright: all at the top, deeper files whose name is there once, and whatever could
+        be taken for several words.
+        """
         last: dict[str, list[str]] = {}
         for path in self.paths or ():
             if "/" in path:
                 last.setdefault(path.rpartition("/")[2], []).append(path)
         deep = [found[0] for name, found in last.items() if len(found) == 1 and name not in (self.names or ())]
-        return (*(self.names or ()), *deep)
+        several = [path for path in self._lineages.values() if SEVERAL.search(path)]
+        own = [name for name in (PurePosixPath(self.root or "").name,) if SEVERAL.search(name)]
+        return tuple(dict.fromkeys((*(self.names or ()), *deep, *several, *own)))
 
     def called(self, word: str, within: str = ".") -> tuple[str, ...]:
         """Files of a folder with this word, or the one that it is the plural of, in their names: for "Rechnungen",
@@ -78,6 +82,16 @@ class Ground:
     def everywhere(self, word: str) -> tuple[str, ...]:
         """Files of any folder with this word in their names; none where nobody said what is there."""
         return _with_word(self.paths or (), word)
+
+    def inner(self, name: str) -> tuple[str, ...]:
+        """The folders of just this name within others."""
+        return tuple(
+            path for said, path in self._lineages.items() if said.endswith(f"/{fold(name)}") and self.below(path)
+        )
+
+    def anywhere(self, word: str) -> tuple[str, ...]:
+        """The same, and of those at the top where that is all that is known."""
+        return self.everywhere(word) if self.paths is not None else self.called(word)
 
     def within(self, folder: str) -> tuple[str, ...]:
         """The files right in a folder, as far as they are known."""
@@ -124,9 +138,19 @@ class Ground:
         if real is None and len(parts) == 1 and self.is_root(parts[0]):
             return "."
         if real is None and not new:
-            raise NoSuchPlace(parts[0])
+            return self._deeper("/".join(parts))
         path = "/".join((real or parts[0], *parts[1:]))
         return path if new or len(parts) == 1 else self._below(path)
+
+    def _deeper(self, said: str) -> str:
+        """What is there once, in some folder, by a name of several words; any other might be a slip. Raises
+        `NoSuchPlace`.
+        """
+        end = f"/{fold(said)}"
+        found = [path for name, path in self._lineages.items() if name.endswith(end)] if SEVERAL.search(said) else []
+        if len(found) != 1:
+            raise NoSuchPlace(said.partition("/")[0])
+        return found[0]
 
     def _below(self, path: str) -> str:
         """A path with folders in it, as it is really written. Raises `NoSuchPlace` where all files are known and none

@@ -71,7 +71,57 @@ def _unpacking(found: re.Match[str]) -> str:
     return " " if UNPACKS.search(found.string) else found.group()
 
 
+PURPOSES: tuple[Rule, ...] = (
+    _rule(r"^\s*für\s+(?:die|den|das|meine[n]?|unsere[n]?)\s+\w+\s+(?=(?:bräuchte|brauche|hätte|möchte)\s+ich\b)", " "),
+    _rule(r"^\s*for\s+(?:the|my|our)\s+\w+\s*,?\s+(?=I(?:['’]d)?\s+(?:need|want|would|like))", " "),
+    _rule(r"^\s*para\s+(?:la|el|mi|los|las)\s+\w+\s*,?\s+(?=(?:necesito|quiero|quisiera|querría)\b)", " "),
+)
+"""What it is for says nothing of the files."""
+
 RULES: tuple[Rule, ...] = (
+    # Where the subfolders are.
+    _rule(
+        r"\b(?:down|deeper|further\s+down|unten|abajo)\s+(?=(?:in|en)\s+(?:all\s+|my\s+|the\s+|den\s+|allen\s+|las\s+)?(?:sub|unter))",
+        "",
+    ),
+    # As they are sorted anyway.
+    _rule(
+        r"\s*,?\s+in\s+(?:the|their)\s+(?:same\s+)?(?:current\s+|present\s+)?order\s*(?:(?:that|in\s+which|as)\s+)?(?:they\s*(?:['’]re|are)(?:\s+in)?)?"
+        r"(?:\s+(?:right\s+)?now|\s+at\s+the\s+moment|\s+already)?(?=\s*(?:[.,;!?]|$))"
+        r"|\s*,?\s+in\s+(?:der|ihrer)\s+(?:jetzigen|aktuellen|gleichen|derzeitigen)\s+Reihenfolge(?=\s*(?:[.,;!?]|$))"
+        r"|\s*,?\s+in\s+der\s+Reihenfolge\s*,\s*(?:in\s+der|wie)\s+sie\s+(?:jetzt\s+|gerade\s+)?(?:sind|stehen|liegen)"
+        r"|\s*,?\s+en\s+el\s+(?:mismo\s+)?orden\s+(?:actual|en\s+(?:el\s+)?que\s+est[aá]n(?:\s+ahora)?)",
+        " ",
+    ),
+    # All but.
+    _rule(
+        r"\b(?P<all>everything|anything|all\s+(?:the\s+)?files)\s+(?:that|which)\s*(?:is|are|['’]s)(?:n['’]t|\s+not)\s+"
+        r"(?:an?\s+|the\s+)?(?=\w)",
+        r"\g<all> except ",
+    ),
+    _rule(r"(?<=\btodo)\s+lo\s+que\s+no\s+sean?\s+(?:una?\s+)?(?=\w)", " excepto "),
+    _rule(r"^\W*qu[eé]\s+(?P<what>\w+)\s+hay(?=\s+en\b)", r"lista \g<what>"),
+    # One thing's new name.
+    _rule(r"\bgive\s+(?P<what>[^,;!?]{2,60}?)\s+the\s+(?:new\s+)?name\s+(?=\S)", r"rename \g<what> to "),
+    _rule(
+        r"(?:^|(?<=[.!?]\s))(?:die\s+Datei\s+|der\s+Ordner\s+)?(?P<what>[^\s,;!?]+)\s+soll\s+(?P<name>[^,;!?]+?)\s+hei(?:ß|ss)en\b",
+        r"nenn \g<what> in \g<name> um",
+    ),
+    _rule(r"^\s*que\s+(?P<what>[^\s,;!?]+)\s+se\s+llame\s+(?=\S)", r"renombra \g<what> a "),
+    # In one place, and into another.
+    _rule(
+        r"\b(?:hol|hole|nimm|zieh|ziehe)\s+(?P<what>[^,;!?]{2,60}?)\s+aus\s+(?P<where>[^,;!?]{2,40}?)\s+und\s+"
+        r"(?:leg|lege|pack|packe|steck|stecke|schieb|tu)\s+(?:es|ihn|sie|das|die)(?=\s+(?:in|nach)\b)",
+        r"leg \g<what> aus \g<where>",
+    ),
+    _rule(
+        r"^(?P<deed>\W*(?:por\s+favor\W+)?(?:mueve|mete|pon|lleva|copia)\s[^.;!?]+?)\s+dentro\s+de(?=\s)", r"\g<deed> a"
+    ),
+    # "Some with a capital I".
+    _rule(
+        r"\s*,?\s*(?:some|a\s+few|many)\s+(?:of\s+them\s+)?with\s+an?\s+(?:capital|small|big|upper-?case|lower-?case)\s+\w(?P<end>[.,;!?]|$)",
+        r"\g<end> ",
+    ),
     # "Delete the empty files. Everywhere."
     _rule(r"\s*[.,;–-]\s*(?=(?:everywhere|überall|en\s+todas\s+partes)\W*$)", " "),
     _rule(r"\bany\s+(?=(?:more|longer)\b)", " "),
@@ -85,6 +135,27 @@ RULES: tuple[Rule, ...] = (
         r"|\s*,?\s*(?:cada\s+un[oa]\s+)?en\s+su\s+(?:propi[oa]\s+carpeta|carpeta(?:\s+propia)?)(?!\w)",
         _unpacking,
     ),
+    # Where something stands, it is nothing that was spoken of before.
+    _rule(
+        r"\bwhere(?:\s+(?:does|did|is|was))?\s+it\s+(?:(?:really|actually|ever|also)\s+)?(?P<says>says?|said|mentions?|mentioned|written|stated)\b",
+        r"where \g<says>",
+    ),
+    _rule(r"\bwo\s+steht\s+(?:es|das)(?=,?\s+dass\b)", "wo steht"),
+    # A folder for each year.
+    _rule(
+        r"\b(?:in(?:to)?\s+)?(?:an?\s+|one\s+)?(?:sub|separate\s+|different\s+)?folders?\s+(?:for|per)\s+(?:each\s+|every\s+)"
+        r"(?P<unit>year|month)\b",
+        r"folders by \g<unit>",
+    ),
+    _rule(
+        r"\b(?P<into>(?:in)?to\s+folders\s+)?(?:(?:named|called)\s+(?:after|by|for)|by)\s+(?:the\s+|their\s+)?"
+        r"(?P<unit>year|month)(?:\s+(?:in\s+which\s+|when\s+|that\s+)?(?:they|it)\s+(?:were|was|got)(?:\s+last)?\s+\w+)?\b",
+        r"\g<into>by \g<unit>",
+    ),
+    _rule(r"\b(?:in)?to\s+(?P<unit>year|month)ly\s+folders\b", r"folders by \g<unit>"),
+    _rule(r"\bfür\s+jede[ns]\s+(?P<unit>Jahr|Monat)\b", r"pro \g<unit>"),
+    _rule(r"\b(?:in\s+)?(?P<unit>Jahr|Monat)(?:e?s(?:weise|ordnern?))\b", r"nach \g<unit>"),
+    _rule(r"\bcarpetas?\s+(?:para|por)\s+cada\s+(?P<unit>año|mes)\b", r"carpeta por \g<unit>"),
     # A folder of its own.
     _rule(
         rf"\b(?:deserves?|needs?|merits?|could\s+(?:do\s+with|use)|should\s+(?:have|get)|wants?"
@@ -126,8 +197,8 @@ RULES: tuple[Rule, ...] = (
     # Out of one place, and to another.
     _rule(
         r"\b(?:get|take|pull|fetch|dig|bring|grab)\s+(?P<what>[^,;!?]{2,60}?)\s+out\s+of\s+(?P<where>[^,;!?]{2,40}?)\s+and\s+(?:put|place|drop|leave|stick|bring|move"
-        r")\s+(?:it|them)(?=\s)",
-        r"move \g<what> out of \g<where>",
+        r")\s+(?:it|them)(?P<in>\s+in(?:to|side)?)?(?=\s)",
+        lambda found: f"move {found['what']} out of {found['where']}{' into' if found['in'] else ''}",
     ),
     _rule(
         r"\b(?:saca|sacar|coge|toma)\s+(?P<what>[^,;!?]{2,60}?)\s+de\s+(?P<where>[^,;!?]{2,40}?)\s+y\s+(?:déja"
@@ -286,7 +357,7 @@ RULES: tuple[Rule, ...] = (
 def plainly(text: str, known: Sequence[str]) -> str:
     """The text with these said plainly, in its old length."""
     copies = copying.RULES if copying.SPOKEN.search(text) else ()
-    for pattern, said in (*keeping.RULES, *copies, *RULES):
+    for pattern, said in (*PURPOSES, *keeping.RULES, *copies, *RULES):
         text = _compiled(pattern).sub(lambda found, said=said: _put(found, said(found), known), text)  # type: ignore[misc]
     return text
 

@@ -58,6 +58,10 @@ RULES: tuple[Rule, ...] = (
         r"|(?<=\boriginales)\s*,?\s*(?:y\s+)?no\s+las\s+copias\b",
         _to(" "),
     ),
+    (  # Of those that are kept, the others.
+        rf"(?<=\boriginal\sones)\s*,?\s*(?:and\s+|but\s+)?not\s+(?:the\s+)?(?:ones?|cop(?:y|ies)|files?)\s+(?:with|having|that\s+have)\s+{_MARK}",
+        _to(" "),
+    ),
     (r"\b(?:but\s+|and\s+)?(?:please\s+)?mind\s+(?:that\s+)?you\s+(?=keep\b)", _to("and ")),
     # By what they are alike.
     (

@@ -22,7 +22,7 @@ from libs.models.offline.ground import NoSuchPlace, Outside
 from libs.models.offline.meaning import READABLE
 from libs.models.offline.naming import masked
 from libs.models.offline.paths import file_like
-from libs.models.offline.places import places
+from libs.models.offline.places import Place, places
 from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import select
 from libs.retrieval.lexicon import listed
@@ -220,8 +220,13 @@ class Looking:
 
     def _read(self, whole: Clause) -> Draft | None:
         """What the one file says or is that the words name."""
-        best = nearest(self.terms(), self.scene.ground.paths or ())
-        if len(best) != 1 or whole.says("find") or not (whole.says(*READS) or WHAT.match(fold(self.reading.text))):
+        best = nearest(sought := self.terms(), self.scene.ground.paths or ())
+        if (
+            len(best) != 1
+            or _mostly_others(sought, best[0])
+            or whole.says("find")
+            or not (whole.says(*READS) or WHAT.match(fold(self.reading.text)))
+        ):
             return None
         readable = best[0].rpartition(".")[2].casefold() in TEXTS
         told = not readable or whole.says("explain") or (whole.says("size", "age") and not whole.says("parse"))
@@ -276,25 +281,29 @@ class Looking:
 
     def _around(self, tool: ToolDefinition, whole: Clause) -> dict[str, str]:
         """The folder that was named, where it is there."""
-        ground = self.scene.ground
-        said = [ground.has(place.said.strip("/").partition("/")[0]) for place in places(whole, ground)]
-        folder = next((name for name in said if name is not None and name in ground.folders), None)
+        folder = next((path for place in places(whole, self.scene.ground) if (path := self._folder(place))), None)
         return {param: folder for param, role in tool.roles.items() if role == "folder" and folder}
+
+    def _folder(self, place: Place) -> str | None:
+        """Its path, where it is a folder that is there."""
+        ground = self.scene.ground
+        path = ground.path(place.said, new=True)
+        return path if path in ground.folders or (path != "." and ground.below(path)) else None
 
     def terms(self) -> list[str]:
         """The words that carry meaning: without those that ask, tell or lead up to it. A word for a kind of files is
         one beside others: "the Whitby photos".
         """
-        around = {place.item.start for place in places(self._whole(), self.scene.ground)}
+        around = [place.item for place in places(self._whole(), self.scene.ground) if self._folder(place)]
         told = [word for word in words(_without_measures(self.reading)) if self._telling(word, around)]
         if all(map(_of_a_kind, told)) and not any(map(self._named_so, told)):
             return []
         years = YEAR.findall(self.reading.text) if told else ()
         return list(dict.fromkeys((*(term for word in told for term in terms(word.text)), *years)))
 
-    def _telling(self, word: Word, around: set[int]) -> bool:
+    def _telling(self, word: Word, around: Sequence[Item]) -> bool:
         known = bool(word.concepts) and not (word.slip or "foreign" in word.concepts or _of_a_kind(word))
-        folder = word.start in around and self.scene.ground.has(word.text) in self.scene.ground.folders
+        folder = any(item.start <= word.start < item.end for item in around)
         short = len(word.folded) < LEAST_TERM
         return not (word.filler or known or folder or short or word.folded in _frame())
 
@@ -336,6 +345,12 @@ def _does(tool: ToolDefinition, deed: str) -> bool:
 def _without_measures(reading: Reading) -> str:
     out: list[Item] = [item for clause in reading.clauses for item in clause.items if isinstance(item, Measure)]
     return masked(reading.text, out).replace("\0", " ")
+
+
+def _mostly_others(sought: Sequence[str], path: str) -> bool:
+    """ "What did I charge for the second photographer", where a "second shooter.zip" is there."""
+    vocabulary = dict.fromkeys(terms(path))
+    return 2 * sum(bool(alike(term, vocabulary)) for term in sought) < len(sought)
 
 
 def _in_a_name(sought: Sequence[str], paths: Sequence[str]) -> bool:

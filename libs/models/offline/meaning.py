@@ -13,12 +13,15 @@ from libs.models.offline.archives import into_archive, is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Name, Named
 from libs.models.offline.copying import names_of_copy
 from libs.models.offline.ground import Ground
+from libs.models.offline.grouping import makes_groups
 from libs.models.offline.measures import number_of
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.quantities import emptiness, most, ranking
 from libs.models.offline.reading import read
 from libs.models.offline.selection import named_words
+from libs.models.offline.titles import a_series
+from libs.models.offline.weighing import weighs
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
@@ -141,7 +144,7 @@ class _Said:
 
     def strangers(self, told: frozenset[str]) -> Signs:
         """Words that nobody knows; where something is looked for or named, they are just that."""
-        if self._seeks() or (told & {"batch"} and (self.some or self.says("all", "file", "name"))):
+        if self._seeks() or (told & {"batch"} and (self.some or self.says("all", "file", "name", "swap"))):
             return {}
         if told & {"create"} and self.says("all"):
             return {"=all": STRANGE}  # a folder is not all that is asked for
@@ -189,8 +192,9 @@ def _styled(said: _Said) -> frozenset[str] | None:
     by_part = said.clause.names and said.says("create", "move", "remove", "change") and _of_the_names(said.clause)
     by_part = by_part or (named and said.says("blank", "date", "underscore", "hyphen"))
     ending = said.says("type") and said.says("change", "rename", "swap") and not said.says("organize")
-    named_one = any(name.kind is Name.PATH and name not in said.where for name in said.clause.names)
-    many = said.says("rename") and said.some and not named_one
+    by_number = any(map(a_series, said.clause.names))
+    named_one = not by_number and any(name.kind is Name.PATH and name not in said.where for name in said.clause.names)
+    many = said.says("rename") and (said.some or by_number) and not named_one
     everything = said.says("rename") and said.says("all") and said.says("file")
     return frozenset(("rename", "batch")) if styles or by_part or ending or many or everything else None
 
@@ -210,6 +214,11 @@ def _of_the_names(clause: Clause) -> bool:
 
 LETTERS = listed("blank underscore hyphen date")
 NAMES = listed("names namen dateinamen nombres filenames file_names")
+
+
+def _grouped(said: _Said) -> frozenset[str] | None:
+    """Into folders by year or month."""
+    return frozenset(("organize",)) if makes_groups(said.clause) and not said.files else None
 
 
 def _unpacked(said: _Said) -> frozenset[str] | None:
@@ -239,6 +248,40 @@ def _summed_up(said: _Said) -> frozenset[str] | None:
     return frozenset(("summary",)) if said.files or said.some else frozenset(("report",))
 
 
+def _sought(said: _Said) -> frozenset[str] | None:
+    """Where something stands, and not what the one file says that a word of it may name: "which of my notes mention a
+    photographer".
+    """
+    what = said.unknown() or any(name.kind is Name.QUOTE for name in said.clause.names)
+    asks = said.says("content") and what and asks_where(said.clause)
+    return frozenset(("find", "content")) if asks and not said.says(*CHANGING) else None
+
+
+def asks_where(clause: Clause) -> bool:
+    files = (before.folded for before, word in pairwise(clause.words) if "file" in word.concepts)
+    return any(word.folded in WHERE for word in clause.words) or not {"q", "que"}.isdisjoint(files)
+
+
+WHERE = listed(
+    "where anywhere irgendwo which which_files what_files wo worin welche welchem welchen welcher in_welcher in_welchen"
+    " donde cuales cual que_archivos que_ficheros en_que_archivo en_que_fichero"
+)
+
+
+def _rows(said: _Said) -> frozenset[str] | None:
+    """How many rows or lines several files have; of one it is told when that is read out."""
+    rows = any(word.folded in ROWS for word in said.clause.words)
+    if not (rows and said.says("howmany")) or said.says(*CHANGING, "find", "content"):
+        return None
+    return frozenset(("rows",)) if len(said.files) > 1 or not said.files else None
+
+
+ROWS = listed(
+    "row rows line lines record records entry entries page pages zeile zeilen eintrage seite seiten fila filas linea"
+    " lineas registros pagina paginas"
+)
+
+
 def _read_out(said: _Said) -> frozenset[str] | None:
     """Of one named file: what it says, or what it is."""
     changes = said.says("remove", "move", "copy", "rename", "create", "find", "size", "age", "change")
@@ -246,7 +289,7 @@ def _read_out(said: _Said) -> frozenset[str] | None:
         return None
     if said.says("explain"):
         return frozenset(("explain",))
-    if said.says("parse", "inside", "content") or (said.readable and said.says("list")):
+    if said.says("parse", "inside", "content") or (said.readable and said.says("list", "howmany")):
         return frozenset(("parse",))
     if said.says("whatis") and not said.says("report"):
         return frozenset(("explain",))
@@ -269,7 +312,8 @@ def _ranked(said: _Said) -> frozenset[str] | None:
     if order is None or said.says(*CHANGING, "duplicate", "keep", "not"):
         return None
     one_kind = said.says(*KINDS) or said.clause.filters or any(extension_of(w.folded) for w in said.clause.words)
-    if order == "largest" and not one_kind and (most(said.clause) or 1) == 1:
+    one = (most(said.clause) or 1) == 1 and not weighs(said.clause)
+    if order == "largest" and not one_kind and one:
         return frozenset(("report",))
     return frozenset(("list",))
 
@@ -311,11 +355,14 @@ def _picked(said: _Said) -> frozenset[str] | None:
 
 
 FORMS: Sequence[Callable[[_Said], frozenset[str] | None]] = (
+    _grouped,
     _unpacked,
     _styled,
     _packed,
     _looked_into,
     _summed_up,
+    _sought,
+    _rows,
     _read_out,
     _counted,
     _ranked,

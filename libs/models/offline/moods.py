@@ -71,8 +71,24 @@ def negated(parts: Sequence[Clause]) -> list[Clause]:
             and _continues(parts, at)
         ):
             part = replace(part, mood=before.mood if selects(part) else Mood.NEVER)
+        if before and _wants_not(before) and part.mood is Mood.DO and _first(part) in THAT:
+            part = replace(part, mood=Mood.NEVER)
         read.append(part)
     return read
+
+
+def _wants_not(part: Clause) -> bool:
+    """ "Ich will nicht, dass …": the deed that is not wanted follows."""
+    reminds = any(word.folded.startswith(("vergess", "forget", "olvid")) for word in part.words)
+    return part.says("not") and not (part.acts or selects(part) or reminds)
+
+
+def _first(part: Clause) -> str:
+    first = part.items[0]
+    return first.folded if isinstance(first, Word) else ""
+
+
+THAT = listed("dass das that que")
 
 
 def all_but(parts: Sequence[Clause]) -> list[Clause]:

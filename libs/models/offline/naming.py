@@ -9,22 +9,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from libs.models.offline import titles
+from libs.models.offline import newnames, titles
 from libs.models.offline.clauses import ACTIONS, KINDS, Item, Name, Named
 from libs.models.offline.ground import words_of
 from libs.models.offline.paths import QUOTED, file_like, pathlike, quoted
+from libs.models.offline.veils import UNVEILED, Veils
 from libs.retrieval.words import Word, concepts_of, extension_of, fold, words
 
 
-def names(text: str, known: Sequence[str]) -> list[Named]:
+def names(text: str, known: Sequence[str], veils: Veils = UNVEILED) -> list[Named]:
     """All names in the text; what one rule has found is out of the next one's sight."""
-    found = list(_copies(text, known))
-    for rule in (titles.holding, titles.edges, _quotes, titles.series, titles.spaced, titles.titles):
+    found = list(_copies(veils.off(text), known))
+    rules = (titles.holding, titles.edges, _quotes, titles.series, titles.spaced, veils.names, newnames.titles)
+    for rule in rules:
         found += [name for name in rule(masked(text, found)) if not _there_by_number(name, text, known)]
+    found += list(newnames.ending(masked(text, found), known))
     found += list(_said_exactly(masked(text, found), known))
     found += list(titles.apposed(masked(text, found)))
     tokens = re.finditer(r"[^\s,;\0]+", masked(text, found))
-    return found + [name for token in tokens if (name := pathlike(token) or _below(token, known))]
+    found += [name for token in tokens if (name := pathlike(token) or _below(token, known))]
+    return [veils.lifted(name) for name in found]
 
 
 def _there_by_number(name: Named, text: str, known: Sequence[str]) -> bool:
@@ -109,7 +113,9 @@ def _said_exactly(text: str, known: Sequence[str]) -> Iterator[Named]:
         for match in re.finditer(rf"(?<![\w/.*?-]){re.escape(name)}(?![\w/-]|\.\w|\.?[*?])", text, flags):
             if match.start() == 0 and " " not in name and "." not in name:
                 continue
-            if EVERY.search(text[: match.start()]) and _a_kind(name):
+            if (EVERY.search(text[: match.start()]) and _a_kind(name)) or (
+                plain and SOME.search(text[: match.start()])
+            ):
                 continue
             yield Named(Name.PATH, real, match.start(), match.end())
             text = text[: match.start()] + "\0" * len(name) + text[match.end() :]
@@ -130,6 +136,10 @@ EVERY = re.compile(
     re.IGNORECASE,
 )
 """ "All the Photos" are the photos, also where a folder is called so."""
+
+
+SOME = re.compile(r"\b(?:an?|another|ein(?:en|em|e)?|una?|otra)\s+$", re.IGNORECASE)
+""" "A new folder" is none that is there."""
 
 
 def _a_kind(name: str) -> bool:

@@ -16,6 +16,8 @@ QUOTED = re.compile(r"""["“”„«]([^"“”„«»\n]+)["“”»]|`([^`\n]
 FILE_NAME = re.compile(r"^[\w\-+()@~]+(\.[\w\-]+)*\.(?=\w{0,7}[^\W\d_])\w{1,8}$")
 AMOUNT = re.compile(r"^\d+[.,]\d+[kmgtKMGT]?i?[bB]?$")
 BARE_EXTENSION = re.compile(r"^\.[A-Za-z]\w{0,7}\$?$")
+SEVERAL = re.compile(r"[^\w./~$-]")
+"""What makes several words of a name."""
 LOCK = "~$"
 """What an office program's lock files begin with: said bare, all of them are meant."""
 HIDDEN = re.compile(r"\.(?:DS_Store|gitkeep|gitignore|keep|keepme|nojekyll|directory|localized)", re.IGNORECASE)

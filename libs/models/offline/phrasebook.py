@@ -30,9 +30,9 @@ ABILITIES: Mapping[str, Phrases] = {
         "es": "encontrar archivos por nombre, tamaño o fecha y buscar en su contenido",
     },
     "organize-by-type": {
-        "en": "sort files into folders by type",
-        "de": "Dateien nach Art in Ordner sortieren",
-        "es": "ordenar archivos por tipo en carpetas",
+        "en": "sort files into folders by type, by year or by month",
+        "de": "Dateien nach Art, Jahr oder Monat in Ordner sortieren",
+        "es": "ordenar archivos por tipo, año o mes en carpetas",
     },
     "remove-duplicates": {
         "en": "find and remove duplicates",
@@ -134,14 +134,19 @@ USES: Mapping[str, Phrases] = {
         "es": "borrar archivos o carpetas",
     },
     "organize-by-type.sort": {
-        "en": "sort files into folders by type",
-        "de": "Dateien nach Art in Ordner sortieren",
-        "es": "ordenar archivos por tipo en carpetas",
+        "en": "sort files into folders by type, by year or by month",
+        "de": "Dateien nach Art, Jahr oder Monat in Ordner sortieren",
+        "es": "ordenar archivos por tipo, año o mes en carpetas",
     },
     "parse-content.parse": {
         "en": "read a table or a document",
         "de": "eine Tabelle oder ein Dokument lesen",
         "es": "leer una tabla o un documento",
+    },
+    "parse-content.count": {
+        "en": "count the rows or lines of files",
+        "de": "Zeilen in Dateien zählen",
+        "es": "contar las filas o líneas de archivos",
     },
     "remove-duplicates.scan": {
         "en": "show which files are identical",
@@ -202,9 +207,60 @@ ONLY_LOOKS: Phrases = {
     "es": "No hay que cambiar nada, así que solo miro.",
 }
 AT_A_LOSS: Phrases = {
-    "en": "I still don't understand. Say it in one short sentence, for example: {examples}. Or say “no” to leave it.",
-    "de": "Ich verstehe es immer noch nicht. Sag es in einem kurzen Satz, etwa: {examples}. Oder sag „nein“.",
-    "es": "Sigo sin entenderlo. Dilo en una frase corta, por ejemplo: {examples}. O di «no» para dejarlo.",
+    "en": (
+        "I still don't understand. Say it in one short sentence, for example: {examples}. A name with blanks may stand"
+        " in quotation marks. Or say “no” to leave it."
+    ),
+    "de": (
+        "Ich verstehe es immer noch nicht. Sag es in einem kurzen Satz, etwa: {examples}. Ein Name mit Leerzeichen darf"
+        " in Anführungszeichen stehen. Oder sag „nein“."
+    ),
+    "es": (
+        "Sigo sin entenderlo. Dilo en una frase corta, por ejemplo: {examples}. Un nombre con espacios puede ir entre"
+        " comillas. O di «no» para dejarlo."
+    ),
+}
+GIVEN_UP: Phrases = {
+    "en": "I can't work out what this means, so I leave it; nothing was changed. Begin anew, for example: {examples}.",
+    "de": "Ich finde nicht heraus, was das heißt, und lasse es; nichts wurde geändert. Fang neu an, etwa: {examples}.",
+    "es": "No logro saber qué significa y lo dejo; nada cambió. Empieza de nuevo, por ejemplo: {examples}.",
+}
+IN_FULL: Phrases = {"en": "{n}: {names}.", "de": "{n}: {names}.", "es": "{n}: {names}."}
+"""A list that was told in part, or its rest."""
+NOT_DONE: Phrases = {
+    "en": "That was not done: {reason}. Nothing was changed.",
+    "de": "Das ist nicht geschehen: {reason}. Nichts wurde geändert.",
+    "es": "Eso no se hizo: {reason}. Nada cambió.",
+}
+YOU_SAID_NO: Phrases = {
+    "en": "Because you said no to it; nothing was changed. Say what should be different.",
+    "de": "Weil du nein dazu gesagt hast; nichts wurde geändert. Sag, was anders sein soll.",
+    "es": "Porque dijiste que no; nada cambió. Di qué debería ser distinto.",
+}
+NO_SKILL: Phrases = {
+    "en": "Because nothing that I know how to do does it. I can: {can}.",
+    "de": "Weil nichts, was ich kann, das tut. Ich kann: {can}.",
+    "es": "Porque nada de lo que sé hacer sirve para eso. Puedo: {can}.",
+}
+NOT_UNDERSTOOD: Phrases = {
+    "en": "Because I don't understand “{said}”, and change nothing that I don't understand.",
+    "de": "Weil ich „{said}“ nicht verstehe, und was ich nicht verstehe, ändere ich nicht.",
+    "es": "Porque no entiendo «{said}», y no cambio nada que no entienda.",
+}
+NOTHING_REFUSED: Phrases = {
+    "en": "I have refused nothing. Tell me what to do.",
+    "de": "Ich habe nichts abgelehnt. Sag mir, was ich tun soll.",
+    "es": "No he rechazado nada. Dime qué hago.",
+}
+LEFT_AT_THAT: Phrases = {
+    "en": "Fine, I leave it at that.",
+    "de": "Gut, ich lasse es dabei.",
+    "es": "De acuerdo, lo dejo así.",
+}
+NEAR: Phrases = {
+    "en": "I still don't know what “{said}” is. Is it {names}?",
+    "de": "Ich weiß immer noch nicht, was „{said}“ ist. Ist es {names}?",
+    "es": "Sigo sin saber qué es «{said}». ¿Es {names}?",
 }
 EXAMPLES: Mapping[Language, tuple[str, ...]] = {
     "en": ("find {word}", "delete {file}", "move {file} to {folder}", "what is in {folder}"),
@@ -262,9 +318,9 @@ DEEDS: Mapping[str, Phrases] = {
         "es": "cambiar el nombre de {what} {called}",
     },
     "organize-by-type.sort": {
-        "en": "sort {what} into folders by type",
-        "de": "{what} nach Art in Ordner sortieren",
-        "es": "ordenar {what} por tipo en carpetas",
+        "en": "sort {what} into folders by {by}",
+        "de": "{what} nach {by} in Ordner sortieren",
+        "es": "ordenar {what} por {by} en carpetas",
     },
     "remove-duplicates.remove": {
         "en": "remove identical files, keeping one of each",
@@ -297,6 +353,11 @@ DEEDS: Mapping[str, Phrases] = {
         "es": "decirte qué hay y qué ocupa el espacio",
     },
     "parse-content.parse": {"en": "read {what}", "de": "{what} lesen", "es": "leer {what}"},
+    "parse-content.count": {
+        "en": "count the rows in {what}",
+        "de": "die Zeilen in {what} zählen",
+        "es": "contar las filas de {what}",
+    },
     "explain.explain": {
         "en": "explain what {what} is",
         "de": "erklären, was {what} ist",
@@ -373,6 +434,22 @@ BY_AGE_OR_SIZE: Phrases = {
         "¿Qué archivos son «{said}»? Di un tamaño (más de 10 MB), un tiempo (de hace más de 2 semanas), cuántos, un"
         " tipo o un nombre."
     ),
+}
+BY_YEAR_OR_MONTH: Phrases = {
+    "en": "By year or by month? The date is that of the last change.",
+    "de": "Nach Jahr oder nach Monat? Es gilt das Datum der letzten Änderung.",
+    "es": "¿Por año o por mes? Cuenta la fecha del último cambio.",
+}
+UNITS: Mapping[str, Phrases] = {
+    "extension_category": {"en": "type", "de": "Art", "es": "tipo"},
+    "year": {"en": "year", "de": "Jahr", "es": "año"},
+    "month": {"en": "month", "de": "Monat", "es": "mes"},
+}
+BY: Phrases = {"en": "by {unit}", "de": "nach {unit}", "es": "por {unit}"}
+NOT_SORTED_BY: Phrases = {
+    "en": "I can't sort by “{said}”, only by type, by year or by month (of the last change). By one of these?",
+    "de": "Nach „{said}“ kann ich nicht sortieren, nur nach Art, Jahr oder Monat (der letzten Änderung). Nach welchem?",
+    "es": "No puedo ordenar por «{said}», solo por tipo, año o mes (del último cambio). ¿Por cuál?",
 }
 MEANT: Phrases = {
     "en": "There is no “{name}” right here. Do you mean {names}?",

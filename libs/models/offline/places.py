@@ -100,7 +100,9 @@ def _turned(clause: Clause, found: list[Place], ground: Ground) -> tuple[Place, 
         new = [place for place in found if ground.has(place.said.strip("/")) is None and _after_things(clause, place)]
         found = [replace(place, after="into", beside=False) if place in new else place for place in found]
     if clause.says("unpack") and not any(place.target for place in found):
-        return tuple(replace(place, after="into") if _unpacked_into(clause, place) else place for place in found)
+        return tuple(
+            replace(place, after="into") if _unpacked_into(clause, place, ground) else place for place in found
+        )
     if (puts or wished) and not any(place.target for place in found):
         return tuple(
             replace(place, after="into") if place.after in ("in", "im", "ins", "en") else place for place in found
@@ -110,9 +112,9 @@ def _turned(clause: Clause, found: list[Place], ground: Ground) -> tuple[Place, 
     return tuple(found)
 
 
-def _unpacked_into(clause: Clause, place: Place) -> bool:
-    """ "Unpack musik/a.zip in samples": where the archive is has been said, so this is where it goes."""
-    said = [name for name in clause.names if is_archive(name.text) and "/" in name.text]
+def _unpacked_into(clause: Clause, place: Place, ground: Ground) -> bool:
+    """ "Unpack musik/a.zip in samples": where the archive is has been said or is plain, so this is where it goes."""
+    said = [name for name in clause.names if is_archive(name.text) and ("/" in name.text or ground.has(name.text))]
     return place.after in WITHIN and bool(said) and said[0].start < place.item.start
 
 
@@ -223,7 +225,7 @@ def _may_be_place(word: Word, ground: Ground, *, before: str, beside: bool, last
         return True
     if beside:
         return word.text[0].isupper() or word.unknown or (last and bool(before))
-    if before not in INTO and ground.called(word.text):
+    if before not in INTO and ground.anywhere(word.text):
         return False
     return bool(before) and word.text[0].isupper() and (word.unknown or before in INTO or not ground.names)
 

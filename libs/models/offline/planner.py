@@ -12,14 +12,16 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 
 from libs.events.committee import Task
+from libs.models.offline import corrections, mentioned, replies
 from libs.models.offline import phrasebook as say
-from libs.models.offline import replies
 from libs.models.offline.clauses import Mood, Name, Reading
 from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, plan_of, spread
 from libs.models.offline.earlier import Lost, chosen_instead, in_full, nearest_instead
+from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
 from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent, wanted
 from libs.models.offline.ground import Ground, NoSuchPlace, Outside
+from libs.models.offline.grouping import unsortable
 from libs.models.offline.leftovers import Leftovers
 from libs.models.offline.looking import Looking, only_looks
 from libs.models.offline.matching import Matcher
@@ -32,7 +34,7 @@ from libs.models.offline.scenes import Scene, inherited, scene_of
 from libs.models.offline.unplaced import Unplaced
 from libs.models.offline.voice import Voice
 from libs.models.ports import Answered, Drafted, Offer, PlannerOutcome, Unclear, Why
-from libs.retrieval.words import fold
+from libs.retrieval.words import fold, language_of
 from libs.skills import Categories, Effect, ToolDefinition
 from libs.skills.categories import split_suffix
 
@@ -67,8 +69,12 @@ class Planner:
         said = [*task.replies, *((task.clarification,) if task.clarification else ())]
         wish = Wish(task.text, skill=None if task.skill in said else task.skill)
         outcome = await self._planned(task, wish, tools)
+        asked: list[str] = []
         for reply in said:
+            asked += [outcome.question] if isinstance(outcome, Unclear) else []
             wish, outcome = await self._replied(task, wish, outcome, reply=reply, tools=tools)
+            if isinstance(outcome, Unclear) and outcome.question in asked:
+                outcome = _Planning(self, task, wish, tools).at_a_loss(outcome, asked)
         return wish, outcome
 
     async def _replied(
@@ -77,31 +83,44 @@ class Planner:
         """The first of the reply's meanings that comes to a plan, else the one that is most its own."""
         if replies.refused(reply):
             return wish, _Planning(self, task, wish, tools).undone()
+        if isinstance(before, Unclear) and WHY.match(reply):
+            return wish, _Planning(self, task, wish, tools).because(before)
         tried = []
         for meant in self._meanings(task, wish, before, reply):
             outcome = await self._planned(task, meant, tools)
             if isinstance(outcome, Drafted):
-                return meant, outcome
+                return meant, _Planning(self, task, meant, tools).without_the_left(outcome)
             tried.append((meant, outcome))
-        last, outcome = tried[0]
-        if isinstance(outcome, Unclear) and isinstance(before, Unclear) and outcome.question == before.question:
-            return last, _Planning(self, task, last, tools).at_a_loss()
-        return last, outcome
+        return next((one for one in tried if not _talks(one[1])), tried[0])
 
     def _meanings(self, task: Task, wish: Wish, before: PlannerOutcome, reply: str) -> Iterator[Wish]:
-        """What was offered, a wish of its own, the files or the value that was asked for, or more words of the wish."""
+        """What was offered, a wish of its own, what was asked for in its place, or more words of the wish."""
         if isinstance(before, Unclear) and (offer := replies.taken(reply, before)) is not None:
             yield wish.takes(offer)
             return
+        ground = Ground.of(task.root, task.workspace)
+        named = before.named if isinstance(before, Unclear) else ()
         fresh = Wish(replies.anew(reply))
         alone, whole = (self._read(task, text) for text in (fresh.text, wish.text))
+        if (pointed := mentioned.by_name(alone, named)) is not None:
+            fresh, alone = Wish(pointed), self._read(task, pointed)
+        elif named and replies.BOTH.match(fold(reply)):
+            fresh = Wish(mentioned.quoted(named))
+            alone = self._read(task, fresh.text)
+        if (called := corrections.called(whole, reply, ground)) is not None:
+            yield wish.with_words(called)
+            return
+        if (narrowed := replies.narrowed(wish, before, alone)) is not None:
+            yield narrowed
         if stands := replies.stands(alone, whole):
-            yield fresh
-        ground = Ground.of(task.root, task.workspace)
+            yield from replies.instead(fresh, alone, whole)
+        if (placed := replies.in_place(wish, before, reply, whole=whole, alone=alone)) is not None:
+            yield placed
         if replies.chooses(alone) and not replies.spares(whole):
             instead = chosen_instead(wish.text, fresh.text, ground, self.now())
             if instead is not None:
-                yield wish.with_words(instead)
+                partly = isinstance(before, Unclear) and before.partly  # they have heard what is left out
+                yield replace(wish.with_words(instead), agreed=wish.agreed or partly)
         yield replies.completed(wish, before, reply) or replies.combined(wish, reply)
         if not stands and fresh.text != reply:
             yield fresh
@@ -142,7 +161,7 @@ class _Planning:
         now = planner.now()
         self._full = in_full(self._task, self._ground, now)
         text = self._full if isinstance(self._full, str) else self._task.text
-        self._reading = read(text, self._ground.spoken, now=now)
+        self._reading = _spoken(read(text, self._ground.spoken, now=now), task)
         self._voice = Voice(self._reading, self._tools)
         self._proposing = Proposing(self._tools, self._ground, planner.categories, self._reading.language)
         self._found = Intent()
@@ -169,13 +188,31 @@ class _Planning:
     def undone(self) -> PlannerOutcome:
         return self._voice.answers(say.UNDONE)
 
-    def at_a_loss(self) -> PlannerOutcome:
-        """The same question twice helps nobody: what can be done here is said instead."""
-        return self._voice.asks(say.AT_A_LOSS, examples=self._voice.examples_of(self._ground))
+    def because(self, asked: Unclear) -> Unclear:
+        """Why it was asked, and the question once more."""
+        told = self._voice.say(say.NOT_UNDERSTOOD, said=asked.about or self._reading.text)
+        return replace(asked, question=f"{told} {asked.question}")
+
+    def at_a_loss(self, again: Unclear, asked: Sequence[str]) -> PlannerOutcome:
+        """The same question twice helps nobody: files to choose from are offered, or what can be said here; and where
+        that was of no use either, it is left.
+        """
+        examples = self._voice.examples_of(self._ground)
+        words = replace(self._voice.asks(say.AT_A_LOSS, examples=examples), missing=again.missing, about=again.about)
+        helps = (one for one in (self._voice.offers(again.about, self._ground), words) if one is not None)
+        fresh = next((one for one in helps if one.question not in asked), None)
+        return fresh or self._voice.answers(say.GIVEN_UP, Why.DECLINED, examples=examples)
+
+    def without_the_left(self, drafted: Drafted) -> PlannerOutcome:
+        """A new wish in place of one whose exception nobody understood: it is said before anything changes."""
+        if not self._wish.left or self._wish.agreed:
+            return drafted
+        return self._voice.asks(say.ONLY_PART, said=self._wish.left)
 
     def look(self, outcome: PlannerOutcome) -> Drafted | None:
         """A look at what nobody understood, where it surely wants no change."""
-        lost = isinstance(self._full, Lost) or self._wish.answered
+        left_out = any(clause.names for clause in self._reading.wishes(Mood.SPARE))
+        lost = isinstance(self._full, Lost) or self._wish.answered or left_out
         if isinstance(outcome, Drafted) or lost or not only_looks(self._reading):
             return None
         looking = Looking(self._reading, Scene(self._reading.text, self._ground, self._planner.categories), self._tools)
@@ -191,15 +228,16 @@ class _Planning:
         if not isinstance(outcome, Unclear) or not outcome.candidates or outcome.missing:
             return None
         drawn = [(one, self._would(one.skill), self._left) for one in outcome.candidates]
-        offers = [(one, Offer(label, "", one.skill), left) for one, label, left in drawn if label is not None]
+        offers = [(one, Offer(would[0], "", one.skill), left) for one, would, left in drawn if would is not None]
         if not offers:
             return None
+        files = next((would[1] for _, would, _ in drawn if would is not None and would[1]), ())
         said = self._voice.said(*(doubt.clause for doubt in self._found.doubts if doubt.near))
         told = [one.model_copy(update={"description": offer.label}) for one, offer, _ in offers]
         proposed = self._voice.proposes([offer for _, offer, _ in offers], told, said=said)
         out = [one for one in offers[0][2] if all(one in left for *_, left in offers)]
         self.leaves_out = bool(out)
-        return self._voice.leaving_out(out, proposed)
+        return self._voice.leaving_out(out, replace(proposed, named=files))
 
     def named_outright(self, outcome: PlannerOutcome) -> str | None:
         """The words with the files that they come nearest to, where a change was not understood."""
@@ -225,8 +263,8 @@ class _Planning:
         left = [one for clause in wanted(heard._reading) for one in used.spans(clause, heard._reading.text)]
         return self._voice.leaving_out(left, proposed)
 
-    def _would(self, skill: str) -> str | None:
-        """What a plan with this skill's nearest tool comes to."""
+    def _would(self, skill: str) -> tuple[str, tuple[str, ...]] | None:
+        """What a plan with this skill's nearest tool comes to, and the files that it is about."""
         doubts = [
             replace(doubt, near=tuple(one for one in doubt.near if one.tool.skill == skill))
             for doubt in self._found.doubts
@@ -241,7 +279,8 @@ class _Planning:
         looks = not any(step.mutates for step in outcome.plan.steps)
         if looks and replies.wants_change(self._reading):
             return None
-        return self._proposing.described(outcome.plan)
+        label = self._proposing.described(outcome.plan)
+        return None if label is None else (label, self._proposing.files(outcome.plan))
 
     def _beforehand(self) -> PlannerOutcome | None:
         """What needs no look at the tools."""
@@ -249,6 +288,14 @@ class _Planning:
             return self._voice.answers(say.DANGEROUS, Why.DANGEROUS)
         if self._reading.says("undo"):
             return self._taken_back()
+        if replies.refused(self._task.text):
+            return self._voice.answers(say.LEFT_AT_THAT)
+        if WHY.match(self._task.text):
+            return because(self._voice, self._task.history)
+        if rest := mentioned.continued(self._task.text, self._task.history):
+            return self._voice.answers(say.IN_FULL, n=str(len(rest)), names=", ".join(map(self._voice.quoted, rest)))
+        if odd := [word for clause in wanted(self._reading) for word in unsortable(clause, self._ground.folders)]:
+            return self._voice.by_which(say.NOT_SORTED_BY, odd, units=tuple(say.UNITS))
         if isinstance(self._full, Lost) and not self._wish.answered:
             return self._voice.asks(say.EARLIER, "paths", said=self._full.said)
         if self._reading.torn and not self._wish.answered:
@@ -325,6 +372,17 @@ class _Planning:
         return " ".join(
             f"“{self._voice.said(goal.clause)}” means {goal.tool.name} ({goal.score:.2f})." for goal in goals
         )
+
+
+def _talks(outcome: PlannerOutcome) -> bool:
+    """A greeting is no answer to who answers our question."""
+    return isinstance(outcome, Answered) and outcome.why in (Why.GREETING, Why.CAPABILITY)
+
+
+def _spoken(reading: Reading, task: Task) -> Reading:
+    """Of words that tell no language, such as a bare "no", that of what was said before."""
+    before = [task.text, *(each.text for each in reversed(task.history))]
+    return replace(reading, language=language_of(reading.text, *before)) if reading.language == "en" else reading
 
 
 def _allowed(catalogue: Sequence[ToolDefinition], allowlist: Sequence[str]) -> list[ToolDefinition]:

@@ -42,6 +42,12 @@ class Proposing:
         told = [teller.deed(step, self.tools[step.tool]) for step in changes]
         return say.AND[self.language].join(dict.fromkeys(told))
 
+    def files(self, plan: Plan) -> tuple[str, ...]:
+        """The files by name that the plan's changes are about, as far as they are known."""
+        teller = _Teller(plan, self)
+        changes = [step for step in plan.steps if step.mutates]
+        return tuple(dict.fromkeys(path for step in changes for path in teller.files(step) if path != "."))
+
     def spoken(self, plan: Plan) -> Plan:
         """The plan with every step in plain words."""
         teller = _Teller(plan, self)
@@ -50,6 +56,11 @@ class Proposing:
             for step in plan.steps
         ]
         return plan.model_copy(update={"steps": tuple(steps)})
+
+
+def _named(step: Step) -> list[str]:
+    value = next((step.args[name] for name in FILES if name in step.args), ".")
+    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
 
 
 def _sentence(deed: str) -> str:
@@ -75,13 +86,19 @@ class _Teller:
         end = say.TO[self._language].format(end=self._choosing.quoted(target)) if target and target != "." else ""
         called = say.CALLED[self._language].format(name=self._choosing.quoted(name)) if name else ""
         what = self._listed(step.args) if step.tool in LISTINGS else self._what(step)
-        told = form[self._language].format(what=what, end=end, called=called, name=self._choosing.quoted(name))
+        by = say.UNITS[args["by"]][self._language] if args.get("by") in say.UNITS else ""
+        told = form[self._language].format(what=what, end=end, called=called, name=self._choosing.quoted(name), by=by)
         return " ".join(told.split())
 
     def idle(self, step: Step) -> bool:
         """Does it get its files from a listing that is known to find none, in subfolders neither?"""
         listing = self._listing(step)
         return listing is not None and self._held({**listing, "recursive": True}) == []
+
+    def files(self, step: Step) -> Sequence[str]:
+        if (listing := self._listing(step)) is not None:
+            return self._held(listing) or ()
+        return _named(step)
 
     def _listing(self, step: Step) -> Mapping[str, Any] | None:
         value = next((step.args[name] for name in FILES if name in step.args), ".")
@@ -92,8 +109,7 @@ class _Teller:
         listing = self._listing(step)
         if listing is not None:
             return self._listed(listing)
-        value = next((step.args[name] for name in FILES if name in step.args), ".")
-        names = [str(one) for one in value] if isinstance(value, list) else [str(value)]
+        names = _named(step)
         return say.ALL_HERE[self._language] if names == ["."] else self._names(names)
 
     def _listed(self, args: Mapping[str, Any]) -> str:

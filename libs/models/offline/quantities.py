@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import takewhile
 
 from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.measures import number_of
@@ -29,9 +29,15 @@ def ranking(clause: Clause) -> str | None:
 
 def criteria(clause: Clause) -> list[Word]:
     """By what something shall be sorted or told apart: "by month", "nach Datum", "por fecha"."""
+    return [word for word in told_by(clause) if {"date", "age", "size"} & {*word.concepts}]
+
+
+def told_by(clause: Clause) -> list[Word]:
+    """The same with kinds: all that is said in one go, "by type and year", "by the month of the last change"."""
     plain = [word for word in clause.words if word.folded in BY or not word.filler]
-    led = (word for before, word in pairwise(plain) if before.folded in BY)
-    return [word for word in led if {"date", "age", "size"} & {*word.concepts}]
+    led = [n for n, word in enumerate(plain) if word.folded in BY]
+    runs = (takewhile(lambda word: {"date", "age", "size", "type"} & {*word.concepts}, plain[n + 1 :]) for n in led)
+    return [word for run in runs for word in run]
 
 
 BY = listed("by nach per por je pro")

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from libs.models.offline import courtesy
-from libs.models.offline.archives import into_archive
+from libs.models.offline.archives import into_archive, is_archive
 from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, OR, Clause, Item, Measure, Mood, Named, Reading
 from libs.models.offline.copying import copying, with_backups
 from libs.models.offline.ground import singulars, words_of
@@ -22,7 +22,8 @@ from libs.models.offline.naming import beside, known_as, masked, names, told_by_
 from libs.models.offline.nesting import nested
 from libs.models.offline.repairs import repaired
 from libs.models.offline.telling import CONDITIONS, said_in
-from libs.models.offline.verbs import reunited, verbal
+from libs.models.offline.veils import veiled
+from libs.models.offline.verbs import reunited, swapping, verbal
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of, fold, language_of, words
 
@@ -50,8 +51,9 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     text = ARROW.sub(
         lambda found: f" {'to':<{len(found.group()) - 1}}" if len(found.group()) > 2 else found.group(), text
     )
-    listed_apart, torn = repaired(enumerated(plainly(text, known)), known)
-    listed_apart, named = beside(listed_apart, names(listed_apart, known))
+    hidden, veils = veiled(text, known)
+    listed_apart, torn = repaired(enumerated(plainly(hidden, known)), known, veils)
+    listed_apart, named = beside(listed_apart, names(listed_apart, known, veils))
     plain = masked(listed_apart, named)
     language = language_of(plain)
     plain, told = courtesy.parted(plain, known, language)
@@ -64,7 +66,23 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     said_for = [part for part in _parts(items, plain) if not _reason(part)]
     parts = corrected(negated(all_but([_told(copying(verbal(part)), told, known) for part in said_for])))
     parts = [part for part in parts if part.items]
-    return Reading(text, language, tuple(_returned(list(_gathered(parts)))), asked=plain, torn=torn)
+    clauses = tuple(map(swapping, _without_archives_kept(_returned(list(_gathered(parts))))))
+    return Reading(text, language, clauses, asked=plain, torn=torn)
+
+
+def _without_archives_kept(clauses: Sequence[Clause]) -> Sequence[Clause]:
+    """ "Unpack a.zip. And leave the zip where it is": it stays anyway."""
+    if not any(clause.mood is Mood.DO and clause.says("unpack") for clause in clauses):
+        return clauses
+    return [clause for clause in clauses if not (clause.says("archives") and _only_keeps(clause))]
+
+
+def _only_keeps(clause: Clause) -> bool:
+    said = {concept for word in clause.words for concept in word.concepts or ("", *(() if word.filler else ("=",)))}
+    return clause.says("keep", "untouched") and said <= KEPT_AS_IT_IS and not clause.names
+
+
+KEPT_AS_IT_IS = frozenset(("keep", "untouched", "archives", "file", "here", ""))
 
 
 def _folders(known: Sequence[str]) -> frozenset[str]:
@@ -88,8 +106,13 @@ def _told(part: Clause, spans: Sequence[tuple[int, int]], known: Sequence[str]) 
     if not any(start <= part.items[0].start and part.items[-1].end <= end for start, end in spans):
         return _sparing(mooded(part), known)
     tokens = words_of(tuple(known))
-    things = (item for item in part.items if not isinstance(item, Word) or courtesy.thing(item, tokens))
-    return replace(part, items=tuple(things), mood=Mood.TOLD)
+    things = [item for item in part.items if not isinstance(item, Word) or courtesy.thing(item, tokens)]
+    often = all(isinstance(item, Word) and item.folded in OFTEN for item in things)
+    return replace(part, items=() if often else tuple(things), mood=Mood.TOLD)
+
+
+OFTEN = listed("twice zweimal doppelt dos_veces")
+""" "They sent it back twice" speaks of no files by itself."""
 
 
 def _sparing(part: Clause, known: Sequence[str]) -> Clause:
@@ -194,20 +217,21 @@ def _together(held: Clause, part: Clause) -> Clause | None:
     """Both as one clause, where one of them asks nothing by itself."""
     if part.mood is Mood.SPARE and _the_others(held):
         return replace(held.joins(part), mood=Mood.SPARE)
-    if held.mood is Mood.TOLD and _goes_on_telling(part):
+    if held.mood is Mood.TOLD and (_goes_on_telling(part) or _as_what(part)):
         return held.joins(replace(part, mood=Mood.TOLD))
     if part.mood is Mood.DO and not _stands(part) and held.mood is Mood.SPARE:
         return None if part.joined == "." and _idle(part) else held.joins(part)
     if part.mood is not held.mood:
         return None
     if part.joined == "," and _relative(part):
-        return held.joins(part)
+        return replace(held.joins(part), links=held.links)
     if _idle(held) and (part.joined == "." or (part.joined == "," and _imperative(part))):
         return None
     if _stands(part):
         apart = _stands(held) or (sends(held) and (selects(part) or _begins_anew(part)))
         return None if apart else replace(held.joins(part), joined=held.joined)
-    if sends(part) and (sends(held) or held.says(*OBJECT_ALONE)):
+    renames = held.says("rename") and not sends(held) and bool(held.names and part.names)
+    if sends(part) and not renames and (sends(held) or held.says(*OBJECT_ALONE)):
         return None
     if part.joined != ".":
         return held.joins(part)
@@ -261,6 +285,13 @@ def _goes_on_telling(part: Clause) -> bool:
     return part.mood is Mood.TOLD or (part.mood is Mood.DO and not _stands(part) and _only_names(part) and not leads)
 
 
+def _as_what(part: Clause) -> bool:
+    """ "He sent his pictures, as a zip": how, and nothing that is to be done."""
+    first = part.items[0]
+    leads = part.joined == "," and isinstance(first, Word) and first.folded in ("as", "als", "como")
+    return leads and not part.names and not part.acts
+
+
 def _only_names(part: Clause) -> bool:
     return bool(part.names) and all(word.filler for word in part.words)
 
@@ -305,13 +336,18 @@ def _end(items: Sequence[Item], at: int) -> bool:
 def _returned(clauses: list[Clause]) -> list[Clause]:
     """Where something goes belongs to what is moved: in "move all but a.png into Photos" the end is the beginning's."""
     for at in range(1, len(clauses)):
-        main, spare = clauses[at - 1], clauses[at]
+        wish = next((n for n in range(at - 1, -1, -1) if clauses[n].mood is not Mood.SPARE), 0)
+        main, spare = clauses[wish], clauses[at]
         leads = main.mood is Mood.DO and main.says("move", "copy", "pack", "organize")
         if spare.mood is not Mood.SPARE or not leads:
             continue
         cut = next((n for n in range(1, len(spare.items)) if _leads_somewhere(spare.items, n)), None)
-        if cut is not None and not any(_leads_somewhere(main.items, n) for n in range(1, len(main.items))):
-            clauses[at - 1] = main.joins(replace(spare, items=spare.items[cut:]))
+        if (
+            cut is not None
+            and not _part(spare.items[cut:], "").acts
+            and not any(_end(main.items, n) for n in range(1, len(main.items)))
+        ):
+            clauses[wish] = main.joins(replace(spare, items=spare.items[cut:]))
             clauses[at] = replace(spare, items=spare.items[:cut])
     return clauses
 
@@ -323,7 +359,12 @@ def _leads_somewhere(items: Sequence[Item], at: int) -> bool:
     """But not after a "not": "not to Docs" says where nothing goes."""
     item, before = items[at], items[at - 1] if at else None
     denied = isinstance(before, Word) and bool({"not", "except"} & {*before.concepts})
-    return isinstance(item, Word) and item.folded in TOWARDS and at + 1 < len(items) and not denied
+    if not isinstance(item, Word) or at + 1 == len(items):
+        return False
+    called = "name" in item.concepts and item.folded.startswith(("called", "named", "namens", "llamad"))
+    after = items[at + 1]
+    packed = item.folded in ("as", "als", "como") and isinstance(after, Named) and is_archive(after.text)
+    return called or packed or (item.folded in TOWARDS and not denied)
 
 
 def _stands(part: Clause) -> bool:

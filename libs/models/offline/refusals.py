@@ -10,6 +10,7 @@ from libs.models.offline import quantities
 from libs.models.offline.clauses import Clause, Name, Named
 from libs.models.offline.drafting import paths
 from libs.models.offline.ends import makes_copies, open_end
+from libs.models.offline.excepting import parts
 from libs.models.offline.filling import choosing, fill, filled_names, filters, folders, held
 from libs.models.offline.goals import Goal
 from libs.models.offline.paths import file_like
@@ -54,7 +55,8 @@ class Refusals:
         """One new name, and several files that could get it."""
         if makes_copies(goal.tool):
             return self._copies_of_one_name(goal, scene)
-        names = [name for name in goal.clause.names if name.kind is not Name.GLOB]
+        where = {place.item for place in places(goal.clause, scene.ground) if not place.target}
+        names = [name for name in goal.clause.names if name.kind is not Name.GLOB and name not in where]
         one_to_one = {"file", "new_name"} <= {*goal.tool.roles.values()}
         if not one_to_one or len(names) <= 2 or not goal.tool.mutates:
             return None
@@ -68,7 +70,7 @@ class Refusals:
         within = next((path for path in files if target is not None and f"{target}/".startswith(f"{path}/")), None)
         if within is not None:
             return self.voice.answers(say.INTO_ITSELF, Why.DECLINED, name=within)
-        if (one := open_end(goal.tool, args, goal.clause, scene)) is not None:
+        if not parts(goal.tool, args, scene) and (one := open_end(goal.tool, args, goal.clause, scene)) is not None:
             return self._inside_or_named(goal, scene, name=one, end=str(target))
         if name is not None and len(files) != 1:
             return self.voice.asks(say.WHAT_WITH, "source", said=self.voice.said(goal.clause))
@@ -135,16 +137,14 @@ class Refusals:
         there = held(clause, scene)
         if quantities.most(clause) or len(there) == number or _names_them(clause):
             return None
-        among = self.voice.among(there[:8])
-        return self.voice.asks(say.NO_SUCH_ONE, "paths", said=self.voice.said(goal.clause), among=among)
+        return self.voice.which_of(goal.clause, there)
 
     def _one_of_several(self, goal: Goal, clause: Clause, scene: Scene, *, chosen: tuple[str, ...]) -> Unclear | None:
         there = held(clause, scene)
         few = 0 < quantities.singles(clause) < len(there)
         if not chosen or clause.names or not few or filters(clause, scene):
             return None
-        among = self.voice.among(there[:8])
-        return self.voice.asks(say.NO_SUCH_ONE, "paths", said=self.voice.said(goal.clause), among=among)
+        return self.voice.which_of(goal.clause, there)
 
     def _that_folder(self, goal: Goal, scene: Scene) -> Unclear | None:
         """ "Put them into Bergen, then zip that folder": all that is here is another one."""
@@ -169,6 +169,8 @@ class Refusals:
 
     def _contradicted(self, goal: Goal, scene: Scene) -> Unclear | None:
         """What goes whole leaves nothing of it out: "zip the folder without the film"."""
+        if parts(goal.tool, fill(goal.tool, goal.clause, scene).args, scene):
+            return None
         touched = _touched(goal, scene)
         whole = [*touched, *(path for folder in touched for path in scene.ground.below(folder))]
         if not goal.tool.mutates or all(selected(path, exclude=scene.exclude) for path in whole):

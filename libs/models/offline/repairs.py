@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from libs.models.offline.clauses import ACTIONS
 from libs.models.offline.naming import names
+from libs.models.offline.veils import UNVEILED, Veils
 from libs.retrieval.words import words
 
 _MARKS = (
@@ -39,7 +40,7 @@ ENDS = re.compile(
 CLAUSE = re.compile(r"(?:^|[,.;:!?]\s|\s(?:and|und|y|then|dann|luego)\s)", re.IGNORECASE)
 
 
-def repaired(text: str, known: Sequence[str]) -> tuple[str, bool]:
+def repaired(text: str, known: Sequence[str], veils: Veils = UNVEILED) -> tuple[str, bool]:
     """The text without what was taken back, in its old length; and whether it is not plain what that was."""
     found = MARK.search(text)
     if found is None or not _acts(text[: found.start()]):
@@ -47,13 +48,13 @@ def repaired(text: str, known: Sequence[str]) -> tuple[str, bool]:
     after, end = text[found.end() :], found.end()
     if (denied := DENIED.match(after)) is not None:
         after, end = after[denied.end() :], end + denied.end()
-    start = _start(text[: found.start()], after, known)
+    start = _start(text[: found.start()], after, known, veils=veils)
     if start is None or MARK.search(text, end):
         return text, True
     return f"{text[:start]}{' ' * (end - start)}{text[end:]}", False
 
 
-def _start(before: str, after: str, known: Sequence[str]) -> int | None:
+def _start(before: str, after: str, known: Sequence[str], *, veils: Veils) -> int | None:
     """Where that begins in `before` whose place `after` takes."""
     sentence = re.split(r"[.!?](?:\s|$)", after)[0]
     if _acts(sentence):
@@ -61,7 +62,7 @@ def _start(before: str, after: str, known: Sequence[str]) -> int | None:
     if END.match(sentence):
         ends = [found.start() for found in ENDS.finditer(before)]
         return ends[-1] if ends else None
-    told, new = names(before, known), names(sentence, known)
+    told, new = names(before, known, veils), names(sentence, known, veils)
     if not told or len(new) != 1 or len(sentence.split()) > 4 + len(new[0].text.split()):
         return None
     last = max(told, key=lambda name: name.start)

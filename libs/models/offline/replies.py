@@ -9,11 +9,12 @@ open and nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from libs.events.committee import Task
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Reading
+from libs.models.offline.explaining import without_why
 from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.unplaced import of_its_own
 from libs.models.ports import Offer, PlannerOutcome, Unclear
@@ -71,6 +72,8 @@ class Wish:
     proposed: bool = False
     all_of_it: bool = False
     answered: bool = False
+    left: str = ""
+    """Words of an earlier wish that spare something, and that nobody has understood."""
 
     def takes(self, offer: Offer) -> Wish:
         """What was offered: another request, or what we made of this one."""
@@ -95,7 +98,8 @@ def taken(reply: str, before: Unclear) -> Offer | None:
     offers = before.offers or tuple(Offer(one.description, "", one.skill) for one in before.candidates)
     said = fold(reply)
     if agrees(reply):
-        return before.offers[0] if before.offers else None
+        plain = len(before.offers) == 1 or not before.missing  # of several files none is a yes
+        return before.offers[0] if before.offers and plain else None
     for at, numbered in enumerate(NUMBERED):
         if numbered.match(said):
             return offers[at] if at < len(offers) else None
@@ -145,6 +149,67 @@ def completed(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
     return wish.with_words(f'{wish.text.rstrip(" .!?")} {link} "{bare}"')
 
 
+def in_place(wish: Wish, before: PlannerOutcome, reply: str, *, whole: Reading, alone: Reading) -> Wish | None:
+    """The request with the reply in the place of the words that were asked about, which are gone then; of a whole
+    exception, where the reply makes one of its own.
+    """
+    about = before.about if isinstance(before, Unclear) and not before.partly else ""
+    said = MEANT.sub("", anew(reply)).strip(" .!?")
+    if not about or not said or _acts(about) or _acts(said) or agrees(reply):
+        return None
+    begins = [item.start for clause in whole.clauses for item in clause.items]
+    places = [found.start() for found in re.finditer(re.escape(about), wish.text)]
+    if len(places) > 1:  # in a name it is not what was asked about
+        places = [place for place in places if place in begins]
+    if len(places) != 1:
+        return None
+    start, end = places[0], places[0] + len(about)
+    if spares(alone):
+        spans = [(one.items[0].start, one.items[-1].end) for one in whole.clauses if one.mood in SPARING]
+        start, end = next((span for span in spans if span[0] <= start and end <= span[1]), (start, end))
+    return replace(wish.with_words(f"{wish.text[:start]}{said}{wish.text[end:]}"), answered=True)
+
+
+MEANT = re.compile(r"\W*(?:i\s+mean(?:t)?|mein(?:te|e)?\s+ich|quiero\s+decir)\W*$", re.IGNORECASE)
+""" "The file a.txt, I mean"."""
+
+
+def instead(fresh: Wish, alone: Reading, whole: Reading) -> Iterator[Wish]:
+    """A wish of its own in place of another one. What that would leave alone is left alone by it, too; only where
+    nobody understands that, it is done without, and said.
+    """
+    sparing = [clause for clause in whole.clauses if clause.mood in SPARING and _bears_on(clause, alone)]
+    left = [] if spares(alone) else [_written(whole, clause) for clause in sparing]
+    if not left:
+        yield fresh
+        return
+    request = fresh.text.rstrip(" .!?")
+    yield replace(fresh, text=f"{request}, {', '.join(left)}")
+    yield replace(fresh, left=" … ".join(left))
+
+
+def _bears_on(clause: Clause, wish: Reading) -> bool:
+    """Could it limit that wish? Not a deed that is not wished for, nor what somebody does not need or like."""
+    deeds = clause.concepts & DEEDS
+    if clause.says("except", "keep", "untouched"):
+        return True
+    if (deeds and not any(deeds & one.concepts for one in wish.clauses)) or _says(clause, LIKINGS):
+        return False
+    return not _says(clause, NEEDS) or bool(clause.names or clause.filters or clause.says(*KINDS))
+
+
+def _says(clause: Clause, forms: frozenset[str]) -> bool:
+    return any(word.folded in forms for word in clause.words)
+
+
+LIKINGS = listed("like likes love mag mogen gusta gustan")
+NEEDS = listed("need want see care brauche brauchen will sehen necesito quiero ver")
+
+
+def _written(reading: Reading, clause: Clause) -> str:
+    return reading.text[clause.items[0].start : clause.items[-1].end]
+
+
 def combined(wish: Wish, reply: str) -> Wish:
     """The request with the reply as its last words; a yes and "both" are no words of it."""
     if agrees(reply):
@@ -156,6 +221,7 @@ def combined(wish: Wish, reply: str) -> Wish:
 
 def anew(reply: str) -> str:
     """The reply without a yes or a no that only leads up to the wish in it."""
+    reply = without_why(reply)
     rest = reply[found.end() :] if (found := TAKEN_BACK.match(reply)) else reply
     if led := re.match(r"^\W*(?:yes|yeah|ja|s[ií]|ok|okay|vale)\b\s*[,.!;:–-]*\s*(?=\w+\s+\w)", rest, re.IGNORECASE):
         rest = rest[led.end() :]
@@ -164,10 +230,10 @@ def anew(reply: str) -> str:
 
 def stands(alone: Reading, whole: Reading) -> bool:
     """Does it ask for a deed and say what it is about? Where a change was asked for, a look is a new wish only where it
-    begins as one; and no wish replaces another one of which it loses what shall be spared.
+    begins as one.
     """
     deeds = [clause for clause in alone.wishes(Mood.DO) if not clause.concepts.isdisjoint(DEEDS)]
-    if not any(map(_of_something, deeds)) or (spares(whole) and not spares(alone)):
+    if not any(map(_of_something, deeds)):
         return False
     changes = any(not clause.concepts.isdisjoint(STRONG) for clause in deeds)
     return changes or not wants_change(whole) or _begins(deeds[0]) or alone.text.rstrip().endswith("?")
@@ -187,6 +253,16 @@ def _begins(clause: Clause) -> bool:
     return first is not None and not DEEDS.isdisjoint(first.concepts) and "inside" not in first.concepts
 
 
+def narrowed(wish: Wish, before: PlannerOutcome, alone: Reading) -> Wish | None:
+    """What was proposed, but only for these, or not for those."""
+    offers = before.offers if isinstance(before, Unclear) and not before.missing else ()
+    limits = all(clause.mood in SPARING and not clause.concepts & STRONG for clause in alone.clauses)
+    if not offers or not alone.clauses or not limits:
+        return None
+    taken = wish.takes(offers[0])
+    return replace(taken, text=f"{taken.text.rstrip(' .!?')}, {alone.text}", agreed=True, answered=True)
+
+
 def chooses(reading: Reading) -> bool:
     """Names, a kind or a bound, and nothing to do: what fills the place of files that were not understood."""
     clauses = reading.clauses
@@ -201,4 +277,7 @@ def _of_something(clause: Clause) -> bool:
 
 def spares(reading: Reading) -> bool:
     """Does it leave something alone? A wish that replaces this one must not lose that."""
-    return any(clause.mood in (Mood.SPARE, Mood.NEVER, Mood.ONLY) for clause in reading.clauses)
+    return any(clause.mood in SPARING for clause in reading.clauses)
+
+
+SPARING = (Mood.SPARE, Mood.NEVER, Mood.ONLY)

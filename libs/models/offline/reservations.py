@@ -17,6 +17,7 @@ from libs.models.offline.drafting import ordered
 from libs.models.offline.filling import KEEP, filters
 from libs.models.offline.goals import Doubt, Goal, Intent, elliptic
 from libs.models.offline.ground import Ground
+from libs.models.offline.grouping import dated, grouping
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.scenes import Scene, spared_in
@@ -54,7 +55,15 @@ class Reservations:
     def outcome(self, found: Intent) -> PlannerOutcome | None:
         """The first that is open, or None."""
         changes = [goal for goal in found.goals if goal.tool.mutates]
-        return self._only_looks(found, changes) or self._how_to(changes) or self._unread(found, changes)
+        sorts = self._sorts(found, changes)
+        return sorts or self._only_looks(found, changes) or self._how_to(changes) or self._unread(found, changes)
+
+    def _sorts(self, found: Intent, changes: Sequence[Goal]) -> PlannerOutcome | None:
+        """By date: is that by year, or by month?"""
+        for goal in changes:
+            if "grouping" in goal.tool.roles.values() and grouping(goal.clause) == "date":
+                return self.voice.by_which(say.BY_YEAR_OR_MONTH, dated(goal.clause), units=("year", "month"))
+        return None
 
     def _only_looks(self, found: Intent, changes: Sequence[Goal]) -> PlannerOutcome | None:
         """Beside a look at nothing in particular, something that no skill does."""
@@ -79,12 +88,16 @@ class Reservations:
         if moved is not None:
             return self.voice.asks(say.WHAT_WITH, said=self.voice.said(moved.clause))
         doubts = [doubt for doubt in self._doubts(found) if changes or doubt.clause.acts]
+        doubts = [doubt for doubt in doubts if not self._leads_up(doubt.clause, changes)]
         if doubts and not self.agreed:
             return self._in_part(doubts)
         outright = all(self._outright(goal) for goal in changes)
         told = self._told_beside(found) if changes and not outright else []
         if told and not self.agreed:
             return self.voice.asks(say.ONLY_PART, said=self.voice.said(*told))
+        searched = any("query" in goal.tool.roles.values() for goal in found.goals)
+        if searched and not self.agreed and (words := self._strange()):
+            return self.voice.asks(say.ONLY_PART, said=" ".join(words))  # files can be left out, words can't
         vague = next((goal for goal in found.goals if self._vague(goal)), None)
         if vague is not None:
             return self._unfiltered(vague)
@@ -119,7 +132,8 @@ class Reservations:
         if patterns or told.names or told.filters:
             same = bool(patterns) and patterns == select(clause, ground, categories).patterns
             return same and not told.says(*CHOOSES)
-        return told.concepts - {"file", "folder", "here"} <= clause.concepts
+        beside = {"file", "folder", "here"} | ({"all", "keep"} if told.says("duplicate") else set())
+        return told.concepts - beside <= clause.concepts  # "I keep clicking twice on everything"
 
     def _doubts(self, found: Intent) -> list[Doubt]:
         doubts = [doubt for doubt in found.doubts if not doubt.vague and not doubt.clause.says("greeting")]
@@ -130,6 +144,12 @@ class Reservations:
         if clause.acts or Unplaced(self.voice, self.scene.ground).of_ours(clause):
             return True
         return clause.joined in ("and", "or") or len(clause.items) < LEAST_OF_TALK
+
+    def _leads_up(self, clause: Clause, changes: Sequence[Goal]) -> bool:
+        """What stands in front of all that is wished for, and has neither a deed in it nor a file, is why."""
+        first = min((goal.clause.items[0].start for goal in changes), default=0)
+        ours = clause.acts or Unplaced(self.voice, self.scene.ground).of_ours(clause)
+        return clause.items[-1].end <= first and not ours
 
     def _in_part(self, doubts: Sequence[Doubt]) -> Unclear:
         near = [doubt for doubt in doubts if doubt.near]

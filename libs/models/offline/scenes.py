@@ -11,6 +11,7 @@ from libs.models.offline.keeping import spares_copies
 from libs.models.offline.measures import Filters, opposed
 from libs.models.offline.places import places
 from libs.models.offline.selection import Selection, select, spared
+from libs.models.offline.weighing import weighed
 from libs.retrieval.lexicon import listed
 from libs.skills import Categories
 
@@ -40,6 +41,8 @@ class Scene:
     """Where the request says that only files, or only folders, are meant."""
     named: str | None = None
     """The one of several new names that this time is meant."""
+    whole: str | None = None
+    """The one of several folders that this time goes whole."""
     feeds: bool = False
     """Is it a list for another step, and not what was asked for?"""
     changes: bool = False
@@ -80,9 +83,16 @@ def spared_in(reading: Reading, ground: Ground, categories: Categories) -> list[
 def _spared(reading: Reading, ground: Ground, categories: Categories) -> list[tuple[Clause, Selection]]:
     return [
         (clause, spared(clause, ground, categories))
-        for clause in reading.wishes(Mood.SPARE)
+        for clause in sparing(reading)
         if opposed(clause.filters) is None and _node(clause) is None
     ]
+
+
+def sparing(reading: Reading) -> list[Clause]:
+    """What leaves some files alone. Copying and packing do, whatever "must never be deleted"."""
+    deeds = [clause for clause in reading.wishes(Mood.DO) if clause.acts]
+    leaves = all(clause.says("copy", "pack", "unpack") and not clause.says("remove", "move") for clause in deeds)
+    return [clause for clause in reading.wishes(Mood.SPARE) if not (leaves and clause.says("remove"))]
 
 
 def bounds(reading: Reading) -> dict[str, Any]:
@@ -99,7 +109,7 @@ def inherited(scene: Scene, clause: Clause, reading: Reading) -> Scene:
     """A clause without a folder of its own works in the one that was named before it."""
     named = [
         place.said
-        for before in reading.wishes(Mood.DO)
+        for before in map(weighed, reading.wishes(Mood.DO))
         for place in places(before, scene.ground)
         if before.items[0].start <= clause.items[0].start
         and not place.target
@@ -126,7 +136,7 @@ def _nodes(clause: Clause) -> set[str]:
 
 def _node(clause: Clause) -> str | None:
     """The kind of node that a clause speaks of, and of nothing else."""
-    plain = all(word.filler or {*word.concepts} <= NODES for word in clause.words)
+    plain = all(word.filler or (word.concepts and {*word.concepts} <= NODES) for word in clause.words)
     if clause.names or clause.filters or not plain or clause.says("file") is clause.says("folder"):
         return None
     return "file" if clause.says("file") else "directory"

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Name, Named
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.ground import Ground, has_word
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
@@ -78,6 +78,25 @@ def told_everywhere(clause: Clause, ground: Ground) -> Clause:
     return replace(clause, items=tuple(_told_as_pattern(item, ground) for item in clause.items))
 
 
+def told_by_year(clause: Clause, ground: Ground) -> Clause:
+    """ "The invoices of 2023", where the names of most say their year: those of that name, whenever they were saved."""
+    held = [path.rpartition("/")[2] for _, paths in named_words(clause, ground) for path in paths]
+    dated = [name for name in held if YEAR.search(name)]
+    if not held or len(dated) * 3 < len(held) * 2:
+        return clause
+    return replace(clause, items=tuple(_year_as_pattern(item, dated) for item in clause.items))
+
+
+def _year_as_pattern(item: Item, names: Sequence[str]) -> Item:
+    year = YEAR.search(item.text) if isinstance(item, Measure) and item.filters.keys() == WHEN else None
+    if year is None or not any(year.group() in name for name in names):
+        return item
+    return Named(Name.GLOB, f"*{year.group()}*", item.start, item.end)
+
+
+WHEN = {"modified_after", "modified_before"}
+
+
 def _told_as_pattern(item: Item, ground: Ground) -> Item:
     if not isinstance(item, Named) or item.kind is not Name.PATH:
         return item
@@ -135,7 +154,7 @@ def _a_year(item: Word) -> bool:
     return YEAR.fullmatch(item.text) is not None
 
 
-YEAR = re.compile(r"(?:19|20)\d\d")
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 def glob_folders(clause: Clause) -> tuple[str, ...]:
@@ -350,12 +369,25 @@ def spared(clause: Clause, ground: Ground, categories: Categories) -> Selection:
     folders = [ground.path(place.said) for place in places(clause, ground)]
     named = [ground.path(name) for name in picked.names]
     bare = [real for word in clause.words if word.unknown and (real := ground.has(word.text))]
-    called = [escaped(path) for word in picked.strange for path in ground.called(word)]
+    inner = [word.text for word in clause.words if word.text[0].isupper() or (word.unknown and not clause.acts)]
+    bare += [escaped(path) for word in inner for path in ground.inner(word)]
+    called = [escaped(path) for group in clause.groups(clause.words) for path in _told_by_all(group, picked, ground)]
     found = tuple(dict.fromkeys((*picked.patterns, *folders, *named, *bare, *called)))
-    strange = tuple(word for word in picked.strange if ground.has(word) is None and not ground.called(word))
+    strange = tuple(
+        word for word in picked.strange if not (ground.has(word) or ground.anywhere(word) or ground.inner(word))
+    )
     if not found and not strange and not clause.says("untouched", "all"):
         strange = tuple(word.text for word in clause.words if "except" not in word.concepts)
     return Selection(found, (), strange)
+
+
+def _told_by_all(group: Sequence[Item], picked: Selection, ground: Ground) -> list[str]:
+    """ "The solution of the test": the files that have each of these words in their names; where none has, those of
+    any.
+    """
+    said = [held for item in group if item.text in picked.strange and (held := ground.anywhere(item.text))]
+    both = [path for path in said[0] if all(path in held for held in said)] if said else []
+    return both or [path for held in said for path in held]
 
 
 REST = listed("rest others other remaining remainder ubrigen ubrige restlichen anderen andere resto demas otros otras")

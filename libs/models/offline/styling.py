@@ -13,11 +13,11 @@ from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Name
 from libs.models.offline.measures import number_of
 from libs.models.offline.places import INTO
 from libs.models.offline.quantities import criteria
-from libs.models.offline.titles import SERIES
+from libs.models.offline.titles import PLUS, SERIES, digits_of
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
-WITH = frozenset(("with", "by", "durch", "mit", "por", "con", *INTO))
+WITH = frozenset(("with", "by", "durch", "gegen", "mit", "por", "con", *INTO))
 LETTERS = {"blank": " ", "underscore": "_", "hyphen": "-"}
 CASES = {"lower": "lower", "upper": "upper", "titlecase": "title", "snake": "snake"}
 TAIL = re.compile(r"(?P<apart>[\s_\-.]*)(?P<number>\d+)$")
@@ -36,9 +36,13 @@ class Style:
         return bool(self.args)
 
 
+Literal = tuple[str, tuple[Item, ...]]
+"""Text that is meant as such, and the items that say it."""
+
+
 def style(clause: Clause, text: str) -> Style:
     """The first rule that the words spell out whole; nothing where they leave it open."""
-    for read in (_exampled, _cased, _dated, _extended, _swapped, _taken_out, _prefixed, _suffixed, _based):
+    for read in (_patterned, _exampled, _cased, _dated, _extended, _swapped, _taken_out, _prefixed, _suffixed, _based):
         found = read(clause, text)
         if found is not None:
             return found
@@ -57,10 +61,29 @@ def _verb(item: Item) -> bool:
     return isinstance(item, Word) and bool({"move", "create", "prefix", "suffix"} & {*item.concepts})
 
 
+def _patterned(clause: Clause, text: str) -> Style | None:
+    """ "IMG_*.jpg to Teich_*.jpg": the star stands for what it matched."""
+    globs = [item for item in clause.names if item.kind is Name.GLOB and item.text.count("*") == 1]
+    if len(globs) != 2 or not clause.says("rename", "swap", "name"):
+        return None
+    (old, ending), (new, other) = (item.text.split("*") for item in globs)
+    if ending != other:
+        plain = old == new and re.fullmatch(r"\.\w+", ending) and re.fullmatch(r"\.\w+", other)
+        return Style({"extension": other[1:]}, (globs[1],)) if plain else Style()
+    rule: dict[str, str | int | bool] = {"find_text": old, "replace_text": new} if old else {"prefix": new}
+    return Style(rule if old != new else {}, (globs[1],))
+
+
 def _exampled(clause: Clause, text: str) -> Style | None:
     """ "nenn sie fest_01, fest_02 usw., nach Datum": by the names themselves, in which order said beside them."""
+    if not clause.says("rename", "number", "name"):
+        return None
+    plus = next(((item, found) for item in clause.names if (found := PLUS.fullmatch(text, item.start, item.end))), None)
+    if plus is not None:
+        digits = digits_of(plus[1])
+        return Style({"base": plus[1]["base"].strip(QUOTES)} | ({"digits": digits} if digits else {}), (plus[0],))
     example = next((item for item in clause.names if SERIES.fullmatch(text, item.start, item.end)), None)
-    if example is None or not clause.says("rename", "number", "name"):
+    if example is None:
         return None
     on = (item for item in clause.words if "number" in item.concepts and item.start >= example.end)
     return _numbered(_first_of(text[example.start : example.end]), (example, *on, *criteria(clause)))
@@ -99,20 +122,41 @@ def _extended(clause: Clause, text: str) -> Style | None:
 
 
 def _swapped(clause: Clause, text: str) -> Style | None:
+    at = next((n for n, item in enumerate(clause.items) if isinstance(item, Word) and item.folded in INSTEAD), None)
+    if at is not None:
+        return _instead(clause.items[:at], clause.items[at + 1 :], text)
     letters = [item for item in clause.items if isinstance(item, Word) and {*LETTERS} & {*item.concepts}]
-    if len(letters) == 2 and not any(item.folded in INSTEAD for item in clause.words):
+    if len(letters) == 2:
         old, new = (LETTERS[next(c for c in item.concepts if c in LETTERS)] for item in letters)
         return Style({"find_text": old, "replace_text": new}, tuple(letters))
     if not clause.says("swap", "change"):
         return None
     left, right = _cut(clause, WITH)
-    before, after = _literal(left, text), _literal(right, text)
-    if before is None or after is None:
+    before, after = _literal(left, text), _next_to(right, text) or _literal(right, text)
+    return _one_for(before, after)
+
+
+def _one_for(old: Literal | None, new: Literal | None) -> Style | None:
+    if old is None or new is None:
         return None
-    return Style({"find_text": before[0], "replace_text": after[0]}, (*before[1], *after[1]))
+    return Style({"find_text": old[0], "replace_text": new[0]}, (*old[1], *new[1]))
 
 
-INSTEAD = ("instead", "statt", "anstatt", "lugar", "vez")
+def _instead(before: Sequence[Item], after: Sequence[Item], text: str) -> Style | None:
+    """ "Put Fra instead of factura", "statt IMG soll Teich vorne stehen": the old text follows."""
+    old = _next_to(after, text)
+    rest = [item for item in (*before, *after) if old is None or item not in old[1]]
+    nouns = [item for item in rest if not (isinstance(item, Word) and item.unknown and item.text.islower())]
+    return _one_for(old, _literal(nouns, text) or _literal(rest, text))
+
+
+def _next_to(items: Sequence[Item], text: str) -> Literal | None:
+    """The text that follows at once."""
+    first = next((item for item in items if not (isinstance(item, Word) and item.filler)), None)
+    return None if first is None else _literal([first], text)
+
+
+INSTEAD = listed("instead statt anstatt anstelle lugar vez")
 
 
 def _taken_out(clause: Clause, text: str) -> Style | None:
@@ -172,10 +216,14 @@ def _based(clause: Clause, text: str) -> Style | None:
     if not named or any(isinstance(item, Word) and item.filler for item in between):
         return None
     if any(isinstance(item, Named) and item.kind is Name.PATH and re.search(r"\w\.\w+$", item.text) for item in named):
-        return None  # one file's whole name, not what many are called by
+        first = re.sub(r"\.\w+$", "", named[0].text)  # one file's whole name, unless it begins to number many
+        return _numbered(first, used) if clause.says("number") and FIRST.search(first) else None
     last = next((n for n, item in enumerate(named) if n and item.text.isdigit()), len(named))
     first = text[named[0].start : named[last - 1].end].partition(",")[0].strip(" \"'“”„«»`")
     return _numbered(AND_SO_ON.sub("", first), used)
+
+
+FIRST = re.compile(r"(?<!\d)0*1$")
 
 
 def _numbered(first: str, used: tuple[Item, ...]) -> Style | None:
@@ -203,8 +251,8 @@ def _after_last(clause: Clause, at: frozenset[str]) -> tuple[Item, ...]:
     return clause.items[places[-1] + 1 :] if places else ()
 
 
-def _literal(items: Sequence[Item], text: str) -> tuple[str, tuple[Item, ...]] | None:
-    """Text that is meant as such: in quotes, with a sign at its edge, a name, a letter by its name, or a word that
+def _literal(items: Sequence[Item], text: str) -> Literal | None:
+    """In quotes, with a sign at its edge, a name, a letter by its name, or a word that
     means nothing else.
     """
     quoted = next((item for item in items if isinstance(item, Named) and text[item.start] in QUOTES), None)

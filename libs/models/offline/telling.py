@@ -40,6 +40,7 @@ DETERMINERS: dict[Language, frozenset[str]] = {
 FINITE: dict[Language, frozenset[str]] = {
     "en": listed(
         "will"
+        " saw don_t dont doesn_t didn_t"
         " is are was were has have had isn aren wasn weren hasn haven hadn does did doesn didn keeps kept came comes"
         " went got gets says said made makes took takes looks looked seems seemed sits sat lies lay ate broke thinks"
         " thought knows knew reads calls stopped annoys bothers drives hurts arrived left died turned started s"
@@ -99,10 +100,12 @@ TOLD_TO = listed("thank know see told tell always never show showed")
 
 def said_in(language: Language, word: Word) -> Word:
     """The English article would else pass for the Spanish preposition, and a Spanish "of the" for a deed; as would
-    the English "quite".
+    the English "quite". Who types Spanish in a hurry writes "x" for "por".
     """
     if (word.folded, language) in (("del", "es"), ("quite", "en")):
         return replace(word, concepts=(), filler=True)
+    if (word.folded, language) == ("x", "es"):
+        return replace(word, folded="por", filler=True)
     return replace(word, folded="an") if word.folded == "a" and language != "es" else word
 
 
@@ -132,6 +135,16 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
     return finite and (first in DETERMINERS[language] or said[0].unknown) and not _done(said, language)
 
 
+def past(read: Sequence[Word], language: Language) -> bool:
+    """Does it begin with what somebody did: "saw my downloads", "just laughed"? Whose subject stands before."""
+    said = _opened(read)
+    first = next((word for word in said if word.folded not in ADVERBS), None)
+    if first is None or {*first.concepts} & ACTIONS:
+        return False
+    return first.folded in FINITE[language] or (language == "en" and first.folded.endswith("ed"))
+
+
+ADVERBS = listed("just then even also only never always dann nur auch sogar luego solo tambien hasta")
 RELATIVES = listed("that which who que")
 """ "The logs in old that are bigger than 1 MB" say which."""
 PREPOSITIONS = listed(
@@ -163,7 +176,11 @@ def _wishes(said: Sequence[Word], of_files: Callable[[Word], bool]) -> bool:
     """A wish, a modal or an address: then it is talk only without a deed and without anything that it could be done
     to.
     """
-    wished = any(word.folded in WISHES or word.folded.split("_")[0] in WISHES for word in said)
+    wished = any(
+        (word.folded in WISHES or word.folded.split("_")[0] in WISHES)
+        and not (before.folded in DOES and word.folded in LIKES)
+        for before, word in pairwise((said[0], *said))
+    )
     addressed = any(
         word.folded in ADDRESSED and not (at and said[at - 1].folded in TOLD_TO) for at, word in enumerate(said)
     )
@@ -179,6 +196,8 @@ def _wishes(said: Sequence[Word], of_files: Callable[[Word], bool]) -> bool:
     return (wished and (deed or thing)) or (addressed and deed)
 
 
+DOES, LIKES = listed("don_t dont doesn_t do does never always"), listed("like love")
+""" "They don't like blanks" wishes for nothing."""
 THIS = listed("this dieser diesen diesem esta este")
 STRONG = ACTIONS - listed("create list parse find whatis explain foreign greeting capability")
 """Deeds that are ours whatever they are done to; "make", "see", "open" and the like are done to anything."""

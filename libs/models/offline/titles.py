@@ -1,6 +1,6 @@
-"""Names that are told by the words around them: titles of several words, series, and parts of names.
+"""Names that are told by the words around them: with an ending, by number, and by parts of names.
 
-"A folder called Last Year", "to Trip 001, Trip 002 and so on", "with birthday in the name".
+"To accounts 2021.zip", "to Trip 001, Trip 002 and so on", "with birthday in the name".
 """
 
 from __future__ import annotations
@@ -10,36 +10,27 @@ from collections.abc import Iterator
 from itertools import chain
 
 from libs.models.offline.clauses import ACTIONS, Name, Named
-from libs.models.offline.paths import kind_of
 from libs.retrieval.lexicon import CONCEPTS, listed
 from libs.retrieval.words import words
 
-CALLED = re.compile(
-    r"\b(?:called|named|titled|entitled|namens|genannt|mit (?:dem )?Namen|die .{1,20} hei(?:ss|ß)t|llamad[ao]s?"
-    r"|de nombre|con (?:el )?nombre|titulad[ao])\s+",
-    re.IGNORECASE,
-)
-TITLED = re.compile(r"(?:[^\W\d_a-z][\w'-]*|\d[\w-]*)(?:[ ](?:[^\W\d_a-z][\w'-]*|\d[\w-]*))*(?:\.\w{1,7})?")
-INTO_TITLE = re.compile(
-    r"\b(?:(?:to|into|nach|al?)\s+(?:(?:the|den|la|el)\s+)?(?:(?:folder|directory|ordner|carpeta)\s+)?"
-    r"|(?:in|en)\s+(?:(?:the|den|dem|la|el)\s+)?(?:folder|directory|ordner|carpeta)\s+|(?:in|en)\s+(?=\w+-\d))",
-    re.IGNORECASE,
-)
 RENAMES = re.compile(
     r"\bnamed?\b|\bcalled\b|llam[ae]|renam|benenn|\bnenn|renombr|nombre|change the name|\bcall\b|\bnumber|nummer|numer",
     re.IGNORECASE,
 )
 SPACED = re.compile(
     r"\b(?:to|in|into|as|zu|als|a|en|como|named|called|namens|llamad[ao]|llamarse)\s+"
-    r"(?P<name>(?:(?!(?:and|und|y|to|in|the|den|llamarse|be|called|named|one|namens"
+    r"(?P<name>(?:(?!(?:and|und|y|to|in|as|als|como|the|den|llamarse|be|called|named|one|namens"
     r"|llamad[ao])\b)[\w()-]+ ){1,4}[\w()-]+\.\w{2,5})\b",
     re.IGNORECASE,
 )
+_GRAMMAR = (
+    r"to|in|into|as|als|an?|en|the|den|el|la|una?|ein\w*|with|mit|con|from|aus|called|named|namens|llamad[ao]|zip|files?"
+    r"|archiv\w*|folder|ordner|carpeta|my|mein\w*|mi"
+)
 SPACED_ARCHIVE = re.compile(
-    r"\b(?:to|into|as|als|en|como|a)\s+"
-    r"(?P<name>(?:(?!(?:and|und|y|to|in|into|as|als|an?|en|the|den|el|la|una?|ein\w*|with|mit|con|of|from|aus|von|de"
-    r"|called|named|namens|llamad[ao]|zip|files?|archiv\w*|folder|ordner|carpeta|my|mein\w*|mi)\b)[\w()-]+ ){1,4}"
-    r"[\w()-]+\.(?:zip|tgz|7z|tar(?:\.\w{2,3})?))\b",
+    r"\b(?:to|into|in|as|als|en|como|a|called|named|namens|llamad[ao])\s+"
+    rf"(?P<name>(?!(?:{_GRAMMAR}|of|von|de|and|und|y)\b)[\w()/-]+ (?:(?!(?:{_GRAMMAR})\b)[\w()/-]+ ){{0,3}}"
+    r"[\w()/-]+\.(?:zip|tgz|7z|tar(?:\.\w{2,3})?))\b",
     re.IGNORECASE,
 )
 """ "Zip the invoices to accounts 2021.zip"."""
@@ -53,6 +44,23 @@ SERIES = re.compile(
     re.IGNORECASE,
 )
 """ "Trip 001, Trip 002 and so on", "trip-001, 002 etc.", "trip_01 to 04": names by number."""
+_DIGITS = {2: r"two|2|zwei\w*|dos", 3: r"three|3|drei\w*|tres", 4: r"four|4|vier\w*|cuatro"}
+PLUS = re.compile(
+    r"(?P<base>[^\s,;]+)\s+(?:plus|and|followed\s+by|und|gefolgt\s+von|más|mas|y)\s+(?:an?|eine[rn]?|un)\s+"
+    r"(?:(?:running|consecutive|laufenden?|fortlaufenden?)\s+)?(?P<before>\w+-?(?:digit|stellige[nr]?)\s+)?(?:number|nummer|zahl|número)"
+    r"(?:\s+correlativo)?(?P<after>\s+(?:with|of|mit|de)\s+\w+\s+(?:digits|stellen|cifras|dígitos))?"
+    r"(?:\s*,?\s+(?:starting|beginning|beginnend|empezando)\s+(?:at|with|from|mit|bei|por|en)\s+0*1)?(?!\w)",
+    re.IGNORECASE,
+)
+""" "okafor_ plus a number with three digits"."""
+
+
+def digits_of(plus: re.Match[str]) -> int | None:
+    """How many digits the number shall have, where that is said."""
+    said = f"{plus['before'] or ''} {plus['after'] or ''}"
+    return next((n for n, word in _DIGITS.items() if re.search(rf"\b(?:{word})", said, re.IGNORECASE)), None)
+
+
 _NAME_OF = r"(?:the\s+|their\s+|its\s+|his\s+|el\s+|su\s+|sus\s+)?(?:file\s?|datei)?(?:names?|namen?|nombres?)\b"
 _WORD = (
     r"(?:the\s+(?:word|text)\s+|das\s+wort\s+|la\s+palabra\s+)?(?:[\"“”„«'‘`](?P<quoted{n}>[^\"“”„«»'’`\n]+)[\"“”»'’`]"
@@ -91,84 +99,24 @@ UNPARTS = listed("blank date number underscore hyphen upper lower not all same o
 """What is said of names and is no part of one: "with blanks in the name"."""
 
 
-def titles(text: str) -> Iterator[Named]:
-    """What stands after "called" in capitals is a name of several words: "a folder called Last Year"."""
-    for match in CALLED.finditer(text):
-        said = _whole(text, match.end())
-        if said and "\0" not in said.group() and (" " in said.group() or not kind_of(said.group())):
-            yield _named(said)
-    yield from _in_small_letters(text)
-    for match in INTO_TITLE.finditer(text):
-        said = TITLED.match(text, match.end())
-        if said and "\0" not in said.group() and re.search(r"[ -]", said.group()) and not kind_of(said.group()):
-            yield _named(said)
-
-
-SMALL = re.compile(
-    r"\b(?:folder|directory|subfolder|ordner|unterordner|carpeta|subcarpeta)\s+(?:called|named|titled|namens"
-    r"|genannt|llamada|de nombre)\s+"
-    r"(?=[^\W\d_])",
-    re.IGNORECASE,
-)
-
-
-def _in_small_letters(text: str) -> Iterator[Named]:
-    """ "A folder called old stuff": of a folder's name, words that mean something else, or several."""
-    for match in SMALL.finditer(text):
-        first = re.compile(r"[^\W\d_][\w'-]*(?![\w./])").match(text, match.end())
-        if first is None or not first.group()[0].islower() or words(first.group())[0].filler:
-            continue
-        end = _extended(text, first.end())
-        said = re.compile(re.escape(text[match.end() : end])).match(text, match.end())
-        if said and (words(first.group())[0].concepts or " " in said.group()):
-            yield _named(said)
-
-
-NEXT = re.compile(r"[ ](?P<word>[\w'-]+)(?=[ ,.;:!?)]|$)")
-WITHIN = listed("of the de del la los las der des stuff things my")
-"""Little words that stand within a name."""
-STOPS = listed("dentro inside already junto please")
-
-
-def _whole(text: str, at: int) -> re.Match[str] | None:
-    """A name that begins with a capital, and the small words that belong to it."""
-    said = TITLED.match(text, at)
-    if said is None or "." in said.group():
-        return said
-    end = _extended(text, said.end())
-    return re.compile(re.escape(text[at:end])).match(text, at) if end > said.end() else said
-
-
-def _extended(text: str, end: int) -> int:
-    """Where a name ends that may go on after this place."""
-    held = end
-    while (more := NEXT.match(text, held)) and _goes_on(more["word"]):
-        held = more.end()
-        end = end if more["word"].casefold() in WITHIN - {"stuff", "things"} else held
-    return end
-
-
-def _goes_on(word: str) -> bool:
-    read = words(word)
-    if not read or read[0].folded in STOPS or not ACTIONS.isdisjoint(read[0].concepts) or "not" in read[0].concepts:
-        return False
-    return not read[0].filler or read[0].folded in WITHIN
-
-
-def _named(said: re.Match[str]) -> Named:
-    return Named(kind_of(said.group()) or Name.QUOTE, said.group(), said.start(), said.end())
-
-
 def series(text: str) -> Iterator[Named]:
     """What files shall be called by number."""
     for match in SERIES.finditer(text) if RENAMES.search(text) else ():
         yield Named(Name.QUOTE, match["base"] or match["token"], match.start(), match.end())
+    for match in PLUS.finditer(text) if RENAMES.search(text) else ():
+        yield Named(Name.QUOTE, match["base"], match.start(), match.end())
+
+
+def a_series(name: Named) -> bool:
+    """Does it stand for several: longer where it was said than what is left of it, quotes aside?"""
+    return name.kind is Name.QUOTE and name.end - name.start > len(name.text) + 4
 
 
 def spaced(text: str) -> Iterator[Named]:
     """The new name of a rename may have blanks, "to final v2.mp3", and so may that of an archive."""
     for match in (SPACED if RENAMES.search(text) else SPACED_ARCHIVE).finditer(text):
-        if "\0" not in match["name"] and ACTIONS.isdisjoint(words(match["name"])[0].concepts):
+        said = words(match["name"].rpartition(" ")[0])
+        if "\0" not in match["name"] and all(ACTIONS.isdisjoint(word.concepts) for word in said):
             yield Named(Name.PATH, match["name"], match.start("name"), match.end("name"))
 
 
@@ -198,12 +146,18 @@ EDGE = (
 SHAPES = re.compile(
     r"renam|benenn|renombr|\bcall\b|prefix|suffix|präfix|prefij|sufij|\badd\b|should|soll|damit|para que", re.IGNORECASE
 )
-"""With one of these the edge may be what a name shall get."""
+"""With one of these the edge may be what a name shall get, unless it says which files are meant."""
+OF_SOME = re.compile(
+    r"(?<!so )(?:\b(?:that|which|die|welche|ones|files|photos|images|pictures)|,\s*die|\bque)\s+$", re.IGNORECASE
+)
 
 
 def edges(text: str) -> Iterator[Named]:
     """Patterns for how names begin and end: "that start with ~", "ending in .tmp"."""
-    for match in chain(*(edge.finditer(text) for edge in EDGE)) if not SHAPES.search(text) else ():
+    shapes = SHAPES.search(text)
+    for match in chain(*(edge.finditer(text) for edge in EDGE)):
+        if shapes and not OF_SOME.search(text[: match.start()]):
+            continue
         which = "quoted" if match["quoted"] else "plain"
         part = match[which].rstrip(".") or match[which]
         if "*" in part or (which == "plain" and words(part) and words(part)[0].filler):

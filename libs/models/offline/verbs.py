@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-from libs.models.offline.clauses import ACTIONS, AND, BUT, OR, Clause, Item, Named
+from libs.models.offline.clauses import ACTIONS, AND, BUT, OR, Clause, Item, Name, Named
 from libs.models.offline.pronouns import PRONOUNS
+from libs.models.offline.styling import INSTEAD
 from libs.retrieval.lexicon import SEPARABLE, listed
-from libs.retrieval.words import Word
+from libs.retrieval.words import Word, extension_of
 
 VERBS = {
     "place": "move",
@@ -21,6 +22,7 @@ VERBS = {
     "archive": "pack",
     "tar": "pack",
     "mov": "move",
+    "deposit": "move",
     "number": "number",
     "numbers": "",
 }
@@ -98,6 +100,68 @@ def verbal(part: Clause) -> Clause:
         elif verb not in ("pack", "move"):
             told[n] = replace(item, concepts=(), filler=True)
     return replace(part, items=tuple(told))
+
+
+BY = listed("por by with for durch mit gegen to in zu con")
+""" "Change draft to final": what stands for it follows one of these."""
+
+
+def swapping(clause: Clause) -> Clause:
+    """ "Change draft to final in the names", "put Fra instead of factura", "draft -> final": one text for another."""
+    items = clause.items
+    changes = next((n for n, item in enumerate(items) if _says(item, "change")), len(items))
+    bare = not clause.acts and (clause.says("name") or any(name.kind is Name.GLOB for name in clause.names))
+    for n, item in enumerate(items):
+        if not isinstance(item, Word):
+            continue
+        if item.folded in INSTEAD and _text_after(items, n) and not clause.says("remove", "organize", "pack"):
+            return replace(clause, items=tuple(_told(one, "swap") if one is item else _muted(one) for one in items))
+        named = clause.says("name") and changes < n
+        texts = items[n - 1 : n] + items[n + 1 : n + 2] if n else ()
+        around = len(texts) > 1 and all(_is_text(one) or (named and _a_word(one)) for one in texts)
+        if item.folded in BY and around and (changes < n or (bare and item.folded == "to")):
+            verb = items[changes] if changes < n else item
+            told = (_told(one, "swap") if one is verb else _as_text(one) if one in texts else one for one in items)
+            return replace(clause, items=tuple(told))
+    return clause
+
+
+def _text_after(items: Sequence[Item], at: int) -> Item | None:
+    """The text that stands right after a word, but for little ones."""
+    rest = (item for item in items[at + 1 :] if not (isinstance(item, Word) and item.filler))
+    first = next(rest, None)
+    return first if first is not None and _is_text(first) else None
+
+
+def _is_text(item: Item) -> bool:
+    return item.kind is Name.QUOTE if isinstance(item, Named) else item.unknown and not extension_of(item.folded)
+
+
+def _a_word(item: Item) -> bool:
+    return isinstance(item, Word) and not item.filler
+
+
+def _as_text(item: Item) -> Item:
+    return replace(item, concepts=()) if isinstance(item, Word) else item
+
+
+def _says(item: Item, *concepts: str) -> bool:
+    return isinstance(item, Word) and bool({*concepts} & {*item.concepts})
+
+
+def _muted(item: Item) -> Item:
+    """ "Put the word Fra", "das Wort steht dort": neither a move nor a search."""
+    if not isinstance(item, Word):
+        return item
+    mute = item.folded in STANDS or {*item.concepts} & {"move", "create", "content", "parse", "find"}
+    return replace(item, concepts=(), filler=True) if mute else item
+
+
+STANDS = listed("stehen heissen kommen stand standing quede quedar vaya ponga")
+
+
+def _told(item: Item, concept: str) -> Item:
+    return replace(item, concepts=(concept,), filler=False) if isinstance(item, Word) else item
 
 
 THEM = listed("mal alle bitte dann auch doch einfach halt noch da dort weg raus rein in nach zu ins jetzt gleich")

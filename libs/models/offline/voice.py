@@ -11,9 +11,11 @@ from libs.models.offline import phrasebook as say
 from libs.models.offline.clauses import Clause, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.phrasebook import Phrases
+from libs.models.offline.quantities import BY
 from libs.models.ports import Answered, Offer, Unclear, Why
 from libs.retrieval.lexicon import Language
-from libs.retrieval.words import language_of
+from libs.retrieval.likeness import nearest, terms
+from libs.retrieval.words import Word, fold, language_of
 from libs.skills import ToolDefinition
 
 
@@ -46,7 +48,8 @@ class Voice:
         return Answered(self.say(phrases, **values), why)
 
     def asks(self, phrases: Phrases, *missing: str, **values: str) -> Unclear:
-        return Unclear(self.say(phrases, **values), missing=missing)
+        about, partly = values.get("said", ""), phrases is say.ONLY_PART
+        return Unclear(self.say(phrases, **values), missing=missing, about=about, partly=partly)
 
     def said(self, *clauses: Clause) -> str:
         """The clauses as they were written."""
@@ -58,6 +61,15 @@ class Voice:
 
     def declines(self) -> Answered:
         return self.answers(say.DECLINED, Why.DECLINED, examples=self.examples())
+
+    def by_which(self, question: Phrases, said: Sequence[Word], *, units: Sequence[str]) -> Unclear:
+        """Asks by what to sort, and offers the request with each in the place of what was said."""
+        text, start, end = self.reading.text, said[0].start, said[-1].end
+        names = [self.say(say.UNITS[unit]) for unit in units]
+        led = {*fold(text[:start]).split()[-1:]} & BY  # "chronologically" has no such word before it
+        told = [name if led else self.say(say.BY, unit=name) for name in names]
+        offers = tuple(Offer(name, f"{text[:start]}{by}{text[end:]}") for name, by in zip(names, told, strict=True))
+        return replace(self.asks(question, "by", said=text[start:end]), offers=offers)
 
     def lacks(self, tool: ToolDefinition, params: Sequence[str]) -> Unclear:
         """What a tool still has to be told."""
@@ -73,6 +85,20 @@ class Voice:
             offers = tuple(Offer(one, self._instead(name, one)) for one in near)
             return replace(self.asks(say.MEANT, "path", name=name, names=names), offers=offers)
         return self.asks(say.NO_SUCH, "path", name=name, among=self.among((ground.names or ())[:8]))
+
+    def offers(self, about: str, ground: Ground) -> Unclear | None:
+        """The few files that come nearest to words that nobody understood, to choose from."""
+        near = nearest(terms(about), ground.paths or ()) if self.reading.text.count(about) == 1 else []
+        if not about or not near or len(near) > FEW:
+            return None
+        names = self.say(say.OR).join(map(self.quoted, near))
+        offers = tuple(Offer(one, self._instead(about, one)) for one in near)
+        return replace(self.asks(say.NEAR, "paths", said=about, names=names), offers=offers)
+
+    def which_of(self, clause: Clause, there: Sequence[str]) -> Unclear:
+        """Of several files that could be meant, which."""
+        asked = self.asks(say.NO_SUCH_ONE, "paths", said=self.said(clause), among=self.among(there[:8]))
+        return replace(asked, named=tuple(there))
 
     def _instead(self, name: str, real: str) -> str:
         """The request with the name as it is really written."""
@@ -120,7 +146,7 @@ class Voice:
         """The same with names that are here, as far as there are any."""
         files = [name for name in ground.files if not name.startswith((".", "~"))]
         word = files[-1].rpartition(".")[0] or files[-1] if files else ""
-        held = {"file": next(iter(files), ""), "folder": min(ground.folders, default=""), "word": word}
+        held = {"file": _plain(next(iter(files), "")), "folder": _plain(min(ground.folders, default="")), "word": word}
         plain = {name: found for name, found in held.items() if found}
         forms = say.EXAMPLES[self.reading.language]
         spoken_here = [form.format(**plain) for form in forms if {*re.findall(r"{(\w+)}", form)} <= plain.keys()]
@@ -136,6 +162,15 @@ class Voice:
             if plain:
                 told.setdefault(tool.skill, self.quoted(plain))
         return ", ".join(told.values())
+
+
+FEW = 5
+"""So many files are offered to choose from."""
+
+
+def _plain(name: str) -> str:
+    """A name as it is said so that nobody can misread it."""
+    return f'"{name}"' if " " in name else name
 
 
 def _foremost(tools: Iterable[ToolDefinition]) -> list[ToolDefinition]:

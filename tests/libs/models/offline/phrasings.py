@@ -127,7 +127,7 @@ PHRASINGS: list[tuple[str, Expected]] = [
     ("where is a.txt?", [(FIND, {"include": ["a.txt"], "recursive": True})]),
     ("find files named invoice", [(FIND, {"include": ["*invoice*"]})]),
     ("find files about tax returns", [(SEARCH, {"query": "tax returns"})]),
-    ('search for "quarterly numbers" in Docs', [(SEARCH, {"query": "quarterly numbers", "path": "Docs"})]),
+    ('search for "quarterly numbers" in Docs', [(SEARCH, {"query": '"quarterly numbers"', "path": "Docs"})]),
     ("Suche nach Steuerbescheid", [(SEARCH, {"query": "Steuerbescheid"})]),
     ("busca facturas", [(SEARCH, {"query": "facturas"})]),
     # Single files.

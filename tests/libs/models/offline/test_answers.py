@@ -118,10 +118,11 @@ async def test_a_search_shows_where_and_warns_of_what_the_index_missed(model: Of
 @pytest.mark.requirement("S4-36")
 @pytest.mark.parametrize("state", [StepState.DENIED, StepState.FAILED, StepState.SKIPPED, StepState.UNKNOWN])
 async def test_what_was_not_done_is_said(model: OfflineModel, state: StepState) -> None:
-    seen = [saw("remove-duplicates.scan", SCANNED), saw("remove-duplicates.remove", None, state, error="policy: no")]
+    denied = saw("remove-duplicates.remove", None, state, error="policy: no rule allows this")
+    seen = [saw("remove-duplicates.scan", SCANNED), denied]
     answer = await told(model, "remove duplicates", *seen)
     assert "2 groups" in answer
-    assert answer.endswith("Not done: Did remove-duplicates.remove (policy: no).")
+    assert answer.endswith("Not done: Did remove-duplicates.remove (the rules here do not allow it).")
 
 
 BELOW = {"count": 9, "folders": ["Docs", "My Trips"]}
@@ -201,10 +202,10 @@ async def test_an_unknown_tool_is_told_by_its_own_summary(model: OfflineModel) -
 
 
 async def test_long_lists_are_cut_and_counted(model: OfflineModel) -> None:
-    nodes = [f"f{n}" for n in range(12)]
-    answer = await told(model, "list the files", saw("manage-files.list", {"nodes": nodes, "count": 12}))
-    assert answer.startswith("12 items: f0, f1")
-    assert answer.endswith("f9, and 2 more.")
+    nodes = [f"f{n}" for n in range(22)]
+    answer = await told(model, "list the files", saw("manage-files.list", {"nodes": nodes, "count": 22}))
+    assert answer.startswith("22 items: f0, f1")
+    assert "f19, and 2 more. Say “show the rest”" in answer
 
 
 async def test_after_its_steps_have_ended_the_planner_answers_instead_of_planning_again(model: OfflineModel) -> None:

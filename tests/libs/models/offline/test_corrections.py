@@ -48,6 +48,10 @@ def steps(outcome: PlannerOutcome) -> list[tuple[str, object]]:
         ("remove duplicates", "keep the newest instead", "remove duplicates, keep the newest"),
         ("remove duplicates", "just those in Photos", "remove duplicates in Photos"),
         ("sort by type", "only the images", "sort by type, only the images"),
+        ("sort the images by year", "no, by month", "sort the images by month"),
+        ("sort by type", "by year instead", "sort by year"),
+        ("organize the files", "by month", "organize the files by month"),
+        ("sortiere alles nach Jahr", "lieber nach Monat", "sortiere alles nach Monat"),
     ],
 )
 async def test_it_plans_what_the_corrected_sentence_would(

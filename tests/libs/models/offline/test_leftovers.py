@@ -35,10 +35,10 @@ def plan(model: OfflineModel, catalogue: Catalogue) -> Any:
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("organize my files by date", "“by date”"),
-        ("sort everything by month please", "“by month”"),
-        ("sortiere alles nach Datum in Unterordner", "„nach Datum“"),
-        ("ordena los archivos por fecha", "«por fecha»"),
+        ("move the invoices to shots by date", "“by date”"),
+        ("zip the invoices by month please", "“by month”"),
+        ("lösche die Fotos nach Datum", "„nach Datum“"),
+        ("borra las fotos por fecha", "«por fecha»"),
         ("delete plan.txt from two years ago", "“from two years ago”"),
         ("delete plan.txt if it is empty", "empty”"),
         ("copy the invoices to shots, without the (1)", "“without the (1)”"),
@@ -68,9 +68,9 @@ async def test_where_every_word_is_used_nothing_is_asked(plan: Any, text: str) -
 
 
 async def test_a_yes_does_the_rest(plan: Any) -> None:
-    outcome = await plan("organize my files by date", "yes")
+    outcome = await plan("move the invoices to shots by date", "yes")
     assert isinstance(outcome, Drafted)
-    assert outcome.plan.steps[-1].tool == "organize-by-type.sort"
+    assert outcome.plan.steps[-1].tool == "manage-files.move"
 
 
 async def test_numbers_by_date_follow_the_dates(plan: Any) -> None:
@@ -85,7 +85,10 @@ async def test_each_of_several_archives_gets_a_folder_of_its_own(plan: Any) -> N
 
 
 async def test_a_folder_is_not_packed_whole_where_something_in_it_shall_stay_out(plan: Any) -> None:
-    assert isinstance(await plan("zip the folder shots without the movie"), Unclear)
+    listing, pack = (await plan("zip the folder shots without the movie")).plan.steps
+    assert listing.args["path"] == "shots"
+    assert "*.mov" in listing.args["exclude"]
+    assert pack.args == {"paths": "$step(1).nodes", "archive": "shots.zip", "remove": False}
 
 
 async def test_of_what_was_moved_nobody_knows_which_is_the_oldest(plan: Any) -> None:

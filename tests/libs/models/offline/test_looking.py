@@ -47,6 +47,41 @@ async def test_who_asks_where_something_is_gets_a_search(
     assert "patel" in f"{step.args.get('query', '')}{step.args.get('include', '')}".casefold()
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Which of my letters or recipes mention a second opinion? Could be anywhere in here", "second opinion"),
+        ('only the ones where it really says "second opinion" please', '"second opinion"'),
+        ('which files contain "second opinion"?', '"second opinion"'),
+        ("where does it say second opinion", "second opinion"),
+        ("where is it written that the deposit is paid", "deposit is paid"),
+        ("which file says delete everything", "delete everything"),
+        ("in welcher Datei steht Rechnung bezahlt", "Rechnung bezahlt"),
+        ("wo steht es, dass die Kaution bezahlt ist", "Kaution bezahlt"),
+        ("dónde dice borrar", "borrar"),
+        ("en q archivo sale lo de la arqueta", "arqueta"),
+        ("Wo habe ich etwas über Frösche geschrieben?", "Frösche geschrieben"),
+        ("what did I charge for the second boiler", "charge second boiler"),
+    ],
+)
+async def test_who_asks_where_something_stands_gets_a_search_and_no_one_file_read_out(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str, query: str
+) -> None:
+    (step,) = (await plan(model, catalogue, text)).steps
+    assert (step.tool, step.args["query"]) == ("search-files.search", query)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["search for chutney, but not in Fotos", "suche nach chutney, aber nicht in Fotos", "busca chutney menos en Fotos"],
+)
+async def test_a_search_leaves_out_what_is_said(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    (step,) = (await plan(model, catalogue, text)).steps
+    assert (step.args["query"], step.args["path"], step.args["exclude"]) == ("chutney", ".", ["Fotos"])
+
+
 async def test_an_overview_is_given_where_the_whole_folder_is_meant(
     model: OfflineModel, catalogue: Sequence[ToolDefinition]
 ) -> None:

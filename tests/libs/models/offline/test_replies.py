@@ -87,3 +87,77 @@ async def test_a_choice_is_in_plain_words(model: OfflineModel, catalogue: Catalo
     asked = await heard(model, catalogue, "clean up")
     assert isinstance(asked, Unclear)
     assert not any(tool.skill in asked.question for tool in catalogue if "-" in tool.skill)
+
+
+OFFICE: dict[str, Any] = {
+    "names": ["Docs/", "invoice 1.txt", "invoice 2.txt", "poems.txt"],
+    "paths": ["Docs/c.pdf", "Docs/Test frogs KEY.txt", "invoice 1.txt", "invoice 2.txt", "poems.txt"],
+}
+
+
+async def in_the_office(model: OfflineModel, catalogue: Catalogue, *said: str) -> PlannerOutcome:
+    text, *replies = said
+    told = {"clarification": replies[-1], "replies": tuple(replies[:-1])} if replies else {}
+    return await model.plan(Task(text=text, intent="", root="/home/u/x", workspace=OFFICE, **told), catalogue)
+
+
+async def test_what_was_asked_about_gives_way_to_the_reply(model: OfflineModel, catalogue: Catalogue) -> None:
+    said = ("delete the txt files in Docs, but not the blurbs", "the file Test frogs KEY.txt, I mean")
+    asked = await in_the_office(model, catalogue, said[0])
+    assert isinstance(asked, Unclear)
+    assert asked.about in said[0]
+    done = await in_the_office(model, catalogue, *said)
+    assert isinstance(done, Drafted)
+    assert any("Test frogs KEY.txt" in str(step.args.get("exclude")) for step in done.plan.steps)
+
+
+@pytest.mark.parametrize(
+    ("request_", "reply", "name"),
+    [
+        ("zip Docs and then the blurb", "no, call it papers 2021.zip", "papers 2021.zip"),
+        ("zippe Docs und dann das Blurb", "nein, nenn es Papiere 2021.zip", "Papiere 2021.zip"),
+        ("comprime Docs y luego el blurb", "no, que se llame papeles 2021.zip", "papeles 2021.zip"),
+    ],
+)
+async def test_a_name_that_is_said_to_a_question_is_the_name_of_what_is_made(
+    model: OfflineModel, catalogue: Catalogue, request_: str, reply: str, name: str
+) -> None:
+    asked = await in_the_office(model, catalogue, request_, reply)
+    assert isinstance(asked, Unclear)
+    assert name in asked.question
+
+
+async def test_a_wish_in_place_of_one_whose_exception_nobody_knows_says_so(
+    model: OfflineModel, catalogue: Catalogue
+) -> None:
+    said = ("delete the txt files, but not the blurbs", "delete all txt files in Docs")
+    asked = await in_the_office(model, catalogue, *said)
+    assert isinstance(asked, Unclear)
+    assert "but not the blurbs" in asked.question
+    agreed, alone = [await in_the_office(model, catalogue, *one) for one in ((*said, "yes"), said[1:])]
+    assert touched(agreed) == touched(alone)
+
+
+async def test_a_third_time_it_is_left_and_said_so(model: OfflineModel, catalogue: Catalogue) -> None:
+    said = ("delete the frobnicated ones", *["the frobnicated ones"] * 3)
+    questions = [await in_the_office(model, catalogue, *said[: n + 1]) for n in range(len(said))]
+    asked = [one.question for one in questions if isinstance(one, Unclear)]
+    assert len(asked) == len({*asked})
+    assert isinstance(questions[-1], Answered)
+
+
+async def test_files_that_come_near_are_offered_before_it_is_left(model: OfflineModel, catalogue: Catalogue) -> None:
+    said = ("delete the txt files in Docs, but not the Testfrogs", "the Testfrogs", "1")
+    assert "Docs/Test frogs KEY.txt" in str(await in_the_office(model, catalogue, *said[:2]))
+    done = await in_the_office(model, catalogue, *said)
+    assert isinstance(done, Drafted)
+    assert any("Test frogs KEY.txt" in str(step.args.get("exclude")) for step in done.plan.steps)
+
+
+async def test_those_are_the_files_that_the_question_names(model: OfflineModel, catalogue: Catalogue) -> None:
+    unclear = "tidy away the invoices"
+    asked = await in_the_office(model, catalogue, unclear)
+    assert isinstance(asked, Unclear)
+    assert asked.named == ("invoice 1.txt", "invoice 2.txt")
+    done = touched(await in_the_office(model, catalogue, unclear, "no, just move those 2 files into Docs"))
+    assert done == [("manage-files.move", {"source": ["invoice 1.txt", "invoice 2.txt"], "target": "Docs"})]

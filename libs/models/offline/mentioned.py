@@ -1,0 +1,131 @@
+"""What Suma itself has named: "those 4 files", "delete them", "the other 8".
+
+A list that was shown, or a change that was proposed, is what a person points at next. They get exactly these files, by
+name, however they were chosen; a count that is not theirs is asked about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from libs.events.committee import Exchange
+from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Mood, Named, Reading
+from libs.models.offline.measures import number_of
+from libs.models.offline.places import INTO
+from libs.models.offline.pronouns import PRONOUNS
+from libs.retrieval.lexicon import listed
+from libs.retrieval.words import Word, extension_of
+
+Span = tuple[int, int]
+POINTING = listed("those these them diese diesen dieselben esos esas estos estas ellos ellas")
+ARTICLES = listed("the all die alle los las todos todas")
+"""These point only with the number of what was shown: "the 4 files", "las 3"."""
+SINGLE = listed("it es eso sie")
+NOUNS = listed("file folder duplicate copy")
+ONES = listed("ones one items things hits")
+MOST = 60
+"""Files that a request can name; of more it must say by words which are meant."""
+_SHOW = (
+    r"(?:(?:please|pls|and|now|ok|okay|yes|can\s+you|could\s+you|bitte|und|jetzt|mal|ja|por\s+favor|y|ahora|s[ií])\W+)*"
+    r"(?:(?:show|list|give|tell|name|see|print|zeige?|liste?|nenne?|gib|sag|sehen|mu[eé]str\w*|ense[ñn]a\w*|dame|dime|lista\w*|ver)\W+)?"
+    r"(?:(?:me|us|mir|uns)\s+)?"
+)
+_REST = (
+    r"(?:the\s+|die\s+|den\s+|los\s+|las\s+|el\s+)?(?:rest|others?|more|other|remaining|missing|anderen?|übrigen?|restlichen?|weiteren?|mehr"
+    r"|dem[aá]s|otr[oa]s|resto|m[aá]s|que\s+faltan)(?:\s+\d+)?"
+)
+_ALL = (
+    r"(?:(?:all|alle|todos|todas)(?:\s+(?:of\s+them|los|las))?(?:\s+(?P<all>\d+))?"
+    r"|(?:the|die|los|las)\s+(?P<these>\d+))"
+)
+_TAIL = (
+    r"(?:\W+(?:please|too|bitte|auch|noch|por\s+favor|tambi[eé]n|with|by|mit|con|the|their|names?|namen|(?:sus\s+)?nombres|of|the|them|it|list|liste"
+    r"|lista|davon|de|la|files?|ones?|dateien|archivos|ficheros|an))*\W*"
+)
+REST = re.compile(rf"\W*{_SHOW}{_REST}{_TAIL}", re.IGNORECASE)
+ALL = re.compile(rf"\W*{_SHOW}{_ALL}{_TAIL}", re.IGNORECASE)
+
+
+AGREED = re.compile(
+    r"^\W*(?:(?:yes|yeah|ja|s[ií]|ok|okay|vale)\W+)?(?:(?:exactly|precisely|genau|exactamente|justo)\s+)?"
+    r"(?:those|these|them|diese|die|esos|esas|estos|estas)\s*[.!,;:–-]+\s*(?=\w+\s+\w)",
+    re.IGNORECASE,
+)
+""" "Yes, exactly those. Please delete them": what comes after it says what shall be done."""
+
+
+def last(history: Sequence[Exchange]) -> Exchange | None:
+    """The turn that has named files last."""
+    return next((each for each in reversed(history) if each.shown), None)
+
+
+def continued(text: str, history: Sequence[Exchange]) -> tuple[str, ...]:
+    """What a person wants to see of the last list: the rest, or all of it; nothing where that is no such wish."""
+    named = last(history)
+    if named is None:
+        return ()
+    if REST.fullmatch(text) is not None:
+        return named.shown[_told(named) :] or named.shown
+    found = ALL.fullmatch(text)
+    count = (found["all"] or found["these"]) if found else None
+    return named.shown if found and (count is None or int(count) == len(named.shown)) else ()
+
+
+def _told(named: Exchange) -> int:
+    """How many of the first stand in the answer."""
+    said = (re.search(rf"(?<![\w/.]){re.escape(path)}(?![\w/])", named.answer) for path in named.shown)
+    return next((n for n, found in enumerate(said) if found is None), len(named.shown))
+
+
+def by_name(reading: Reading, shown: Sequence[str]) -> str | None:
+    """The request with the names of these files in the place of what points at them."""
+    clause = next((one for one in reading.clauses if one.mood is Mood.DO and one.acts), None)
+    span = _pointing(clause, len(shown)) if clause is not None and 0 < len(shown) <= MOST else None
+    if span is None or any('"' in path for path in shown):
+        return None
+    names = quoted(shown)
+    text, (start, end) = reading.text, span
+    blank = "" if start == 0 or text[start - 1].isspace() else " "
+    return f"{text[:start]}{blank}{names}{text[end:]}"
+
+
+def quoted(paths: Sequence[str]) -> str:
+    return " ".join(f'"{path}"' for path in paths)
+
+
+def _pointing(clause: Clause, count: int) -> Span | None:
+    """Where the clause points at so many files."""
+    for at, item in enumerate(clause.items):
+        if not isinstance(item, Word) or (at and _leads_into(clause.items[at - 1])):
+            continue
+        after = list(clause.items[at + 1 : at + 3])
+        number = number_of(after[0].folded) if after and isinstance(after[0], Word) else None
+        told = after[:1] if number is not None and not isinstance(after[0], Measure) else []
+        noun = after[len(told) : len(told) + 1]
+        named = [one for one in noun if isinstance(one, Word) and _noun(one)]
+        joined = at > 0 and clause.items[at - 1].end == item.start  # "bórralos"
+        if _points(item, number, count, joined=joined) and (named or told or not any(map(_chooses, noun))):
+            return item.start, (named or told or [item])[-1].end
+    return None
+
+
+def _points(item: Word, number: float | None, count: int, *, joined: bool) -> bool:
+    if number is not None:
+        return number == count and item.folded in POINTING | ARTICLES
+    alone = item.folded in SINGLE if count == 1 else item.text == "sie"  # the polite "Sie" is who is asked
+    return item.folded in POINTING or alone or (joined and item.folded in PRONOUNS)
+
+
+def _leads_into(item: Item) -> bool:
+    return isinstance(item, Word) and item.folded in INTO
+
+
+def _noun(word: Word) -> bool:
+    return word.folded in ONES or (bool(word.concepts) and {*word.concepts} <= NOUNS)
+
+
+def _chooses(item: Item) -> bool:
+    if isinstance(item, Named | Measure):
+        return True
+    return item.unknown or bool({*KINDS} & {*item.concepts}) or extension_of(item.folded) is not None

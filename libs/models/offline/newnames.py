@@ -1,0 +1,240 @@
+"""What something new is called, or where it goes: names of several words that no quotes hold together.
+
+"A folder called Last Year", "to For the Hales", "benenne a.txt in alte Liste um": such a name goes to the end of its
+clause, as far as its words could be one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, Name, Named
+from libs.models.offline.paths import kind_of
+from libs.models.offline.titles import PLUS, SERIES
+from libs.retrieval.lexicon import listed
+from libs.retrieval.words import extension_of, fold, words
+
+CALLED = re.compile(
+    r"\b(?:called|named|titled|entitled|namens|genannt|mit (?:dem )?Namen|die .{1,20} hei(?:ss|ß)t|llamad[ao]s?"
+    r"|de nombre|con (?:el )?nombre|titulad[ao])\s+",
+    re.IGNORECASE,
+)
+TITLED = re.compile(r"(?:[^\W\d_a-z][\w'-]*|\d[\w-]*)(?:[ ](?:[^\W\d_a-z][\w'-]*|\d[\w-]*))*(?:\.\w{1,7})?")
+INTO_TITLE = re.compile(
+    r"\b(?:(?:to|into|nach|al?)\s+(?:(?:the|den|la|el)\s+)?(?:(?:folder|directory|ordner|carpeta)\s+)?"
+    r"|(?:in|en)\s+(?:(?:the|den|dem|la|el)\s+)?(?:folder|directory|ordner|carpeta)\s+|(?:in|en)\s+(?=\w+-\d))",
+    re.IGNORECASE,
+)
+
+
+def titles(text: str) -> Iterator[Named]:
+    """What stands after "called" in capitals is a name of several words: "a folder called Last Year"."""
+    yield from called(text)
+    yield from _in_small_letters(text)
+    for match in INTO_TITLE.finditer(text):
+        said = TITLED.match(text, match.end())
+        if said and "\0" not in said.group() and re.search(r"[ -]", said.group()) and not kind_of(said.group()):
+            yield _named(said)
+
+
+def called(text: str) -> Iterator[Named]:
+    for match in CALLED.finditer(text):
+        said = _whole(text, match.end())
+        if said and "\0" not in said.group() and (" " in said.group() or not kind_of(said.group())):
+            yield _named(said)
+
+
+_BARE = r"[^\s,;:!?\"'“„«*\0]+"
+RENAMED = re.compile(
+    r"\b(?:rename|(?:be)?nenne?n?|renombra|renombrar)\b(?P<what>[^,;:\n]+)\s(?P<to>to|in|a|as|als|como)\s+"
+    rf"(?P<name>{_BARE}(?: {_BARE})+?)(?P<um> um)?(?:\s+(?:please|bitte|por favor))?\s*[.!]?\s*$",
+    re.IGNORECASE,
+)
+
+
+def renamed(text: str) -> Iterator[Named]:
+    """What one thing shall be called goes to the end: "rename a.txt to old list", "benenne a.txt in Liste alt um"."""
+    found = RENAMED.search(text)
+    if found is None or not ONE_THING.search(found["what"]) or SERIES.search(text) or PLUS.search(text):
+        return
+    read = words(found["name"])
+    german = found["to"].casefold() == "in"
+    if german is not (found["um"] is not None) or read[0].folded in UNNAMED or any(w.folded in AWAY for w in read):
+        return
+    yield Named(kind_of(found["name"]) or Name.QUOTE, found["name"], *found.span("name"))
+
+
+ONE_THING = re.compile(
+    r"^\s+(?:the\s+|my\s+|die\s+|den\s+|das\s+|el\s+|la\s+)?(?:file\s+|folder\s+|datei\s+|ordner\s+|archivo\s+|carpeta\s+)?[^\s]+$",
+    re.IGNORECASE,
+)
+UNNAMED = listed("something anything whatever etwas irgendwas algo the their its all names")
+AWAY = listed("in im en and und y then dann instead")
+
+
+SMALL = re.compile(
+    r"\b(?:folder|directory|subfolder|ordner|unterordner|carpeta|subcarpeta)\s+(?:called|named|titled|namens"
+    r"|genannt|llamada|de nombre)\s+"
+    r"(?=[^\W\d_])",
+    re.IGNORECASE,
+)
+
+
+def _in_small_letters(text: str) -> Iterator[Named]:
+    """ "A folder called old stuff": of a folder's name, words that mean something else, or several."""
+    for match in SMALL.finditer(text):
+        first = re.compile(r"[^\W\d_][\w'-]*(?![\w./])").match(text, match.end())
+        if first is None or not first.group()[0].islower() or words(first.group())[0].filler:
+            continue
+        end = _extended(text, first.end())
+        said = re.compile(re.escape(text[match.end() : end])).match(text, match.end())
+        if said and (words(first.group())[0].concepts or " " in said.group()):
+            yield _named(said)
+
+
+NEXT = re.compile(r"[ ](?P<word>[\w'-]+)(?=[ ,.;:!?)]|$)")
+WITHIN = listed("of the de del el la los las der des stuff things my")
+"""Little words that stand within a name."""
+STOPS = listed("dentro inside already junto please")
+
+
+def _whole(text: str, at: int) -> re.Match[str] | None:
+    """A name that begins with a capital, and the small words that belong to it."""
+    said = TITLED.match(text, at)
+    if said is None or "." in said.group():
+        return said
+    end = _extended(text, said.end())
+    return re.compile(re.escape(text[at:end])).match(text, at) if end > said.end() else said
+
+
+def _extended(text: str, end: int) -> int:
+    """Where a name ends that may go on after this place."""
+    if (more := ONE_MORE.match(text, end)) and ONE_OF.search(text[: text.rfind(" ", 0, end)]):
+        end = more.end()
+    held = end
+    while (more := NEXT.match(text, held)) and _goes_on(more["word"]):
+        held = more.end()
+        end = end if more["word"].casefold() in WITHIN - {"stuff", "things"} else held
+    return end
+
+
+ONE_MORE = re.compile(r"[ ](?:and|und|y|e|&)[ ](?=[^\W\d_a-z])[^\W\d_a-z][\w'-]*(?=[.,;:!?)]|$| (?:and|und|y) )")
+ONE_OF = re.compile(
+    r"\b(?:an?|one|new|einen|neuen|una|nueva)\s+(?:\w+\s+)?(?:folder|directory|ordner|carpeta)\s+(?:nueva\s+)?[\w ]*$",
+    re.IGNORECASE,
+)
+""" "A folder called Beach and Hills" is one."""
+
+
+def _goes_on(word: str) -> bool:
+    read = words(word)
+    if not read or read[0].folded in STOPS or not ACTIONS.isdisjoint(read[0].concepts) or "not" in read[0].concepts:
+        return False
+    return not read[0].filler or read[0].folded in WITHIN
+
+
+def _named(said: re.Match[str]) -> Named:
+    return Named(kind_of(said.group()) or Name.QUOTE, said.group(), said.start(), said.end())
+
+
+LEADS = re.compile(
+    r"\b(?:(?:to|into|nach|as|als|como|in|en|al?)\s+(?:(?:an?|the|my|our|den|einen|una?|la|el|mi)\s+)?"
+    r"(?:(?:new|neuen?|nueva)\s+)?(?P<noun>(?:folder|directory|ordner|carpeta)\s+(?:nueva\s+)?)?)(?=[^\s\0])",
+    re.IGNORECASE,
+)
+PLACING = listed("move copy pack unpack")
+BELONGS = listed(
+    "should must go goes belong belongs"
+    " soll sollen sollte sollten muss mussen gehoren gehort kommen kommt deben debe deberian van"
+)
+SENTENCE = re.compile(r"[.!?;:\n]\s")
+WHERE = listed("in en a al")
+"""Where something is, or goes: a folder's name follows only where it says so, or has a capital."""
+
+
+def ending(text: str, known: Sequence[str]) -> Iterator[Named]:
+    """A new place of several words goes to the end of its clause: "copy them to For the Hales", "into bills 2021"."""
+    tops = {fold(name.rstrip("/")) for name in known}
+    for match in LEADS.finditer(text):
+        before = words(SENTENCE.split(text[: match.start()])[-1])
+        if match["noun"] is None and match.group().split()[0].casefold() in WHERE and not text[match.end()].isupper():
+            continue
+        deeds = {concept for word in before for concept in word.concepts} & PLACING
+        deeds |= {word.folded for word in before} & BELONGS
+        odd = bool(match["noun"]) or "unpack" in deeds
+        if deeds and (end := ended(text, match.end(), tops) or (_one_word(text, match.end()) if odd else None)):
+            yield Named(kind_of(text[match.end() : end]) or Name.QUOTE, text[match.end() : end], match.end(), end)
+
+
+def ended(text: str, start: int, known: AbstractSet[str]) -> int | None:
+    """Where a name of several words ends that begins here; nothing where the clause goes on after it."""
+    end, before = start, ""
+    for token in re.compile(r"[^\s\0]+").finditer(text, start):
+        said = token.group().rstrip(".,;:!?)")
+        inner = said.islower() and token.start() > start and _joins(said, before)
+        if "\0" in text[end : token.start()] or not (inner or _of_a_name(said, before)) or fold(said) in known:
+            return end if " " in text[start:end] and _closes(said) else None
+        before = before if inner and before.casefold() in LED else said
+        end = end if inner else token.start() + len(said)
+        if len(said) < len(token.group()):
+            break
+    return end if " " in text[start:end] and not text[end:].lstrip().startswith("\0") else None
+
+
+def _joins(said: str, before: str) -> bool:
+    """May it stand between two words of a name: "Reed and Lopez", "For the Reeds", and not "Fotos die Bilder"?"""
+    return said.casefold() in OF | AND or (said.casefold() in WITHIN and before.casefold() in LED)
+
+
+LED = listed("for of de del von para fur from")
+
+
+def _of_a_name(said: str, before: str) -> bool:
+    """A word with a capital or a digit, one that nobody knows, or a kind of files; not all of these follow a little
+    word.
+    """
+    read = words(said)
+    if not read or (read[0].folded in CLOSING and before) or extension_of(read[0].folded):
+        return False
+    if said[0].isupper() or said[0].isdigit():
+        return True
+    if read[0].folded in COPIES and before:
+        return True
+    if any({*word.concepts} & ACTIONS and not word.slip for word in read) or before in WITHIN - OF:
+        return False
+    return all(
+        word.unknown or word.slip or (before not in ("", *OF, *AND) and {*word.concepts} & {*KINDS}) for word in read
+    )
+
+
+OF = listed("of de del von der")
+COPIES = listed("copy copia kopie backup")
+""" "Klasse 6 Kopie": what ends many a name."""
+CLOSING = (
+    AND
+    | BUT
+    | listed(
+        "please bitte porfa por thanks danke gracias without ohne sin"
+        " minus menos pero aus ein um ab weg hinein rein zusammen"
+    )
+)
+
+
+def _one_word(text: str, start: int) -> int | None:
+    """ "Unzip it to website", "into stuff": the last word of a clause is a name, though it means something."""
+    said = re.compile(r"[^\W\d_]{3,}(?=\s*(?:[.,;:!?)]|$))").match(text, start)
+    read = words(said.group()) if said else ()
+    odd = len(read) == 1 and (read[0].concepts == ("foreign",) or read[0].folded in VAGUE)
+    return said.end() if said and odd else None
+
+
+VAGUE = listed("stuff things zeug kram sachen cosas trastos")
+
+
+def _closes(said: str) -> bool:
+    """Does a clause end before this word?"""
+    read = words(said)
+    over = ACTIONS | {"not", "except", "then", "because", "only"}
+    return not read or read[0].folded in CLOSING or bool({*read[0].concepts} & over)

@@ -1,0 +1,139 @@
+"""Into folders by what: type, year or month; whatever else people would sort by is said to be impossible at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from libs.events.committee import Task
+from libs.models.offline import OfflineModel
+from libs.models.ports import Drafted, Unclear
+from libs.skills import ToolDefinition
+
+pytestmark = pytest.mark.requirement("S4-44", "S4-46")
+Catalogue = Sequence[ToolDefinition]
+PATHS = ("beach.jpg", "snow.jpg", "letter.txt", "sums.csv", "Scans/a.png")
+FACTS = {"names": ["beach.jpg", "snow.jpg", "letter.txt", "sums.csv", "Scans/"], "paths": list(PATHS)}
+
+
+@pytest.fixture
+def plan(model: OfflineModel, catalogue: Catalogue) -> Any:
+    async def planned(text: str, *replies: str) -> Any:
+        said = {"clarification": replies[-1]} if replies else {}
+        task = Task(text=text, intent="request", root="/home/u/Stuff", workspace=FACTS, replies=replies[:-1], **said)
+        return await model.plan(task, catalogue)
+
+    return planned
+
+
+async def sorts(plan: Any, *said: str) -> dict[str, Any]:
+    """The args of the listing and of the sort, but for the files, which go from one to the other."""
+    outcome = await plan(*said)
+    assert isinstance(outcome, Drafted), outcome
+    listing, sort = outcome.plan.steps
+    assert (sort.tool, sort.args["source"]) == ("organize-by-type.sort", "$step(1).nodes")
+    return {**listing.args, "by": sort.args["by"], "target": sort.args["target"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "by"),
+    [
+        ("sort by type", "extension_category"),
+        ("sort the files by year into folders", "year"),
+        ("the loose files in this folder. group them by year", "year"),
+        ("one folder per year please", "year"),
+        ("make a folder for each year and put the files in", "year"),
+        ("I'd like my files grouped by the year they were last changed", "year"),
+        ("move the files into monthly folders", "month"),
+        ("sortiere alles nach Jahr", "year"),
+        ("sortiere die Dateien jahresweise", "year"),
+        ("Lege für jeden Monat einen Ordner an und sortiere die Dateien hinein", "month"),
+        ("ordena los archivos por año", "year"),
+        ("haz una carpeta para cada mes y mete los archivos", "month"),
+        ("can you tidy this folder into one folder per year? the subfolders should stay as they are", "year"),
+        ("ordena todo x año, no toques las subcarpetas", "year"),
+    ],
+)
+async def test_files_are_sorted_by_what_was_said(plan: Any, text: str, by: str) -> None:
+    told = await sorts(plan, text)
+    assert (told["by"], told["target"], told["path"], told.get("include")) == (by, ".", ".", None)
+
+
+@pytest.mark.parametrize("text", ["photos by month", "Fotos nach Monat", "ordéname las fotos por meses en carpetas"])
+async def test_only_those_that_were_named_are_sorted(plan: Any, text: str) -> None:
+    told = await sorts(plan, text)
+    assert (told["by"], "*.jpg" in told["include"], "*.txt" in told["include"]) == ("month", True, False)
+
+
+async def test_they_are_sorted_within_the_folder_that_was_named_and_what_is_spared_stays(plan: Any) -> None:
+    assert await sorts(plan, "group the pngs in Scans by month") == {
+        "path": "Scans",
+        "include": ["*.png"],
+        "by": "month",
+        "target": "Scans",
+    }
+    assert (await sorts(plan, "sort by year, but leave the csv alone"))["exclude"] == ["*.csv"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reply", "by"),
+    [
+        ("sort the files by date", "month", "month"),
+        ("sort by date", "by year", "year"),
+        ("sortiere die Bilder nach Datum", "Jahr", "year"),
+        ("ordena los archivos por fecha", "por mes", "month"),
+        ("arrange all of it chronologically", "the second", "month"),
+        ("ordena todo cronológicamente", "por año", "year"),
+        ("sort the files by author", "by year then", "year"),
+        ("sort the pngs by colour", "type", "extension_category"),
+    ],
+)
+async def test_what_is_left_open_or_impossible_is_settled_by_one_word(
+    plan: Any, text: str, reply: str, by: str
+) -> None:
+    assert isinstance(await plan(text), Unclear)
+    assert (await sorts(plan, text, reply))["by"] == by
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sort the pngs by colour", "can't sort by “colour”"),
+        ("sort by size", "can't sort by “size”"),
+        ("organize by type and year", "can't sort by “type and year”"),
+        ("sort the files alphabetically", "“alphabetically”"),
+        ("sortiere die Bilder nach Farbe", "Nach „Farbe“ kann ich nicht sortieren"),
+        ("ordena los archivos por autor", "No puedo ordenar por «autor»"),
+        ("Sortieren Sie bitte alles nach Fach.", "Nach „Fach“ kann ich nicht sortieren"),
+    ],
+)
+async def test_what_nothing_here_can_sort_by_is_said_and_makes_no_folder_of_that_name(
+    plan: Any, text: str, said: str
+) -> None:
+    outcome = await plan(text)
+    assert isinstance(outcome, Unclear)
+    assert said in outcome.question
+
+
+async def test_a_folder_of_that_name_that_is_there_is_a_place(model: OfflineModel, catalogue: Catalogue) -> None:
+    facts = {"names": ["beach.jpg", "Themen/"], "paths": ["beach.jpg", "Themen/x.txt"]}
+    task = Task(text="sortiere die Bilder nach Themen", intent="request", root="/home/u/Stuff", workspace=facts)
+    outcome = await model.plan(task, catalogue)
+    assert isinstance(outcome, Drafted)
+    assert outcome.plan.steps[-1].args["target"] == "Themen"
+
+
+async def test_into_folders_by_year_go_files_and_no_folders(plan: Any) -> None:
+    told = await sorts(plan, "put everything into folders by year, except the csv")
+    assert (told["exclude"], told.get("node_kind")) == (["*.csv"], None)
+
+
+async def test_what_is_said_of_subfolders_forbids_nothing_above_them(plan: Any) -> None:
+    outcome = await plan("delete the txt files in all subfolders, and don't touch the subfolders")
+    assert not (isinstance(outcome, Drafted) and any(step.mutates for step in outcome.plan.steps))
+
+
+async def test_no_file_is_deleted_by_month(plan: Any) -> None:
+    assert "by month" in (await plan("delete the photos by month")).question

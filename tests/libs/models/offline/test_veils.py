@@ -1,0 +1,97 @@
+"""Names of several words: what is there wins over grammar, and a new one goes to the end of its clause."""
+
+from __future__ import annotations
+
+import pytest
+
+from libs.models.offline.clauses import Mood
+from libs.models.offline.ground import Ground
+from libs.models.offline.reading import read
+
+PATHS = (
+    "Letter to Dr Patel.docx",
+    "list and move.txt",
+    "accounts.csv",
+    "Weddings/Hale and Moreno/my notes.txt",
+    "Weddings/Hale and Moreno/DSC_1.jpg",
+    "Weddings/June/my notes.txt",
+    "Biologie/Klasse 6/Test Frösche LÖSUNG.txt",
+)
+TOPS = ("Letter to Dr Patel.docx", "list and move.txt", "accounts.csv", "new folder/", "Weddings/", "Biologie/")
+GROUND = Ground.of("/home/u/D", {"names": TOPS, "paths": PATHS})
+
+
+def named(text: str) -> list[str]:
+    return [name.text for clause in read(text, GROUND.spoken).clauses for name in clause.names]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("what is in Weddings/Hale and Moreno?", ["Weddings/Hale and Moreno"]),
+        ("zip hale and moreno", ["Weddings/Hale and Moreno"]),
+        ("delete list and move.txt", ["list and move.txt"]),
+        ("delete the letter to dr patel", ["Letter to Dr Patel.docx"]),
+        ("lösche KLASSE 6/Test Frosche Losung.txt", ["Biologie/Klasse 6/Test Frösche LÖSUNG.txt"]),
+        ("delete Hale and Moreno/*.jpg", ["Weddings/Hale and Moreno/*.jpg"]),
+        ("borra Weddings/Hale and Moreno/my notes.txt", ["Weddings/Hale and Moreno/my notes.txt"]),
+    ],
+)
+def test_a_name_that_is_there_is_one_whatever_its_words_mean(text: str, names: list[str]) -> None:
+    assert named(text) == names
+
+
+def test_of_several_files_of_one_name_none_is_chosen() -> None:
+    assert named("delete my notes.txt") == ["my notes.txt"]
+
+
+def test_a_new_folder_within_one_that_is_there_is_one_path() -> None:
+    assert named("move accounts.csv to Hale and Moreno/Tom")[1] == "Weddings/Hale and Moreno/Tom"
+
+
+def test_a_name_that_goes_on_is_another() -> None:
+    assert "Letter to Dr Patel.docx" not in named("rename accounts.csv to Letter to Dr Patel 2.docx")
+
+
+def test_plain_words_are_no_name_because_a_folder_is_called_so() -> None:
+    (clause,) = read("make a new folder for the photos", GROUND.spoken).clauses
+    assert clause.names == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("copy accounts.csv to For the Hales", "For the Hales"),
+        ("copy accounts.csv to a new folder called For the Hales, please", "For the Hales"),
+        ("move accounts.csv into bills 2021", "bills 2021"),
+        ("move accounts.csv to Clients/Okafor and Sons", "Clients/Okafor and Sons"),
+        ("verschiebe accounts.csv nach Eltern und Briefe", "Eltern und Briefe"),
+        ("leg accounts.csv in einen Ordner namens Eltern und Briefe", "Eltern und Briefe"),
+        ("mueve accounts.csv a una carpeta Papeles de casa", "Papeles de casa"),
+        ("zip accounts.csv to this and that.zip", "this and that.zip"),
+    ],
+)
+def test_a_new_name_goes_to_the_end_of_its_clause(text: str, name: str) -> None:
+    assert named(text)[-1] == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "move accounts.csv to Weddings and delete list and move.txt",
+        "verschieb nach Fotos die Bilder",
+        "mueve a Recibos los PDF que tengan gas en el nombre",
+        "copy accounts.csv to Docs that are new",
+    ],
+)
+def test_what_comes_after_a_place_is_no_part_of_its_name(text: str) -> None:
+    assert not any(name.startswith(("Weddings ", "Fotos ", "Recibos ", "Docs ")) for name in named(text))
+
+
+def test_an_exception_keeps_its_own_names_and_gives_back_the_end() -> None:
+    text = "copy all of Hale and Moreno except DSC_1.jpg and my notes.txt into a folder For the Hales"
+    moods = {clause.mood: [name.text for name in clause.names] for clause in read(text, GROUND.spoken).clauses}
+    assert moods == {
+        Mood.DO: ["Weddings/Hale and Moreno", "For the Hales"],
+        Mood.SPARE: ["Weddings/Hale and Moreno/DSC_1.jpg", "my notes.txt"],
+    }
