@@ -23,10 +23,10 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "en": (
             "remove removes kill removed removing removal delete deletes deleted deleting deletion erase*"
             " eliminate discard* drop trash get_rid_of getting_rid_of throw_away throw_out purge* dedup*"
-            " de_duplicate de_dupe rid bin ditch chuck toss dispose clear_out into_the_trash to_the_trash wipe"
-            " wipes lose nuke zap scrap del rm unlink can_go may_go must_go should_go gone delte deleet axe"
-            " obliterate annihilate destroy destroyed expunge jettison do_away_with weed_out weeded_out in_the_bin"
-            " into_the_bin to_the_bin in_the_trash in_the_garbage in_the_recycle_bin to_the_recycle_bin"
+            " de_duplicate de_dupe rid bin ditch chuck toss dispose clear_out clear_away take_out into_the_trash"
+            " to_the_trash wipe wipes lose nuke zap scrap del rm unlink can_go may_go must_go should_go gone delte"
+            " deleet axe obliterate annihilate destroy destroyed expunge jettison do_away_with weed_out weeded_out"
+            " in_the_bin into_the_bin to_the_bin in_the_trash in_the_garbage in_the_recycle_bin to_the_recycle_bin"
             " into_the_recycle_bin trashed binned scrapped trashing binning chucked tossed ditched"
         ),
         "de": (
@@ -176,8 +176,8 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " umzieh* umziehen stell stelle stellen raum_es transportier* packt verstau* beforder*"
         ),
         "es": (
-            "manda mandar mandame mueve* mover mueva* muev* guarda guardar guardame pon poner ponlos ponga"
-            " traslada* traslade* lleva llevar mete meter reune junta coloca* pasa pasar pasala pasalas pasalo"
+            "aparta* aparte manda mandar mandame mueve* mover mueva* muev* guarda guardar guardame pon poner ponlos"
+            " ponga traslada* traslade* lleva llevar mete meter reune junta coloca* pasa pasar pasala pasalas pasalo"
             " pasalos pasamela pasamelas pasamelo pasamelos pasarlas pasarlos ponla ponlas ponlo ponme ponmelas"
             " ponmelos guardala guardalas guardalo guardalos guarde guarden metela metelas metelo metelos llevalas"
             " llevalos mandalas mandalos traspasa* desplaza* deposita* ubica* situa situar arrastra* vuelca*"
@@ -193,7 +193,8 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         ),
         "de": ("umbenenn* benenn* umzubenennen nenne nenn umtauf* taufe taufen umgetauft umbenannt* umbenennst"),
         "es": (
-            "renombra* renombre* cambia_el_nombre cambiar_el_nombre cambiale_el_nombre cambia_los_nombres llamalo"
+            "renombra* renombre* cambia_el_nombre cambiar_el_nombre cambiale_el_nombre cambia_los_nombres"
+            " cambie_el_nombre cambiele_el_nombre cambie_los_nombres llamalo"
             " llamala rebautiza* retitula* bautiza* ponle_el_nombre ponle_de_nombre ponles_el_nombre"
         ),
     },
@@ -242,7 +243,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "date": {
         "en": "date dates their_date its_date modification_date chronologically",
-        "de": "datum anderungsdatum chronologisch",
+        "de": "datum anderungsdatum aufnahmedatum erstellungsdatum chronologisch",
         "es": "fecha fechas cronologicamente",
     },
     "blank": {
@@ -580,7 +581,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "largest": {
         "en": "largest biggest heaviest fattest most_space bulkiest",
-        "de": "grosste* groesste* schwerste* dickste* meisten_platz am_meisten_platz meisten_speicher",
+        "de": "grosste* groste* groesste* schwerste* dickste* meisten_platz am_meisten_platz meisten_speicher",
         "es": "mas_grande mas_grandes mas_pesado mas_pesados mas_pesada mas_pesadas mayores mayor mas_espacio",
     },
     "smallest": {
@@ -624,7 +625,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "file": {
         "en": "file files item items things thing stuff",
-        "de": "datei dateien sachen dinge",
+        "de": "datei dateien sachen dinge zeug zeugs",
         "es": "archivo archivos fichero ficheros cosas",
     },
     "folder": {
@@ -725,7 +726,7 @@ FILLERS: dict[Language, str] = {
         " thks tha ot fo"
     ),
     "de": (
-        "pro losen mehr exemplar exemplare als statt stattdessen"
+        "gegen pro losen mehr exemplar exemplare als statt stattdessen"
         " der die das den dem des ein eine einen einem einer eines ich mir mich mein meine meinen meinem meiner"
         " wir uns unser du dir dich dein deine bitte mal doch und oder auch so dass ob von vom zu zum zur in im"
         " ins an am auf aus bei mit nach um fur fuer durch ist sind war sein hat haben habe kannst konntest"
@@ -759,7 +760,7 @@ FILLERS: dict[Language, str] = {
         " was"
     ),
     "es": (
-        "sueltos sueltas tengo tenemos"
+        "sueltos sueltas tengo tenemos siempre ruego rogaria"
         " el la lo los las un una unos unas yo me mi mis tu tus te se su sus nos y e o u de del al a en por para"
         " con que si ya muy favor porfavor porfa puedes puede podrias podria quiero quisiera necesito es son era"
         " ser estar hay ha he has dime di dame ahora rapido bien tambien asi pero como cada ella ello ellos segun"
@@ -821,7 +822,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 
 SEPARABLE: dict[str, str] = {
     "remove": (
-        "throw+away throw+out chuck+out toss+out clear+out take+away get+rid wirf+weg wirf+raus schmeiss*+weg"
+        "throw+away throw+out chuck+out toss+out clear+out clear+away sweep+out take+away take+out get+rid"
+        " wirf+weg wirf+raus schmeiss*+weg"
         " schmeiss*+raus"
         " losch*+raus losch*+weg hau*+weg tu*+weg raum*+weg nimm+raus mach*+weg schaff*+weg werf*+weg"
     ),
