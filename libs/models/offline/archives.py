@@ -11,6 +11,7 @@ from libs.retrieval.words import Word
 ENDINGS = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".rar", ".7z", ".gz")
 NOUNS = listed("zip archive archiv tarball tar zipdatei comprimido archivo_comprimido")
 BEFORE_A_NAME = listed("into to in as named called namens a en llamado als")
+AS = listed("as als como")
 ONE = listed("a an one single ein einem eine einen un")
 
 
@@ -30,7 +31,7 @@ def into_archive(clause: Clause) -> bool:
         if isinstance(item, Named):
             if item.kind is not Name.GLOB and is_archive(item.text) and before & BEFORE_A_NAME:
                 return True
-        elif before & ONE and _an_archive(item, clause.items[at + 1 : at + 2]):
+        elif (before & ONE or before & AS) and _an_archive(item, clause.items[at + 1 : at + 2]):
             return True
     return False
 

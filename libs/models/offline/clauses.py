@@ -77,6 +77,8 @@ class Clause:
     joined: str = ""
     links: frozenset[int] = frozenset()
     """Where its parts begin: items on both sides of one are listed, not told by one another."""
+    ors: frozenset[int] = frozenset()
+    """Those of them that an "or" leads."""
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
@@ -107,7 +109,7 @@ class Clause:
 
     def joins(self, other: Clause) -> Clause:
         items = tuple(sorted((*self.items, *other.items), key=lambda item: item.start))
-        return replace(self, items=items, links=self.links | other.links)
+        return replace(self, items=items, links=self.links | other.links, ors=self.ors | other.ors)
 
     def groups(self, items: Iterable[Item]) -> list[list[Item]]:
         """Its items, or some of them, apart where the sentence lists them: "the invoices", "and the photos"."""

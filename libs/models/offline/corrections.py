@@ -15,6 +15,7 @@ from libs.models.offline.archives import is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.grouping import UNITS
+from libs.models.offline.moods import selects
 from libs.models.offline.places import places
 from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.quantities import told_by
@@ -33,14 +34,17 @@ WITHIN: Mapping[Language, str] = {"en": "in {what}", "de": "in {what}", "es": "e
 LEADS = re.compile(
     r"^\W*(?:(?:yes|yeah|ok|okay|ja|s[ií]|vale|but|and|aber|und|pero|y|bitte|please|actually|sorry|lieber|mejor|rather)\b"
     r"[\s,.:;!–-]*|(?:no|nope|nein|nee)\b(?:\s*[,.:;!–-]+\s*|\s+(?=i\s+mean|ich\s+mein|quise|quiero|only|just|nur|s[oó]lo))"
+    r"|(?:(?:that|this|it|das|es|eso)(?:['’]?s|\s+is|\s+ist|\s+est[aá])?\s+)?(?:nearly|almost|fast|beinah|casi)\s+"
+    r"(?:right|correct|good|it|there|richtig|gut|bien|correcto)\b[\s,.:;!–-]*"
     r"|(?:i\s+mean[t]?|ich\s+meinte?|quise\s+decir|quiero\s+decir)\s+)+",
     re.IGNORECASE,
 )
 """ "No, …", "yes, but …": it says that there is more to come. A "no" right before a word is part of what it says."""
 TAILS = re.compile(r"\W*\b(?:instead|stattdessen|lieber|en su lugar|mejor|please|bitte|por favor)\W*$", re.IGNORECASE)
 SPARES = re.compile(
-    r"^(?:(?:all|everything|alles?|todo|todos)\s+)?(?:but|not|nicht|no|except|without|leave\s+out|skip|keep|ohne|außer|lass|behalte|sin"
-    r"|excepto|menos|salvo|deja)\s+(?:for\s+|not\s+)?(?P<what>.+?)(?:\s+(?:alone|out|in\s+ruhe|weg|aus))?$",
+    r"^(?:(?:all|everything|alles?|todo|todos)\s+)?(?:but|not|nicht|no|except|without|leave(?:\s+out)?|skip|keep|ohne|außer|lass|behalte|sin"
+    r"|excepto|menos|salvo|deja)\s+(?:for\s+|not\s+)?(?P<what>.+?)(?:\s+(?:alone|out|in\s+ruhe|weg|aus|(?:just\s+)?(?:where|as)\s+(?:they|it)\s+(?:are|is)|(?:wo|wie)\s+(?:sie|es)\s+(?:sind|ist)"
+    r"|(?:donde|como)\s+est[aá]n?))?$",
     re.IGNORECASE | re.DOTALL,
 )
 GOES = re.compile(
@@ -81,8 +85,8 @@ def instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | 
     reading = read(said, ground.spoken, now=now)
     if (swapped := _another_deed(before, clause, reading)) is not None:
         return swapped
-    if CALLED.match(said) is not None:
-        return called(before, said, ground)
+    if CALLED.match(named := _the_name(said, ground)) is not None:
+        return called(before, named, ground)
     spares = SPARES.match(said) is not None
     if any(one.acts and one.mood is Mood.DO for one in reading.clauses) and not (_stays(reading) or spares):
         return None
@@ -114,7 +118,7 @@ def _put_right(before: Reading, clause: Clause, reading: Reading, ground: Ground
 
 def called(before: Reading, text: str, ground: Ground) -> str | None:
     """With the new name in place of the one that was made of the request, or as its first."""
-    found = CALLED.match(bare(text))
+    found = CALLED.match(_the_name(bare(text), ground))
     clause = next((one for one in before.clauses if one.mood is Mood.DO and one.says(*MAKES)), None)
     if found is None or clause is None:
         return None
@@ -130,6 +134,18 @@ def called(before: Reading, text: str, ground: Ground) -> str | None:
     return f"{before.text[:end]} {NAME[before.language].format(what=new)}{before.text[end:]}"
 
 
+def _the_name(said: str, ground: Ground) -> str:
+    """The last sentence alone, where it says the name and those before it choose nothing and ask for nothing."""
+    *before, last = re.split(r"(?<=[.!?])\s+(?=[A-ZÄÖÜ¿¡])", said)
+    if not before or CALLED.match(bare(last)) is None:
+        return said
+    told = read(" ".join(before), ground.spoken).clauses
+    plain = [one for one in told if not one.says("suffix", "prefix", "name")]
+    wished = any(one.acts or one.says(*CHOOSES) or selects(one) or _strange(one.words) for one in plain)
+    return said if wished else bare(last)
+
+
+CHOOSES = listed("only except empty recursive all")
 MAKES = listed("pack unpack copy create rename move")
 
 
@@ -163,6 +179,8 @@ def _by_another(before: Reading, clause: Clause, reading: Reading) -> str | None
     old = told_by(clause)
     if not old:
         return f"{before.text.rstrip(' .!?')} {reading.text}"
+    if any(before.text[word.start : word.end] != word.text for word in old):
+        return None  # said in a roundabout way, and put plainly in another place
     return f"{before.text[: old[0].start]}{by[0].text}{before.text[old[-1].end :]}"
 
 

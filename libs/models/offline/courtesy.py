@@ -63,7 +63,8 @@ LEADING = re.compile(r"^(\s*(?:please\s+)?(\w+)\s*):(?=[^\n:]+$)", re.IGNORECASE
 """ "Rename: a => b": a deed, and what it is to be done to."""
 SENTENCE = re.compile(r"[^.;:!?\n\x1e]+")
 SEGMENT = re.compile(
-    r"(?:(?!,|\s[-–—]\s|\s(?:and|und|y|but|aber|pero|so(?!\s+(?:über|im|mit|sehr|viel|alt)\b))\s).)+",
+    r"(?:(?!,|\s[-–—]\s|\s(?:and|und|y|but|aber|pero"
+    r"|(?<!\bare\s)(?<!\bis\s)(?<!\bwere\s)(?<!\bwas\s)so(?!\s+(?:über|im|mit|sehr|viel|alt)\b))\s).)+",
     re.IGNORECASE | re.DOTALL,
 )
 LIMITS = listed("except untouched only file folder duplicate recursive type wellknown")
@@ -229,7 +230,7 @@ def _nothing_known(said: str, tokens: frozenset[str]) -> bool:
     if "\0" in said or len(read) < LEAST or not any(word.unknown for word in read):
         return False
     plain = all({*word.concepts} <= TELLS and not of_files(word, tokens) for word in read)
-    return plain and not points_back(read, POINTERS)
+    return plain and not points_back(read, POINTERS) and not any(word.folded == "ones" for word in read)
 
 
 def _tells(part: re.Match[str], tokens: frozenset[str], language: Language) -> bool:

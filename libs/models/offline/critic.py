@@ -23,7 +23,7 @@ from libs.models.offline.ground import Ground, NoSuchPlace, Outside
 from libs.models.offline.places import places
 from libs.models.offline.reading import read
 from libs.models.offline.scenes import Scene, bounds, sparing
-from libs.models.offline.selection import spared, told_by_year
+from libs.models.offline.selection import spared, told_by_year, told_in_its_folder
 from libs.retrieval.lexicon import listed
 from libs.skills import Categories, Effect, ToolDefinition, is_reference, selected, sources
 
@@ -190,7 +190,7 @@ def _asks_outright(clause: Clause, tool: ToolDefinition) -> bool:
 def _stated(clause: Clause, tool: ToolDefinition, reading: Reading, scene: Scene) -> dict[str, Any]:
     """The bounds of a clause and of the whole request. An order without a count leaves nothing out."""
     told = bounds(reading)
-    part = choosing(tool, told_by_year(clause, scene.ground), scene)
+    part = choosing(tool, told_by_year(told_in_its_folder(clause, scene.ground), scene.ground), scene)
     told |= part.filters
     if (empty := quantities.emptiness(part)) is not None:
         told["empty"] = empty

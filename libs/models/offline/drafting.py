@@ -112,7 +112,10 @@ def without_target(scene: Scene, goal: Goal) -> Scene:
     if goal.tool.roles.get("target") != "target":
         return scene
     target = fill(goal.tool, goal.clause, scene).args.get("target")
-    return replace(scene, exclude=(*scene.exclude, target)) if isinstance(target, str) and "/" not in target else scene
+    above = any(folder.startswith(f"{target}/") for folder in folders(goal.clause, scene))  # all of it would be out
+    if above or not isinstance(target, str) or "/" in target:
+        return scene
+    return replace(scene, exclude=(*scene.exclude, target))
 
 
 def ordered(intent: Intent) -> tuple[Goal, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from libs.events.committee import MORE_BELOW, Exchange, Task
-from libs.models.offline import corrections, mentioned
+from libs.models.offline import corrections, mentioned, replies
 from libs.models.offline.archives import is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.corrections import BELOW
@@ -24,8 +24,9 @@ from libs.models.offline.numerals import ARTICLES as COUNTLESS
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import INTO, places
 from libs.models.offline.pronouns import PRONOUNS
+from libs.models.offline.quantities import ORDERS
+from libs.models.offline.ranges import spelled
 from libs.models.offline.reading import read
-from libs.models.offline.replies import agrees
 from libs.models.offline.selection import named_words
 from libs.retrieval.lexicon import listed
 from libs.retrieval.likeness import nearest, terms
@@ -58,7 +59,8 @@ def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
     for exchange in task.history[-LEANS_MOST:]:
         full = _in_full(exchange.text, told, ground, now)
         told.append(exchange.model_copy(update={"text": full}) if isinstance(full, str) else exchange)
-    return _in_full(task.text, told, ground, now)
+    full = _in_full(task.text, told, ground, now)
+    return spelled(full, ground) if isinstance(full, str) else full
 
 
 LEANS_MOST = 5
@@ -67,7 +69,7 @@ LEANS_MOST = 5
 
 def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: datetime) -> str | Lost:
     named, text = mentioned.last(history), without_why(text)
-    text = text if named is None else mentioned.AGREED.sub("", text)
+    text = text if named is None else replies.NONE.sub("", mentioned.AGREED.sub("", text))
     reading = read(text, ground.spoken, now=now)
     before = next(_requests(history, ground, now), None)
     undone = bool(history) and history[-1].reason not in DONE
@@ -75,11 +77,13 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
         return before.text
     if named is not None and (pointed := mentioned.by_name(reading, named.shown)) is not None:
         return pointed
+    if before is not None and (counted := COUNTED.match(text)) and (more := _so_many(before, counted["n"])):
+        return more
     if before is None or not reading.clauses:
         return text
     if (wider := WIDER.match(text)) is not None:
         return f"{before.text.rstrip(' .!?')} {wider['where']}"
-    if history[-1].reason == MORE_BELOW and agrees(text):
+    if history[-1].reason == MORE_BELOW and replies.agrees(text):
         return f"{before.text.rstrip(' .!?')} {BELOW[before.language]}"
     if undone and (instead := corrections.instead(before, text, ground, now)) is not None:
         return instead
@@ -98,7 +102,7 @@ def _agrees_to(before: Reading, reading: Reading) -> bool:
     """ "Yes, move them", where that is what was asked: it was no plain yes, so it is asked once more."""
     deeds = {concept for clause in reading.clauses for concept in clause.concepts & ACTIONS - {"greeting"}}
     asked = {concept for clause in before.clauses for concept in clause.concepts}
-    return agrees(reading.text) and bool(deeds) and deeds <= asked
+    return replies.agrees(reading.text) and bool(deeds) and deeds <= asked
 
 
 DONE = (None, MORE_BELOW, "UNDO_WANTED")
@@ -111,6 +115,23 @@ WIDER = re.compile(
     re.IGNORECASE,
 )
 """ "In all subfolders too": what was asked for before, wherever it is."""
+
+
+COUNTED = re.compile(
+    r"^\W*(?:(?:no|nein|but|aber|pero)\W+)?(?:i\s+(?:wanted|asked\s+for|said)|ich\s+(?:wollte|will|sagte)|quer[ií]a|dije)\s+"
+    r"(?:(?:to\s+see|the|doch|die|ver|los|las)\s+)*(?P<n>\d{1,3})(?:\s+(?:sehen|haben))?"
+    r"(?:\W+(?:not|nicht|no|statt|instead\s+of|en\s+vez\s+de)\s+\d+)?\W*$",
+    re.IGNORECASE,
+)
+""" "I wanted to see 5, not 3": of the same, so many."""
+
+
+def _so_many(before: Reading, number: str) -> str | None:
+    order = [word for clause in before.clauses for word in clause.words if {*ORDERS} & {*word.concepts}]
+    if not order:
+        return None
+    head = re.sub(r"\b\d+\s+$", "", before.text[: order[0].start])
+    return f"{head}{number} {before.text[order[0].start :]}"
 
 
 def _requests(history: Sequence[Exchange], ground: Ground, now: datetime) -> Iterator[Reading]:

@@ -38,6 +38,16 @@ def because(voice: Voice, history: Sequence[Exchange]) -> Answered:
     if last.reason is not None and last.reason in reasons.KNOWN:
         reason = reasons.plain(f"{last.reason}: {last.answer}", voice.reading.language)
         return voice.answers(say.NOT_DONE, reason=reason)
-    if any(last.answer.startswith(spoken.partition("{")[0]) for spoken in say.DECLINED.values()):
+    if _said(say.DECLINED, last.answer):
         return voice.answers(say.NO_SKILL, can=voice.abilities())
-    return Answered(last.answer) if last.reason is not None else voice.answers(say.NOTHING_REFUSED)
+    told = last.reason is not None or any(_said(phrases, last.answer) for phrases in REFUSALS)
+    return Answered(last.answer) if told else voice.answers(say.NOTHING_REFUSED)
+
+
+REFUSALS = (say.OUTSIDE, say.DANGEROUS, say.NOT_ALLOWED, say.INTO_ITSELF, say.GIVEN_UP)
+"""What says itself why nothing was done."""
+
+
+def _said(phrases: say.Phrases, answer: str) -> bool:
+    """Is the answer this sentence, as far as it has no values in it?"""
+    return any(max(re.split(r"{\w+}", spoken), key=len) in answer for spoken in phrases.values())

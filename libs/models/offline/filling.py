@@ -11,6 +11,7 @@ from typing import Any
 from libs.models.offline import quantities, styling
 from libs.models.offline.archives import archive_noun, into_archive, is_archive
 from libs.models.offline.clauses import KINDS, Clause, Item, Name, Named
+from libs.models.offline.depth import flat
 from libs.models.offline.ends import copy_name, end_of_copy, lacks_an_end, said_names
 from libs.models.offline.ground import NoSuchPlace
 from libs.models.offline.grouping import UNITS, grouping
@@ -20,7 +21,7 @@ from libs.models.offline.pronouns import THERE, from_there
 from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import glob_folders, mixed, select
 from libs.retrieval.lexicon import listed
-from libs.retrieval.words import Word
+from libs.retrieval.words import Word, extension_of, fold
 from libs.skills import ToolDefinition, selected
 from libs.skills.categories import split_suffix
 
@@ -118,7 +119,25 @@ def _without(clause: Clause, items: Sequence[Item]) -> Clause:
 
 
 def _archive_item(clause: Clause) -> Named | None:
-    return next((item for item in reversed(clause.names) if item.kind is not Name.GLOB and is_archive(item.text)), None)
+    told = (item for item in reversed(clause.names) if item.kind is not Name.GLOB and is_archive(item.text))
+    return next(told, None) or _called(clause)
+
+
+def _called(clause: Clause) -> Named | None:
+    """ "Pack X into a zip file called Letters 2014", and not "the files called so"."""
+    if not (clause.says("pack") or into_archive(clause)):
+        return None
+    for at, item in enumerate(clause.items[1:], 1):
+        before, noun = clause.items[at - 1], clause.items[max(0, at - 3) : at - 1]
+        files = any(isinstance(one, Word) and {"file", "folder", *KINDS} & {*one.concepts} for one in noun[-1:])
+        names = isinstance(before, Word) and ("name" in before.concepts or before.folded in ("as", "als", "como"))
+        if isinstance(item, Named) and item.kind is Name.QUOTE and names and not (files and not _zip(noun)):
+            return item
+    return None
+
+
+def _zip(items: Sequence[Item]) -> bool:
+    return any(map(_an_archive, items))
 
 
 def folders(clause: Clause, scene: Scene) -> tuple[str, ...]:
@@ -154,6 +173,18 @@ def filters(clause: Clause, scene: Scene) -> dict[str, Any]:
         "most": quantities.most(clause),
     }
     return told | {name: value for name, value in more.items() if value is not None}
+
+
+def _order(clause: Clause, scene: Scene) -> Any:
+    """ "List the files by date": the newest first, which chooses none of them."""
+    if (order := filters(clause, scene).get("order")) is not None:
+        return order
+    said = {concept for word in quantities.told_by(clause) for concept in word.concepts}
+    looks = clause.says("list", "find") and not clause.says("organize", "duplicate", "remove", "move", "copy", "pack")
+    return next((order for concept, order in LISTED_BY.items() if looks and concept in said), None)
+
+
+LISTED_BY = {"date": "newest", "age": "newest", "size": "largest"}
 
 
 def _filter(name: str) -> Callable[[Clause, Scene], Any]:
@@ -294,7 +325,8 @@ def _archive(clause: Clause, scene: Scene) -> str | None:
     """The new archive: a name with such an ending, or one said after "called" or "into"."""
     made = _archive_item(clause)
     if made is not None:
-        return scene.ground.path(_beside(made, clause, scene), new=True)
+        path = scene.ground.path(_beside(made, clause, scene), new=True)
+        return path if is_archive(path) else f"{path}.zip"
     for at, item in enumerate(clause.items):
         before = clause.items[at - 1] if at else None
         after_name = isinstance(before, Word) and ("name" in before.concepts or before.folded in ("as", "als", "como"))
@@ -326,6 +358,8 @@ def _spare(clause: Clause, scene: Scene) -> list[str] | None:
 
 
 def _recursive(clause: Clause, scene: Scene) -> bool | None:
+    if flat(scene.text):
+        return False
     said = [word for word in clause.words if "recursive" in word.concepts]
     if clause.says("organize"):  # "group them in subfolders" says where to, not where from
         said = [word for word in said if word.folded.startswith(("recurs", "rekurs", "all", "every", "todas"))]
@@ -355,11 +389,14 @@ def _names(clause: Clause, scene: Scene) -> list[str]:
         scene.ground.path(said if where == "." or "/" in said or _itself(said, where, scene) else f"{where}/{said}")
         for item in clause.items
         if (said := _file_name(item, scene, named=item not in targets, beside=item in beside)) is not None
+        and not (isinstance(item, Word) and _itself(said, where, scene))
     ]
 
 
 def _itself(said: str, where: str, scene: Scene) -> bool:
-    """ "… from Trips, then delete the folder Trips": that one, and none of its name within it."""
+    """ "… from Trips, then delete the folder Trips": that one, and none of its name within it; as a mere word, "the
+    minutes in Minutes", it is none of them.
+    """
     return scene.ground.has(said) == where
 
 
@@ -374,7 +411,8 @@ def _file_name(item: Item, scene: Scene, *, named: bool, beside: bool) -> str | 
         return item.text if (named or beside) and item.kind is not Name.GLOB else None
     if beside and "wellknown" not in item.concepts:
         return scene.ground.has(item.text) or item.text
-    return scene.ground.has(item.text) if named and item.unknown else None
+    of_a_kind = extension_of(item.folded) is not None  # "tmp files"; a folder of that name is a name
+    return scene.ground.has(item.text) if named and item.unknown and not of_a_kind else None
 
 
 def _file(clause: Clause, scene: Scene) -> str | None:
@@ -483,7 +521,7 @@ def new_names(clause: Clause, scene: Scene) -> tuple[str, ...]:
     said = _said_name(clause, scene)
     around = {place.item for place in places(clause, scene.ground) if not place.beside}
     named = [item.text for item in clause.names if item not in around]
-    if len(named) > 1:
+    if named:
         return tuple(named)
     if said and any("folder" in word.concepts and _several(word) for word in clause.words):
         return tuple(re.split(r"\s*,\s*(?:and |und |y )?|\s+(?:and|und|y)\s+", said))
@@ -534,7 +572,16 @@ def _query(clause: Clause, scene: Scene) -> str | None:
         (n for n, item in enumerate(rest) if isinstance(item, Word) and {*ASKED_AFTER} & {*item.concepts}), default=-1
     )
     after = [item for item in rest[at + 1 :] if not _grammar(item)]
-    return _span(scene.text, after or [item for item in rest if isinstance(item, Named) or item.unknown])
+    after = after or [item for item in rest if isinstance(item, Named) or item.unknown]
+    if len(after) == 1 and isinstance(after[0], Named):
+        return _as_said(after[0], scene.text)
+    return _span(scene.text, after)
+
+
+def _as_said(name: Named, text: str) -> str:
+    """What is looked for is what was said, though a folder of that name lies deeper."""
+    said = text[name.start : name.end]
+    return said if fold(name.text).endswith(fold(said)) else name.text
 
 
 def _count(clause: Clause, scene: Scene) -> int | None:
@@ -543,7 +590,7 @@ def _count(clause: Clause, scene: Scene) -> int | None:
 
 def _wanted(clause: Clause, scene: Scene) -> list[str] | None:
     named = [
-        f"*{item.text}*" if item.kind is Name.QUOTE else item.text
+        f"*{item.text}*" if item.kind is Name.QUOTE or scene.ground.below(item.text) else item.text
         for item in clause.names
         if item.kind is not Name.GLOB
     ]
@@ -593,4 +640,5 @@ ROLES: Mapping[str, Callable[[Clause, Scene], Any]] = {
     "and_remove": _and_remove,
     "node_kind": _node_kind,
     **{name: _filter(name) for _, names in BOUNDS for name in names},
+    "order": _order,
 }

@@ -18,7 +18,7 @@ from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.pronouns import points_back, the_things
 from libs.models.offline.quantities import criteria, emptiness, superlative
-from libs.models.offline.selection import the_rest, told_by_year, told_everywhere
+from libs.models.offline.selection import the_rest, told_by_year, told_everywhere, told_in_its_folder
 from libs.models.offline.weighing import weighed
 from libs.retrieval.lexicon import FAMILIES, listed
 from libs.retrieval.words import Word
@@ -100,7 +100,8 @@ async def intent(
 
 
 def _plainly(clause: Clause, ground: Ground) -> Clause:
-    return weighed(_cleared(_opened(_sought(told_by_year(told_everywhere(clause, ground), ground)), ground)))
+    told = told_by_year(told_in_its_folder(told_everywhere(clause, ground), ground), ground)
+    return weighed(_cleared(_opened(_sought(told), ground)))
 
 
 def _sought(clause: Clause) -> Clause:

@@ -9,7 +9,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -143,11 +143,11 @@ class Ground:
         return path if new or len(parts) == 1 else self._below(path)
 
     def _deeper(self, said: str) -> str:
-        """What is there once, in some folder, by a name of several words; any other might be a slip. Raises
-        `NoSuchPlace`.
+        """What is there once, in some folder, by a name of several words or with its folder's name; any other might be
+        a slip. Raises `NoSuchPlace`.
         """
-        end = f"/{fold(said)}"
-        found = [path for name, path in self._lineages.items() if name.endswith(end)] if SEVERAL.search(said) else []
+        end, plain = f"/{fold(said)}", SEVERAL.search(said) or "/" in said
+        found = [path for name, path in self._lineages.items() if name.endswith(end)] if plain else []
         if len(found) != 1:
             raise NoSuchPlace(said.partition("/")[0])
         return found[0]
@@ -214,12 +214,14 @@ def _lineage(path: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _tokens(name: str) -> frozenset[str]:
-    """The words and years of a file's name, without its extension."""
+    """The words and years of a file's name, without its extension; two that stand together may be said as one."""
     stem = name.rpartition(".")[0] or name
-    apart = HUMP.sub(" ", stem)
-    return frozenset(re.findall(r"[^\W\d_]+|(?<!\d)(?:19|20)\d\d(?!\d)", f"{fold(stem)} {fold(apart)}"))
+    apart = fold(HUMP.sub(" ", stem))
+    joined = (f"{one[1]}{one[2]}" for one in TOGETHER.finditer(apart))
+    return frozenset((*re.findall(r"[^\W\d_]+|(?<!\d)(?:19|20)\d\d(?!\d)", f"{fold(stem)} {apart}"), *joined))
 
 
+TOGETHER = re.compile(r"(?<![^\W\d_])([^\W\d_]{3,})[ _-](?=([^\W\d_]{3,})(?![^\W\d_]))")
 HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 """Where `GasBill` is two words."""
 
@@ -248,7 +250,7 @@ def _same_digits(left: str, right: str) -> bool:
     return re.findall(r"\d", left) == re.findall(r"\d", right)
 
 
-@cache
+@lru_cache(maxsize=64)
 def words_of(names: tuple[str, ...]) -> frozenset[str]:
     """The words of all these names."""
     return frozenset(part for name in names for part in re.findall(r"[^\W\d_]{3,}", fold(name)))

@@ -19,7 +19,10 @@ UNITS: Mapping[str, frozenset[str]] = {
     "month": listed("month months monat monate monaten mes meses"),
     "year": listed("year years jahr jahre jahren ano anos"),
 }
-DATES = listed("date dates modification_date time age datum anderungsdatum zeit alter fecha fechas edad antiguedad")
+DATES = listed(
+    "date dates modification_date time age datum anderungsdatum aufnahmedatum erstellungsdatum zeit alter fecha fechas"
+    " edad antiguedad"
+)
 NEVER = listed(
     "name names alphabet size sizes day days week weeks namen grosse groesse farbe farben autor autoren"
     " verfasser absender kunde kunden person personen thema themen projekt projekten ort orten tag tagen woche wochen"

@@ -78,6 +78,19 @@ PURPOSES: tuple[Rule, ...] = (
 )
 """What it is for says nothing of the files."""
 
+
+def _without(found: re.Match[str]) -> str:
+    """A text is taken out wherever it stands in the names: there is no rule for one end alone. A word that may mean
+    something, as spaces do, is a text only where it is called one.
+    """
+    what, said = found["what"], found["of"].casefold()
+    if not (found["text"] or re.search(r"[\"A-Z\d_-]", what)):
+        return found.group()
+    before = found["deed"].ljust(found.start("what") - found.start() - 1)
+    link = "from" if said in ("at", "of") else {"am": "aus", "vom": "aus", "del": "de", "al": "de"}.get(said, said)
+    return f"{before} {what} {link} " if what.startswith('"') else f'{before}"{what}" {link} '
+
+
 RULES: tuple[Rule, ...] = (
     # Where the subfolders are.
     _rule(
@@ -148,11 +161,12 @@ RULES: tuple[Rule, ...] = (
         r"folders by \g<unit>",
     ),
     _rule(
-        r"\b(?P<into>(?:in)?to\s+folders\s+)?(?:(?:named|called)\s+(?:after|by|for)|by)\s+(?:the\s+|their\s+)?"
-        r"(?P<unit>year|month)(?:\s+(?:in\s+which\s+|when\s+|that\s+)?(?:they|it)\s+(?:were|was|got)(?:\s+last)?\s+\w+)?\b",
-        r"\g<into>by \g<unit>",
+        r"\b(?:(?:in|into|to)\s+(?:an?\s+|the\s+)?folders?\s+)?(?:(?:named|called)\s+(?:after|by|for)|by)\s+"
+        r"(?:the\s+|their\s+|its\s+)?(?P<unit>year|month|date)"
+        r"(?:\s+(?:in\s+which\s+|when\s+|that\s+)?(?:they|it)\s+(?:were|was|got)(?:\s+last)?\s+\w+)?\b",
+        lambda found: f"{'folders ' if 'folder' in found.group() else ''}by {found['unit']}",
     ),
-    _rule(r"\b(?:in)?to\s+(?P<unit>year|month)ly\s+folders\b", r"folders by \g<unit>"),
+    _rule(r"\b(?:in)?to\s+(?P<unit>year|month)(?:ly)?\s+folders\b", r"folders by \g<unit>"),
     _rule(r"\bfür\s+jede[ns]\s+(?P<unit>Jahr|Monat)\b", r"pro \g<unit>"),
     _rule(r"\b(?:in\s+)?(?P<unit>Jahr|Monat)(?:e?s(?:weise|ordnern?))\b", r"nach \g<unit>"),
     _rule(r"\bcarpetas?\s+(?:para|por)\s+cada\s+(?P<unit>año|mes)\b", r"carpeta por \g<unit>"),
@@ -322,6 +336,22 @@ RULES: tuple[Rule, ...] = (
         r"(?:can|may|should)\s+(?:all\s+)?(?:go|be\s+(?:deleted|removed|thrown\s+away))(?=\s*(?:[,.;!?]|$))",
         r"delete the \g<what>\g<rest>",
     ),
+    # What an archive shall be called, said after it.
+    _rule(
+        r"\b(?P<head>(?:zip|pack|compress|archive)\s[^;:!?\n]{2,80}?)\s*(?:,|,?\s+and)\s+(?:please\s+)?"
+        r"(?:call|name)\s+(?:it|the\s+(?:zip|archive)(?:\s+file)?)(?=\s+\S)",
+        r"\g<head> called",
+    ),
+    _rule(
+        r"\b(?P<head>(?:zippe?|pack|packe|archiviere?|komprimiere?)\s[^;:!?\n]{2,80}?)\s*,?\s+und\s+"
+        r"nenne?\s+(?:es|sie|ihn|das(?:\s+(?:zip|archiv))?)(?=\s+\S)",
+        r"\g<head> namens",
+    ),
+    _rule(
+        r"(?<!\w)(?P<head>(?:comprim[ea]|empaqueta)\s[^;:!?\n]{2,80}?)\s*,?\s+y\s+ll[aá]mal[oa](?=\s+\S)",
+        r"\g<head> llamado",
+    ),
+    _rule(r"\bder\s+Reihe\s+nach\b", ""),
     # Which, said once more and outright.
     _rule(
         r"\s*,\s*(?:also|d\.\s?h\.|sprich|das\s+heißt|ich\s+meine)\s+(?:alles|alle|die)\s*,?\s*(?:was|die)\s+"
@@ -339,10 +369,26 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:can|may|could|might)\s+(?:all\s+)?go\s+(?:in|into|inside|to)\s+(?=(?:an?|the|my|our|one)\s+(?!bin|trash|recycl|rubbish|garbage|waste))",
         "go into ",
     ),
+    _rule(r"\bdentro\s+de\b", "en"),
+    # Where we are.
+    _rule(
+        r"\bin\s+(?:the|my|this)\s+(?:main|top|root)(?:[-\s]level)?\s+(?:folder|directory)\b(?!\s+(?:of|called))",
+        "here",
+    ),
+    _rule(r"\bim\s+(?:haupt|wurzel)(?:ordner|verzeichnis)\b", "hier"),
+    _rule(r"\ben\s+(?:la|esta|mi)\s+(?:misma\s+)?carpeta\s+(?:principal|ra[ií]z)\b", "aquí"),
     # Where something ends up.
     _rule(
         r"\bbe\s+(?:better\s+off|happier|better\s+placed|more\s+at\s+home|best\s+(?:kept|placed|off)|tidier)\s+in(?:side)?\b",
         "go into",
+    ),
+    _rule(
+        r"\b(?P<deed>remove|delete|drop|strip|entfern\w*|lösch\w*|streich\w*|quit[ae]|elimin[ae]|borr[ae])\s+"
+        r"(?P<text>(?:the\s+(?:word|text)|das\s+wort|la\s+palabra)\s+)?(?P<what>\"[^\"]+\"|[\w-]+)\s+"
+        r"(?P<of>from|at|of|am|vom|aus|del?|al)\s+"
+        r"(?:(?:the\s+)?(?:start|beginning|front|end|anfang|ende|principio|comienzo|inicio|final)\s+(?:of|from|der|de)\s+)?"
+        r"(?=(?:the\s+|all\s+|den\s+|los\s+|todos\s+)*(?:\w+\s+)?(?:(?:datei|file)?names?|namen|nombres?)\b)",
+        _without,
     ),
     _rule(r"\b(?:finds?|found|makes?|made)\s+(?:its|their)\s+way\s+(?:in)?to\b", "go to"),
     _rule(r"\b(?:end(?:ed|s)?|wind|wound)\s+up\s+(?:in|inside)\b", "go into"),

@@ -49,7 +49,7 @@ ALL = re.compile(rf"\W*{_SHOW}{_ALL}{_TAIL}", re.IGNORECASE)
 
 AGREED = re.compile(
     r"^\W*(?:(?:yes|yeah|ja|s[ií]|ok|okay|vale)\W+)?(?:(?:exactly|precisely|genau|exactamente|justo)\s+)?"
-    r"(?:those|these|them|diese|die|esos|esas|estos|estas)\s*[.!,;:–-]+\s*(?=\w+\s+\w)",
+    r"(?:(?:those|these|them)(?:\s+are\s+the\s+(?:right\s+)?ones)?|diese|die|das\s+sind\s+(?:sie|die)|(?:son\s+)?(?:esos|esas|estos|estas))\s*[.!,;:–-]+\s*(?=\w+\s+\w)",
     re.IGNORECASE,
 )
 """ "Yes, exactly those. Please delete them": what comes after it says what shall be done."""

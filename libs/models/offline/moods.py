@@ -24,7 +24,7 @@ def mooded(part: Clause) -> Clause:
         part = replace(part, items=tuple(items)) if part.says("untouched") else part
     if part.says("except") or (part.says("untouched") and not part.says("only")):
         return replace(part, mood=Mood.SPARE)
-    chosen = selects(part) or any(word.unknown for word in part.words)
+    chosen = selects(part) or bool(part.filters) or part.says("empty") or any(word.unknown for word in part.words)
     if part.says("keep") and not part.acts and not part.says("only", "duplicate") and chosen:
         return replace(part, mood=Mood.SPARE)
     chooses = selects(part) or bool(part.filters) or (part.says("file", "folder") and not part.says("all", "name"))

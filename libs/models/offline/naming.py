@@ -26,9 +26,14 @@ def names(text: str, known: Sequence[str], veils: Veils = UNVEILED) -> list[Name
     found += list(newnames.ending(masked(text, found), known))
     found += list(_said_exactly(masked(text, found), known))
     found += list(titles.apposed(masked(text, found)))
-    tokens = re.finditer(r"[^\s,;\0]+", masked(text, found))
+    tokens = (token for token in re.finditer(r"[^\s,;\0]+", masked(text, found)) if not _full_stop(token))
     found += [name for token in tokens if (name := pathlike(token) or _below(token, known))]
     return [veils.lifted(name) for name in found]
+
+
+def _full_stop(token: re.Match[str]) -> bool:
+    """One whose sentence has been read before it; "into ." is a place."""
+    return token.group() == "." and re.search(r"\w $", token.string[: token.start()]) is None
 
 
 def _there_by_number(name: Named, text: str, known: Sequence[str]) -> bool:
@@ -164,9 +169,12 @@ def _spoken(known: Sequence[str]) -> dict[str, str]:
     return {stem: real for stem, real in told.items() if len(stems[stem]) == 1} | last | {name: name for name in names}
 
 
-def known_as(word: Word, known: Sequence[str]) -> Item:
-    """A word that means nothing else is the file or folder of that name, or the one file whose name begins so."""
-    if not word.unknown:
+def known_as(word: Word, known: Sequence[str], *, after: Word | None = None) -> Item:
+    """A word that means nothing else is the file or folder of that name, or the one file whose name begins so; but
+    "tmp files" are of a kind, also where a folder is called so.
+    """
+    kind = after is not None and "file" in after.concepts and extension_of(word.folded)
+    if not word.unknown or kind:
         return word
     names = [name.rstrip("/") for name in known]
     real = next((name for name in names if fold(name) == word.folded), None) or _only_stem(word.folded, names)

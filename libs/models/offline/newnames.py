@@ -22,31 +22,28 @@ CALLED = re.compile(
     re.IGNORECASE,
 )
 TITLED = re.compile(r"(?:[^\W\d_a-z][\w'-]*|\d[\w-]*)(?:[ ](?:[^\W\d_a-z][\w'-]*|\d[\w-]*))*(?:\.\w{1,7})?")
-INTO_TITLE = re.compile(
-    r"\b(?:(?:to|into|nach|al?)\s+(?:(?:the|den|la|el)\s+)?(?:(?:folder|directory|ordner|carpeta)\s+)?"
-    r"|(?:in|en)\s+(?:(?:the|den|dem|la|el)\s+)?(?:folder|directory|ordner|carpeta)\s+|(?:in|en)\s+(?=\w+-\d))",
-    re.IGNORECASE,
-)
 
 
 def titles(text: str) -> Iterator[Named]:
     """What stands after "called" in capitals is a name of several words: "a folder called Last Year"."""
     yield from called(text)
     yield from _in_small_letters(text)
-    for match in INTO_TITLE.finditer(text):
-        said = TITLED.match(text, match.end())
-        if said and "\0" not in said.group() and re.search(r"[ -]", said.group()) and not kind_of(said.group()):
-            yield _named(said)
 
 
 def called(text: str) -> Iterator[Named]:
     for match in CALLED.finditer(text):
-        said = _whole(text, match.end())
+        said = FOR_ONE.match(text, match.end()) or _whole(text, match.end())
         if said and "\0" not in said.group() and (" " in said.group() or not kind_of(said.group())):
             yield _named(said)
 
 
-_BARE = r"[^\s,;:!?\"'“„«*\0]+"
+FOR_ONE = re.compile(
+    r"(?-i:[^\W\d_a-z])[\w'-]*(?: [\w'-]+){0,3}? (?:for|für|para) (?-i:[^\W\d_a-z])[\w'-]*(?:\.\w{2,5})?"
+    r"(?=\s*(?:[.,;:!?)\n]|$))",
+    re.IGNORECASE,
+)
+""" "A zip called Programmes for Anne"."""
+_BARE = r"[^\s,;:!?\"'“„«*\0]*[^\s,.;:!?\"'“„«*\0]"  # the full stop after it is the sentence's
 RENAMED = re.compile(
     r"\b(?:rename|(?:be)?nenne?n?|renombra|renombrar)\b(?P<what>[^,;:\n]+)\s(?P<to>to|in|a|as|als|como)\s+"
     rf"(?P<name>{_BARE}(?: {_BARE})+?)(?P<um> um)?(?:\s+(?:please|bitte|por favor))?\s*[.!]?\s*$",
@@ -130,7 +127,7 @@ ONE_OF = re.compile(
 
 def _goes_on(word: str) -> bool:
     read = words(word)
-    if not read or read[0].folded in STOPS or not ACTIONS.isdisjoint(read[0].concepts) or "not" in read[0].concepts:
+    if not read or read[0].folded in STOPS or not (ACTIONS | {"not", "all"}).isdisjoint(read[0].concepts):
         return False
     return not read[0].filler or read[0].folded in WITHIN
 
@@ -141,9 +138,16 @@ def _named(said: re.Match[str]) -> Named:
 
 LEADS = re.compile(
     r"\b(?:(?:to|into|nach|as|als|como|in|en|al?)\s+(?:(?:an?|the|my|our|den|einen|una?|la|el|mi)\s+)?"
-    r"(?:(?:new|neuen?|nueva)\s+)?(?P<noun>(?:folder|directory|ordner|carpeta)\s+(?:nueva\s+)?)?)(?=[^\s\0])",
+    r"(?:(?-i:new|neuen?|nueva)\s+)?(?P<noun>(?:folder|directory|ordner|carpeta)\s+(?:nueva\s+)?)?)(?=[^\s\0])",
     re.IGNORECASE,
 )
+MAKES = re.compile(
+    r"\b(?:create|make|crea|crear|haz|erstelle?|mach|leg|lege)\s+(?:(?:me|mir|bitte)\s+)?(?:an?|the|einen|den|una|la)\s+"
+    r"(?:(?-i:new|neuen|nueva)\s+)?(?:folder|ordner|carpeta)\s+(?-i:(?=[^\W\d_a-z]))",
+    re.IGNORECASE,
+)
+""" "Create a folder For the Hales in Weddings"."""
+AROUND = listed("in inside within en dentro im unter an")
 PLACING = listed("move copy pack unpack")
 BELONGS = listed(
     "should must go goes belong belongs"
@@ -157,8 +161,11 @@ WHERE = listed("in en a al")
 def ending(text: str, known: Sequence[str]) -> Iterator[Named]:
     """A new place of several words goes to the end of its clause: "copy them to For the Hales", "into bills 2021"."""
     tops = {fold(name.rstrip("/")) for name in known}
+    for match in MAKES.finditer(text):
+        if end := ended(text, match.end(), frozenset(), closing=AROUND):
+            yield Named(Name.QUOTE, text[match.end() : end], match.end(), end)
     for match in LEADS.finditer(text):
-        before = words(SENTENCE.split(text[: match.start()])[-1])
+        before = words(SENTENCE.split(text[: match.end()])[-1])
         if match["noun"] is None and match.group().split()[0].casefold() in WHERE and not text[match.end()].isupper():
             continue
         deeds = {concept for word in before for concept in word.concepts} & PLACING
@@ -168,14 +175,14 @@ def ending(text: str, known: Sequence[str]) -> Iterator[Named]:
             yield Named(kind_of(text[match.end() : end]) or Name.QUOTE, text[match.end() : end], match.end(), end)
 
 
-def ended(text: str, start: int, known: AbstractSet[str]) -> int | None:
+def ended(text: str, start: int, known: AbstractSet[str], *, closing: AbstractSet[str] = frozenset()) -> int | None:
     """Where a name of several words ends that begins here; nothing where the clause goes on after it."""
     end, before = start, ""
     for token in re.compile(r"[^\s\0]+").finditer(text, start):
         said = token.group().rstrip(".,;:!?)")
         inner = said.islower() and token.start() > start and _joins(said, before)
         if "\0" in text[end : token.start()] or not (inner or _of_a_name(said, before)) or fold(said) in known:
-            return end if " " in text[start:end] and _closes(said) else None
+            return end if " " in text[start:end] and (_closes(said) or said.casefold() in closing) else None
         before = before if inner and before.casefold() in LED else said
         end = end if inner else token.start() + len(said)
         if len(said) < len(token.group()):

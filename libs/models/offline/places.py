@@ -241,10 +241,21 @@ def _preposition(items: Sequence[Item], at: int) -> str:
             return "in"
         if ("move" in item.concepts or item.filler) and item.folded.endswith(("_into", "_to", "_in")):
             return "into"
+        if item.folded in NAME_ITSELF and _in_it(items, item):
+            return ""
         passes = item.filler or not set(item.concepts).isdisjoint((*FOLDER_WORDS, "name", "here")) or item.folded in NEW
         if not passes:
             return ""
     return ""
+
+
+NAME_ITSELF = listed("name names namen dateinamen nombre nombres")
+
+
+def _in_it(items: Sequence[Item], name: Word) -> bool:
+    """ "Im Namen LS durch X ersetzen": what stands there is a text in the name, and no place."""
+    before = items[items.index(name) - 1] if items.index(name) else None
+    return isinstance(before, Word) and before.folded in ("im", "in", "en")
 
 
 def _into_a_folder(items: Sequence[Item], at: int, preposition: Word) -> bool:

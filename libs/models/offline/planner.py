@@ -95,13 +95,14 @@ class Planner:
 
     def _meanings(self, task: Task, wish: Wish, before: PlannerOutcome, reply: str) -> Iterator[Wish]:
         """What was offered, a wish of its own, what was asked for in its place, or more words of the wish."""
+        fresh = Wish(replies.anew(reply))
+        alone, whole = (self._read(task, text) for text in (fresh.text, wish.text))
+        reply = "yes" if replies.repeats(reply, alone, whole) else reply
         if isinstance(before, Unclear) and (offer := replies.taken(reply, before)) is not None:
             yield wish.takes(offer)
             return
         ground = Ground.of(task.root, task.workspace)
         named = before.named if isinstance(before, Unclear) else ()
-        fresh = Wish(replies.anew(reply))
-        alone, whole = (self._read(task, text) for text in (fresh.text, wish.text))
         if (pointed := mentioned.by_name(alone, named)) is not None:
             fresh, alone = Wish(pointed), self._read(task, pointed)
         elif named and replies.BOTH.match(fold(reply)):
@@ -332,10 +333,18 @@ class _Planning:
             answered=self._wish.answered,
             agreed=self._wish.agreed,
         )
-        outcome = open_still.outcome(found) or self._drafted(found, scene)
-        if isinstance(outcome, Drafted) and self._left and not self._wish.agreed:
-            return self._voice.asks(say.ONLY_PART, said=" … ".join(self._left))
-        return outcome
+        open_part = open_still.outcome(found)
+        if open_part is not None and not (isinstance(open_part, Unclear) and open_part.partly):
+            return open_part
+        outcome = self._drafted(found, scene)
+        if open_part is None and isinstance(outcome, Drafted) and self._left and not self._wish.agreed:
+            open_part = self._voice.asks(say.ONLY_PART, said=" … ".join(self._left))
+        return outcome if open_part is None else self._with_the_rest(open_part, outcome)
+
+    def _with_the_rest(self, asked: Unclear, outcome: PlannerOutcome) -> Unclear:
+        """ "Shall I do the rest?", and what that is."""
+        label = self._proposing.described(outcome.plan) if isinstance(outcome, Drafted) else None
+        return asked if label is None else replace(asked, question=f"{asked.question.rstrip('?')}: {label}?")
 
     def _drafted(self, found: Intent, scene: Scene) -> PlannerOutcome:
         drawn, refusals = Draughtsman(self._tools), Refusals(self._voice, self._tools)

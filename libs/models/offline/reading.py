@@ -9,11 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import zip_longest
 
 from libs.models.offline import courtesy
 from libs.models.offline.archives import into_archive, is_archive
 from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, OR, Clause, Item, Measure, Mood, Named, Reading
+from libs.models.offline.coordination import apart
 from libs.models.offline.copying import copying, with_backups
+from libs.models.offline.depth import without_depth
 from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.idioms import plainly
 from libs.models.offline.measures import Measured, measured
@@ -51,7 +54,7 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     text = ARROW.sub(
         lambda found: f" {'to':<{len(found.group()) - 1}}" if len(found.group()) > 2 else found.group(), text
     )
-    hidden, veils = veiled(text, known)
+    hidden, veils = veiled(without_depth(text), known)
     listed_apart, torn = repaired(enumerated(plainly(hidden, known)), known, veils)
     listed_apart, named = beside(listed_apart, names(listed_apart, known, veils))
     plain = masked(listed_apart, named)
@@ -60,13 +63,14 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     measures = [_measure(text, one) for one in (measured(plain, now) if now else ())]
     plain = masked(plain, measures)
     read_words = told_by_name([said_in(language, _unslipped(word, known)) for word in words(plain)], known)
-    said = [known_as(word, known) for word in read_words]
+    said = [known_as(word, known, after=after) for word, after in zip_longest(read_words, read_words[1:])]
     items = nested(sorted((*said, *named, *measures), key=lambda item: item.start), _folders(known))
     items = with_backups(reunited(items, plain))
     said_for = [part for part in _parts(items, plain) if not _reason(part)]
     parts = corrected(negated(all_but([_told(copying(verbal(part)), told, known) for part in said_for])))
     parts = [part for part in parts if part.items]
-    clauses = tuple(map(swapping, _without_archives_kept(_returned(list(_gathered(parts))))))
+    gathered = _without_archives_kept(_returned(list(_gathered(parts))))
+    clauses = tuple(swapping(one) for clause in gathered for one in apart(clause))
     return Reading(text, language, clauses, asked=plain, torn=torn)
 
 
@@ -125,10 +129,20 @@ def _sparing(part: Clause, known: Sequence[str]) -> Clause:
 
 
 def _unslipped(word: Word, known: Sequence[str]) -> Word:
-    """A word of a name that is there is no slip, whatever it looks like."""
+    """A word of a name that is there is no slip, whatever it looks like, and in the name's capitals no deed."""
+    if _in_capitals(word, known):
+        return replace(word, concepts=(), filler=False)
     if not word.slip or singulars(word.folded).isdisjoint(words_of(tuple(known))):
         return word
     return replace(word, concepts=(), filler=False, slip=False)
+
+
+def _in_capitals(word: Word, known: Sequence[str]) -> bool:
+    """ "LS", where files are called LS_Jan and ls_Feb is none of them."""
+    if not (len(word.text) > 1 and word.text.isupper() and {*word.concepts} & ACTIONS) or extension_of(word.folded):
+        return False
+    alone = re.compile(rf"(?<![^\W\d_]){re.escape(word.text)}(?![^\W\d_])")
+    return any(alone.search(name) and not name.isupper() for name in known)
 
 
 def _measure(text: str, one: Measured) -> Measure:
@@ -162,7 +176,8 @@ MODALS = listed("must should may can shall will could might")
 
 
 def _part(items: Sequence[Item], joined: str) -> Clause:
-    return Clause(tuple(items), joined=joined, links=frozenset((items[0].start,)))
+    start = frozenset((items[0].start,))
+    return Clause(tuple(items), joined=joined, links=start, ors=start if joined == "or" else frozenset())
 
 
 def _reason(part: Clause) -> bool:

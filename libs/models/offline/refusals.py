@@ -173,7 +173,9 @@ class Refusals:
             return None
         touched = _touched(goal, scene)
         whole = [*touched, *(path for folder in touched for path in scene.ground.below(folder))]
-        if not goal.tool.mutates or all(selected(path, exclude=scene.exclude) for path in whole):
+        # Of a folder in which nobody said what is, nobody knows whether something of it stays out.
+        unseen = scene.ground.paths is None and scene.exclude and {*touched} & scene.ground.folders
+        if not goal.tool.mutates or (not unseen and all(selected(path, exclude=scene.exclude) for path in whole)):
             return None
         return self.voice.asks(say.CONTRADICTS, said=self.voice.said(goal.clause))
 

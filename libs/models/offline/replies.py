@@ -23,8 +23,9 @@ from libs.retrieval.likeness import alike, terms
 from libs.retrieval.words import fold, words
 
 YES = re.compile(
-    r"^\W*([yjs](?=\W*$)|yes|yep|yeah|yup|sure|ok|okay|do (it|that|so)|go ahead|please do|right|correct|exactly|ja|jo"
-    r"|jep|klar|gerne?|genau|mach das|stimmt|richtig|si|vale|claro|hazlo|adelante|eso es|correcto|exacto)\b"
+    r"^\W*([yjs](?=\W*$)|ya(?=\W*$)|yes|yep|yeah|yup|sure|ok|okay|do (it|that|so)|go ahead|please do|right|correct"
+    r"|exactly|ja|jo|jep|klar|gerne?|genau|mach das|stimmt|richtig|si|vale|claro|hazlo|adelante|eso es|correcto"
+    r"|exacto)\b"
 )
 NO = re.compile(
     r"^\W*(no|n|nope|nah|never ?mind|cancel|stop|forget (it|that)|nein|nee?|lass es|abbrechen|vergiss es|nada"
@@ -38,6 +39,12 @@ TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 """ "No, forget that. …": what comes after it is the wish."""
+NONE = re.compile(
+    r"^\W*(?:none\s+of\s+(?:these|those|them)|not\s+(?:these|those)|(?:nichts|nix|keine?[rs]?)\s+davon|ningun[oa]\s+de\s+\w+)"
+    r"\s*[.!;,:–-]+\s*(?=\w+\s+\w)",
+    re.IGNORECASE,
+)
+""" "None of these. …": the same, of what was offered or shown."""
 ORDINALS = (
     r"(?:1|1st|one|first|erste[rsn]?|eins|primer[oa]?|uno|una|a)",
     r"(?:2|2nd|two|second|zweite[rsn]?|zwei|segund[oa]|dos|b)",
@@ -111,6 +118,7 @@ def taken(reply: str, before: Unclear) -> Offer | None:
 
 def agrees(reply: str) -> bool:
     """A yes, and no more than a bare deed beside it: "yes, move them"."""
+    reply = EXPLAINED.sub("", reply)
     found = YES.match(fold(reply))
     if found is None:
         return False
@@ -118,6 +126,26 @@ def agrees(reply: str) -> bool:
     return all(word.filler or {*word.concepts} & BARE or word.folded in PRONOUNS for word in rest)
 
 
+def repeats(reply: str, alone: Reading, whole: Reading) -> bool:
+    """A yes, and the same wish once more: "yes, those are the ones, please take out the two copies"."""
+    known = BARE | {"duplicate", "file"}
+    asked = {concept for clause in whole.clauses for concept in clause.concepts}
+    return bool(YES.match(fold(reply)) and alone.clauses) and all(
+        clause.mood is Mood.DO
+        and clause.concepts <= known
+        and (clause.concepts - {"here", "file"}) <= asked
+        and not (clause.names or clause.filters or any(word.unknown for word in clause.words))
+        for clause in alone.clauses
+    )
+
+
+EXPLAINED = re.compile(
+    r"\s*[.;,!–-]+\s*(?:(?:that|this|it|the\s+rest)\s+(?:was|is)\s+(?:only|just|merely)\s+(?:to\s+explain|to\s+tell\s+you"
+    r"|an?\s+explanation|a\s+story|background)|(?:das|der\s+rest)\s+(?:war|ist)\s+(?:nur|bloß)\s+(?:\w+\s+)?(?:erklärung|info|geschichte)"
+    r"|(?:eso|esto|lo\s+dem[aá]s)\s+(?:era|es)\s+s[oó]lo\s+(?:para\s+explicar\w*|una\s+explicaci[oó]n))\W*$",
+    re.IGNORECASE,
+)
+""" "Yes, please do. That was only to explain": the end of a yes."""
 BARE = ACTIONS | {"here", "all", "greeting", "then"}
 
 
@@ -144,9 +172,17 @@ def completed(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
     param = before.missing[0] if isinstance(before, Unclear) and len(before.missing) == 1 else ""
     link = LINKS.get(param)
     bare = re.sub(LEADING, "", answer, flags=re.IGNORECASE)
+    bare = "." if param == "target" and HERE.match(answer) else bare
     if link is None or len(bare.split()) > 6 or _acts(bare) or not bare:
         return None
     return wish.with_words(f'{wish.text.rstrip(" .!?")} {link} "{bare}"')
+
+
+HERE = re.compile(
+    r"^(?:(?:egal|einfach|whatever|just|simply|right|igual|da)\W+)*(?:hier|here|aqu[ií])"
+    r"(?:\s+(?:rein|hinein|mismo|is\s+fine|will\s+do|please|bitte|por\s+favor))*$",
+    re.IGNORECASE,
+)
 
 
 def in_place(wish: Wish, before: PlannerOutcome, reply: str, *, whole: Reading, alone: Reading) -> Wish | None:
@@ -221,7 +257,7 @@ def combined(wish: Wish, reply: str) -> Wish:
 
 def anew(reply: str) -> str:
     """The reply without a yes or a no that only leads up to the wish in it."""
-    reply = without_why(reply)
+    reply = NONE.sub("", without_why(reply))
     rest = reply[found.end() :] if (found := TAKEN_BACK.match(reply)) else reply
     if led := re.match(r"^\W*(?:yes|yeah|ja|s[ií]|ok|okay|vale)\b\s*[,.!;:–-]*\s*(?=\w+\s+\w)", rest, re.IGNORECASE):
         rest = rest[led.end() :]

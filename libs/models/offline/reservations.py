@@ -22,6 +22,7 @@ from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.scenes import Scene, spared_in
 from libs.models.offline.selection import select, the_rest
+from libs.models.offline.telling import OWN
 from libs.models.offline.unplaced import Unplaced, of_its_own, which
 from libs.models.offline.voice import Voice
 from libs.models.ports import PlannerOutcome, Unclear, Why
@@ -92,7 +93,10 @@ class Reservations:
         if doubts and not self.agreed:
             return self._in_part(doubts)
         outright = all(self._outright(goal) for goal in changes)
-        told = self._told_beside(found) if changes and not outright else []
+        deletes = any(
+            goal.tool.deletes({}) or goal.clause.says("remove") for goal in changes
+        )  # else it is shown anyway
+        told = self._told_beside(found) if deletes and not outright else []
         if told and not self.agreed:
             return self.voice.asks(say.ONLY_PART, said=self.voice.said(*told))
         searched = any("query" in goal.tool.roles.values() for goal in found.goals)
@@ -127,6 +131,8 @@ class Reservations:
 
     def _alike(self, told: Clause, clause: Clause) -> bool:
         """Do both speak of the same files, or of all of their sort?"""
+        if told.says("duplicate") and clause.says("duplicate") and not told.says(*KEPT):
+            return True  # how they came to be there twice
         ground, categories = self.scene.ground, self.scene.categories
         patterns = select(told, ground, categories).patterns
         if patterns or told.names or told.filters:
@@ -141,15 +147,20 @@ class Reservations:
 
     def _matters(self, clause: Clause) -> bool:
         """A whole sentence that names no file and no deed of ours is talk around the request."""
-        if clause.acts or Unplaced(self.voice, self.scene.ground).of_ours(clause):
+        if self._ours(clause) or clause.says(*SINGLED_OUT):  # "Helen wants the big ones"
             return True
         return clause.joined in ("and", "or") or len(clause.items) < LEAST_OF_TALK
+
+    def _ours(self, clause: Clause) -> bool:
+        """A deed of ours, or files that are here."""
+        return clause.acts or Unplaced(self.voice, self.scene.ground).of_ours(clause)
 
     def _leads_up(self, clause: Clause, changes: Sequence[Goal]) -> bool:
         """What stands in front of all that is wished for, and has neither a deed in it nor a file, is why."""
         first = min((goal.clause.items[0].start for goal in changes), default=0)
-        ours = clause.acts or Unplaced(self.voice, self.scene.ground).of_ours(clause)
-        return clause.items[-1].end <= first and not ours
+        return clause.items[-1].end <= first and (
+            not self._ours(clause) or _own_purpose(clause, self.voice.reading.text, changes)
+        )
 
     def _in_part(self, doubts: Sequence[Doubt]) -> Unclear:
         near = [doubt for doubt in doubts if doubt.near]
@@ -196,6 +207,20 @@ class Reservations:
         return [word for picked in spared for word in picked.strange] + [
             word.text for word in never if not ground.has(word.text) and not ground.called(word.text)
         ]
+
+
+SINGLED_OUT = CHOOSES - {"age", "all"}
+KEPT = ("keep", "untouched", "only", "not")
+PURPOSE = {"foreign", "age", "here", "file", "folder"}
+
+
+def _own_purpose(clause: Clause, text: str, changes: Sequence[Goal]) -> bool:
+    """ "I should like to send them to Anne." before a wish: what they will do with it, and we can't."""
+    begins = {word.folded for word in clause.words[:2]}
+    apart = text[clause.items[-1].end :].lstrip()[:1] in tuple(".!;")
+    about = PURPOSE | ({*KINDS} if all(goal.clause.names for goal in changes) else set())
+    mine = bool(OWN & begins) and clause.says("foreign") and clause.concepts <= about
+    return mine and apart and not clause.names
 
 
 def _of_what(goal: Goal, found: Intent) -> bool:

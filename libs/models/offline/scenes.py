@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs.models.offline.clauses import Clause, Mood, Reading
+from libs.models.offline.depth import flat
 from libs.models.offline.ground import Ground
 from libs.models.offline.keeping import spares_copies
 from libs.models.offline.measures import Filters, opposed
@@ -58,11 +59,20 @@ def scene_of(reading: Reading, ground: Ground, categories: Categories) -> Scene:
         ground,
         categories,
         only=tuple(only),
-        exclude=alone,
+        exclude=(*alone, *_below(reading, ground)),
         kept=kept,
         filters=bounds(reading),
         node_kind=_node_kind(reading),
     )
+
+
+def _below(reading: Reading, ground: Ground) -> list[str]:
+    """What a comparison or a search would find in subfolders, where it shall not look."""
+    deep = [clause for clause in reading.wishes(Mood.DO) if clause.says("duplicate", "find", "list", "howmany")]
+    if not deep or not flat(reading.text):
+        return []
+    within = [ground.path(place.said) for clause in deep for place in places(clause, ground) if not place.target]
+    return [f"{folder}/*/*" for folder in within if folder != "."] or ["*/*"]
 
 
 def left_alone(reading: Reading, ground: Ground, categories: Categories) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -115,6 +125,8 @@ def inherited(scene: Scene, clause: Clause, reading: Reading) -> Scene:
         and not place.target
         and not (place.beside and before.says("create", "remove", "rename", "move", "copy", "pack"))
     ]
+    only = (place for one in reading.wishes(Mood.ONLY) for place in places(one, scene.ground))
+    named += [place.said for place in only if place.after and not place.target]  # "only in Scans", before it or after
     return replace(scene, folder=scene.ground.path(named[-1])) if named else scene
 
 

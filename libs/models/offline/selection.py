@@ -13,7 +13,7 @@ from libs.models.offline.ground import Ground, has_word
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.retrieval.lexicon import FAMILIES, listed
-from libs.retrieval.words import Word, extension_of
+from libs.retrieval.words import Word, extension_of, fold
 from libs.skills import Categories, selected
 
 TWINS = {
@@ -84,17 +84,47 @@ def told_by_year(clause: Clause, ground: Ground) -> Clause:
     dated = [name for name in held if YEAR.search(name)]
     if not held or len(dated) * 3 < len(held) * 2:
         return clause
-    return replace(clause, items=tuple(_year_as_pattern(item, dated) for item in clause.items))
+    return replace(clause, items=tuple(one for item in clause.items for one in _by_years(item, dated)))
 
 
-def _year_as_pattern(item: Item, names: Sequence[str]) -> Item:
-    year = YEAR.search(item.text) if isinstance(item, Measure) and item.filters.keys() == WHEN else None
-    if year is None or not any(year.group() in name for name in names):
-        return item
-    return Named(Name.GLOB, f"*{year.group()}*", item.start, item.end)
+def _by_years(item: Item, names: Sequence[str]) -> Sequence[Item]:
+    dated = isinstance(item, Measure) and YEAR.search(item.text) is not None
+    if not isinstance(item, Measure) or not dated or not {*item.filters} <= WHEN:
+        return [item]
+    years = sorted({year for name in names for year in YEAR.findall(name) if _within_bounds(int(year), item)})
+    return [Named(Name.GLOB, f"*{year}*", item.start, item.end) for year in years] or [item]
 
 
 WHEN = {"modified_after", "modified_before"}
+
+
+def _within_bounds(year: int, item: Measure) -> bool:
+    """All of it: "before 2019" is each year up to 2018; a bound within a year is none of years."""
+    after, before = (str(item.filters.get(name, "")) for name in ("modified_after", "modified_before"))
+    plain = all(not bound or NEW_YEAR.fullmatch(bound) for bound in (after, before))
+    return plain and (not after or int(after[:4]) <= year) and (not before or year < int(before[:4]))
+
+
+NEW_YEAR = re.compile(r"\d{4}-01-01")
+
+
+def told_in_its_folder(clause: Clause, ground: Ground) -> Clause:
+    """ "Put all minutes into a folder Archive inside Minutes": those that are there, where none is so called here, and
+    not the folder, which can't go into itself.
+    """
+    told = places(clause, ground)
+    above = told[0].said.strip("/").rpartition("/")[0] if len(told) == 1 and told[0].target else ""
+    if not above or not ground.within(above) or not clause.says("move"):
+        return clause
+    name = above.rpartition("/")[2]
+    for at, item in enumerate(clause.items):
+        if isinstance(item, Named) and item.text == above and item is not told[0].item:
+            item = Word(name, fold(name), item.start, item.end)
+        strange = isinstance(item, Word) and item.unknown and not ground.called(item.text)
+        if strange and ground.called(item.text, above):
+            here = (Word("in", "in", item.end, item.end, filler=True), Named(Name.PATH, above, item.end, item.end))
+            return replace(clause, items=(*clause.items[:at], item, *here, *clause.items[at + 1 :]))
+    return clause
 
 
 def _told_as_pattern(item: Item, ground: Ground) -> Item:
@@ -275,17 +305,33 @@ def _called(items: Sequence[Item], ground: Ground, within: str) -> list[Called]:
     """
     found = []
     for at, item in enumerate(items):
-        if not isinstance(item, Word) or not item.unknown or not (held := ground.called(item.text, within)):
+        if not isinstance(item, Word) or not item.unknown:
+            continue
+        held = ground.called(item.text, within) or (_elsewhere(item.text, ground) if _all_of_them(items, at) else ())
+        if not held:
             continue
         after = items[at + 1] if at + 1 < len(items) else None
         if (
             _plural(item, held)
+            or _all_of_them(items, at)
             or _sole(items, at, held=held, ground=ground)
             or (after is not None and _kind_noun(after))
             or any(_files_noun(other) for other in items[max(0, at - 3) : at + 3] if other is not item)
         ):
             found.append((item, held))
     return [*found, *_telling_which(items, found, ground, within=within)]
+
+
+def _elsewhere(word: str, ground: Ground) -> tuple[str, ...]:
+    """Those of subfolders, where none is here: the listing finds none and says where there are some."""
+    return () if ground.has(word) else ground.everywhere(word)
+
+
+def _all_of_them(items: Sequence[Item], at: int) -> bool:
+    """ "Alle Stundenzettel", "die Stundenzettel alle": many, whatever the word ends with."""
+    before = [item for item in items[max(0, at - 2) : at] if not (isinstance(item, Word) and item.filler)]
+    beside = (*before[-1:], *items[at + 1 : at + 2])
+    return any(isinstance(item, Word) and "all" in item.concepts for item in beside)
 
 
 def _telling_which(items: Sequence[Item], found: Sequence[Called], ground: Ground, *, within: str) -> Iterator[Called]:
@@ -390,7 +436,9 @@ def _told_by_all(group: Sequence[Item], picked: Selection, ground: Ground) -> li
     return both or [path for held in said for path in held]
 
 
-REST = listed("rest others other remaining remainder ubrigen ubrige restlichen anderen andere resto demas otros otras")
+REST = listed(
+    "rest else others other remaining remainder ubrigen ubrige restlichen anderen andere resto demas otros otras"
+)
 
 
 def the_rest(clause: Clause) -> bool:

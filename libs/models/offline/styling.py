@@ -131,7 +131,7 @@ def _swapped(clause: Clause, text: str) -> Style | None:
         return Style({"find_text": old, "replace_text": new}, tuple(letters))
     if not clause.says("swap", "change"):
         return None
-    left, right = _cut(clause, WITH)
+    left, right = _cut(clause, WITH if any(word.folded in WITH for word in clause.words) else FOR)
     before, after = _literal(left, text), _next_to(right, text) or _literal(right, text)
     return _one_for(before, after)
 
@@ -156,6 +156,8 @@ def _next_to(items: Sequence[Item], text: str) -> Literal | None:
     return None if first is None else _literal([first], text)
 
 
+FOR = listed("for")
+""" "Swap x for y", where no plainer word leads the new text."""
 INSTEAD = listed("instead statt anstatt anstelle lugar vez")
 
 
@@ -209,7 +211,7 @@ def _based(clause: Clause, text: str) -> Style | None:
     """ "to Trip 001, Trip 002 and so on"."""
     if not clause.says("rename", "number"):
         return None
-    right = _after_last(clause, WITH | {"as", "als", "como"}) or _after_last(clause, frozenset(("in", "en")))
+    right = _after_last(clause, WITH | {"as", "als", "como"}) or _after_in(clause)
     used = tuple(item for item in right if isinstance(item, Named) or not _chooses(item))
     named = [item for item in used if isinstance(item, Named) or not (item.filler or "number" in item.concepts)]
     between = clause.items[clause.items.index(named[0]) : clause.items.index(named[-1])] if named else ()
@@ -251,6 +253,13 @@ def _after_last(clause: Clause, at: frozenset[str]) -> tuple[Item, ...]:
     return clause.items[places[-1] + 1 :] if places else ()
 
 
+def _after_in(clause: Clause) -> tuple[Item, ...]:
+    """ "In Reise": what is there already is where they are."""
+    right = _after_last(clause, frozenset(("in", "en")))
+    there = any(isinstance(item, Named) and item.kind is Name.PATH for item in right[:1])
+    return () if there else right
+
+
 def _literal(items: Sequence[Item], text: str) -> Literal | None:
     """In quotes, with a sign at its edge, a name, a letter by its name, or a word that
     means nothing else.
@@ -266,7 +275,7 @@ def _literal(items: Sequence[Item], text: str) -> Literal | None:
         return _signed(affixes[0], text), (affixes[0],)
     named = next((item for at, item in enumerate(items) if _names_no_place(items, at)), None)
     if named is not None:
-        return text[named.start : named.end], (named,)
+        return text[named.start : named.end].strip(), (named,)
     for item in items:
         letter = (
             next((LETTERS[concept] for concept in item.concepts if concept in LETTERS), None)

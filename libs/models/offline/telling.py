@@ -63,6 +63,7 @@ FINITE: dict[Language, frozenset[str]] = {
         " wohnt lebt spielt"
         " arbeitet fallt fiel hilft half redet kauft kaufte freut argert schwort behauptet brauchen kamen"
         " gingen gilt dauert kostet"
+        " will wollen"
         " meinten sagten dachte dachten wollte wollten sollte konnte durfte tut tat taten sitzt sass zeigt traf hielt"
     ),
     "es": listed(
@@ -119,6 +120,10 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
     if len(said) < LEAST or _wishes(said, of_files):
         return False
     first = said[0].folded
+    if (first in WAS or (first in SUBJECTLESS and said[1].folded in NOT_ANY)) and not any(
+        {*word.concepts} & STRONG for word in said
+    ):
+        return True
     if {*said[0].concepts} & ACTIONS and first not in PERSONS[language]:
         return False
     if any(word.folded in CONDITIONS for word in said[:3]) or first in INDIRECT or _relative(said, language):
@@ -139,11 +144,13 @@ def past(read: Sequence[Word], language: Language) -> bool:
     """Does it begin with what somebody did: "saw my downloads", "just laughed"? Whose subject stands before."""
     said = _opened(read)
     first = next((word for word in said if word.folded not in ADVERBS), None)
-    if first is None or {*first.concepts} & ACTIONS:
+    if first is None or ({*first.concepts} & ACTIONS and not any(word.folded in MYSELF for word in said[1:2])):
         return False
     return first.folded in FINITE[language] or (language == "en" and first.folded.endswith("ed"))
 
 
+MYSELF = listed("mich myself")
+""" "… und finde mich nicht zurecht": who is found is who speaks."""
 ADVERBS = listed("just then even also only never always dann nur auch sogar luego solo tambien hasta")
 RELATIVES = listed("that which who que")
 """ "The logs in old that are bigger than 1 MB" say which."""
@@ -191,11 +198,15 @@ def _wishes(said: Sequence[Word], of_files: Callable[[Word], bool]) -> bool:
         for before, word in pairwise((said[0], *said))
         if before.folded not in THIS or "folder" not in word.concepts
     ]
-    thing = any(of_files(word) or {*word.concepts} & {"file", "folder"} for word in parts)
-    thing = thing or any(word.folded in PRONOUNS for word in said[1:])
+    thing = any(of_files(word) or {*word.concepts} & {"file", "folder"} or word.folded == "ones" for word in parts)
+    others = said[0].folded not in OWN and not any(word.folded in WHERETO for word in said)
+    thing = thing or (not others and any(word.folded in PRONOUNS for word in said[1:]))
     return (wished and (deed or thing)) or (addressed and deed)
 
 
+OWN = listed("i i_d id we ich wir me mir uns yo nos nosotros quiero quisiera necesito querria please bitte")
+WHERETO = listed("in into onto away out off gone here nach weg raus fort hin rein ins im hier al en fuera aqui")
+"""What others want of it is told, unless that is where it shall be: "Paul asked for them", "he wants them in Docs"."""
 DOES, LIKES = listed("don_t dont doesn_t do does never always"), listed("like love")
 """ "They don't like blanks" wishes for nothing."""
 THIS = listed("this dieser diesen diesem esta este")
@@ -205,10 +216,13 @@ STRONG = ACTIONS - listed("create list parse find whatis explain foreign greetin
 
 def _relative(said: Sequence[Word], language: Language) -> bool:
     """ "…, die größer als 10 MB sind": German puts the verb of a relative clause last, and that of "die haben sich
-    angesammelt" second; ", that are larger".
+    angesammelt" second; ", that are larger". In "der Kunde hat schon gefragt" it comes second, too.
     """
     if language == "de" and said[0].folded in ("die", "der", "das", "den", "dem", "deren"):
-        return len(said) > LEAST and _finite(said[-1], language) and said[1].folded not in FINITE["de"]
+        second = said[1].folded in FINITE["de"] or (
+            said[1].text[:1].isupper() and said[2:3] and said[2].folded in FINITE["de"]
+        )
+        return len(said) > LEAST and _finite(said[-1], language) and not second
     return language == "en" and said[0].folded == "that" and _finite(said[1], language)
 
 
@@ -229,9 +243,12 @@ def _conjugated(said: Sequence[Word]) -> bool:
 
 
 def _done(said: Sequence[Word], language: Language) -> bool:
-    """ "The pdfs are deleted": what is said to be so may be what shall be; "she moved to Spain" is over."""
+    """ "The pdfs are deleted": what is said to be so may be what shall be; "she moved to Spain" is over, and in "she
+    sent photos packed in a zip" the deed tells of which.
+    """
     deeds = {"remove", "move", "rename", "pack", "unpack", "create"}
-    return any(
+    over = next((word.folded for word in said[1:] if _finite(word, language)), "")
+    return not (language == "en" and over in OVER) and any(
         {*word.concepts} & deeds
         and word.folded not in ADJECTIVES
         and before.folded not in PERSONS[language] | ARTICLES  # "she moved", "a zip of photos"
@@ -239,5 +256,14 @@ def _done(said: Sequence[Word], language: Language) -> bool:
     )
 
 
+SUBJECTLESS = listed("hab habe have had got")
+WAS = listed("war bin hatte")
+NOT_ANY = listed("kein keine keinen no nix nie")
+""" "Hab keinen Bock": who says so is who speaks."""
+OVER = listed(
+    "saw kept came went got said made took looked sent gave found brought bought told wrote threw held spoke rang began"
+    " did arrived left started asked put"
+)
+"""What was done once, and by somebody: no state, and so none that is wished for."""
 ARTICLES = listed("a an the ein eine einen un una")
 ADJECTIVES = listed("new neu neue neuen neues neuer nueva nuevo")

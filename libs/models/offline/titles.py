@@ -18,7 +18,8 @@ RENAMES = re.compile(
     re.IGNORECASE,
 )
 SPACED = re.compile(
-    r"\b(?:to|in|into|as|zu|als|a|en|como|named|called|namens|llamad[ao]|llamarse)\s+"
+    r"\b(?:to|in|into|as|zu|als|a|en|como|named|called|namens|llamad[ao]|llamarse|(?:call|name) it|ll[aá]mal[oa]"
+    r"|nenne? (?:es|sie|ihn))\s+"
     r"(?P<name>(?:(?!(?:and|und|y|to|in|as|als|como|the|den|llamarse|be|called|named|one|namens"
     r"|llamad[ao])\b)[\w()-]+ ){1,4}[\w()-]+\.\w{2,5})\b",
     re.IGNORECASE,
@@ -36,14 +37,17 @@ SPACED_ARCHIVE = re.compile(
 """ "Zip the invoices to accounts 2021.zip"."""
 _ENDING, _JOINT = r"(?:\.\w{2,5})?", r"\s*(?:,|and|und|y)\s*"
 _ON = r"(?:\s*,?\s*(?:and so on|and so forth|etc\.?|usw\.?|und so weiter|etcétera|y así sucesivamente|\.\.\.|…))"
+_LED = r"(?:(?<=\bin )|(?<=\bto )|(?<=\bas )|(?<=\bals )|(?<=\binto )|(?<=\bzu )|(?<=\ba )|(?<=\bcomo ))"
 SERIES = re.compile(
     rf"(?<![\w-])(?P<base>[^\W\d_][^,;\n]{{0,60}}?)[\s_\-]*0*1{_ENDING}{_JOINT}"
     rf"(?P=base)[\s_\-]*0*2{_ENDING}(?:{_JOINT}(?P=base)[\s_\-]*0*3{_ENDING})?{_ON}?"
     rf"|(?<![\w-])(?P<token>[^\W\d_][\w-]*?)[_\-]?0*1{_ENDING}(?:{_JOINT}0*2{_ENDING}(?:{_JOINT}0*3{_ENDING})?{_ON}"
-    r"|\s+(?:bis|to|through|hasta|a)\s+0*\d+(?!\w))",
+    r"|\s+(?:bis|to|through|hasta|a)\s+0*\d+(?!\w))"
+    rf"|{_LED}(?P<apart>[^\W\d_][\w-]*(?: (?!(?:in|to|into|as|als|zu|um|a|como|de|en|of)\b)[\w-]+){{0,4}}?)"
+    rf" 0*1{_ENDING}(?:{_JOINT}0*2{_ENDING}(?:{_JOINT}0*3{_ENDING})?{_ON}|\s+(?:bis|through|hasta)\s+0*\d+(?!\w))",
     re.IGNORECASE,
 )
-""" "Trip 001, Trip 002 and so on", "trip-001, 002 etc.", "trip_01 to 04": names by number."""
+""" "Trip 001, Trip 002 and so on", "trip-001, 002 etc.", "trip_01 to 04", "in Bad 01, 02 usw": names by number."""
 _DIGITS = {2: r"two|2|zwei\w*|dos", 3: r"three|3|drei\w*|tres", 4: r"four|4|vier\w*|cuatro"}
 PLUS = re.compile(
     r"(?P<base>[^\s,;]+)\s+(?:plus|and|followed\s+by|und|gefolgt\s+von|más|mas|y)\s+(?:an?|eine[rn]?|un)\s+"
@@ -102,7 +106,7 @@ UNPARTS = listed("blank date number underscore hyphen upper lower not all same o
 def series(text: str) -> Iterator[Named]:
     """What files shall be called by number."""
     for match in SERIES.finditer(text) if RENAMES.search(text) else ():
-        yield Named(Name.QUOTE, match["base"] or match["token"], match.start(), match.end())
+        yield Named(Name.QUOTE, match["base"] or match["token"] or match["apart"], match.start(), match.end())
     for match in PLUS.finditer(text) if RENAMES.search(text) else ():
         yield Named(Name.QUOTE, match["base"], match.start(), match.end())
 

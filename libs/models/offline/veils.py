@@ -16,6 +16,7 @@ from functools import lru_cache
 from libs.models.offline import newnames
 from libs.models.offline.clauses import Name, Named
 from libs.models.offline.paths import FILE_NAME, QUOTED, SEVERAL
+from libs.models.offline.titles import SERIES
 from libs.retrieval.words import fold, words
 
 FIRST = 0x20000
@@ -75,7 +76,7 @@ def _there(text: str, known: Sequence[str]) -> Iterator[Named]:
             start, end = at[found.start()], at[found.end() - 1] + 1
             if not _nothing_else(text[start:end]):
                 continue
-            goes_on = text[end : end + 1] == " " and TO.search(text[:start])
+            goes_on = text[end : end + 1] == " " and TO.search(text[:start]) and not SERIES.match(text, start)
             new = newnames.ended(text, start, frozenset()) if goes_on else None
             if new is not None and new > end and not _names_one(text[end:new], known):
                 yield Named(Name.QUOTE, text[start:new], start, new)  # "as Klasse 6 alt", where a Klasse 6 is there

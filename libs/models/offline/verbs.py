@@ -7,11 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 
 from libs.models.offline.clauses import ACTIONS, AND, BUT, OR, Clause, Item, Name, Named
 from libs.models.offline.pronouns import PRONOUNS
-from libs.models.offline.styling import INSTEAD
+from libs.models.offline.styling import INSTEAD, LETTERS
 from libs.retrieval.lexicon import SEPARABLE, listed
 from libs.retrieval.words import Word, extension_of
 
@@ -66,7 +66,7 @@ def _closes(items: Sequence[Item], at: int, text: str) -> bool:
     return stops or later or said in AND | OR | BUT | {"please", "bitte", "mal", "again", "too", "auch", "now", "jetzt"}
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _separable(verb: str, particle: str) -> str | None:
     for concept, forms in SEPARABLE.items():
         for form in forms.split():
@@ -109,7 +109,7 @@ BY = listed("por by with for durch mit gegen to in zu con")
 def swapping(clause: Clause) -> Clause:
     """ "Change draft to final in the names", "put Fra instead of factura", "draft -> final": one text for another."""
     items = clause.items
-    changes = next((n for n, item in enumerate(items) if _says(item, "change")), len(items))
+    changes = next((n for n, item in enumerate(items) if _says(item, "change", "swap")), len(items))
     bare = not clause.acts and (clause.says("name") or any(name.kind is Name.GLOB for name in clause.names))
     for n, item in enumerate(items):
         if not isinstance(item, Word):
@@ -138,7 +138,7 @@ def _is_text(item: Item) -> bool:
 
 
 def _a_word(item: Item) -> bool:
-    return isinstance(item, Word) and not item.filler
+    return isinstance(item, Word) and not item.filler and {*LETTERS}.isdisjoint(item.concepts)
 
 
 def _as_text(item: Item) -> Item:
@@ -157,7 +157,7 @@ def _muted(item: Item) -> Item:
     return replace(item, concepts=(), filler=True) if mute else item
 
 
-STANDS = listed("stehen heissen kommen stand standing quede quedar vaya ponga")
+STANDS = listed("stehen stehn heissen kommen stand standing quede quedar vaya ponga")
 
 
 def _told(item: Item, concept: str) -> Item:

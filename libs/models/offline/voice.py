@@ -64,12 +64,19 @@ class Voice:
 
     def by_which(self, question: Phrases, said: Sequence[Word], *, units: Sequence[str]) -> Unclear:
         """Asks by what to sort, and offers the request with each in the place of what was said."""
-        text, start, end = self.reading.text, said[0].start, said[-1].end
         names = [self.say(say.UNITS[unit]) for unit in units]
-        led = {*fold(text[:start]).split()[-1:]} & BY  # "chronologically" has no such word before it
-        told = [name if led else self.say(say.BY, unit=name) for name in names]
-        offers = tuple(Offer(name, f"{text[:start]}{by}{text[end:]}") for name, by in zip(names, told, strict=True))
-        return replace(self.asks(question, "by", said=text[start:end]), offers=offers)
+        offers = tuple(Offer(name, self._sorted_by(said, name)) for name in names)
+        text = self.reading.text[said[0].start : said[-1].end]
+        return replace(self.asks(question, "by", said=text), offers=offers)
+
+    def _sorted_by(self, said: Sequence[Word], unit: str) -> str:
+        """What an idiom has put plainly stands elsewhere in the text, and "alphabetically" needs a "by"."""
+        text, by = self.reading.text, self.say(say.BY, unit=unit)
+        if any(text[word.start : word.end] != word.text for word in said):
+            return f"{text.rstrip(' .!?')} {by}"
+        start, end = said[0].start, said[-1].end
+        led = {*fold(text[:start]).split()[-1:]} & BY
+        return f"{text[:start]}{unit if led else by}{text[end:]}"
 
     def lacks(self, tool: ToolDefinition, params: Sequence[str]) -> Unclear:
         """What a tool still has to be told."""

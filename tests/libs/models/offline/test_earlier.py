@@ -26,6 +26,8 @@ def then(before: str, text: str) -> Task:
         ("list the mp3 files", "now delete them", "delete the mp3 files"),
         ("lista los archivos tmp", "bórralos", "borra los archivos tmp"),
         ("zeige alle PDFs", "lösche sie", "lösche alle PDFs"),
+        ("zeig mir die 3 größten Dateien", "ich wollte 5 sehen nicht 3", "zeig mir die 5 größten Dateien"),
+        ("show me the largest files", "I asked for 5", "show me the 5 largest files"),
         ("move the zips to Docs", "do the same for the PDFs", "move the PDFs to Docs"),
         ("sort Photos by type", "do the same for Docs", "sort Docs by type"),
         ("move the images to Docs", "no, only the PDFs", "move the PDFs to Docs"),

@@ -81,3 +81,11 @@ async def test_of_a_folder_that_is_deleted_the_exception_stays(steps: Any) -> No
 async def test_the_words_of_one_exception_narrow_one_another(steps: Any) -> None:
     (_, listing), _ = await steps("kopiere alles aus Trips nach Safe, außer den notes von my")
     assert listing["exclude"] == ["Trips/my notes.txt", "Safe"]
+
+
+async def test_of_a_folder_that_nobody_has_seen_nothing_can_stay_out(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition]
+) -> None:
+    facts = {"names": ["a.txt", "Trips/", "Safe/"]}
+    task = Task(text="copy Trips to Safe without the txt files", intent="request", root="/home/u/S", workspace=facts)
+    assert not isinstance(await model.plan(task, catalogue), Drafted)

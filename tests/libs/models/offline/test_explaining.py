@@ -57,6 +57,15 @@ async def test_where_nothing_was_refused_nothing_is_made_up(model: OfflineModel,
     assert "refused nothing" in told.text
 
 
+async def test_a_refusal_that_says_why_is_said_again(model: OfflineModel, catalogue: Catalogue) -> None:
+    text = "lösche ../draussen/a.txt"
+    refused = await asked(model, catalogue, text)
+    assert isinstance(refused, Answered)
+    told = await asked(model, catalogue, "warum nicht?", Exchange(text=text, answer=refused.text))
+    assert isinstance(told, Answered)
+    assert told.text == refused.text
+
+
 async def test_a_path_of_an_error_is_named(model: OfflineModel, catalogue: Catalogue) -> None:
     lost = Exchange(text="kopiere x nach y", answer="x/y does not exist", reason="NO_SUCH_PATH")
     told = await asked(model, catalogue, "warum?", lost)

@@ -65,3 +65,23 @@ def test_words_of_names_narrow_each_other_and_a_list_adds(text: str, picked: set
     ground = Ground.of("/w", {"names": [*NAMES[:-1], "Docs/"]})
     (clause,) = asked(text)
     assert {*select(clause, ground, Categories({})).patterns} == picked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ich möchte nicht, dass du a.txt nach Docs verschiebst",
+        "ich habe nicht gesagt, dass du a.txt löschen sollst",
+        "I do not want that a.txt is deleted",
+        "no quiero que borres a.txt",
+        "I don't want to delete a.txt",
+    ],
+)
+def test_what_somebody_does_not_want_is_not_asked_for(text: str) -> None:
+    assert not any(clause.mood is Mood.DO and clause.acts for clause in read(text, NAMES).clauses)
+
+
+@pytest.mark.parametrize("text", ["unzip a.zip and leave the zip where it is", "entpacke a.zip, behalte das Zip aber"])
+def test_an_archive_that_is_unpacked_stays_anyway(text: str) -> None:
+    (clause,) = read(text, ("a.zip",)).clauses
+    assert clause.says("unpack")

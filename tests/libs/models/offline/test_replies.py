@@ -15,6 +15,7 @@ from libs.skills import ToolDefinition
 Catalogue = Sequence[ToolDefinition]
 PATHS = ("a.txt", "b.txt", "Downloads/ZoomInstaller.exe", "Downloads/datos_Pablo.zip", "Recipes/scones.txt")
 FACTS: dict[str, Any] = {"names": ["a.txt", "b.txt", "Downloads/", "Recipes/"], "paths": list(PATHS)}
+EXPLAINED = "Yes, please do. That was only to explain."
 ZOOM = "Get rid of the ZoomInstaller, I don't use it any more"
 
 
@@ -36,7 +37,7 @@ async def test_a_question_proposes_the_files_by_name(model: OfflineModel, catalo
     assert "“Downloads/ZoomInstaller.exe”" in asked.question
 
 
-@pytest.mark.parametrize("reply", ["yes", "y", "j", "Yes please", "ok, do it", "the first one", "1"])
+@pytest.mark.parametrize("reply", ["yes", "y", "j", "Yes please", "ok, do it", "the first one", "1", EXPLAINED])
 async def test_a_yes_takes_what_was_proposed(model: OfflineModel, catalogue: Catalogue, reply: str) -> None:
     done = await heard(model, catalogue, ZOOM, reply)
     assert touched(done) == [("manage-files.delete", {"paths": ["Downloads/ZoomInstaller.exe"]})]
@@ -48,7 +49,14 @@ async def test_a_no_leaves_all_as_it_is(model: OfflineModel, catalogue: Catalogu
 
 
 @pytest.mark.parametrize(
-    "reply", ["delete a.txt", "no, forget that. delete a.txt", "yes, but first of all delete a.txt"]
+    "reply",
+    [
+        "delete a.txt",
+        "no, forget that. delete a.txt",
+        "yes, but first of all delete a.txt",
+        "None of these. Please delete a.txt",
+        "nix davon. lösch a.txt",
+    ],
 )
 async def test_a_wish_that_stands_by_itself_takes_the_place_of_the_old_one(
     model: OfflineModel, catalogue: Catalogue, reply: str
@@ -147,7 +155,7 @@ async def test_a_third_time_it_is_left_and_said_so(model: OfflineModel, catalogu
 
 
 async def test_files_that_come_near_are_offered_before_it_is_left(model: OfflineModel, catalogue: Catalogue) -> None:
-    said = ("delete the txt files in Docs, but not the Testfrogs", "the Testfrogs", "1")
+    said = ("delete the txt files in Docs, but not the Tstfrogs", "the Tstfrogs", "1")
     assert "Docs/Test frogs KEY.txt" in str(await in_the_office(model, catalogue, *said[:2]))
     done = await in_the_office(model, catalogue, *said)
     assert isinstance(done, Drafted)
@@ -161,3 +169,28 @@ async def test_those_are_the_files_that_the_question_names(model: OfflineModel, 
     assert asked.named == ("invoice 1.txt", "invoice 2.txt")
     done = touched(await in_the_office(model, catalogue, unclear, "no, just move those 2 files into Docs"))
     assert done == [("manage-files.move", {"source": ["invoice 1.txt", "invoice 2.txt"], "target": "Docs"})]
+
+
+async def test_here_is_an_answer_to_where(model: OfflineModel, catalogue: Catalogue) -> None:
+    done = await heard(model, catalogue, "verschiebe Recipes/scones.txt in einen anderen Ordner", "egal, einfach hier")
+    assert touched(done) == [("manage-files.move", {"source": ["Recipes/scones.txt"], "target": "."})]
+
+
+async def test_the_rest_that_is_offered_says_what_it_is(model: OfflineModel, catalogue: Catalogue) -> None:
+    asked = await heard(model, catalogue, "Zip the folder Recipes and email it to Anne")
+    assert isinstance(asked, Unclear)
+    assert "Shall I do the rest: " in asked.question
+
+
+async def test_a_zip_needs_no_folder_to_go_to(model: OfflineModel, catalogue: Catalogue) -> None:
+    wish = "pack mir den Ordner Recipes als zip, der Steuerberater braucht das bis morgen"
+    assert touched(await heard(model, catalogue, wish)) == [
+        ("archive-files.pack", {"remove": False, "paths": ["Recipes"]})
+    ]
+
+
+@pytest.mark.parametrize("said", ["Anne wants the big ones", "my sister asked for the ones from 2019"])
+async def test_what_others_want_of_some_is_asked_about_before_all_go(
+    model: OfflineModel, catalogue: Catalogue, said: str
+) -> None:
+    assert isinstance(await heard(model, catalogue, f"Delete the txt files. {said}"), Unclear)

@@ -37,6 +37,8 @@ def test_the_suffix_is_what_is_put_on(text: str, suffix: str) -> None:
         "statt IMG_ soll Pond_ vorne in den Namen stehen",
         "cambia IMG_ por Pond_ en los nombres",
         "tausche in den Namen IMG_ gegen Pond_",
+        "tausche IMG_ gegen Pond_ in allen Namen",
+        "swap IMG_ for Pond_ in the names",
     ],
 )
 def test_one_text_takes_the_place_of_another(text: str) -> None:
@@ -63,3 +65,17 @@ def test_a_base_and_its_digits_may_be_said_in_words(text: str) -> None:
 def test_a_star_for_which_no_one_rule_stands_is_no_rule(text: str) -> None:
     (clause,) = read(text, KNOWN).clauses
     assert not style(clause, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "remove the word IMG from the names",
+        "remove IMG from the start of the names",
+        "entferne das Wort IMG am Anfang der Namen",
+        "quite la palabra IMG del principio de los nombres",
+    ],
+)
+def test_a_text_is_taken_out_of_the_names(text: str) -> None:
+    (clause,) = read(text, KNOWN).clauses
+    assert style(clause, text).args == {"find_text": "IMG", "replace_text": ""}

@@ -68,3 +68,27 @@ def test_what_was_told_of_is_what_the_pronoun_means(said: str, name: str) -> Non
 def test_a_story_about_files_asks_for_nothing() -> None:
     told = read("The recipes are from my mother. Delete setup.exe", KNOWN)
     assert [clause.mood for clause in told.clauses] == [Mood.TOLD, Mood.DO]
+
+
+@pytest.mark.parametrize(
+    ("story", "wish"),
+    [
+        ("Margaret once sent me some recipes packed in a zip.", "Please delete setup.exe"),
+        ("The recent recipes are so hard to find among the old ones.", "Please delete setup.exe"),
+        ("Der Kunde hat schon zweimal gefragt.", "Bitte lösch setup.exe"),
+        ("Hab kein Bock mehr die zu suchen.", "Lösch setup.exe"),
+        ("Der Chef will das wissen.", "Lösch setup.exe"),
+        ("My boss wants to see it.", "Delete setup.exe"),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_reason_asks_for_nothing_wherever_it_stands(story: str, wish: str, *, first: bool) -> None:
+    told = read(f"{story} {wish}." if first else f"{wish}. {story}", KNOWN)
+    assert [clause.concepts for clause in told.clauses if clause.mood is not Mood.TOLD] == [{"remove"}]
+
+
+@pytest.mark.parametrize(
+    "said", ["he wants them in Docs", "der Chef will, dass du sie löschst", "Helen asked to have it deleted"]
+)
+def test_what_somebody_wants_done_is_no_story(said: str) -> None:
+    assert any(clause.mood is Mood.DO for clause in read(said, KNOWN).clauses)

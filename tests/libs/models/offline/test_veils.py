@@ -41,6 +41,20 @@ def test_a_name_that_is_there_is_one_whatever_its_words_mean(text: str, names: l
     assert named(text) == names
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("rename accounts.csv to my accounts 2021.csv.", "my accounts 2021.csv"),
+        ("put Hale and Moreno into a zip file called Weddings for Anne?", "Weddings for Anne"),
+        ("zip Hale and Moreno and call it Weddings for Anne.zip", "Weddings for Anne.zip"),
+        ("zippe Hale and Moreno und nenn es Weddings für Anne", "Weddings für Anne"),
+        ("rename the photos in Klasse 6 to Klasse 6 01, 02 etc.", "Biologie/Klasse 6"),
+    ],
+)
+def test_a_new_name_ends_before_the_sentence_does(text: str, name: str) -> None:
+    assert named(text)[-1] == name
+
+
 def test_of_several_files_of_one_name_none_is_chosen() -> None:
     assert named("delete my notes.txt") == ["my notes.txt"]
 
@@ -95,3 +109,17 @@ def test_an_exception_keeps_its_own_names_and_gives_back_the_end() -> None:
         Mood.DO: ["Weddings/Hale and Moreno", "For the Hales"],
         Mood.SPARE: ["Weddings/Hale and Moreno/DSC_1.jpg", "my notes.txt"],
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("create a folder For the Hales in Weddings", "For the Hales"),
+        ("rename accounts.csv to old list of things", "old list of things"),
+        ("benenne accounts.csv in alte Liste um", "alte Liste"),
+        ("duplicate Hale and Moreno as Hale and Moreno backup", "Hale and Moreno backup"),
+        ("dupliziere Klasse 6 als Klasse 6 Kopie", "Klasse 6 Kopie"),
+    ],
+)
+def test_a_new_name_may_hold_any_words_and_begin_like_one_that_is_there(text: str, name: str) -> None:
+    assert any(said.endswith(name) for said in named(text))

@@ -65,6 +65,7 @@ async def test_only_the_folders_that_are_meant_are_listed(steps: Any) -> None:
     [
         ("how big is this folder", "analyze-directory.report"),
         ("how big is the folder Suppliers", "manage-files.get_metadata"),
+        ("Wie groß ist der Ordner Suppliers?", "manage-files.get_metadata"),
         ("what is the biggest file in this folder", "analyze-directory.report"),
         ("what takes up all the space here", "analyze-directory.report"),
     ],
@@ -96,3 +97,16 @@ async def test_rows_of_two_named_files_are_counted_and_of_one_it_is_read(steps: 
     named = {"paths": ["price list.csv", "rota.csv"]}
     assert await steps("how many rows are in price list.csv and rota.csv") == [("parse-content.count", named)]
     assert await steps("how many rows has rota.csv?") == [("parse-content.parse", {"path": "rota.csv"})]
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("list the files by date", "newest"),
+        ("show the txt files by size", "largest"),
+        ("liste alles nach Datum", "newest"),
+    ],
+)
+async def test_a_list_by_date_or_size_is_in_that_order(steps: Any, text: str, order: str) -> None:
+    ((_, args),) = await steps(text)
+    assert (args["order"], args.get("most")) == (order, None)

@@ -1,0 +1,147 @@
+"""Files told by different things in one wish: "delete the empty files and the temporary files" is for both, and not for
+what is both at once.
+
+Kinds that are listed are a choice among patterns, which one list can show; what is empty, of an age or a size, or a
+folder is not. So such a wish becomes one for each part of the list, with the same deed in the same place. Where a word
+may hold for all of the list ("empty jpg and png files", "txt and pdf files older than a year") nothing is split: that
+picks the fewest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named
+from libs.models.offline.numerals import ARTICLES
+from libs.retrieval.lexicon import listed
+from libs.retrieval.words import Word, extension_of
+
+DEEDS = listed("remove move copy list find")
+"""What may be done twice over: two archives would be something else than one."""
+TOWARDS = listed("to into onto nach in en a al im ins from aus de")
+JUNK = listed("empty tempfiles litterfiles")
+"""Each of these is one sort of what people clear away: joined, they are never one sort that is all of them."""
+NOUNS = listed("file folder tempfiles litterfiles") | {*KINDS}
+PLAIN = listed("here all recursive")
+LED = listed("the these those los las el la esos esas") | ARTICLES
+ONES = listed("the los las")
+"""With one of these even a part that has no noun speaks of files: "the ones over 10 MB", "los que pesan más"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the list, without the deed and the place."""
+
+    items: tuple[Item, ...]
+
+    @property
+    def words(self) -> list[Word]:
+        return [item for item in self.items if isinstance(item, Word)]
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """What patterns could tell."""
+        told = {concept for word in self.words for concept in word.concepts if concept in KINDS or concept in JUNK}
+        told |= {word.folded for word in self.words if _ending(word)}
+        return frozenset(told - {"empty"}) | {item.text for item in self.items if isinstance(item, Named)}
+
+    @property
+    def bounds(self) -> frozenset[str]:
+        """What they could not."""
+        told = {str(item.filters) for item in self.items if isinstance(item, Measure) and item.filters}
+        told |= {concept for word in self.words for concept in word.concepts if concept in ("empty", "folder")}
+        return frozenset(told)
+
+    @property
+    def noun(self) -> Word | None:
+        return next((word for word in self.words if NOUNS & {*word.concepts} or _ending(word)), None)
+
+    @property
+    def apart(self) -> bool:
+        """Does it begin with its own article, or speak of files of any kind?"""
+        return not self.kinds or self.led_by(LED) or "all" in self.words[0].concepts
+
+    def led_by(self, said: frozenset[str]) -> bool:
+        return bool(self.words) and self.words[0].folded in said
+
+    @property
+    def bound_last(self) -> bool:
+        """Is what bounds it said after the kind that it names?"""
+        bounds = [item for item in self.items if isinstance(item, Measure) or (_is(item, "empty"))]
+        return bool(self.kinds and bounds and self.noun and bounds[-1].start > self.noun.start)
+
+    @property
+    def known(self) -> bool:
+        """Nothing in it that a rule further on would have to make sense of."""
+        patterns = all(item.kind is Name.GLOB for item in self.items if isinstance(item, Named))
+        plain = PLAIN | NOUNS | {"empty"}
+        return patterns and all(word.filler or _ending(word) or {*word.concepts} & plain for word in self.words)
+
+
+def apart(clause: Clause) -> list[Clause]:
+    """The clause once for each part of its list where each picks files of its own, else as it is."""
+    deeds = [item for item in clause.items if isinstance(item, Word) and not ACTIONS.isdisjoint(item.concepts)]
+    groups = clause.groups(clause.items)
+    if clause.mood is not Mood.DO or len(groups) < 2 or len({*deeds}) != 1 or DEEDS.isdisjoint(deeds[0].concepts):
+        return [clause]
+    before, groups[0] = _place_first(groups[0], deeds[0])
+    groups[-1], after = _place_last(groups[-1])
+    parts = [Part(tuple(item for item in group if item not in deeds)) for group in groups]
+    either = any(part.items and part.items[0].start in clause.ors for part in parts)
+    if not _differ(parts, either=either):
+        return [clause]
+    shared = (*before, *deeds, *after)
+    told = [(*part.items, *(() if part.noun else (_files(part),))) for part in parts]
+    made = [tuple(sorted((*items, *shared), key=lambda item: item.start)) for items in told]
+    joined = (clause.joined, *("and" for _ in made[1:]))
+    return [
+        replace(clause, items=items, joined=link, links=frozenset((items[0].start,)))
+        for items, link in zip(made, joined, strict=True)
+    ]
+
+
+def _files(part: Part) -> Word:
+    end = part.items[-1].end
+    return Word("files", "files", end, end, concepts=("file",))
+
+
+def _differ(parts: Sequence[Part], *, either: bool) -> bool:
+    """Is each part of the list told by itself, and not all of them by what one list could show?"""
+    if not all(part.known and (part.kinds or part.bounds - {"folder"}) for part in parts):
+        return False
+    if len({part.bounds for part in parts}) == 1:
+        return False
+    junk = all(JUNK & (part.bounds | part.kinds) for part in parts)
+    bare = [part for part in parts if part.noun is None]
+    if bare:
+        return junk or all(part.bounds and (either or part.led_by(ONES)) for part in bare)
+    reach = any(one.bounds and one.kinds and not other.apart for one, other in pairwise(parts))
+    return junk or not (reach or (parts[-1].bound_last and not any(part.bounds for part in parts[:-1])))
+
+
+def _place_first(group: Sequence[Item], deed: Word) -> tuple[list[Item], list[Item]]:
+    """ "In Downloads delete …": the place that stands before the deed, and the rest."""
+    at = group.index(deed) if deed in group else 0
+    led = at > 0 and isinstance(group[0], Word) and group[0].folded in TOWARDS
+    return ([*group[:at]], [*group[at:]]) if led else ([], [*group])
+
+
+def _place_last(group: Sequence[Item]) -> tuple[list[Item], list[Item]]:
+    """The last part, and the place that is said after it."""
+    found = (n for n, item in enumerate(group) if n and isinstance(item, Word) and _leads(item))
+    at = next((n for n in found if any(Part((item,)).noun for item in group[:n])), len(group))
+    return [*group[:at]], [*group[at:]]
+
+
+def _leads(word: Word) -> bool:
+    return word.folded in TOWARDS or "recursive" in word.concepts
+
+
+def _ending(word: Word) -> bool:
+    return word.unknown and extension_of(word.folded) is not None
+
+
+def _is(item: Item, concept: str) -> bool:
+    return isinstance(item, Word) and concept in item.concepts

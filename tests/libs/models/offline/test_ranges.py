@@ -1,0 +1,49 @@
+"""Files from one to another are all that have a number between, where both are there."""
+
+from __future__ import annotations
+
+import pytest
+
+from libs.models.offline.ground import Ground
+from libs.models.offline.ranges import spelled
+
+PATHS = (
+    "DSC_1.jpg",
+    "Trip/DSC_4101.JPG",
+    "Trip/DSC_4102 - Copy.JPG",
+    "Trip/DSC_4102.JPG",
+    "Trip/DSC_4103.JPG",
+    "Bad/Foto 1.jpg",
+    "Bad/Foto 2.jpg",
+    "Bad/Foto 10.jpg",
+)
+GROUND = Ground.of("/home/u/D", {"names": ("DSC_1.jpg", "Trip/", "Bad/"), "paths": PATHS})
+THREE = '"Trip/DSC_4101.JPG" "Trip/DSC_4102.JPG" "Trip/DSC_4103.JPG"'
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("rename the photos DSC_4101 to DSC_4103 in Trip", f"rename the photos {THREE} in Trip"),
+        ("zip the photos from DSC_4101 to DSC_4103", f"zip the photos {THREE}"),
+        ("delete dsc_4101.jpg through dsc_4103.jpg", f"delete {THREE}"),
+        ("lösch Foto 1 bis Foto 10", 'lösch "Bad/Foto 1.jpg" "Bad/Foto 2.jpg" "Bad/Foto 10.jpg"'),
+        ("borra las fotos DSC_4101 a DSC_4103", f"borra las fotos {THREE}"),
+    ],
+)
+def test_all_from_the_one_to_the_other_are_named(text: str, meant: str) -> None:
+    assert spelled(text, GROUND) == meant
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rename DSC_4101 to DSC_4103",
+        "rename DSC_4101.JPG to DSC_4103.JPG",
+        "rename the photos DSC_4101 to DSC_4199",
+        "rename the photos to Trip 01 bis Trip 20",
+        'delete the file "DSC_4101 through DSC_4103"',
+    ],
+)
+def test_a_new_name_or_one_that_is_not_there_ends_no_range(text: str) -> None:
+    assert spelled(text, GROUND) == text
