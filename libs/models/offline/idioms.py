@@ -370,6 +370,10 @@ RULES: tuple[Rule, ...] = (
         "go into ",
     ),
     _rule(r"\bdentro\s+de\b", "en"),
+    _rule(r"\bgelöscht\s+werden\b", "löschen"),
+    # Both of two.
+    _rule(r"\bsowohl\s+(?P<one>[^.;!?]+?)\s+als\s+auch\b", r"\g<one> und"),
+    _rule(r"\btanto\s+(?P<one>(?:el|la|los|las)\s[^.;!?]+?)\s+como\b", r"\g<one> y"),
     # Where we are.
     _rule(
         r"\bin\s+(?:the|my|this)\s+(?:main|top|root)(?:[-\s]level)?\s+(?:folder|directory)\b(?!\s+(?:of|called))",

@@ -101,30 +101,36 @@ class Planner:
         if isinstance(before, Unclear) and (offer := replies.taken(reply, before)) is not None:
             yield wish.takes(offer)
             return
-        ground = Ground.of(task.root, task.workspace)
-        named = before.named if isinstance(before, Unclear) else ()
-        if (pointed := mentioned.by_name(alone, named)) is not None:
+        if (pointed := _pointed(before, alone, reply)) is not None:
             fresh, alone = Wish(pointed), self._read(task, pointed)
-        elif named and replies.BOTH.match(fold(reply)):
-            fresh = Wish(mentioned.quoted(named))
-            alone = self._read(task, fresh.text)
-        if (called := corrections.called(whole, reply, ground)) is not None:
+        if (called := corrections.called(whole, reply, Ground.of(task.root, task.workspace))) is not None:
             yield wish.with_words(called)
             return
         if (narrowed := replies.narrowed(wish, before, alone)) is not None:
             yield narrowed
         if stands := replies.stands(alone, whole):
-            yield from replies.instead(fresh, alone, whole)
+            yield from self._instead(task, fresh, alone, whole=whole)
         if (placed := replies.in_place(wish, before, reply, whole=whole, alone=alone)) is not None:
             yield placed
         if replies.chooses(alone) and not replies.spares(whole):
-            instead = chosen_instead(wish.text, fresh.text, ground, self.now())
-            if instead is not None:
-                partly = isinstance(before, Unclear) and before.partly  # they have heard what is left out
-                yield replace(wish.with_words(instead), agreed=wish.agreed or partly)
+            yield from self._chosen(task, wish, before, fresh.text)
         yield replies.completed(wish, before, reply) or replies.combined(wish, reply)
         if not stands and fresh.text != reply:
             yield fresh
+
+    def _instead(self, task: Task, fresh: Wish, alone: Reading, *, whole: Reading) -> Iterator[Wish]:
+        """The reply in place of the wish; without its first sentence, where that only explains something."""
+        yield from replies.instead(fresh, alone, whole)
+        told = replies.SENTENCE.match(fresh.text)
+        if told is not None and replies.only_explains(self._read(task, told["first"])):
+            yield from replies.instead(Wish(told["rest"]), self._read(task, told["rest"]), whole)
+
+    def _chosen(self, task: Task, wish: Wish, before: PlannerOutcome, said: str) -> Iterator[Wish]:
+        """The wish for other files."""
+        ground = Ground.of(task.root, task.workspace)
+        if (instead := chosen_instead(wish.text, said, ground, self.now())) is not None:
+            partly = isinstance(before, Unclear) and before.partly  # they have heard what is left out
+            yield replace(wish.with_words(instead), agreed=wish.agreed or partly)
 
     def _read(self, task: Task, text: str) -> Reading:
         return read(text, Ground.of(task.root, task.workspace).spoken, now=self.now())
@@ -149,6 +155,14 @@ class Planner:
         guess = _Planning(self, task, Wish(request), tools)
         plan = await guess.outcome()
         return guess.proposes(plan, planning) if isinstance(plan, Drafted) else None
+
+
+def _pointed(before: PlannerOutcome, alone: Reading, reply: str) -> str | None:
+    """The reply with the names of what the question has named in the place of "those" or "both"."""
+    named = before.named if isinstance(before, Unclear) else ()
+    if (pointed := mentioned.by_name(alone, named)) is not None:
+        return pointed
+    return mentioned.quoted(named) if named and replies.BOTH.match(fold(reply)) else None
 
 
 class _Planning:

@@ -146,7 +146,7 @@ EXPLAINED = re.compile(
     re.IGNORECASE,
 )
 """ "Yes, please do. That was only to explain": the end of a yes."""
-BARE = ACTIONS | {"here", "all", "greeting", "then"}
+BARE = ACTIONS | {"here", "all", "greeting", "then", "only"}
 
 
 def _by_words(reply: str, offers: Sequence[Offer]) -> Offer | None:
@@ -225,13 +225,19 @@ def instead(fresh: Wish, alone: Reading, whole: Reading) -> Iterator[Wish]:
 
 
 def _bears_on(clause: Clause, wish: Reading) -> bool:
-    """Could it limit that wish? Not a deed that is not wished for, nor what somebody does not need or like."""
+    """Could it limit that wish? Not a deed that is not wished for, nor what somebody does not need or like, nor a no to
+    what was asked ("no, that was an example").
+    """
     deeds = clause.concepts & DEEDS
     if clause.says("except", "keep", "untouched"):
         return True
     if (deeds and not any(deeds & one.concepts for one in wish.clauses)) or _says(clause, LIKINGS):
         return False
-    return not _says(clause, NEEDS) or bool(clause.names or clause.filters or clause.says(*KINDS))
+    plain = _says(clause, NEEDS) or all(word.folded in NOS for word in clause.words if "not" in word.concepts)
+    return not plain or bool(clause.names or clause.filters or clause.says(*KINDS))
+
+
+NOS = listed("no nein nope nee")
 
 
 def _says(clause: Clause, forms: frozenset[str]) -> bool:
@@ -262,6 +268,20 @@ def anew(reply: str) -> str:
     if led := re.match(r"^\W*(?:yes|yeah|ja|s[ií]|ok|okay|vale)\b\s*[,.!;:–-]*\s*(?=\w+\s+\w)", rest, re.IGNORECASE):
         rest = rest[led.end() :]
     return rest if re.search(r"\w", rest) else reply
+
+
+SENTENCE = re.compile(r"^(?P<first>[^.!?]*[.!?])\s+(?P<rest>\S.*)$", re.DOTALL)
+
+
+def only_explains(first: Reading) -> bool:
+    """ "That's the new name.", before the wish itself: no deed, and nothing that could choose or limit."""
+    limits = ("file", "folder", "all", "only", "not", "except", "keep", "untouched", "recursive", *KINDS)
+    return all(
+        clause.mood in (Mood.DO, Mood.TOLD)
+        and clause.concepts & DEEDS <= {"create"}  # "new" is no deed by itself
+        and not (clause.names or clause.filters or clause.says(*limits))
+        for clause in first.clauses
+    )
 
 
 def stands(alone: Reading, whole: Reading) -> bool:

@@ -34,6 +34,9 @@ def told(text: str) -> list[tuple[set[str], Mapping[str, Any]]]:
         "lösche leere oder temporäre Dateien",
         "borra los archivos vacíos y los temporales",
         "borra los archivos vacíos y temporales",
+        "delete both the empty files and the temp files",
+        "sowohl die leeren Dateien als auch die temporären Dateien sollen gelöscht werden",
+        "borra tanto los archivos vacíos como los temporales",
     ],
 )
 def test_two_sorts_of_what_is_cleared_away_are_never_taken_for_one_that_is_both(text: str) -> None:

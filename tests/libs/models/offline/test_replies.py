@@ -37,7 +37,9 @@ async def test_a_question_proposes_the_files_by_name(model: OfflineModel, catalo
     assert "“Downloads/ZoomInstaller.exe”" in asked.question
 
 
-@pytest.mark.parametrize("reply", ["yes", "y", "j", "Yes please", "ok, do it", "the first one", "1", EXPLAINED])
+@pytest.mark.parametrize(
+    "reply", ["yes", "y", "j", "Yes please", "ok, do it", "the first one", "1", "Yes please, just that", EXPLAINED]
+)
 async def test_a_yes_takes_what_was_proposed(model: OfflineModel, catalogue: Catalogue, reply: str) -> None:
     done = await heard(model, catalogue, ZOOM, reply)
     assert touched(done) == [("manage-files.delete", {"paths": ["Downloads/ZoomInstaller.exe"]})]
@@ -56,6 +58,7 @@ async def test_a_no_leaves_all_as_it_is(model: OfflineModel, catalogue: Catalogu
         "yes, but first of all delete a.txt",
         "None of these. Please delete a.txt",
         "nix davon. lösch a.txt",
+        "No, that's the new name. Delete a.txt",
     ],
 )
 async def test_a_wish_that_stands_by_itself_takes_the_place_of_the_old_one(
@@ -194,3 +197,10 @@ async def test_what_others_want_of_some_is_asked_about_before_all_go(
     model: OfflineModel, catalogue: Catalogue, said: str
 ) -> None:
     assert isinstance(await heard(model, catalogue, f"Delete the txt files. {said}"), Unclear)
+
+
+async def test_a_no_to_a_question_is_not_owed_by_the_wish_that_comes_after_it(
+    model: OfflineModel, catalogue: Catalogue
+) -> None:
+    said = ("rename a.txt so that a becomes x", "No, that was just an example, I want all of them", "delete a.txt")
+    assert touched(await heard(model, catalogue, *said)) == [("manage-files.delete", {"paths": ["a.txt"]})]
