@@ -125,9 +125,13 @@ ONE_OF = re.compile(
 """ "A folder called Beach and Hills" is one."""
 
 
+OVER = listed("not all except only because then")
+"""A name does not go on with what limits the wish: "called Old prices except the 2024 ones"."""
+
+
 def _goes_on(word: str) -> bool:
     read = words(word)
-    if not read or read[0].folded in STOPS or not (ACTIONS | {"not", "all"}).isdisjoint(read[0].concepts):
+    if not read or read[0].folded in STOPS | BUT or not (ACTIONS | OVER).isdisjoint(read[0].concepts):
         return False
     return not read[0].filler or read[0].folded in WITHIN
 

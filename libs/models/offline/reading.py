@@ -383,7 +383,24 @@ def _leads_somewhere(items: Sequence[Item], at: int) -> bool:
 
 
 def _stands(part: Clause) -> bool:
-    return part.acts or part.says("duplicate") or part.mood is not Mood.DO or _asks_size(part)
+    return _acts(part) or part.says("duplicate") or part.mood is not Mood.DO or _asks_size(part)
+
+
+def _acts(part: Clause) -> bool:
+    """The "new" of "into a new folder" is no deed."""
+    deeds = [n for n, item in enumerate(part.items) if isinstance(item, Word) and ACTIONS & {*item.concepts}]
+    return any(not _of_a_place(part.items, n) for n in deeds)
+
+
+def _of_a_place(items: Sequence[Item], at: int) -> bool:
+    """ "To a new folder", "a una carpeta nueva"."""
+    near = [item for item in items[max(at - 3, 0) : at + 2] if isinstance(item, Word)]
+    led = any(word.folded in LEADING_TO for word in near)
+    return any(word.folded in NEW for word in near) and led and any("folder" in word.concepts for word in near)
+
+
+LEADING_TO = listed("to into in nach a en al")
+NEW = listed("new neuen neues nueva nuevo")
 
 
 def _asks_size(part: Clause) -> bool:

@@ -85,3 +85,22 @@ def test_what_somebody_does_not_want_is_not_asked_for(text: str) -> None:
 def test_an_archive_that_is_unpacked_stays_anyway(text: str) -> None:
     (clause,) = read(text, ("a.zip",)).clauses
     assert clause.says("unpack")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "move a.txt and b.txt into a new folder called Stuff",
+        "verschiebe a.txt und b.txt in einen neuen Ordner Kram",
+        "mueve a.txt y b.txt a una carpeta nueva llamada Cosas",
+    ],
+)
+def test_the_new_of_a_place_is_no_deed(text: str) -> None:
+    (clause,) = read(text, ("a.txt", "b.txt")).clauses
+    assert [name.text for name in clause.names][:2] == ["a.txt", "b.txt"]
+
+
+def test_what_limits_a_wish_is_no_part_of_a_new_name() -> None:
+    first, spared = read("put the lists in a new folder called Old prices except the 2024 ones").clauses
+    assert [name.text for name in first.names] == ["Old prices"]
+    assert spared.mood is Mood.SPARE
