@@ -23,8 +23,8 @@ DEEDS = listed("remove move copy list find")
 TOWARDS = listed("to into onto nach in en a al im ins from aus de")
 JUNK = listed("empty tempfiles litterfiles")
 """Each of these is one sort of what people clear away: joined, they are never one sort that is all of them."""
-NOUNS = listed("file folder tempfiles litterfiles") | {*KINDS}
-PLAIN = listed("here all recursive")
+NOUNS = listed("file folder") | {*KINDS}
+PLAIN = listed("here all recursive empty") | NOUNS
 LED = listed("the these those los las el la esos esas") | ARTICLES
 ONES = listed("the los las")
 """With one of these even a part that has no noun speaks of files: "the ones over 10 MB", "los que pesan más"."""
@@ -43,9 +43,9 @@ class Part:
     @property
     def kinds(self) -> frozenset[str]:
         """What patterns could tell."""
-        told = {concept for word in self.words for concept in word.concepts if concept in KINDS or concept in JUNK}
+        told = {concept for word in self.words for concept in word.concepts if concept in KINDS}
         told |= {word.folded for word in self.words if _ending(word)}
-        return frozenset(told - {"empty"}) | {item.text for item in self.items if isinstance(item, Named)}
+        return frozenset(told) | {item.text for item in self.items if isinstance(item, Named)}
 
     @property
     def bounds(self) -> frozenset[str]:
@@ -59,7 +59,7 @@ class Part:
         return next((word for word in self.words if NOUNS & {*word.concepts} or _ending(word)), None)
 
     @property
-    def apart(self) -> bool:
+    def by_itself(self) -> bool:
         """Does it begin with its own article, or speak of files of any kind?"""
         return not self.kinds or self.led_by(LED) or "all" in self.words[0].concepts
 
@@ -69,15 +69,14 @@ class Part:
     @property
     def bound_last(self) -> bool:
         """Is what bounds it said after the kind that it names?"""
-        bounds = [item for item in self.items if isinstance(item, Measure) or (_is(item, "empty"))]
+        bounds = [word for word in self.words if isinstance(word, Measure) or "empty" in word.concepts]
         return bool(self.kinds and bounds and self.noun and bounds[-1].start > self.noun.start)
 
     @property
     def known(self) -> bool:
         """Nothing in it that a rule further on would have to make sense of."""
         patterns = all(item.kind is Name.GLOB for item in self.items if isinstance(item, Named))
-        plain = PLAIN | NOUNS | {"empty"}
-        return patterns and all(word.filler or _ending(word) or {*word.concepts} & plain for word in self.words)
+        return patterns and all(word.filler or _ending(word) or {*word.concepts} & PLAIN for word in self.words)
 
 
 def apart(clause: Clause) -> list[Clause]:
@@ -117,7 +116,7 @@ def _differ(parts: Sequence[Part], *, either: bool) -> bool:
     bare = [part for part in parts if part.noun is None]
     if bare:
         return junk or all(part.bounds and (either or part.led_by(ONES)) for part in bare)
-    reach = any(one.bounds and one.kinds and not other.apart for one, other in pairwise(parts))
+    reach = any(one.bounds and one.kinds and not other.by_itself for one, other in pairwise(parts))
     return junk or not (reach or (parts[-1].bound_last and not any(part.bounds for part in parts[:-1])))
 
 
@@ -141,7 +140,3 @@ def _leads(word: Word) -> bool:
 
 def _ending(word: Word) -> bool:
     return word.unknown and extension_of(word.folded) is not None
-
-
-def _is(item: Item, concept: str) -> bool:
-    return isinstance(item, Word) and concept in item.concepts
