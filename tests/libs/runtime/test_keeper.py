@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from libs import ids
+from libs.bus.ports import OWNED_SECONDS
 from libs.changes import Cause, Changeset
 from libs.errors import Conflict, Rejected, Unavailable
 from libs.leases.ports import TTL_SECONDS, Held, Start
@@ -85,6 +86,32 @@ async def test_freeing_the_dead_waits_for_nobody_who_has_a_lease_in_hand(worksho
             async with asyncio.timeout(60):
                 assert await leases.free(["dead"]) == 1
         assert await leases.free(["dead"]) == 1
+
+
+async def blocked(workshop: Workshop, processes: int) -> None:
+    """Until so many wait for each other's rows."""
+    waiting = "select count(distinct pid) from pg_locks where not granted"
+    async with asyncio.timeout(60):
+        while await workshop.eye.fetchval(waiting) < processes:
+            await asyncio.sleep(0)
+
+
+@pytest.mark.requirement("A15")
+async def test_freeing_the_dead_and_forgetting_them_at_the_same_moment_do_not_wait_in_a_circle(
+    workshop: Workshop,
+) -> None:
+    groups = {GROUP: ["memory.requests"]}
+    async with infrastructure.platform(workshop.where) as dead, infrastructure.platform(workshop.where) as other:
+        assert (await dead.bus.assignments(groups))[GROUP]
+        await workshop.later(OWNED_SECONDS * 5)
+        async with workshop.eye.transaction():
+            await workshop.eye.execute("select from bus.partitions for update")
+            freed = asyncio.ensure_future(other.leases.free([dead.member]))
+            await blocked(workshop, 1)
+            owned = asyncio.ensure_future(other.bus.assignments(groups))
+            await blocked(workshop, 2)
+        assert await freed == 0
+        assert (await owned)[GROUP]
 
 
 @pytest.mark.requirement("A18")
