@@ -189,13 +189,17 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "en": (
             "rename renames renamed renaming change_the_name change_the_names call rname should_be_called"
             " should_be_named be_called retitle retitled rechristen relabel relabelled rebrand shall_be_known_as"
-            " be_known_as known_as give_it_the_name give_them_the_name goes_by_the_name"
+            " be_known_as known_as give_it_the_name give_them_the_name goes_by_the_name new_name new_names"
         ),
-        "de": ("umbenenn* benenn* umzubenennen nenne nenn umtauf* taufe taufen umgetauft umbenannt* umbenennst"),
+        "de": (
+            "umbenenn* benenn* umzubenennen nenne nenn umtauf* taufe taufen umgetauft umbenannt* umbenennst"
+            " neue_name neuer_name neuen_namen neue_namen andere_den_namen ander_den_namen"
+        ),
         "es": (
             "renombra* renombre* cambia_el_nombre cambiar_el_nombre cambiale_el_nombre cambia_los_nombres"
             " cambie_el_nombre cambiele_el_nombre cambie_los_nombres llamalo"
-            " llamala rebautiza* retitula* bautiza* ponle_el_nombre ponle_de_nombre ponles_el_nombre"
+            " llamala rebautiza* retitula* bautiza* ponle_el_nombre ponle_de_nombre ponles_el_nombre nuevo_nombre"
+            " nuevos_nombres nombra nombrar"
         ),
     },
     "prefix": {
@@ -272,7 +276,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " zip_mit archiv_aus archiv_mit schnur schnure schnuren bundel* bundle zusammenpack* zusammenschnur*"
             " zusammenzupacken verschnur* eintuten"
         ),
-        "es": "comprim* comprime* empaqueta* archiva archivar zip_con zip_de archivo_comprimido",
+        "es": "zipea* zipee* comprim* empaqueta* archiva archivar zip_con zip_de archivo_comprimido",
     },
     "unpack": {
         "en": "unzip unzips unpack unpacks unpacking extract extracts extracting decompress untar uncompress"
@@ -332,7 +336,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             "aufraum* aufraeum* raum* raeum* saubere saubern saeubere bereinig* platz_schaffen platz_machen platz"
             " ordnung"
         ),
-        "es": "limpia* limpiar limpie limpieza ordenada libera* liberar espacio",
+        "es": "limpia* limpiar limpie limpieza haz_limpieza hacer_limpieza ordenada libera* liberar espacio",
     },
     "change": {
         "en": "change changes changing modify modifying alter altering",
@@ -348,13 +352,17 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "duplicate": {
         "en": (
             "duplicat* dupe dupes dups copies identical same_file same_files same_content double doubles doubled"
-            " redundant twins surplus more_than_once several_times extra_copies dedup* de_duplicate de_dupe twice"
+            " redundant twins surplus the_spares spare_copies exactly_the_same more_than_once several_times"
+            " extra_copies dedup* de_duplicate de_dupe twice"
         ),
         "de": (
             "duplikat* doppelt* dublette* kopien identisch* mehrfach mehr_als_einmal doppelt_vorhanden"
             " zweimal deduplizier* doppelgang*"
         ),
-        "es": "duplicad* repetid* varias_veces copias identic* redundante* mas_de_una_vez dos_veces dobles deduplica*",
+        "es": (
+            "duplicad* repe repes repetid* varias_veces copias identic* redundante* mas_de_una_vez dos_veces dobles"
+            " deduplica*"
+        ),
     },
     # The verb. Its nouns are told by what stands around them (libs.models.offline.copying).
     "copy": {
@@ -417,7 +425,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "viejo* vieja* antiguo* antigua* reciente* ayer hoy ano anos mes meses semana* dia dias",
     },
     "empty": {
-        "en": "empty emty empyt",
+        "en": "empty emty empyt empties",
         "de": "leer leere leeren leerer",
         "es": "vacio* vacia vacias vaciar",
     },
@@ -428,7 +436,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     # Which files: the categories of organize-by-type.
     "images": {
-        "en": "image images picture pictures photo photos pic pics snapshots photographs pix fotos",
+        "en": "image images picture pictures photo photos pic pics snapshots photographs pix fotos stills",
         "de": "bild bilder bildern foto fotos bilddateien bilddatei fotografien aufnahmen",
         "es": "imagen imagenes foto fotos fotografia*",
     },
@@ -443,13 +451,13 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "musica canciones cancion audios grabaciones",
     },
     "video": {
-        "en": "video videos movie movies film films clips",
+        "en": "video videos vid vids movie movies film films clips",
         "de": "filme filmen videodateien",
         "es": "peliculas pelicula",
     },
     "archives": {
         "en": "archives zips zip tarballs archive",
-        "de": "archive archiven archiv archivs zipdatei zipdateien",
+        "de": "archive archiven archiv archivs zipdatei zipdateien zip_datei zip_dateien",
         "es": "comprimidos",
     },
     "code": {
@@ -499,9 +507,14 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "es": "basura_del_sistema",
     },
     "tempfiles": {
-        "en": "temp_files temporary_files temp temps tempfiles",
-        "de": "temporare temporaren tempdateien temp_dateien",
+        "en": "temp_files temporary_files temporary temp temps tempfiles",
+        "de": "temporar temporare temporaren temporarer temporares temporaere temporaeren tempdateien temp_dateien",
         "es": "temporal temporales",
+    },
+    "lockfiles": {
+        "en": "lock_file lock_files lockfile lockfiles",
+        "de": "sperrdatei sperrdateien lockdateien lock_dateien",
+        "es": "archivos_de_bloqueo archivo_de_bloqueo ficheros_de_bloqueo",
     },
     # How, and how not.
     "not": {
@@ -518,7 +531,10 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " but_not spare spares minus aside_from bar save_for not_including"
             " with_the_exception_of"
         ),
-        "de": "ausser ausgenommen ignorier* uberspring* bis_auf abgesehen verschon*",
+        "de": (
+            "ausser ausgenommen ignorier* uberspring* bis_auf abgesehen verschone verschonen verschont verschonst"
+            " verschonend"
+        ),
         "es": "excepto salvo menos ignora* excluye* excluyendo exceptuando a_excepcion aparte_de",
     },
     "untouched": {
@@ -744,6 +760,7 @@ FILLERS: dict[Language, str] = {
         " rasch flott lieber also kunftig"
         " umgehend vielleicht freundlicherweise netterweise"
         " ubrigen restlichen rest vorhanden befinde befinden liegt liegen"
+        " herumliegt herumliegen rumliegt rumliegen herum"
         " zwei drei vier funf fuenf sechs sieben acht neun zehn elf zwolf"
         " beiden beide beides sollte muss musste kann konnen durfte durften lieb liebe lieben bestens damit  dazu"
         " daran darauf  dafur danke dankeschon evtl eventuell gegebenenfalls ggf zugig zeitnah schleunigst"
@@ -782,7 +799,7 @@ FILLERS: dict[Language, str] = {
         " conazo asqueroso asquerosa asquerosos asquerosas horrendo horrenda feo fea cojones hala hale"
         "  alli    debe deben deberia deberian hace falta hacen falta"
         " respectivo respectiva correspondiente"
-        " varias varios haya hayan quede esos esas ese esa aquellos"
+        " varias varios haya hayan quede esten esos esas ese esa aquellos"
         " aquellas fueron sido sobra sobran gustaria quieres quisieras oye ok vale cual llame podeis dentro"
         " ke q k porfabor porfavo xfabor grasias kiero kisiera"
     ),
@@ -816,7 +833,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "logfiles": ("log",),
     "ebooks": ("epub", "mobi", "azw3"),
     "litterfiles": (".DS_Store", "Thumbs.db", "desktop.ini"),
-    "tempfiles": ("*.tmp", "*.temp", "*.sv$", "~$*"),
+    "tempfiles": ("*.tmp", "*.temp", "*.sv$", "~$*", "*~", "*~lock.*"),
+    "lockfiles": ("~$*", "*~lock.*"),
 }
 """Kinds narrower than a category, by their concept: extensions, or patterns of names."""
 

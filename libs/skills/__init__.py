@@ -4,7 +4,7 @@
 """
 
 from libs.skills.catalogue import NeedsSandbox, Skills, UnknownTool
-from libs.skills.categories import Categories, free_name
+from libs.skills.categories import Categories, date_in, free_name
 from libs.skills.definitions import (
     Effect,
     Kind,
@@ -43,6 +43,7 @@ __all__ = [
     "UnknownSkill",
     "UnknownTool",
     "ValidationResult",
+    "date_in",
     "free_name",
     "is_reference",
     "read_skill",

@@ -1,10 +1,11 @@
-"""The pure rules of tidying: which category a file's name belongs to, and which name is still free.
+"""The pure rules of tidying: which category a file's name belongs to, which year it says, and which name is still free.
 
 The categories are data of the `organize-by-type` skill (`references/categories.yaml`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -50,6 +51,23 @@ class Categories:
         """`Images` for `a/B.JPG`; `Other` for what no category lists."""
         extension = PurePosixPath(name).suffix.lower().lstrip(".")
         return next((category for category, known in self.extensions.items() if extension in known), OTHER)
+
+
+DATE = re.compile(
+    r"(?<!\d)(?:(?P<before>0[1-9]|1[0-2])[-_.])?(?P<year>(?:19|20)\d\d)"
+    r"(?:[-_. ]?(?P<month>0[1-9]|1[0-2])(?:[-_. ]?(?:0[1-9]|[12]\d|3[01]))?)?(?!\d)"
+)
+
+
+def date_in(name: str) -> tuple[str, str | None] | None:
+    """The year that a name says, and its month: of `scan 2023-02-14.pdf`, `20230214.jpg`, `14.02.2023.txt` 2023 and 02.
+    None where it says none, or several.
+    """
+    said = [(found["year"], found["month"] or found["before"]) for found in DATE.finditer(name)]
+    years, months = {year for year, _ in said}, {month for _, month in said if month}
+    if len(years) != 1:
+        return None
+    return years.pop(), months.pop() if len(months) == 1 else None
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

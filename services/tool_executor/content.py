@@ -74,9 +74,12 @@ class Contents:
         *,
         within: str,
         exclude: Sequence[str] = (),
+        among: Sequence[str] = (),
         check: Callable[[], None] = go_on,
     ) -> tuple[Found, Unknown]:
-        """The best matches that are still there, and what is not known. `check` raises once nobody waits any more."""
+        """The best matches that are still there, and what is not known: of the files that `among` selects, unless these
+        lack a word that others have. `check` raises once nobody waits any more.
+        """
         view = (*whose, workspace.root)
         indexed = self._indexes.pop(view, None) or Indexed(ContentIndex(self._embedder))
         now = await asyncio.to_thread(_stamps, workspace.stage)
@@ -88,9 +91,14 @@ class Contents:
         if len(self._indexes) > KEPT_MOST:
             self._indexes.popitem(last=False)
         kept = partial(selected, exclude=exclude)
+        found = await indexed.index.find(query, top_k, within=within, keep=kept)
+        if among:
+            asked = partial(selected, include=among, exclude=exclude)
+            narrower = await indexed.index.find(query, top_k, within=within, keep=asked)
+            if narrower.matches and {*narrower.missing} <= {*found.missing}:
+                found, kept = narrower, asked
         unread = {path: why for path, why in indexed.unread.items() if under(path, within) and kept(path)}
         stale = len(now.keys() - indexed.known.keys() - indexed.unread.keys())
-        found = await indexed.index.find(query, top_k, within=within, keep=kept)
         return replace(found, matches=tuple(m for m in found.matches if m.path in now)), Unknown(stale, unread)
 
 

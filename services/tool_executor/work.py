@@ -205,6 +205,7 @@ class Work:
                 args["top_k"],
                 within=args["path"],
                 exclude=args.get("exclude", ()),
+                among=args.get("among", ()),
                 check=wanted.check,
             )
         self._workspaces.keep(held.tenant, session, workspace)
@@ -336,6 +337,7 @@ def _entries(net: NetDiff) -> Iterator[DiffEntry]:
             kind=found.kind,
             size=found.size,
             reason=found.reason,
+            files=found.files,
         )
         left -= len(entry.model_dump_json())
         if left < 0:

@@ -7,6 +7,7 @@ two cut time without a gap. What is only staged has no time yet and counts as ch
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -108,9 +109,14 @@ def _ordered(stage: Stage, nodes: list[Node], order: str | None) -> list[Node]:
         case "oldest":
             return sorted(nodes, key=lambda node: (_time(node), node.path))
         case "name":
-            return sorted(nodes, key=lambda node: (node.name.casefold(), node.path))
+            return sorted(nodes, key=lambda node: (_natural(node.name), node.path))
         case _:
             return nodes
+
+
+def _natural(name: str) -> list[str | int]:
+    """Its texts and numbers in turn: `img2` comes before `img10`."""
+    return [int(part) if n % 2 else part for n, part in enumerate(re.split(r"(\d+)", name.casefold()))]
 
 
 def _size(stage: Stage, node: Node) -> int:

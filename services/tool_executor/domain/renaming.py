@@ -86,7 +86,9 @@ def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False
         apart = " " if args["base"][-1].isalnum() else ""
         stem = f"{args['base']}{apart}{number:0{args.get('digits', DIGITS)}}"
     if args.get("find"):
-        stem = stem.replace(args["find"], args.get("replace", ""))
+        put = stem.replace(args["find"], args.get("replace", ""))
+        bare = "" if args.get("replace") or put == stem else put.strip()
+        stem = bare or put  # "Trip (1)" without its "(1)" is "Trip"
     if args.get("case"):
         stem = CASES[args["case"]](stem)
     stem = f"{args.get('prefix', '')}{stem}{args.get('suffix', '')}"

@@ -1,6 +1,7 @@
-"""Sorting: each file into a folder that its category, or the year or month of its last change, gives the name.
+"""Sorting: each file into a folder that its category, or the year or month of its last change or in its name, names.
 
-Dates are of the UTC calendar. What was made just now has none yet, and stays where it is. Folders are made as they are
+Dates are of the UTC calendar. What has none, since it was made just now or its name says none or several, stays where
+it is, which is told. Folders are made as they are
 needed, no name is ever overwritten, and to sort twice changes nothing.
 """
 
@@ -9,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from posixpath import basename, dirname, join
 
-from libs.skills import free_name
+from libs.skills import date_in, free_name
 from libs.workspace.operations import AnyOperation, Create, Move
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import Bench
 
 FORMS = {"year": "%Y", "month": "%Y-%m"}
+IN_NAMES = {"name_year": "year", "name_month": "month"}
 
 
 def sorting(bench: Bench, paths: Sequence[str], target: str, *, by: str) -> tuple[list[AnyOperation], list[str]]:
@@ -39,9 +41,19 @@ def sorting(bench: Bench, paths: Sequence[str], target: str, *, by: str) -> tupl
 
 
 def _group(bench: Bench, node: Node, by: str) -> str | None:
+    if by in IN_NAMES:
+        return _said_by_name(bench, node, IN_NAMES[by])
     if by not in FORMS:
         return bench.categories.category_of(node.name)
     if node.modified_at is None:
         bench.missing.append(f"{node.path} has no date yet and was left where it is.")
         return None
     return node.modified_at.strftime(FORMS[by])
+
+
+def _said_by_name(bench: Bench, node: Node, unit: str) -> str | None:
+    year, month = date_in(node.name) or (None, None)
+    if year and (unit == "year" or month):
+        return year if unit == "year" else f"{year}-{month}"
+    bench.missing.append(f"{node.path} has no single {unit} in its name and was left where it is.")
+    return None

@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from posixpath import basename, dirname, join
@@ -81,16 +81,19 @@ def archive_contents(bench: Bench, args: Args) -> Done:
 
 
 def unpack_archive(bench: Bench, args: Args) -> Done:
-    """All that an archive holds, into a folder of its own. Whole or not at all."""
+    """All that an archive holds, into a folder of its own or straight into one that is there. Whole or not at all."""
     node = bench.file(args["path"])
     stem = split_suffix(node.name)[0]
     stem = stem if stem != node.name else f"{stem} (unpacked)"
     with bench.opened(node.path) as stream:
         taken = list(_taken(bench, stream, node.name, node.size))
-    if not args.get("target"):
+    straight = args.get("straight") is True
+    if straight or not args.get("target"):
         taken = _without_top(taken, stem)
-    target = _target(bench, args.get("target"), node.path, stem)
-    made = [*bench.making(target), *_folders(taken, target, bench.reason), *_files(taken, target, bench.reason)]
+    target = _target(bench, args.get("target"), node.path, stem, straight=straight)
+    taken = _beside_others(bench, taken, target) if straight else taken
+    folders = [made for made in _folders(taken, target, bench.reason) if not bench.exists(made.path)]
+    made = [*bench.making(target), *folders, *_files(taken, target, bench.reason)]
     applied = bench.put(made)
     files = [each.path for each in made if not each.directory]
     total = sum(size for _, _, size in taken)
@@ -263,8 +266,31 @@ def _without_top(taken: list[Taken], stem: str) -> list[Taken]:
     ]
 
 
-def _target(bench: Bench, asked: str | None, archive: str, stem: str) -> str:
-    """A folder that is not there yet. Asked for one that is, and is not empty: a new one inside it."""
+def _beside_others(bench: Bench, taken: Iterable[Taken], target: str) -> list[Taken]:
+    """Each file under a name that is free where it goes; folders of one name become one."""
+    used: dict[str, set[str]] = {}
+    placed: list[Taken] = []
+    for entry, content, size in taken:
+        above, name = dirname(entry.path), basename(entry.path)
+        folder = _joined(target, above)
+        for path in names.lineage(_joined(target, entry.path) if entry.directory else folder):
+            if bench.exists(path) and not bench.is_folder(path):
+                raise BadArchive(f"{path} is a folder in it, and a file there")
+        if not entry.directory:
+            name = free_name(name, used.setdefault(folder, bench.names_in(folder)))
+            used[folder].add(name)
+        placed.append((replace(entry, path=join(above, name)), content, size))
+    return placed
+
+
+def _joined(target: str, path: str) -> str:
+    return (join(target, path) if target != "." else path) or target
+
+
+def _target(bench: Bench, asked: str | None, archive: str, stem: str, *, straight: bool) -> str:
+    """A folder that is not there yet. Asked for one that is, and is not empty: a new one in it; `straight`, that."""
+    if straight:
+        return bench.within(asked) if asked else dirname(archive) or "."
     path = bench.within(asked) if asked else join(dirname(archive), stem)
     if asked and bench.is_folder(path):
         if not bench.stage.get_children(path) and path != ".":
@@ -278,13 +304,13 @@ def _folders(taken: Iterable[Taken], target: str, reason: str) -> Iterator[Creat
     """Every folder that the entries name or need, those above first."""
     said = {path for entry, _, _ in taken for path in names.lineage(entry.path)[0 if entry.directory else 1 :]}
     for path in sorted(said, key=lambda path: (path.count("/"), path)):
-        yield Create(path=join(target, path), directory=True, reason=reason)
+        yield Create(path=_joined(target, path), directory=True, reason=reason)
 
 
 def _files(taken: Iterable[Taken], target: str, reason: str) -> Iterator[Create]:
     for entry, content, _ in taken:
         if not entry.directory:
-            path, mode = join(target, entry.path), entry.mode
+            path, mode = _joined(target, entry.path), entry.mode
             yield Create(path=path, content=content, mode=mode, mtime_ns=entry.mtime_ns, reason=reason)
 
 

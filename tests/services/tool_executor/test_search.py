@@ -91,3 +91,24 @@ async def test_documents_that_were_not_looked_into_are_told_with_the_reason(home
             "why": {"locked": 1, "damaged": 1, "no_words": 1, "older_form": 1},
             "paths": ["broken.docx", "old.doc", "scan.pdf", "secret.pdf"],
         }
+
+
+@pytest.mark.requirement("S4-22", "S4-23")
+async def test_of_the_files_that_are_asked_about_only_these_are_shown_and_counted(home: Dsns, tmp_path: Path) -> None:
+    asked = (SEARCH[0], {**SEARCH[1], "among": ["*minutes*"]})
+    async with house(home, tmp_path, model=mind(plan(asked))) as at:
+        (at.folder() / "minutes may.txt").write_text("the harbour at night")
+        (at.folder() / "notes.txt").write_text("the harbour at dawn")
+        (at.folder() / "scan.pdf").write_bytes(b"%PDF broken")
+        told = await found(at)
+        assert [match["path"] for match in told.data.json_["matches"]] == ["minutes may.txt"]
+        assert told.data.json_["unread"]["count"] == 0
+
+
+@pytest.mark.requirement("S4-22")
+async def test_where_those_that_are_asked_about_lack_a_word_the_others_are_shown(home: Dsns, tmp_path: Path) -> None:
+    asked = (SEARCH[0], {**SEARCH[1], "among": ["*minutes*"]})
+    async with house(home, tmp_path, model=mind(plan(asked))) as at:
+        (at.folder() / "minutes may.txt").write_text("the castle at night")
+        (at.folder() / "notes.txt").write_text("the harbour at dawn")
+        assert [match["path"] for match in (await found(at)).data.json_["matches"]] == ["notes.txt"]

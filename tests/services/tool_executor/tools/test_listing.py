@@ -52,6 +52,13 @@ def test_a_listing_holds_what_the_filters_select(shelf: Desk, args: dict[str, An
     assert (found if "order" in args else sorted(found)) == names
 
 
+def test_by_name_two_comes_before_ten(desk: Desk) -> None:
+    for name in ("img10.jpg", "img2.jpg", "IMG1.jpg"):
+        desk.write(name, b"x")
+    desk.scan()
+    assert desk.listed(order="name") == ["IMG1.jpg", "img2.jpg", "img10.jpg"]
+
+
 def test_an_order_alone_leaves_nothing_out(shelf: Desk) -> None:
     assert len(shelf.listed(order="newest")) == 6
 

@@ -19,6 +19,10 @@ RENAME = "batch-rename.rename"
     [
         ("IMG_1.JPG", {"find": "IMG_", "replace": "Trip "}, "Trip 1.JPG"),
         ("a b c.txt", {"find": " "}, "abc.txt"),
+        ("Trip (1).jpg", {"find": "(1)"}, "Trip.jpg"),
+        ("Copy of trip.jpg", {"find": "Copy of"}, "trip.jpg"),
+        ("trip .jpg", {"find": "(1)"}, None),
+        ("trip-.jpg", {"find": "-", "replace": " "}, "trip .jpg"),
         ("x.jpg.txt", {"find": ".txt", "replace": ".md"}, None),
         ("report.pdf", {"prefix": "2024 "}, "2024 report.pdf"),
         ("report.tar.gz", {"suffix": " old"}, "report old.tar.gz"),

@@ -65,3 +65,36 @@ def test_what_was_made_just_now_has_no_date_and_is_left_and_told(album: Desk) ->
 def test_a_type_is_still_what_sorting_is_by_where_nothing_is_said(album: Desk) -> None:
     done = album.run(SORT, source=["beach.jpg", "letter.txt"])
     assert [move["to"] for move in done.data["moved"]] == ["Images/beach.jpg", "Documents/letter.txt"]
+
+
+@pytest.fixture
+def named(desk: Desk) -> Desk:
+    for name in ("Smith 2018.pdf", "scan 2023-02-14.jpg", "20230301.jpg", "14.02.2019.txt", "from 2019 to 2020.txt"):
+        desk.write(name, name, at="2025-01-01T00:00")
+    desk.write("notes 12345.md", "n", at="2025-01-01T00:00")
+    desk.scan()
+    return desk
+
+
+def test_the_year_that_a_name_says_counts_whenever_the_file_was_changed(named: Desk) -> None:
+    assert sort(named, "name_year") == {
+        "14.02.2019.txt": "2019/14.02.2019.txt",
+        "20230301.jpg": "2023/20230301.jpg",
+        "Smith 2018.pdf": "2018/Smith 2018.pdf",
+        "scan 2023-02-14.jpg": "2023/scan 2023-02-14.jpg",
+    }
+
+
+def test_the_month_that_a_name_says_counts_where_it_says_one(named: Desk) -> None:
+    assert {*sort(named, "name_month").values()} == {
+        "2019-02/14.02.2019.txt",
+        "2023-02/scan 2023-02-14.jpg",
+        "2023-03/20230301.jpg",
+    }
+
+
+def test_a_name_that_says_no_year_or_several_is_left_and_told(named: Desk) -> None:
+    assert named.run(SORT, source=named.listed(), by="name_year").warnings == (
+        "from 2019 to 2020.txt has no single year in its name and was left where it is.",
+        "notes 12345.md has no single year in its name and was left where it is.",
+    )

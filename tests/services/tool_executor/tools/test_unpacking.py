@@ -275,3 +275,21 @@ def test_a_call_that_nobody_waits_for_stops(holding: Holding) -> None:
         desk.check = wanted.check
     with pytest.raises(Unwanted):
         desk.run(UNPACK, path="a.zip")
+
+
+def test_straight_into_a_folder_all_goes_among_what_is_there(holding: Holding) -> None:
+    desk = holding(zipped(("old.txt", b"new"), ("s/y.txt", b"y"))).files("Docs/old.txt", "Docs/s/x")
+    told = desk.run(UNPACK, path="a.zip", target="Docs", straight=True).data
+    desk.commit()
+    assert (told["target"], told["created"]) == ("Docs", ["Docs/old (2).txt", "Docs/s/y.txt"])
+    assert (desk.root / "Docs/old.txt").read_text() == "Docs/old.txt"
+
+
+def test_straight_without_a_target_is_beside_the_archive(holding: Holding) -> None:
+    desk = holding(zipped(("a/x.txt", b"x"), ("a/s/y.txt", b"y")))
+    assert desk.run(UNPACK, path="a.zip", straight=True).data["created"] == ["x.txt", "s/y.txt"]
+
+
+def test_a_folder_of_the_archive_that_is_a_file_there_refuses_the_whole(holding: Holding) -> None:
+    with pytest.raises(BadArchive, match="Docs/s is a folder in it"):
+        holding(zipped(("s/y.txt", b"y"))).files("Docs/s").run(UNPACK, path="a.zip", target="Docs", straight=True)
