@@ -19,10 +19,17 @@ class Exchange(Value):
 
     text: str
     answer: str
+    wish: str | None = None
+    """What the replies to questions have made of the text, where they did."""
     reason: str | None = None
     """That of its end, where there was one."""
     shown: tuple[str, ...] = ()
     """The files that it has named, in their order; none where it has changed them, or named too many to remember."""
+
+    @property
+    def about(self) -> str:
+        """What it came to be about: what was dropped on the way does not return."""
+        return self.wish or self.text
 
 
 class Task(Value):
@@ -93,6 +100,8 @@ class PlanApproved(Event):
     undo: bool = False
     """The person wants the last change undone, which is a rollback and no plan."""
     usage: Usage = Usage()
+    wish: str | None = None
+    """What replies have made of the request, where they did."""
 
 
 @event("suma.plan.rejected.v1", COMMITTEE_DECISIONS)

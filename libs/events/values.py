@@ -153,6 +153,8 @@ class DiffEntry(Value):
     kind: str = "file"
     size: int = 0
     reason: str = ""
+    files: int = 0
+    """How many a folder holds that goes, or moves, with it."""
 
 
 class Diff(Value):

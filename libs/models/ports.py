@@ -41,6 +41,8 @@ class Drafted:
 
     plan: Plan
     usage: Usage = FREE
+    wish: str = ""
+    """What replies have made of the request, where they did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Answered:
     text: str
     why: Why = Why.ANSWER
     usage: Usage = FREE
+    wish: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ luego
 """
 COURTESY = """
 please, thanks, thank you, all, all of them, then, now, bitte, danke, alle, alles, dann, mal, jetzt, gracias, por favor,
-todo, todos
+todo, todos, just that, only that, that's all, that is all, nothing else, nur das, sonst nichts, das ist alles,
+das reicht, sólo eso, solo eso, nada más, eso es todo
 """
 """What may stand beside either, and changes nothing about it."""
 EVERYWHERE = ("everywhere", "überall")

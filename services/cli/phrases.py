@@ -49,6 +49,7 @@ CONFLICT: Phrases = {
 }
 SAME: Phrases = {"en": "same as {keep}", "de": "gleich wie {keep}", "es": "igual que {keep}"}
 PACKS: Phrases = {"en": "holds {files}: {of}", "de": "darin {files}: {of}", "es": "contiene {files}: {of}"}
+FOLDER: Phrases = {"en": "a folder with {files}", "de": "ein Ordner mit {files}", "es": "una carpeta con {files}"}
 FILES: Mapping[Language, tuple[str, str]] = {
     "en": ("file", "files"),
     "de": ("Datei", "Dateien"),

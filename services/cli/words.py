@@ -66,7 +66,7 @@ def change(entry: Mapping[str, Any], language: Language = "en") -> str:
         case {"change": "created", "source": str(source)}:
             return f"{sign} {path}{ending} ({phrases.COPY[language].format(source=line(source))})"
         case {"source": str(source)}:
-            return f"{sign} {line(source)} → {path}{ending}"
+            return f"{sign} {line(source)}{ending} → {path}{ending}{_known(entry, language)}"
         case _:
             return f"{sign} {path}{ending}{_known(entry, language)}"
 
@@ -75,18 +75,20 @@ def _known(entry: Mapping[str, Any], language: Language) -> str:
     """Of a duplicate that goes, which one stays; of a new archive, what is in it."""
     if "same_as" in entry:
         return f" ({phrases.SAME[language].format(keep=line(entry['same_as']))})"
+    if entry.get("files"):
+        return f" ({phrases.FOLDER[language].format(files=_files(int(entry['files']), language))})"
     return f" ({_packed(entry['packs'], language)})" if "packs" in entry else ""
 
 
 def _packed(packs: Mapping[str, Any], language: Language) -> str:
-    one, many = phrases.FILES[language]
-    number = int(packs["files"])
     names = [phrases.ALL_HERE[language] if path == "." else line(path) for path in packs["of"]]
     more = [phrases.AND_MORE[language].format(n=packs["more"])] if packs["more"] else []
-    told = phrases.PACKS[language].format(
-        files=f"{number} {one if number == 1 else many}", of=", ".join((*names, *more))
-    )
+    told = phrases.PACKS[language].format(files=_files(int(packs["files"]), language), of=", ".join((*names, *more)))
     return told.removesuffix(": ")
+
+
+def _files(number: int, language: Language) -> str:
+    return count(number, *phrases.FILES[language])
 
 
 def _spelled(letter: str) -> str:

@@ -17,6 +17,7 @@ class Deliberation(Value):
     turn_id: str
     round: int
     task: Task
+    wish: str | None = None
     plan: Plan | None = None
     reviews: tuple[Review, ...] = ()
     usage: Usage = Usage()

@@ -36,6 +36,8 @@ PLAN, REVIEW, RESOLVE = "plan", "review", "resolve"
 GROUP = "committee_worker"
 ANSWER_MOST = 40_000
 """Characters of an answer that needs no plan."""
+WISH_MOST = 2000
+"""Characters of a request as its replies have made it."""
 
 
 class Handlers:
@@ -66,6 +68,8 @@ class Handlers:
 
     async def planned(self, held: Held, outcome: PlannerOutcome) -> Changeset:
         cause, case = Cause.held(held), of(held).spent(outcome.usage)
+        if isinstance(outcome, Drafted | Answered) and outcome.wish:
+            case = case.model_copy(update={"wish": outcome.wish[:WISH_MOST]})
         match outcome:
             case Drafted(plan=plan):
                 return await self._weigh(cause, case, _named(plan, cause))
@@ -226,6 +230,7 @@ def _approved(case: Deliberation, plan: Plan, *, committee: bool, answer: str | 
         committee=committee,
         answer=answer,
         usage=case.usage,
+        wish=case.wish,
     )
 
 

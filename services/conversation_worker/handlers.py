@@ -104,6 +104,7 @@ class Handlers:
         async def decide(scene: Scene) -> None:
             if self._expected(scene, plan):
                 turns.thought(self._office, scene, plan.usage)
+                scene.set_turn(wish=plan.wish or scene.turn.wish)
                 await self._planned(scene, plan)
 
         def otherwise(scene: Scene, refused: Ending) -> None:

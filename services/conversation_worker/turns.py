@@ -184,7 +184,8 @@ def complete(office: Office, scene: Scene, text: str, usage: Usage | None = None
 def _remember(scene: Scene, answer: str, reason: str | None) -> None:
     """Put the turn to the session's working memory."""
     shown, steps = naming.named(scene.turn.settled, scene.talk.steps), scene.talk.steps
-    told = Exchange(text=scene.turn.letter.text[:2000], answer=answer[:2000], reason=reason, shown=shown)
+    text, wish = scene.turn.letter.text[:2000], scene.turn.wish
+    told = Exchange(text=text, answer=answer[:2000], wish=wish, reason=reason, shown=shown)
     scene.set_session(history=naming.remembered(scene.session.history, told, talked=not steps))
 
 

@@ -91,6 +91,8 @@ class Turn(Value):
     replies: tuple[str, ...] = ()
     """The answers to the questions before that one."""
     skill: str | None = None
+    wish: str | None = None
+    """What the replies have made of the letter's text."""
     plan: Plan | None = None
     committee: bool = True
     revision: str = ""

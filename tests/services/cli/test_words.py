@@ -52,6 +52,14 @@ def test_a_move_is_shown_from_where_to_where() -> None:
     )
 
 
+def test_a_folder_that_moves_or_goes_says_so_with_all_its_files() -> None:
+    moved = {"change": "moved", "path": "Bills 2024", "source": "Bills", "kind": "directory", "files": 6}
+    assert words.change(moved) == "> Bills/ → Bills 2024/ (a folder with 6 files)"
+    assert words.change({**moved, "change": "deleted", "source": None, "files": 1}, "de") == (
+        "- Bills 2024/ (ein Ordner mit 1 Datei)"
+    )
+
+
 def test_a_copy_is_shown_as_what_it_makes_and_what_that_is_of() -> None:
     assert words.change({"change": "created", "path": "Safe/a.mp3", "source": "a.mp3", "kind": "file"}) == (
         "+ Safe/a.mp3 (a copy of a.mp3)"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from libs.database import Dsns
-from libs.events import PlanRequested
+from libs.events import ClarificationRequested, PlanRequested
 from libs.events.committee import Exchange
 from libs.events.values import Hitl
+from libs.models.ports import Drafted, Unclear
 from tests.house import House, house, mind, plan
 
 LOOK = plan(("manage-files.list", {"path": ".", "include": ["*.tmp"], "recursive": True}))
@@ -67,6 +68,18 @@ async def test_a_turn_that_came_to_nothing_is_remembered_with_its_reason(home: D
         (told,) = await left_by(at, "lost")
         assert told.reason == "OUT_OF_REPLIES"
         assert told.answer
+
+
+async def test_it_is_remembered_as_what_the_replies_made_of_it(home: Dsns, tmp_path: Path) -> None:
+    heard = (Unclear("Which?"), Drafted(LOOK, wish="find the tmp files"), LOOK)
+    async with house(home, tmp_path, model=mind(*heard)) as at:
+        turn = await at.say("find them", session="s", root=at.folder("a.tmp"), hitl=Hitl.BYPASS)
+        await at.until(ClarificationRequested, session="s")
+        await at.say("the tmp files", session="s")
+        await at.ended(turn, session="s")
+        await at.ended(await at.say("look", session="s"), session="s")
+        asked = [event.task for event in await at.logged("s") if isinstance(event, PlanRequested)]
+        assert [(each.text, each.about) for each in asked[-1].history] == [("find them", "find the tmp files")]
 
 
 async def test_a_step_that_failed_gives_the_reason_of_its_turn(home: Dsns, tmp_path: Path) -> None:
