@@ -7,7 +7,7 @@ not there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from libs.workspace.tree import Attrs, Tree
@@ -27,6 +27,8 @@ class Entry:
     size: int
     reason: str = ""
     items: int = 1
+    files: int = 0
+    """What a folder holds that goes, or moves, with it, at any depth."""
 
 
 @dataclass(frozen=True)
@@ -116,12 +118,15 @@ def _entries(stage: Staged, change: Net, reasons: Mapping[int, str]) -> Iterator
     for node in change.removed:
         held = [stage.origins[below].attrs for below in below_removed(change, node)]
         size = sum(attrs["size"] for attrs in held if attrs["kind"] == "file")
-        kind = held[0]["kind"]
-        yield Entry("deleted", stage.base_path(node), None, kind, size, reasons.get(node, ""), len(held))
+        kind, files = held[0]["kind"], sum(attrs["kind"] == "file" for attrs in held)
+        reason = reasons.get(node, "")
+        yield Entry("deleted", stage.base_path(node), None, kind, size, reason, len(held), _of_folder(kind, files))
     for node in change.created:
         yield _entry("created", tree.path(node), _copied(stage, node), tree.attrs(node), reasons.get(node, ""))
     for node in change.moved:
-        yield _entry("moved", tree.path(node), stage.base_path(node), tree.attrs(node), reasons.get(node, ""))
+        moved = _entry("moved", tree.path(node), stage.base_path(node), tree.attrs(node), reasons.get(node, ""))
+        files = sum(tree.attrs(below)["kind"] == "file" for below in tree.beneath(node))
+        yield replace(moved, files=_of_folder(moved.kind, files))
     for node in change.edited:
         yield _entry("changed", tree.path(node), None, tree.attrs(node), reasons.get(node, ""))
 
@@ -144,6 +149,10 @@ def _copied(stage: Staged, node: int) -> str | None:
 def _entry(change: str, path: str, source: str | None, attrs: Attrs, reason: str) -> Entry:
     size = attrs["size"] if attrs["kind"] == "file" else 0
     return Entry(change, path, source, attrs["kind"], size, reason)
+
+
+def _of_folder(kind: str, files: int) -> int:
+    return files if kind == "directory" else 0
 
 
 def _gone(stage: Staged, node: int) -> bool:

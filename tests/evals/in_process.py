@@ -81,7 +81,8 @@ class Session:
         outcome, said = await turn.run()
         self.asking = task if outcome is Outcome.ASKS else None
         if self.asking is None:
-            last = Exchange(text=task.text[:2000], answer=said[:2000], reason=turn.reason, shown=turn.shown)
+            text, wish = task.text[:2000], turn.wish[:2000] or None
+            last = Exchange(text=text, answer=said[:2000], wish=wish, reason=turn.reason, shown=turn.shown)
             self.history = [*naming.remembered(self.history, last, talked=not turn.ran)]
         return Did(outcome, self.root, before, trees.seen(self.root), tuple(turn.ran), said)
 
@@ -112,6 +113,7 @@ class _Turn:
         self._contents = Contents(house.embedder, Settings())
         self._observed: list[Observation] = []
         self.ran: list[Ran] = []
+        self.wish = ""
 
     @property
     def reason(self) -> str | None:
@@ -130,11 +132,13 @@ class _Turn:
             match await self._house.model.plan(self._seen(), self._house.skills.tools):
                 case Unclear(question=question):
                     return Outcome.ASKS, question
-                case Answered(text=text, why=why):
+                case Answered(text=text, why=why, wish=wish):
+                    self.wish = wish or self.wish
                     if self.ran:
                         break
                     return (Outcome.DECLINES if why in DECLINED else Outcome.TALKS), text
-                case Drafted(plan=plan):
+                case Drafted(plan=plan, wish=wish):
+                    self.wish = wish
                     agreed, reason = await self._agreed(plan)
                     if agreed is None:
                         return Outcome.DECLINES, reason
@@ -202,6 +206,7 @@ class _Turn:
                 args["top_k"],
                 within=args["path"],
                 exclude=args.get("exclude", ()),
+                among=args.get("among", ()),
             )
             return told(found, stale), f"{len(found.matches)} files match."
         if tool.method not in PRIMITIVES:

@@ -203,6 +203,11 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "de": "{files} ({bytes}) nach {target} entpackt.",
         "es": "Descomprimí {files} ({bytes}) en {target}.",
     },
+    "unpacked_here": {
+        "en": "Unpacked {files} ({bytes}) right here.",
+        "de": "{files} ({bytes}) direkt hierher entpackt.",
+        "es": "Descomprimí {files} ({bytes}) aquí mismo.",
+    },
     "parsed": {
         "en": "It is {format} with {rows}.",
         "de": "Es ist {format} mit {rows}.",
@@ -615,7 +620,8 @@ def _contained(say: Speaker, data: Data) -> list[str]:
 
 def _unpacked(say: Speaker, data: Data) -> list[str]:
     files, size = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
-    return [say.say("unpacked", files=files, bytes=size, target=say.name(data.get("target", "")))]
+    target = str(data.get("target", ""))
+    return [say.say("unpacked_here" if target == "." else "unpacked", files=files, bytes=size, target=say.name(target))]
 
 
 def _parsed(say: Speaker, data: Data) -> list[str]:

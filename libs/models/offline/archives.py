@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from libs.models.offline.clauses import Clause, Item, Name, Named
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word
 
+UNPACKS = re.compile(
+    r"unzip|unpack|unpakc|extract|untar|entpack|auspack|entzip|pack\w*\s.*\baus\b|descomprim|extra[ei]|desempaq|desz[ií]p",
+    re.IGNORECASE,
+)
+STRAIGHT = re.compile(
+    r"(?:\s*,?\s*\b(?:and|und|y|but|aber|pero))?\s*,?\s*\b(?:(?:directly|unmittelbar|directamente|aqu[ií]\s+mismo)(?!\w)"
+    r"|(?:straight|right)(?=\s+(?:in|into|inside|to|there|here)\b)"
+    r"|direkt(?=\s+(?:in|nach|ins|dort|hier|hinein|rein|dahin|da)\b|\W*$)"
+    r"|(?:(?:with)?(?:no|out)(?:\s+an?[yo]?)?|not?\s+(?:in(?:to)?\s+)?an?|don['’]?t\s+(?:make|create)\s+an?|ohne(?:\s+einen)?|kein(?:en)?"
+    r"|nicht\s+in\s+einen|sin(?:\s+una?)?|no\s+en\s+una|sin\s+crear(?:\s+una)?)\s+(?:new\s+|extra\s+|separate\s+|own\s+|additional\s+"
+    r"|neuen\s+|extra\s+|eigenen\s+|zusätzlichen\s+|otra\s+|nueva\s+)?(?:sub-?folders?|folders?|(?:Unter)?ordner|(?:sub)?carpetas?)"
+    r"(?:\s+(?:nueva|propia|aparte|extra))?)",
+    re.IGNORECASE,
+)
 ENDINGS = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".rar", ".7z", ".gz")
-NOUNS = listed("zip archive archiv tarball tar zipdatei comprimido archivo_comprimido")
+NOUNS = listed("zip archive archiv tarball tar zipdatei zip_datei comprimido archivo_comprimido")
 BEFORE_A_NAME = listed("into to in as named called namens a en llamado als")
 AS = listed("as als como")
 ONE = listed("a an one single ein einem eine einen un")
+
+
+def straight(text: str) -> bool:
+    """Shall it come out right where it is said, into no folder of its own: "directly into raw", "ohne Unterordner"?"""
+    return STRAIGHT.search(text) is not None and UNPACKS.search(text) is not None
+
+
+def without_straight(text: str) -> str:
+    """The text without that, in its old length."""
+    return STRAIGHT.sub(lambda found: " " * len(found.group()), text) if straight(text) else text
 
 
 def is_archive(name: str) -> bool:

@@ -22,6 +22,9 @@ ACTIONS = listed(
 KINDS = (*CATEGORIES, *FAMILIES)
 """The kinds of files that have a word of their own."""
 
+JUNK = listed("empty tempfiles litterfiles lockfiles")
+"""Each of these is one sort of what people clear away: joined, they are never one sort that is all of them."""
+
 AND = frozenset(("and", "adn", "nad", "und", "y", "e", "plus", "also", "sowie", "ademas"))
 BUT = frozenset(("but", "aber", "pero", "sondern", "sino"))
 OR = frozenset(("or", "oder", "o", "nor", "noch", "ni"))

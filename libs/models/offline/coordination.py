@@ -13,16 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named
+from libs.models.offline.clauses import ACTIONS, JUNK, KINDS, Clause, Item, Measure, Mood, Name, Named
 from libs.models.offline.numerals import ARTICLES
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
-DEEDS = listed("remove move copy list find")
+DEEDS = listed("remove move copy list find clean")
 """What may be done twice over: two archives would be something else than one."""
 TOWARDS = listed("to into onto nach in en a al im ins from aus de")
-JUNK = listed("empty tempfiles litterfiles")
-"""Each of these is one sort of what people clear away: joined, they are never one sort that is all of them."""
 NOUNS = listed("file folder") | {*KINDS}
 PLAIN = listed("here all recursive empty") | NOUNS
 LED = listed("the these those los las el la esos esas") | ARTICLES
@@ -55,6 +53,10 @@ class Part:
         return frozenset(told)
 
     @property
+    def junk(self) -> bool:
+        return not JUNK.isdisjoint(self.bounds | self.kinds)
+
+    @property
     def noun(self) -> Word | None:
         return next((word for word in self.words if NOUNS & {*word.concepts} or _ending(word)), None)
 
@@ -82,14 +84,14 @@ class Part:
 def apart(clause: Clause) -> list[Clause]:
     """The clause once for each part of its list where each picks files of its own, else as it is."""
     deeds = [item for item in clause.items if isinstance(item, Word) and not ACTIONS.isdisjoint(item.concepts)]
-    groups = clause.groups(clause.items)
+    groups = [group for group in clause.groups(clause.items) if not all(map(_of_the_deed, group))]
     if clause.mood is not Mood.DO or len(groups) < 2 or len({*deeds}) != 1 or DEEDS.isdisjoint(deeds[0].concepts):
         return [clause]
     before, groups[0] = _place_first(groups[0], deeds[0])
     groups[-1], after = _place_last(groups[-1])
     parts = [Part(tuple(item for item in group if item not in deeds)) for group in groups]
     either = any(part.items and part.items[0].start in clause.ors for part in parts)
-    if not _differ(parts, either=either):
+    if not _differ(parts, either=either) or ("clean" in deeds[0].concepts and not all(part.junk for part in parts)):
         return [clause]
     shared = (*before, *deeds, *after)
     told = [(*part.items, *(() if part.noun else (_files(part),))) for part in parts]
@@ -101,6 +103,13 @@ def apart(clause: Clause) -> list[Clause]:
     ]
 
 
+def _of_the_deed(item: Item) -> bool:
+    """ "(The empty files and the temporary ones:) clear them away": the deed, and what points back to the list."""
+    if isinstance(item, Named | Measure) or item.unknown:
+        return False
+    return {*item.concepts} <= ACTIONS | {"here"}
+
+
 def _files(part: Part) -> Word:
     end = part.items[-1].end
     return Word("files", "files", end, end, concepts=("file",))
@@ -108,11 +117,11 @@ def _files(part: Part) -> Word:
 
 def _differ(parts: Sequence[Part], *, either: bool) -> bool:
     """Is each part of the list told by itself, and not all of them by what one list could show?"""
-    if not all(part.known and (part.kinds or part.bounds - {"folder"}) for part in parts):
+    junk = all(part.junk for part in parts)
+    if not all(junk or (part.known and (part.kinds or part.bounds - {"folder"})) for part in parts):
         return False
     if len({part.bounds for part in parts}) == 1:
         return False
-    junk = all(JUNK & (part.bounds | part.kinds) for part in parts)
     bare = [part for part in parts if part.noun is None]
     if bare:
         return junk or all(part.bounds and (either or part.led_by(ONES)) for part in bare)

@@ -16,6 +16,7 @@ from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, M
 from libs.models.offline.ground import Ground
 from libs.models.offline.grouping import UNITS
 from libs.models.offline.moods import selects
+from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.quantities import told_by
@@ -47,6 +48,15 @@ SPARES = re.compile(
     r"|(?:donde|como)\s+est[aá]n?))?$",
     re.IGNORECASE | re.DOTALL,
 )
+STAYS = re.compile(
+    r"^(?P<what>.+?)\s+(?:(?:should\s+)?stays?|(?:sollen\s+)?bleib(?:en|t)|(?:que\s+)?se\s+qued[ae]n?|nicht|no)"
+    r"(?:\s+(?:put|there|da|dort|ahí|(?:just\s+)?where\s+(?:they|it)\s+(?:are|is)|wo\s+(?:sie|es)\s+(?:sind|ist)|donde\s+est[aá]n?))?$",
+    re.IGNORECASE | re.DOTALL,
+)
+NOTHING_ELSE = re.compile(
+    r"\W+(?:(?:and\s+)?nothing\s+(?:else|more)|(?:und\s+)?(?:sonst\s+nichts|nichts\s+(?:weiter|anderes))|(?:y\s+)?nada\s+m[aá]s)\W*$",
+    re.IGNORECASE,
+)
 GOES = re.compile(
     r"^(?:put\s+(?:them|it|those)\s+|tu\s+sie\s+)?(?:into|to|nach|in\s+den\s+ordner|a\s+la\s+carpeta|a)\s+"
     r"(?:the\s+folder\s+)?(?P<what>\S.*)$",
@@ -59,10 +69,13 @@ LIES = re.compile(
     re.IGNORECASE,
 )
 CALLED = re.compile(
-    r"^(?:please\s+)?(?:(?:call|name)\s+(?:it|them|the\s+\w+)|(?:it|they|the\s+\w+)\s+(?:should|shall|must|has\s+to)\s+be\s+(?:called|named)"
+    r"^(?:please\s+)?(?:(?:call|name)\s+(?:it|them|the\s+(?:new\s+)?\w+)"
+    r"|(?:it|they|the\s+(?:new\s+)?\w+)\s+(?:should|shall|must|has\s+to)\s+be\s+(?:(?:just|only|simply)\s+)?(?:called|named)"
+    r"|(?:the\s+(?:new\s+)?folder(?:['’]s\s+name)?|der\s+(?:neue\s+)?ordner|la\s+carpeta(?:\s+nueva)?)\s+"
+    r"(?:is(?:\s+called)?|ist|hei(?:ß|ss)t|es|se\s+llama)\s+(?:just|only|simply|nur|einfach|bloß|solo|sólo|simplemente)"
     r"|(?:the\s+)?(?:new\s+)?name(?:\s+(?:is|should\s+be)|:)|named|called|(?:que|q)\s+se\s+llamen?|ll[aá]mal[oa]s?|(?:el\s+)?nombre(?:\s+es|:)"
     r"|llamad[oa]s?|(?:be)?nenne?(?:n\s+sie)?\s+(?:es|ihn|sie|das)|(?:der\s+)?name(?:\s+(?:ist|soll)|:)|namens)\s+(?P<what>\S.*)$"
-    r"|^(?:es|er|sie|das|d(?:ie|er|as)\s+\w+)\s+soll(?:te|en)?\s+(?P<what2>\S.*?)\s+heißen$",
+    r"|^(?:es|er|sie|das|d(?:ie|er|as)\s+(?:neue\s+)?\w+)\s+soll(?:te|en)?\s+(?P<what2>\S.*?)\s+heißen$",
     re.IGNORECASE,
 )
 """ "Call it b.zip", "que se llame b.zip", "es soll b.zip heißen"."""
@@ -73,7 +86,7 @@ SUBFOLDERS = re.compile(r"\bsub-?folders?\b|\bunterordnern?\b|\bsubcarpetas\b", 
 def bare(text: str) -> str:
     """Without what only leads up to it."""
     led = LEADS.match(text)
-    return TAILS.sub("", text[led.end() if led else 0 :].strip(" .!")) or text
+    return TAILS.sub("", NOTHING_ELSE.sub("", text[led.end() if led else 0 :].strip(" .!"))) or text
 
 
 def instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | None:
@@ -87,7 +100,7 @@ def instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | 
         return swapped
     if CALLED.match(named := _the_name(said, ground)) is not None:
         return called(before, named, ground)
-    spares = SPARES.match(said) is not None
+    spares = SPARES.match(said) is not None or STAYS.match(said) is not None
     if any(one.acts and one.mood is Mood.DO for one in reading.clauses) and not (_stays(reading) or spares):
         return None
     return _put_right(before, clause, reading, ground)
@@ -96,7 +109,7 @@ def instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | 
 def _put_right(before: Reading, clause: Clause, reading: Reading, ground: Ground) -> str | None:
     said, language = reading.text, before.language
     request = before.text.rstrip(" .!?")
-    if (found := SPARES.match(said)) and not _stays(reading):
+    if (found := SPARES.match(said) or STAYS.match(said)) and not _stays(reading):
         return f"{request}, {BUT_NOT[language].format(what=found['what'])}"
     if any(one.says("recursive") for one in reading.clauses) or SUBFOLDERS.search(said):
         return None if _chooses(reading) else f"{request} {BELOW[language]}"
@@ -120,18 +133,39 @@ def called(before: Reading, text: str, ground: Ground) -> str | None:
     """With the new name in place of the one that was made of the request, or as its first."""
     found = CALLED.match(_the_name(bare(text), ground))
     clause = next((one for one in before.clauses if one.mood is Mood.DO and one.says(*MAKES)), None)
-    if found is None or clause is None:
+    said = (found["what"] or found["what2"]) if found else _a_name(bare(text), ground)
+    if said is None or clause is None or not (found or (clause.says("rename") and len(clause.names) > 1)):
         return None
-    new = _quoted(found["what"] or found["what2"])
+    what, but_not = _and_spares(said, before.language)
+    new = _quoted(what)
     ends: Sequence[Item] = [place.item for place in places(clause, ground) if place.target]
     ends = ends or [one for one in clause.names if clause.says("pack") and is_archive(one.text)]
     ends = ends or ([*clause.names][-1:] if clause.says("create") or len(clause.names) > 1 else [])
     if ends:
-        return f"{before.text[: ends[-1].start]}{new}{before.text[ends[-1].end :]}"
+        return f"{before.text[: ends[-1].start]}{new}{before.text[ends[-1].end :]}{but_not}"
     if clause.says("rename"):
         return None
     end = clause.items[-1].end
-    return f"{before.text[:end]} {NAME[before.language].format(what=new)}{before.text[end:]}"
+    return f"{before.text[:end]} {NAME[before.language].format(what=new)}{before.text[end:]}{but_not}"
+
+
+def _and_spares(what: str, language: Language) -> tuple[str, str]:
+    """The name alone, and what shall not go with it: "Old prices, and the 2024 ones stay where they are"."""
+    what = re.sub(r"^(?:just|only|simply|nur|einfach|bloß|s[oó]lo|simplemente)\s+(?=\S)", "", what)
+    for joint in re.finditer(r"\s*,?\s+(?:and|but|und|aber|y|pero)\s+", what):
+        if left := STAYS.match(what[joint.end() :]) or SPARES.match(what[joint.end() :]):
+            return what[: joint.start()], f", {BUT_NOT[language].format(what=left['what'])}"
+    return what, ""
+
+
+def _a_name(said: str, ground: Ground) -> str | None:
+    """A bare name of what is not there."""
+    items = [item for clause in read(said, ground.spoken).clauses for item in clause.items]
+    names = all(
+        item.unknown and item.text[:1].isupper() if isinstance(item, Word) else file_like(item) for item in items
+    )
+    there = ground.has(said) is not None or any(ground.anywhere(word) for word in said.split())
+    return said if items and names and not there else None
 
 
 def _the_name(said: str, ground: Ground) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from libs.models.offline import numerals, telling
-from libs.models.offline.clauses import ACTIONS, KINDS
+from libs.models.offline.clauses import ACTIONS, JUNK, KINDS
 from libs.models.offline.frames import talk, wishes
 from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.pronouns import PRONOUNS, points_back
@@ -55,10 +55,25 @@ VERB_SECOND = re.compile(
 """ "Abgesehen vom Mietvertrag sollen alle PDFs …": what is left out ends where the verb stands."""
 SO = re.compile(
     r"(?:(?<=[.!?\n])|^)(?P<story>[^.!?\n\x1e]*?)\s*,?\s+(?:so|therefore|deshalb|daher|darum|as[ií]\s+que|por\s+eso)\s*,?\s+"
-    r"(?=(?:please|kindly|can\s+you|could\s+you|would\s+you|will\s+you|I['’]d\s+like|I\s+would\s+like|ich\s+(?:hätte|möchte)|quisiera|quiero|bitte|kannst|könnte\w*|würde\w*|por\s+favor|puedes?|podr[ií]as?)\b)",
+    r"(?=(?:please|kindly|can\s+you|could\s+you|would\s+you|will\s+you|I['’]d\s+like|I\s+would\s+like|ich\s+(?:hätte|möchte)|quisiera|quiero|bitte|kannst|könnte\w*|würde\w*|por\s+favor|puedes?|podr[ií]as?"
+    r"|\w+en\s+Sie|lösche?|delete|remove|borr[ae]|elimin[ae])\b)",
     re.IGNORECASE,
 )
 """ "I'm going there tomorrow, so please …": why, and then the wish."""
+PURPOSE = re.compile(
+    r"\s*,?\s+(?:(?:for|für|para)\s+(?:the|my|our|a|an|die|den|das|mein\w*|unser\w*|el|la|los|las|mis?|nuestr\w+|una?)\s+"
+    r"(?P<who>[^\W\d_]+(?:\s+[^\W\d_]+)?)|(?:que|pues)\s+(?:se|me|nos|le|les)\s+l[oae]s?\s+[^.,;!?\n]+)(?=\s*(?:[.,;!?\n]|$))",
+    re.IGNORECASE,
+)
+""" "Zip it for my supervisor", "zipea X, que se la mando a los novios": who gets it chooses no file."""
+NEEDED_FOR = re.compile(
+    r"(?:(?<=[.!?;,\n])|\s[–-])\s*(?:(?:and|und|y)\s+)?(?:(?:I|we)(?:['’]ll|\s+will)?\s+(?:need|want)\s+(?:it|them|this|these|that)\s+for"
+    r"|(?:ich|wir)\s+brauchen?\s+(?:es|sie|das|die|ihn|diese)\s+(?:für|zum|zur|beim?)|l[oae]s?\s+(?:necesito|quiero|necesitamos)\s+para"
+    r"|(?:me|nos)\s+l[oae]s?\s+(?:pide|piden|pidi[oó]|pidieron|exige|exigen))"
+    r"\s[^.!?\n]*",
+    re.IGNORECASE,
+)
+""" "… I need them for the council inspector": why it is asked."""
 LEADING = re.compile(r"^(\s*(?:please\s+)?(\w+)\s*):(?=[^\n:]+$)", re.IGNORECASE)
 """ "Rename: a => b": a deed, and what it is to be done to."""
 SENTENCE = re.compile(r"[^.;:!?\n\x1e]+")
@@ -67,7 +82,7 @@ SEGMENT = re.compile(
     r"|(?<!\bare\s)(?<!\bis\s)(?<!\bwere\s)(?<!\bwas\s)so(?!\s+(?:über|im|mit|sehr|viel|alt)\b))\s).)+",
     re.IGNORECASE | re.DOTALL,
 )
-LIMITS = listed("except untouched only file folder duplicate recursive type wellknown")
+LIMITS = listed("except untouched only file folder duplicate empty recursive type wellknown")
 """Concepts that may narrow a request, or forbid a part of it, wherever they stand."""
 CHOOSES = listed("age size empty date newest oldest largest smallest all keep")
 """Concepts that choose files where a pronoun stands for these."""
@@ -102,6 +117,8 @@ def parted(text: str, known: Sequence[str], language: Language) -> tuple[str, li
     text = VERB_SECOND.sub(lambda found: f"{found[1]},", text)
     tokens = words_of(tuple(known))
     text = SO.sub(lambda found: _reasonless(found, tokens), text)
+    text = PURPOSE.sub(lambda found: " " * len(found.group()) if _nobody_here(found, tokens) else found.group(), text)
+    text = without_needs(text)
     text = LEADING.sub(_without_colon, text)
     text = text.replace("=>", "to").replace("->", "to")
     for start, end in wishes(text):
@@ -122,12 +139,24 @@ def parted(text: str, known: Sequence[str], language: Language) -> tuple[str, li
 def _reasonless(found: re.Match[str], tokens: frozenset[str]) -> str:
     """Without the story that a wish is drawn from, where that says all of it by name."""
     read, rest = words(found["story"]), found.string[found.end() :]
-    told = "\0" in found["story"] or any({*word.concepts} & (LIMITS | DEEDS) or word.folded in NEEDED for word in read)
+    limits = LIMITS | (DEEDS - {"clean"})  # "I'd like to have order, so …"
+    told = "\0" in found["story"] or any({*word.concepts} & limits or word.folded in NEEDED for word in read)
     others = any(word.folded in REST for word in words(rest))
     told = told or (others and any(of_files(word, tokens) for word in read))
     return found.group() if told or not _stands_alone(rest) else " " * len(found.group())
 
 
+def without_needs(text: str) -> str:
+    """Without what it is needed for, in its old length."""
+    return NEEDED_FOR.sub(_unneeded, text)
+
+
+def _unneeded(found: re.Match[str]) -> str:
+    deeds = {concept for word in words(found.group()) for concept in word.concepts} & FAR_DEEDS
+    return found.group() if "\0" in found.group() or deeds else " " * len(found.group())
+
+
+FAR_DEEDS = listed("remove move copy rename create pack unpack organize keep untouched")
 NEEDED = listed("need needs needed brauche brauchen braucht necesito necesita important wichtig importante")
 """Who tells of these may mean what shall stay."""
 
@@ -146,13 +175,20 @@ def _none_left(found: re.Match[str]) -> str:
 
 def _told(text: str, tokens: frozenset[str], language: Language, *, framed: Sequence[Span]) -> list[Span]:
     """What stands right before a question mark tells nothing, nor what a polite frame leads to: it asks."""
-    return [
-        part.span()
-        for sentence in SENTENCE.finditer(text)
-        for part in SEGMENT.finditer(text, *sentence.span())
-        if text[part.end() : part.end() + 1] != "?"
-        if not _within(part.span(), framed) and _tells(part, tokens, language)
-    ]
+    told: list[Span] = []
+    for sentence in SENTENCE.finditer(text):
+        for part in SEGMENT.finditer(text, *sentence.span()):
+            asks = text[part.end() : part.end() + 1] == "?" or _within(part.span(), framed)
+            goes_on = bool(told) and told[-1][0] >= sentence.start() and _more_junk(part)
+            if not asks and (goes_on or _tells(part, tokens, language)):
+                told.append(part.span())
+    return told
+
+
+def _more_junk(part: re.Match[str]) -> bool:
+    """ "(There are empty files) and some odd temporary ones": one more sort of what is told of, and no deed."""
+    said = {concept for word in words(part.group()) for concept in word.concepts}
+    return bool(said & JUNK) and not said & DEEDS
 
 
 def _within(span: Span, framed: Sequence[Span]) -> bool:
@@ -194,6 +230,17 @@ def _talk(text: str, tokens: frozenset[str], language: Language, *, framed: Sequ
             goes_on = told or (goes_on and not part.group().strip())
 
 
+def _nobody_here(purpose: re.Match[str], tokens: frozenset[str]) -> bool:
+    """Of what is packed or looked for, and by no word that could choose some of it."""
+    if "\0" in purpose.group() or any(of_files(word, tokens) for word in words(purpose.group())):
+        return False
+    before = words(purpose.string[: purpose.start()])
+    said = {concept for word in before for concept in word.concepts}
+    unknown = all(word.unknown for word in words(purpose["who"])) if purpose["who"] else True
+    new = "rename" in said or {"create", "folder"} <= said
+    return unknown and bool(said & {"pack", "archives", "find", "list"}) and not new
+
+
 ASIDE = re.compile(r"\([^()]*\)")
 
 
@@ -202,7 +249,8 @@ def _beside_the_point(said: str, tokens: frozenset[str], language: Language) -> 
     read = words(said)
     if "\0" in said or not read or measures_in(said):
         return False
-    idle = all({*word.concepts} <= TELLS | {"list", "create"} and not of_files(word, tokens) for word in read)
+    known = TELLS - {"age"} | {"list", "create"}
+    idle = all({*word.concepts} <= known and not of_files(word, tokens) for word in read)
     return idle and not points_back(read, POINTERS) and not any(word.folded in CONDITIONS for word in read)
 
 

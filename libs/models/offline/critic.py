@@ -20,10 +20,11 @@ from libs.models.offline.earlier import in_full
 from libs.models.offline.filling import BOUNDS, choosing
 from libs.models.offline.goals import FORBIDS, keeps_some, wanted
 from libs.models.offline.ground import Ground, NoSuchPlace, Outside
+from libs.models.offline.owned import told_by_names
 from libs.models.offline.places import places
 from libs.models.offline.reading import read
 from libs.models.offline.scenes import Scene, bounds, sparing
-from libs.models.offline.selection import spared, told_by_year, told_in_its_folder
+from libs.models.offline.selection import spared
 from libs.retrieval.lexicon import listed
 from libs.skills import Categories, Effect, ToolDefinition, is_reference, selected, sources
 
@@ -175,7 +176,7 @@ def _asking(tool: ToolDefinition, reading: Reading, ground: Ground) -> list[Clau
     """The clauses that this change may be the answer to."""
     return [
         clause
-        for clause in wanted(reading)
+        for clause in (told_by_names(wish, ground) for wish in wanted(reading))
         if not _asked(clause).isdisjoint(ASKED_BY[tool.effect])
         or (tool.effect is Effect.MOVE and _sends(clause, ground))
     ]
@@ -190,7 +191,7 @@ def _asks_outright(clause: Clause, tool: ToolDefinition) -> bool:
 def _stated(clause: Clause, tool: ToolDefinition, reading: Reading, scene: Scene) -> dict[str, Any]:
     """The bounds of a clause and of the whole request. An order without a count leaves nothing out."""
     told = bounds(reading)
-    part = choosing(tool, told_by_year(told_in_its_folder(clause, scene.ground), scene.ground), scene)
+    part = choosing(tool, clause, scene)
     told |= part.filters
     if (empty := quantities.emptiness(part)) is not None:
         told["empty"] = empty

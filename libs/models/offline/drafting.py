@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs.events.values import Plan, Step
+from libs.models.offline import styling
 from libs.models.offline.archives import into_archive, is_archive
 from libs.models.offline.excepting import Part, inside, parts
 from libs.models.offline.filling import choosing, every_folder, fill, folders, held, new_names
@@ -73,7 +74,8 @@ class Draughtsman:
         around = replace(without_target(scene, goal), changes=goal.tool.mutates, feeds=True)
         if "base" in goal.tool.roles.values() and not _of_folders(goal, scene):
             dated = any({"date", "age"} & {*word.concepts} for word in criteria(goal.clause))
-            order = {"order": "oldest"} if dated else {}  # numbered by date
+            numbered = styling.style(goal.clause, scene.text).args.get("base")
+            order = {"order": "oldest"} if dated else {"order": "name"} if numbered else {}  # img2 before img10
             around = replace(around, node_kind="file", filters={**around.filters, **order})
         return self._put(Draft(tool, fill(tool, clause, around).args))
 

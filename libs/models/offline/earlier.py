@@ -8,16 +8,17 @@ before it, and read like any other. What those words can't tell (what a search f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from libs.events.committee import MORE_BELOW, Exchange, Task
+from libs.events.committee import DENIED, MORE_BELOW, Exchange, Task
 from libs.models.offline import corrections, mentioned, replies
 from libs.models.offline.archives import is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.corrections import BELOW
-from libs.models.offline.explaining import without_why
+from libs.models.offline.disowning import owned
+from libs.models.offline.explaining import WHY, without_why
 from libs.models.offline.ground import Ground
 from libs.models.offline.measures import number_of
 from libs.models.offline.numerals import ARTICLES as COUNTLESS
@@ -28,7 +29,7 @@ from libs.models.offline.quantities import ORDERS
 from libs.models.offline.ranges import spelled
 from libs.models.offline.reading import read
 from libs.models.offline.selection import named_words
-from libs.retrieval.lexicon import listed
+from libs.retrieval.lexicon import Language, listed
 from libs.retrieval.likeness import nearest, terms
 from libs.retrieval.words import Word, extension_of, words
 
@@ -57,34 +58,44 @@ def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
     """The request's text, written out where it leans on an earlier one, which may lean on one before it."""
     told: list[Exchange] = []
     for exchange in task.history[-LEANS_MOST:]:
-        full = _in_full(exchange.text, told, ground, now)
-        told.append(exchange.model_copy(update={"text": full}) if isinstance(full, str) else exchange)
-    full = _in_full(task.text, told, ground, now)
-    return spelled(full, ground) if isinstance(full, str) else full
+        full = _in_full(exchange.about, told, ground, now)
+        told.append(exchange.model_copy(update={"wish": full}) if isinstance(full, str) else exchange)
+    return _in_full(task.text, told, ground, now)
 
 
+PLAIN_NO = re.compile(r"^\W*(?:(?:no|nope|nah|nein|nee)\b\W*)+(?<=[,.!;:–-]\s)", re.IGNORECASE)
 LEANS_MOST = 5
 """So many requests may lean on one another."""
 
 
 def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: datetime) -> str | Lost:
-    named, text = mentioned.last(history), without_why(text)
-    text = text if named is None else replies.NONE.sub("", mentioned.AGREED.sub("", text))
+    named, text = mentioned.last(history), spelled(without_why(text), ground)
+    text = owned(text) if history else text
+    text = text if named is None else mentioned.AGREED.sub("", text)
     reading = read(text, ground.spoken, now=now)
     before = next(_requests(history, ground, now), None)
+    whole = PLAIN_NO.sub("", text) if before is not None else text
+    if whole != text and before is not None and replies.stands(own := read(whole, ground.spoken, now=now), before):
+        text, reading = whole, own
     undone = bool(history) and history[-1].reason not in DONE
     if undone and before is not None and _agrees_to(before, reading):
         return before.text
+    if undone and before is not None and (renamed := corrections.called(before, text, ground)) is not None:
+        return renamed
     if named is not None and (pointed := mentioned.by_name(reading, named.shown)) is not None:
         return pointed
     if before is not None and (counted := COUNTED.match(text)) and (more := _so_many(before, counted["n"])):
         return more
-    if before is None or not reading.clauses:
+    if before is None or not reading.clauses or WHY.match(text):
         return text
+    if AGAIN.match(text):
+        return before.text
     if (wider := WIDER.match(text)) is not None:
         return f"{before.text.rstrip(' .!?')} {wider['where']}"
     if history[-1].reason == MORE_BELOW and replies.agrees(text):
         return f"{before.text.rstrip(' .!?')} {BELOW[before.language]}"
+    if history[-1].reason == DENIED and (more := _added(before, text, ground, now)) is not None:
+        return more
     if undone and (instead := corrections.instead(before, text, ground, now)) is not None:
         return instead
     if SAME.search(text) or _says_same(reading) or _says_also(reading):
@@ -93,7 +104,8 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
         return placed
     bare = corrections.bare(text)
     if (corrected := _correction(f"no, {bare}" if undone else text, ground, now)) is not None:
-        return _instead(before, corrected.clauses[0].items, ground, text=corrected.text)
+        things = [item for clause in corrected.clauses for item in clause.items]
+        return _instead(before, things, ground, text=corrected.text)
     reading = read(bare, ground.spoken, now=now) if undone else reading
     return _with_antecedent(reading, before, ground, undone=undone)
 
@@ -117,6 +129,11 @@ WIDER = re.compile(
 """ "In all subfolders too": what was asked for before, wherever it is."""
 
 
+AGAIN = re.compile(
+    r"\W*(?:(?:and|ok|yes|please|und|ja|bitte|y|s[ií]|vale|por\s+favor)\W+)*(?:(?:try|do|versuch|mach|prueba|hazlo)\s+)?(?:(?:it|that|the\s+same|das|es)\s+)?"
+    r"(?:(?:once\s+)?again|once\s+more|noch\s*(?:ein)?mal|otra\s+vez|de\s+nuevo|rep[ií]telo)(?:\W+(?:please|bitte|por\s+favor))*\W*$",
+    re.IGNORECASE,
+)
 COUNTED = re.compile(
     r"^\W*(?:(?:no|nein|but|aber|pero)\W+)?(?:i\s+(?:wanted|asked\s+for|said)|ich\s+(?:wollte|will|sagte)|quer[ií]a|dije)\s+"
     r"(?:(?:to\s+see|the|doch|die|ver|los|las)\s+)*(?P<n>\d{1,3})(?:\s+(?:sehen|haben))?"
@@ -137,7 +154,7 @@ def _so_many(before: Reading, number: str) -> str | None:
 def _requests(history: Sequence[Exchange], ground: Ground, now: datetime) -> Iterator[Reading]:
     """Earlier requests that asked for something, the newest first."""
     for exchange in reversed(history[-3:]):
-        told = read(exchange.text, ground.spoken, now=now)
+        told = read(exchange.about, ground.spoken, now=now)
         if any(clause.acts and clause.mood is Mood.DO for clause in told.clauses):
             yield told
 
@@ -226,15 +243,48 @@ def _under(full: str, before: Reading, after: Sequence[Item], ground: Ground, *,
     return full.replace(given[-1].text, new[0].text)
 
 
+ADDS = re.compile(
+    r"^\W*(?:(?:yes|ok|okay|ja|s[ií]|vale|and|und|y|but|aber|pero|please|bitte|por\s+favor)\b\W*)*"
+    r"(?:also|plus|in\s+addition|auch(?:\s+noch)?|außerdem|zusätzlich|tambi[eé]n|adem[aá]s)\b\W*"
+    r"|^\W*(?:(?:and|und|y)\b\W*(?=.*\b(?:as\s+well|too|auch|mit|tambi[eé]n)(?:\W+(?:please|bitte|por\s+favor))?\W*$))"
+    r"|^\W*(?:(?:and|und|y)\b\W*)?(?=(?:\w+\W+){1,3}(?:also|auch|tambi[eé]n)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+ADDED = re.compile(
+    r"(?:\W+(?:as\s+well|too|also|auch(?:\s+noch)?|mit|tambi[eé]n|please|bitte|por\s+favor))+\W*$", re.IGNORECASE
+)
+AND: Mapping[Language, str] = {"en": "and", "de": "und", "es": "y"}
+
+
+def _added(before: Reading, text: str, ground: Ground, now: datetime) -> str | None:
+    """ "Also notes.txt", to a change that stands before them: what was asked for, and this as well."""
+    found, clause = ADDS.match(text), _last(before)
+    if found is None or clause is None:
+        return None
+    rest = ADDED.sub("", text[found.end() :])
+    reading, asked = read(rest, ground.spoken, now=now), before.text.rstrip(" .!?")
+    if replies.stands(reading, before):
+        return f"{asked}. {rest[:1].upper()}{rest[1:]}"
+    things = [item for one in reading.clauses for item in one.items]
+    span = _things(clause, ground)
+    if span is None or any(one.acts for one in reading.clauses) or not any(_is_thing(item, set()) for item in things):
+        return None
+    if not clause.says("pack", "rename", "copy", "archives") and not any(is_archive(one.text) for one in clause.names):
+        last = read(before.text[clause.items[0].start :], ground.spoken, now=now)
+        alone = _instead(last, things, ground, text=rest)
+        return f"{asked}. {alone}" if isinstance(alone, str) else None
+    return _put(before.text, span[1], span[1], said=f"{AND[before.language]} {rest}")
+
+
 def _correction(text: str, ground: Ground, now: datetime) -> Reading | None:
     """ "No, only the PDFs": a choice and nothing to do."""
     found = CORRECTS.match(text)
     rest = text[found.end() :] if found else text
     reading = read(rest, ground.spoken, now=now)
     clauses = reading.clauses
-    if len(clauses) != 1 or clauses[0].acts or clauses[0].mood not in (Mood.DO, Mood.ONLY):
+    if not clauses or any(clause.acts or clause.mood not in (Mood.DO, Mood.ONLY) for clause in clauses):
         return None
-    chosen = any(_chooses(item, ground) for item in clauses[0].items)
+    chosen = all(any(_chooses(item, ground) for item in clause.items) for clause in clauses)
     return reading if chosen and (found or clauses[0].mood is Mood.ONLY) else None
 
 
@@ -328,7 +378,8 @@ def _pronoun(clause: Clause, text: str, ground: Ground) -> Word | None:
     if any(_chooses(item, ground) for item in clause.items if item not in targets) or clause.says("duplicate", "type"):
         return None
     for at, item in enumerate(clause.items):
-        if isinstance(item, Word) and item.folded in POINTERS and not _article(clause.items, at, text):
+        polite = at > 0 and text[item.start : item.end] == "Sie"  # who is asked, and nothing that was spoken of
+        if isinstance(item, Word) and item.folded in POINTERS and not (polite or _article(clause.items, at, text)):
             return item
     return None
 
@@ -382,8 +433,8 @@ def _things(clause: Clause, ground: Ground) -> tuple[int, int] | None:
     out = {place.item for place in places(clause, ground) if place.target}
     called = {word for word, _ in named_words(clause, ground)}
     runs: list[list[Item]] = [[]]
-    for item in clause.items:
-        if item in out or (isinstance(item, Word) and (ACTIONS & {*item.concepts} or item.folded in INTO | AS)):
+    for at, item in enumerate(clause.items):
+        if item in out or (isinstance(item, Word) and (ACTIONS & {*item.concepts} or _leads_off(clause.items, at))):
             runs.append([])
         else:
             runs[-1].append(item)
@@ -392,6 +443,13 @@ def _things(clause: Clause, ground: Ground) -> tuple[int, int] | None:
         if held:
             return run[held[0]].start, run[held[-1]].end
     return None
+
+
+def _leads_off(items: Sequence[Item], at: int) -> bool:
+    """Does it lead to an end: "into", "as", "in eine ZIP-Datei namens …"?"""
+    after = next((item for item in items[at + 1 :] if isinstance(item, Named) or not item.filler), None)
+    zipped = is_archive(after.text) if isinstance(after, Named) else after is not None and "archives" in after.concepts
+    return items[at].text.casefold() in INTO | AS or (zipped and items[at].text.casefold() in ("in", "en", "a"))
 
 
 AS = listed("as als como")

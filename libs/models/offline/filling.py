@@ -9,20 +9,20 @@ from itertools import pairwise, takewhile
 from typing import Any
 
 from libs.models.offline import quantities, styling
-from libs.models.offline.archives import archive_noun, into_archive, is_archive
-from libs.models.offline.clauses import KINDS, Clause, Item, Name, Named
+from libs.models.offline.archives import archive_noun, into_archive, is_archive, straight
+from libs.models.offline.clauses import JUNK, KINDS, Clause, Item, Name, Named
 from libs.models.offline.depth import flat
 from libs.models.offline.ends import copy_name, end_of_copy, lacks_an_end, said_names
 from libs.models.offline.ground import NoSuchPlace
-from libs.models.offline.grouping import UNITS, grouping
+from libs.models.offline.grouping import UNITS, grouping, in_names, makes_groups
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import IN, INTO, places
 from libs.models.offline.pronouns import THERE, from_there
 from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import glob_folders, mixed, select
 from libs.retrieval.lexicon import listed
-from libs.retrieval.words import Word, extension_of, fold
-from libs.skills import ToolDefinition, selected
+from libs.retrieval.words import Word, extension_of, fold, words
+from libs.skills import ToolDefinition, date_in, selected
 from libs.skills.categories import split_suffix
 
 KEEP = ("newest", "oldest", "shortest")
@@ -130,8 +130,9 @@ def _called(clause: Clause) -> Named | None:
     for at, item in enumerate(clause.items[1:], 1):
         before, noun = clause.items[at - 1], clause.items[max(0, at - 3) : at - 1]
         files = any(isinstance(one, Word) and {"file", "folder", *KINDS} & {*one.concepts} for one in noun[-1:])
-        names = isinstance(before, Word) and ("name" in before.concepts or before.folded in ("as", "als", "como"))
-        if isinstance(item, Named) and item.kind is Name.QUOTE and names and not (files and not _zip(noun)):
+        led = isinstance(before, Word) and before.folded in ("as", "als", "como")
+        named = isinstance(before, Word) and "name" in before.concepts and not (files and not _zip(noun))
+        if isinstance(item, Named) and item.kind is Name.QUOTE and (led or named):
             return item
     return None
 
@@ -161,7 +162,14 @@ def folders(clause: Clause, scene: Scene) -> tuple[str, ...]:
 
 
 def patterns(clause: Clause, scene: Scene) -> tuple[str, ...]:
-    return select(clause, scene.ground, scene.categories).patterns or scene.only
+    """By which names files are chosen: by the clause's own, and of these only what the whole request limits it to."""
+    own = select(clause, scene.ground, scene.categories).patterns
+    return limited(own, scene.only) or own or scene.only
+
+
+def limited(own: Sequence[str], only: Sequence[str]) -> tuple[str, ...]:
+    """Those of `only` that the patterns hold: "the photos, only the pngs"."""
+    return tuple(one for one in only if own and selected(one.replace("*", "x"), include=own))
 
 
 def filters(clause: Clause, scene: Scene) -> dict[str, Any]:
@@ -206,6 +214,7 @@ def _node_kind(clause: Clause, scene: Scene) -> str | None:
         objects = any("folder" in word.concepts and word not in theirs for word in clause.words)
         inside = told and (not objects or not all(place.target for place in told))
         return None if inside and not clause.says("list", "howmany", "empty") else "directory"
+    files_said |= clause.says("tempfiles", "litterfiles", "lockfiles")
     if files_said and not folders_said and (scene.changes or clause.says("only") or quantities.emptiness(clause)):
         return "file"
     return None
@@ -273,9 +282,11 @@ def _folders(clause: Clause, scene: Scene) -> list[str] | None:
 def _target(clause: Clause, scene: Scene) -> str | None:
     said = [place for place in places(clause, scene.ground) if place.target]
     if said:
-        if scene.ground.slip_of(said[-1].said) and scene.ground.has(said[-1].said) is None:
+        several = len(scene.ground.inner(said[-1].said)) > 1 and not clause.says("create")
+        if (several or scene.ground.slip_of(said[-1].said)) and scene.ground.has(said[-1].said) is None:
             raise NoSuchPlace(said[-1].said)
-        return scene.ground.path(said[-1].said, new=True)
+        beside = _beside_the_archive(said[-1].said, clause, scene) if clause.says("unpack") else None
+        return beside or scene.ground.path(said[-1].said, new=True)
     there = any(word.folded in THERE for word in clause.words)
     if clause.says("copy") and any(word.folded in HERE for word in clause.words) and scene.created is None:
         return "." if any("/" in name.text for name in clause.names) or folders(clause, scene) != (".",) else None
@@ -288,6 +299,13 @@ def _target(clause: Clause, scene: Scene) -> str | None:
 HERE = listed("here hierher hier aqui aca")
 
 
+def _beside_the_archive(said: str, clause: Clause, scene: Scene) -> str | None:
+    """ "Unzip raw.zip into the folder raw": the one that is there beside it, where none is so called here."""
+    above = {name.text.rpartition("/")[0] for name in clause.names if is_archive(name.text)} - {""}
+    there = [path for folder in above if scene.ground.below(path := f"{folder}/{said.strip('/')}")]
+    return there[0] if len(there) == 1 and scene.ground.has(said) is None else None
+
+
 def _sorted_into(clause: Clause, scene: Scene) -> str | None:
     return (
         _target(clause, scene)
@@ -297,8 +315,25 @@ def _sorted_into(clause: Clause, scene: Scene) -> str | None:
 
 
 def _grouping(clause: Clause, scene: Scene) -> str | None:
+    """The date that the names say, where the words speak of names or most of the files' names have one."""
     said = grouping(clause)
-    return said if said in UNITS else None
+    if said is None or said not in UNITS:
+        return None
+    return f"name_{said}" if in_names(clause) or _dated_by_name(said, clause, scene) else said
+
+
+def _dated_by_name(unit: str, clause: Clause, scene: Scene) -> bool:
+    """Not where the date of the last change is asked for. A counter as in `IMG_2023` is no year: that stands apart, or
+    with its month.
+    """
+    if clause.says("date"):
+        return False
+    names = [path.rpartition("/")[2] for path in held(clause, scene)]
+    dates = [date_in(name) for name in names if unit == "month" or APART.search(name)]
+    return 3 * sum(bool(date and (unit == "year" or date[1])) for date in dates) >= 2 * len(names) > 0
+
+
+APART = re.compile(r"(?<![^\s(-])(?:19|20)\d\d(?![^\W_]|[^\W\d])|(?:19|20)\d\d[-_. ]?(?:0[1-9]|1[0-2])(?!\d)")
 
 
 def _include(clause: Clause, scene: Scene) -> list[str] | None:
@@ -309,7 +344,7 @@ def _listed(clause: Clause, scene: Scene) -> list[str] | None:
     """Files named outright need no listing; a new archive's name is not one of them."""
     if scene.whole is not None:
         return [scene.whole]
-    if clause.says("organize"):
+    if clause.says("organize") or makes_groups(clause):
         return None
     made = _archive_item(clause)
     packs = made is not None or into_archive(clause)
@@ -318,6 +353,9 @@ def _listed(clause: Clause, scene: Scene) -> list[str] | None:
     archives = [item for item in clause.items if item is made or (packs and _an_archive(item))]
     chosen = _without(clause, (*used, *archives))
     told = _names(chosen, scene)
+    numbers = styled and "base" in styling.style(clause, scene.text).args
+    if numbers and len(told) == 1 and scene.ground.below(told[0]):
+        return None  # "number the figures", where a folder is called so
     return None if mixed(chosen, scene.ground) else told or None
 
 
@@ -369,10 +407,21 @@ def _recursive(clause: Clause, scene: Scene) -> bool | None:
 
 
 def _looked_for(clause: Clause, scene: Scene) -> bool:
-    """Looking for some, or counting them, goes through all folders where none is named; a change stays in one."""
-    if scene.feeds or scene.node_kind == "directory" or folders(clause, scene) != (".",):
+    """Looking for some, or counting them, goes through all folders where none is named; a change stays in one, but for
+    what is worth nothing wherever it lies.
+    """
+    if scene.node_kind == "directory" or folders(clause, scene) != (".",):
         return False
+    if scene.feeds:
+        return clause.says("remove") and _worthless(clause)
     return bool(patterns(clause, scene) or filters(clause, scene)) and not clause.says("organize", "folder")
+
+
+def _worthless(clause: Clause) -> bool:
+    """Empty and temporary files, as a sort, and neither single ones nor those of this very folder."""
+    sort = clause.says(*JUNK) if not clause.says("empty") else quantities.emptiness(clause)
+    here = clause.says("folder") or any(word.folded in HERE for word in clause.words)
+    return bool(sort) and not here and all(name.kind is Name.GLOB for name in clause.names)
 
 
 def _keep(clause: Clause, scene: Scene) -> str | None:
@@ -424,15 +473,26 @@ def _file(clause: Clause, scene: Scene) -> str | None:
         if len(named) > 1
         else clause
     )
-    found = _names(first, scene) or _sole(clause, scene)
+    found = _by_stem(clause, scene) or _names(first, scene) or _sole(clause, scene)
     return found[0] if found else None
+
+
+def _by_stem(clause: Clause, scene: Scene) -> list[str]:
+    """ "Rename cancellations to …", where just one file in some folder is called so: the word that stands first."""
+    first = next((item for item in clause.items if isinstance(item, Named) or item.unknown), None)
+    if not clause.says("rename") or not isinstance(first, Word):
+        return []
+    stems = ((path, fold(path.rpartition("/")[2]).rpartition(".")[0]) for path in scene.ground.paths or ())
+    found = [path for path, stem in stems if stem == first.folded]
+    return found if len(found) == 1 else []
 
 
 def _sole(clause: Clause, scene: Scene) -> list[str]:
     """ "The zip", where only one is there."""
     chosen = select(clause, scene.ground, scene.categories).patterns
     there = [path for path in held(clause, scene) if selected(path, include=scene.only)]
-    return there if chosen and len(there) == 1 and (scene.only or quantities.singles(clause)) else []
+    one = scene.only or quantities.singles(clause) or (clause.says("unpack") and any(map(is_archive, there)))
+    return there if chosen and len(there) == 1 and one else []
 
 
 def held(clause: Clause, scene: Scene) -> list[str]:
@@ -456,7 +516,7 @@ def filled_names(clause: Clause, scene: Scene) -> bool:
 
 def _new_name(clause: Clause, scene: Scene) -> str | None:
     """The second name, or whatever stands after `to`."""
-    names = [item for item in clause.names if item.kind is not Name.GLOB]
+    names = [item for item in clause.names if item.kind is not Name.GLOB and not _just_where(clause, item, scene)]
     if len(names) == 2 and (names[0].text == names[1].text or _goes_on_after_to(clause, names[1])):
         return _after_to(clause, scene)  # "passport.pdf to My passport", in which a file's own name stands
     if len(names) > 1:
@@ -467,13 +527,26 @@ def _new_name(clause: Clause, scene: Scene) -> str | None:
         (
             n
             for n, item in enumerate(clause.items)
-            if isinstance(item, Word) and item.folded in INTO | {"as", "in", "como"}
+            if isinstance(item, Word) and (item.folded in INTO | {"as", "in", "como"} or _shall_be(item))
         ),
         None,
     )
     rest = _trimmed(list(takewhile(_goes_on, clause.items[at + 1 :] if at is not None else ())))
     vague = bool(rest) and isinstance(rest[0], Word) and rest[0].folded in styling.INDEFINITE
     return None if vague else _span(scene.text, rest)
+
+
+def _just_where(clause: Clause, name: Named, scene: Scene) -> bool:
+    """ "To Best pot in Pots": where it is, after its new name."""
+    at = clause.items.index(name)
+    before, last = clause.items[at - 1] if at else None, name is clause.names[-1]
+    said = isinstance(before, Word) and before.folded in ("in", "inside", "en", "im")
+    return last and said and at + 1 == len(clause.items) and bool(scene.ground.below(name.text))
+
+
+def _shall_be(word: Word) -> bool:
+    """ "It should be named letter_2024": the name follows."""
+    return "rename" in word.concepts and word.folded.startswith(("should_be_", "be_"))
 
 
 def _goes_on(item: Item) -> bool:
@@ -495,7 +568,9 @@ def _goes_on_after_to(clause: Clause, name: Named) -> bool:
     said = [item for item in clause.items if item.end <= name.start]
     at = next((n for n, item in enumerate(said) if isinstance(item, Word) and item.folded in INTO | {"as"}), None)
     between = said[at + 1 :] if at is not None else []
-    return bool(between) and all(isinstance(item, Word) and "name" not in item.concepts for item in between)
+    return bool(between) and all(
+        isinstance(item, Word) and not {"name", "rename"} & {*item.concepts} for item in between
+    )
 
 
 def _after_to(clause: Clause, scene: Scene) -> str | None:
@@ -578,6 +653,16 @@ def _query(clause: Clause, scene: Scene) -> str | None:
     return _span(scene.text, after)
 
 
+def asked_among(scene: Scene) -> tuple[str, str] | None:
+    """Of "which letters mention …" the word and its pattern; a word for a kind of files is none."""
+    asked = scene.ground.asked_among(scene.text)
+    return None if asked is None or any(word.concepts and not word.slip for word in words(asked[0])) else asked
+
+
+def _asked_among(clause: Clause, scene: Scene) -> list[str] | None:
+    return [asked[1]] if (asked := asked_among(scene)) else None
+
+
 def _as_said(name: Named, text: str) -> str:
     """What is looked for is what was said, though a folder of that name lies deeper."""
     said = text[name.start : name.end]
@@ -589,11 +674,16 @@ def _count(clause: Clause, scene: Scene) -> int | None:
 
 
 def _wanted(clause: Clause, scene: Scene) -> list[str] | None:
+    around = {
+        place.item for place in places(clause, scene.ground) if any(name.kind is Name.GLOB for name in clause.names)
+    }
     named = [
         f"*{item.text}*" if item.kind is Name.QUOTE or scene.ground.below(item.text) else item.text
         for item in clause.names
-        if item.kind is not Name.GLOB
+        if item.kind is not Name.GLOB and item not in around
     ]
+    if len(named) == len(clause.names) == 1 and not clause.links - {clause.items[0].start}:
+        return named  # "the photo of Bella on the lawn"
     found = [*select(clause, scene.ground, scene.categories).patterns, *named]
     if found:
         return found
@@ -635,9 +725,11 @@ ROLES: Mapping[str, Callable[[Clause, Scene], Any]] = {
     "query": _query,
     "count": _count,
     "wanted": _wanted,
+    "asked_among": _asked_among,
     "listed": _listed,
     "archive": _archive,
     "and_remove": _and_remove,
+    "straight": lambda clause, scene: True if straight(scene.text) else None,
     "node_kind": _node_kind,
     **{name: _filter(name) for _, names in BOUNDS for name in names},
     "order": _order,

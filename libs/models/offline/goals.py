@@ -9,19 +9,21 @@ from itertools import pairwise
 from typing import cast
 
 from libs.models.offline.archives import archive_noun, into_archive, is_archive
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Mood, Name, Named, Reading
+from libs.models.offline.clauses import ACTIONS, JUNK, KINDS, Clause, Item, Mood, Name, Named, Reading
+from libs.models.offline.coordination import apart
 from libs.models.offline.ground import Ground
 from libs.models.offline.grouping import grouped
 from libs.models.offline.matching import Matcher, Ranked, sure
 from libs.models.offline.meaning import LETTERS, STYLES, asks_where
+from libs.models.offline.owned import told_by_names
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.pronouns import points_back, the_things
 from libs.models.offline.quantities import criteria, emptiness, superlative
-from libs.models.offline.selection import the_rest, told_by_year, told_everywhere, told_in_its_folder
+from libs.models.offline.selection import the_rest, told_by_its_form, told_everywhere
 from libs.models.offline.weighing import weighed
 from libs.retrieval.lexicon import FAMILIES, listed
-from libs.retrieval.words import Word
+from libs.retrieval.words import Word, extension_of
 from libs.skills import Effect, ToolDefinition
 
 MAYBE = 0.45
@@ -39,6 +41,16 @@ FORBIDS = {
     "unpack": (Effect.CREATE,),
     "change": (Effect.DELETE, Effect.MOVE, Effect.RENAME, Effect.CREATE),
 }
+
+
+SPEAKS_OF = {
+    **FORBIDS,
+    **dict.fromkeys(listed("change name prefix suffix lower upper swap number blank starts ends"), (Effect.RENAME,)),
+    **dict.fromkeys(listed("duplicate junk empty tempfiles litterfiles"), (Effect.DELETE,)),
+    **dict.fromkeys(listed("type beside"), (Effect.MOVE,)),
+    "archives": (Effect.CREATE,),
+}
+"""What the words of a clause may want, where it is not certain; nothing is deleted where nobody spoke of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +104,7 @@ async def intent(
         elif (chosen := _chosen(ranked, skill)) is not None:
             goals.append(Goal(clause, chosen.tool, chosen.score))
         else:
-            doubts.append(Doubt(clause, _near(ranked)))
+            doubts.append(Doubt(clause, _near(ranked, clause)))
     never = [clause for clause in reading.clauses if clause.mood is Mood.NEVER]
     tops = [(clause, (await matcher.rank(clause, tools, ground))[:1]) for clause in never]
     unwanted = frozenset(top.tool.name for clause, best in tops for top in best if clause.says("duplicate"))
@@ -100,18 +112,46 @@ async def intent(
 
 
 def _plainly(clause: Clause, ground: Ground) -> Clause:
-    told = told_by_year(told_in_its_folder(told_everywhere(clause, ground), ground), ground)
-    return weighed(_cleared(_opened(_sought(told), ground)))
+    told = told_by_its_form(told_everywhere(_packing(clause, ground), ground), ground)
+    return weighed(_cleared(_opened(_sought(told_by_names(told, ground)), ground)))
+
+
+def _packing(clause: Clause, ground: Ground) -> Clause:
+    """ "Pack den Ordner Belege": a German "pack" that leads nowhere makes an archive."""
+    verbs = [word for word in clause.words if "move" in word.concepts]
+    leads = any(place.target for place in places(clause, ground)) or any(word.folded in LEADS for word in clause.words)
+    if len(verbs) != 1 or verbs[0].folded not in PACKS or leads or points_back(the_things(clause.items)):
+        return clause
+    packs = replace(verbs[0], concepts=("pack",))
+    return replace(clause, items=tuple(packs if item is verbs[0] else item for item in clause.items))
+
+
+PACKS = ("pack", "packe", "packen")
+LEADS = listed("in im ins nach zu zum zur into to rein hinein dahin dorthin hier")
 
 
 def _sought(clause: Clause) -> Clause:
     """ "Where does it say so": what stands somewhere is looked for, not read out, and its words are no deeds."""
+    if _by_words(clause):
+        return replace(clause, items=tuple(map(_searched, clause.items)))
     at = next((n for n, item in enumerate(clause.items) if isinstance(item, Word) and item.folded in SAID), None)
     if at is None or not asks_where(clause) or all(map(_filler, clause.items[at + 1 :])):
         return clause
     what = [_literal(item) if isinstance(item, Word) else item for item in clause.items[at + 1 :]]
     said = replace(cast(Word, clause.items[at]), concepts=("content",))
     return replace(clause, items=(*clause.items[:at], said, *what))
+
+
+def _by_words(clause: Clause) -> bool:
+    """ "Find the photo of Bella on the lawn": the words count, and not only of which kind it is."""
+    strange = any(word.unknown and not extension_of(word.folded) for word in clause.words)
+    kinds = clause.says(*KINDS) and not clause.says("name", "content", "folder", "duplicate", "starts", "ends")
+    return strange and clause.says("find") and kinds and not clause.filters and not clause.names
+
+
+def _searched(item: Item) -> Item:
+    finds = isinstance(item, Word) and "find" in item.concepts
+    return replace(item, concepts=("find", "content")) if finds and isinstance(item, Word) else item
 
 
 def _filler(item: Item) -> bool:
@@ -142,7 +182,7 @@ def _opened(clause: Clause, ground: Ground) -> Clause:
 def _cleared(clause: Clause) -> Clause:
     """ "Clean up the temporary files": what is worth nothing is not put in order, but deleted."""
     temporary = any(f"*.{word.folded}" in FAMILIES["tempfiles"] for word in clause.words)
-    worthless = temporary or clause.says("tempfiles") or emptiness(clause)
+    worthless = temporary or clause.says(*JUNK - {"empty"}) or emptiness(clause)
     if not clause.says("clean") or not worthless or clause.says("organize", "type", "move", "remove", "duplicate"):
         return clause
     items = (
@@ -180,7 +220,7 @@ def wanted(reading: Reading) -> list[Clause]:
             else:
                 _ask(asked, clause)
             told = None
-    return asked
+    return [one for clause in asked for one in apart(clause)]
 
 
 def keeps_some(clause: Clause) -> bool:
@@ -262,12 +302,23 @@ def _chosen(ranked: Sequence[Ranked], skill: str | None) -> Ranked | None:
     return picked[0] if picked else None
 
 
-def _near(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
+def _near(ranked: Sequence[Ranked], clause: Clause) -> tuple[Ranked, ...]:
     best: dict[str, Ranked] = {}
     for found in ranked:
-        if found.score >= MAYBE:
+        if found.score >= MAYBE and _spoken_of(found.tool, clause):
             best.setdefault(found.tool.skill, found)
     return tuple(best.values())[:3]
+
+
+def _spoken_of(tool: ToolDefinition, clause: Clause) -> bool:
+    """Has the clause a word for what the tool does, or for what it is done to? What only sounds alike is not offered,
+    and nothing at all for a verb that nobody knows.
+    """
+    if tool.mutates:
+        return any(tool.effect in SPEAKS_OF[concept] for concept in clause.concepts & SPEAKS_OF.keys())
+    if clause.acts or any(word.unknown for word in clause.words):
+        return clause.acts
+    return "folder" in tool.roles.values() or any(map(file_like, clause.names))
 
 
 def _chatter(clause: Clause) -> bool:

@@ -54,6 +54,11 @@ class Ground:
         folders = frozenset(name.rstrip("/") for name in told if name.endswith("/"))
         return cls(root, tuple(name.rstrip("/") for name in told), paths, folders)
 
+    @cached_property
+    def answers(self) -> dict[int, tuple[Any, Any]]:
+        """What was found out about a clause here (`places.places`), by its identity and beside it."""
+        return {}
+
     @property
     def files(self) -> tuple[str, ...]:
         """Those at the top."""
@@ -82,6 +87,18 @@ class Ground:
     def everywhere(self, word: str) -> tuple[str, ...]:
         """Files of any folder with this word in their names; none where nobody said what is there."""
         return _with_word(self.paths or (), word)
+
+    def asked_among(self, text: str) -> tuple[str, str] | None:
+        """Of "which letters mention …" the word, and the pattern of the files that have it in their paths."""
+        found = AMONG.search(text)
+        if found is None or self.paths is None:
+            return None
+        held = singulars(fold(found["noun"])) & words_of(self.paths)
+        return (found["noun"], f"*{re.sub(r'[^ -~]', '?', min(held, key=len))}*") if held else None
+
+    def folders_with(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Folders at any depth, with files in them, that have all these words in their own names."""
+        return tuple(path for path in with_words(tuple(self._lineages.values()), words) if self.below(path))
 
     def inner(self, name: str) -> tuple[str, ...]:
         """The folders of just this name within others."""
@@ -146,7 +163,7 @@ class Ground:
         """What is there once, in some folder, by a name of several words or with its folder's name; any other might be
         a slip. Raises `NoSuchPlace`.
         """
-        end, plain = f"/{fold(said)}", SEVERAL.search(said) or "/" in said
+        end, plain = f"/{fold(said)}", SEVERAL.search(said) or "/" in said or len(self.inner(said)) == 1
         found = [path for name, path in self._lineages.items() if name.endswith(end)] if plain else []
         if len(found) != 1:
             raise NoSuchPlace(said.partition("/")[0])
@@ -232,11 +249,23 @@ def _with_word(paths: Sequence[str], word: str) -> tuple[str, ...]:
     return tuple(path for path, name in names if wanted & _tokens(name) and not name.startswith(LOCK))
 
 
+def with_words(paths: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    """Those that have all these words in their names."""
+    for word in words:
+        paths = _with_word(paths, word)
+    return tuple(paths)
+
+
 def has_word(path: str, word: str) -> bool:
     """Does the file's name have this very word?"""
     return word in _tokens(path.rpartition("/")[2])
 
 
+AMONG = re.compile(
+    r"(?<!\w)(?:which|what|welche[nrms]?|qu[eé]|cu[aá]l(?:es)?)\s+"
+    r"(?:(?:one\s+)?of\s+(?:my|the|our|these|those)\s+|de\s+(?:mis|los|las|estos|estas)\s+|(?:meiner|der|unserer)\s+)?(?P<noun>[^\W\d_]{4,})",
+    re.IGNORECASE,
+)
 PLURALS = (("ies", "y"), ("es", ""), ("s", ""), ("en", ""), ("n", ""), ("er", ""), ("e", ""))
 
 

@@ -1,7 +1,7 @@
 """Into folders by what: "sort them by year", "nach Monat", "una carpeta por año", and what nothing here sorts by.
 
-A year or a month is that of a file's last change. "By date" leaves open which, and is asked; a colour or an author is
-declined plainly, since a new folder of that name is nobody's wish.
+A year or a month is that of a file's last change, or that its name says. "By date" leaves open which, and is asked; a
+colour or an author is declined plainly, since a new folder of that name is nobody's wish.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ UNITS: Mapping[str, frozenset[str]] = {
     "month": listed("month months monat monate monaten mes meses"),
     "year": listed("year years jahr jahre jahren ano anos"),
 }
+BY_DATE = frozenset((*UNITS, *(f"name_{unit}" for unit in UNITS)))
+"""As the tool calls them: by the date of the last change, or by the one that the name says."""
 DATES = listed(
     "date dates modification_date time age datum anderungsdatum aufnahmedatum erstellungsdatum zeit alter fecha fechas"
     " edad antiguedad"
@@ -43,6 +45,11 @@ def grouping(clause: Clause) -> str | None:
     said = [word.folded for word in told_by(clause)]
     unit = next((unit for unit, forms in UNITS.items() if not forms.isdisjoint(said)), None)
     return unit or (None if DATES.isdisjoint(said) and not _in_time(clause) else "date")
+
+
+def in_names(clause: Clause) -> bool:
+    """ "By the year in the file name", "nach dem Jahr im Namen"."""
+    return clause.says("name")
 
 
 def dated(clause: Clause) -> list[Word]:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from libs.models.offline import copying, keeping
+from libs.models.offline.archives import UNPACKS
 from libs.models.offline.paths import QUOTED
+from libs.models.offline.titles import SERIES
 
 _BIN = (
     r"(?:(?:in|into|to)\s+(?:the\s+)?(?:trash(?:\s+can)?|bin|recycle\s+bin|waste\s?basket|garbage|rubbish)"
@@ -61,11 +63,6 @@ def _titled(what: str) -> str:
     return what.strip()[:1].upper() + what.strip()[1:]
 
 
-UNPACKS = re.compile(
-    r"unzip|unpack|extract|untar|entpack|auspack|entzip|pack\w*\s.*\baus\b|descomprim|extra[ei]|desempaq", re.IGNORECASE
-)
-
-
 def _unpacking(found: re.Match[str]) -> str:
     """An archive's own folder is where it is unpacked anyway."""
     return " " if UNPACKS.search(found.string) else found.group()
@@ -91,6 +88,33 @@ def _without(found: re.Match[str]) -> str:
     return f"{before} {what} {link} " if what.startswith('"') else f'{before}"{what}" {link} '
 
 
+_SERIES = r"(?=[^,;:!?\n]{1,60}?(?<!\d)0*1(?:\.\w{2,5})?\s*(?:,|\.\.\.|…|(?:and|und|y|bis|to|through|hasta|etc|usw)\b))"
+"""Before what begins to count: "fig_01, fig_02"."""
+
+
+def _by_number(found: re.Match[str]) -> str:
+    """ "Die Bilder sollen Reise 1, Reise 2 usw. heißen": the names stay in their place."""
+    series = SERIES.search(found["what"])
+    what = SHALL.sub("", found["what"][: series.start()].rstrip()) if series else ""
+    if series is None or not what:
+        return found.group()
+    at = found.start("what") + series.start() - found.start()
+    return _in_place(found, f"nenn {what}", at, name=series.group())
+
+
+SHALL = re.compile(r"\s+soll(?:t?en)(?:\s+(?:bitte|jetzt|künftig|alle))*$", re.IGNORECASE)
+
+
+def _swapped(found: re.Match[str]) -> str:
+    """ "Aus DSC_ soll in den Dateinamen Fest_ werden": both texts stay in their place."""
+    head = f"{' ' * (found.start('old') - found.start())}{found['old']}{found['mid'].rstrip()} by"
+    return _in_place(found, head, found.start("new") - found.start(), name=f"{found['new']} tausch")
+
+
+def _in_place(found: re.Match[str], head: str, at: int, *, name: str) -> str:
+    return f"{head:<{at}}{name}" if len(head) < at else found.group()
+
+
 RULES: tuple[Rule, ...] = (
     # Where the subfolders are.
     _rule(
@@ -114,6 +138,66 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(r"(?<=\btodo)\s+lo\s+que\s+no\s+sean?\s+(?:una?\s+)?(?=\w)", " excepto "),
     _rule(r"^\W*qu[eé]\s+(?P<what>\w+)\s+hay(?=\s+en\b)", r"lista \g<what>"),
+    # Why some are left out.
+    _rule(
+        r"(?P<spare>\b(?:except|excluding|apart\s+from|other\s+than|but\s+not|außer|bis\s+auf|aber\s+nicht|excepto|salvo|menos)\s"
+        r"(?!(?:the\s+ones?|those|them|denen|die|las|los|lo)\s*,?\s+(?:which|that|die|que)\b)"
+        r"[^.;!?\n]*?)(?:\s*,\s*|\s+)(?:which|that|because|since|as|cause|those|they|die|denn\s+die|weil|que|porque)(?:\s+(?:I|we|ich|wir|they|are"
+        r"|die|sie|is|am|['’]re|still|currently|often|always|todav[ií]a|aún|a[uú]n|noch|las|los))*\s+(?:use|using|need|want|valid|current|in\s+use"
+        r"|brauche[n]?|benutze[n]?|gültig|gelten|uso|usamos|necesit[oa]|necesitamos|valen|vigentes)"
+        r"(?:\s+(?:them|those|it|ich|wir|noch|ja|daily|a\s+lot|every\s+day))*\s*(?=[.,;!?]|$)",
+        r"\g<spare> ",
+    ),
+    # What many shall be called, by number.
+    _rule(
+        r"\b(?:I|we)(?:['’]d|\s+would)?\s+(?:like|want|need)\s+(?P<what>[^,;!?]{2,80}?)\s+(?:to\s+be\s+)?(?:called|named|numbered)"
+        rf"(?:\s+(?:as|like))?\s+{_SERIES}",
+        r"rename \g<what> to ",
+    ),
+    _rule(
+        r"(?:^|(?<=[.!?;,]\s)|(?<=\splease\s))(?P<what>(?:the|all|my|these)\s[^,;!?]{2,80}?)\s+(?:should|shall|must|can|are\s+to|need\s+to)\s+"
+        rf"(?:all\s+|now\s+)?(?:be|become)(?:\s+(?:called|named|numbered))?\s+{_SERIES}",
+        r"call \g<what> to ",
+    ),
+    _rule(
+        rf",?\s+(?:(?:with\s+)?(?:the\s+)?new\s+names?(?:\s+is|\s+are|\s+should\s+be|:)?)\s+{_SERIES}", " rename to "
+    ),
+    _rule(
+        r"\b(?:dass\s+)?(?P<what>(?:die|alle|meine|unsere)\s[^;:!?\n]{4,140}?)\s+(?:hei(?:ß|ss)en|genannt\s+werden)(?:\s+soll(?:t?en))?(?!\w)",
+        _by_number,
+    ),
+    _rule(
+        r"\bder\s+(?:neue\s+)?Name\s+(?:der|von\s+den|von)\s+(?P<what>[^,;!?]{2,80}?)\s+soll\s+(?P<name>[^,;!?]+?)\s+(?:sein|lauten|werden)\b",
+        lambda found: _in_place(
+            found, f"nenn {found['what']} als", found.start("name") - found.start(), name=found["name"]
+        ),
+    ),
+    _rule(
+        r"(?:^|\bque\s+|(?<=[.!?;,]\s))(?P<what>(?:las|los|todas\s+las|todos\s+los|mis)\s[^,;!?]{2,80}?)\s+(?:se\s+llamen|(?:deben|deberían|tienen\s+que|han\s+de)\s+llamarse)"
+        rf"\s+{_SERIES}",
+        r"renombra \g<what> a ",
+    ),
+    _rule(rf"(?P<head>\b(?:durch)?(?:number|nummer|numer)[^;:.!?\n]+?)(?:\s+durch)?:\s+{_SERIES}", r"\g<head>, "),
+    # Texts within names.
+    _rule(
+        r"\b(?:mach\w*\s+)?aus\s+(?=[\w-]*[_\d-]|[^,;.!?\n]*namen?\b)(?P<old>[\w-]+)(?:\s+(?:soll|wird))?(?P<mid>(?:\s+(?:in|im|bei|aus)\s[^,;.!?\n]*?)?)\s+(?P<new>[\w-]+)\s+(?:werden|wird|machen)\b",
+        _swapped,
+    ),
+    _rule(
+        r"\b(?:take|strip|cut|get|remove|delete|drop)\s+(?:out\s+)?the\s+(?:words?|text|part|bit|letters)\s+(?P<what>[^,;.!?\"“]{1,40}?)"
+        r"\s+(?:out\s+of|off|from)\s+(?=(?:the\s+|all\s+|their\s+)*(?:[\w']+\s+){0,2}?(?:file)?names?\b)",
+        lambda found: _in_place(
+            found, "remove", found.start("what") - found.start() - 1, name=f'"{found["what"]}" from '
+        ),
+    ),
+    _rule(
+        r"\btake(?=\s+(?:[\"“(]|\w+\s+)[^,;.!?]*?\s(?:out\s+of|off|from)\s[^,;.!?]*\bnames?\b)",
+        "del",
+    ),
+    _rule(
+        r"\b(?:I|we)(?:['’]d)?\s+(?:need|want|like)\s+(?P<what>[^,;.!?\n]+?)\s+to\s+(?P<edge>(?:start|begin|end)\s+(?:with|in)\s)",
+        r"rename \g<what> so \g<edge>",
+    ),
     # One thing's new name.
     _rule(r"\bgive\s+(?P<what>[^,;!?]{2,60}?)\s+the\s+(?:new\s+)?name\s+(?=\S)", r"rename \g<what> to "),
     _rule(
@@ -129,6 +213,24 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         r"^(?P<deed>\W*(?:por\s+favor\W+)?(?:mueve|mete|pon|lleva|copia)\s[^.;!?]+?)\s+dentro\s+de(?=\s)", r"\g<deed> a"
+    ),
+    _rule(r"(?<!\w)w/o(?=\s)", "sin"),
+    # "The last five changed files".
+    _rule(r"\blast\s+(?P<n>\w+\s+)?(?:changed|modified|edited|saved)\s+(?=\w)", r"newest \g<n>"),
+    _rule(
+        r"\b(?:letzten|zuletzt)\s+(?P<n>\w+\s+)?(?:geänderten|bearbeiteten|veränderten|gespeicherten)\s+(?=\w)",
+        r"neuesten \g<n>",
+    ),
+    # "By the year of their last change".
+    _rule(
+        r"\b(?P<unit>years?|months?)\s+(?:of\s+|in\s+which\s+|when\s+|that\s+)?(?:(?:the|their|its)\s+|they\s+were\s+)?"
+        r"(?:last\s+(?:changed?|modification|modified)|modification)\b",
+        r"\g<unit> by date",
+    ),
+    _rule(r"\b(?P<unit>Jahr|Monat)\s+(?:der|ihrer)\s+letzten\s+Änderung\b", r"\g<unit> nach Datum"),
+    _rule(
+        r"\b(?P<unit>año|mes)\s+de(?:\s+la|\s+su|l)?\s+(?:últim[oa]\s+)?(?:cambio|modificaci[oó]n)(?!\w)",
+        r"\g<unit> por fecha",
     ),
     # "Some with a capital I".
     _rule(
@@ -227,6 +329,21 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(r"(?<![\w-])(?:ab|rein|rüber|hinein|fort|weiter)\s+(?=(?:in|nach|zu)\s)", " "),
     _rule(r"(?<=[,;])\s*off\s+(?=(?:in)?to\s)", " "),
+    # What an archive shall be called, said after it.
+    _rule(
+        r"\b(?P<head>(?:zip|pack|compress|archive)\s[^;:!?\n]{2,80}?)\s*(?:,|,?\s+and)\s+(?:please\s+)?"
+        r"(?:call|name)\s+(?:it|the\s+(?:zip|archive)(?:\s+file)?)(?=\s+\S)",
+        r"\g<head> as",
+    ),
+    _rule(
+        r"\b(?P<head>(?:zippe?|pack|packe|archiviere?|komprimiere?)\s[^;:!?\n]{2,80}?)\s*,?\s+und\s+"
+        r"nenne?\s+(?:es|sie|ihn|das(?:\s+(?:zip|archiv))?)(?=\s+\S)",
+        r"\g<head> als",
+    ),
+    _rule(
+        r"(?<!\w)(?P<head>(?:comprim[ea]|empaqueta)\s[^;:!?\n]{2,80}?)\s*,?\s+y\s+ll[aá]mal[oa](?=\s+\S)",
+        r"\g<head> como",
+    ),
     # What a new place shall be called, said after it.
     _rule(
         r"(?<=folder)\s*,?\s*(?:and\s+|please\s+|just\s+|you\s+can\s+|let['’]s\s+|we(?:['’]ll"
@@ -261,6 +378,17 @@ RULES: tuple[Rule, ...] = (
         r"renombra \g<what> a ",
     ),
     _rule(r"\b(?:ponle|dale|póngale|dele)(?=\s+a\s+\S[^,;]*?\s+(?:el\s+nombre|por\s+nombre|de\s+nombre)\b)", "llama"),
+    _rule(r"\bändern\s+Sie(?:\s+bitte)?\s+den\s+(?:Datei)?namen\b", "ändere den Namen"),
+    _rule(r"\bchange\s+(?P<what>[^,;!?]{2,60}?)['’]s\s+(?:file\s?)?name(?=\s+to\b)", r"rename \g<what>"),
+    _rule(
+        r"(?:^|(?<=please\s)|(?<=you\s))name(?=\s+(?:the\s+(?:file|folder|photo|picture)\s+)?(?:[\U00020000-\U000203ff]|\S*\d|\S+\.\w))",
+        "call",
+    ),
+    _rule(r"\bllama\s+a(?=\s+(?:el\s+archivo\s+)?(?:[\U00020000-\U000203ff]|\S*\d|\S+\.\w))", "nombra"),
+    _rule(
+        r"\b(?:nach\s+dem\s+(?:Schema|Muster)|(?:following|with|by)\s+the\s+(?:pattern|scheme)|(?:según|con)\s+el\s+(?:patrón|esquema))\b",
+        "as",
+    ),
     # The bin is no folder.
     _rule(
         rf"\b{_THROW}\b(?P<what>(?:[^.;:!?\n]|\.(?=\w)){{2,90}}?)\s+{_BIN}(?=\s*(?:[.,;:!?)\n]|$|\s(?:and|und|y"
@@ -335,21 +463,6 @@ RULES: tuple[Rule, ...] = (
         r"(?:lying|hanging|floating|sitting)\s+around(?P<rest>[^,.;!?]*?)\s*,?\s*(?:and\s+)?(?:they|those|these)\s+"
         r"(?:can|may|should)\s+(?:all\s+)?(?:go|be\s+(?:deleted|removed|thrown\s+away))(?=\s*(?:[,.;!?]|$))",
         r"delete the \g<what>\g<rest>",
-    ),
-    # What an archive shall be called, said after it.
-    _rule(
-        r"\b(?P<head>(?:zip|pack|compress|archive)\s[^;:!?\n]{2,80}?)\s*(?:,|,?\s+and)\s+(?:please\s+)?"
-        r"(?:call|name)\s+(?:it|the\s+(?:zip|archive)(?:\s+file)?)(?=\s+\S)",
-        r"\g<head> called",
-    ),
-    _rule(
-        r"\b(?P<head>(?:zippe?|pack|packe|archiviere?|komprimiere?)\s[^;:!?\n]{2,80}?)\s*,?\s+und\s+"
-        r"nenne?\s+(?:es|sie|ihn|das(?:\s+(?:zip|archiv))?)(?=\s+\S)",
-        r"\g<head> namens",
-    ),
-    _rule(
-        r"(?<!\w)(?P<head>(?:comprim[ea]|empaqueta)\s[^;:!?\n]{2,80}?)\s*,?\s+y\s+ll[aá]mal[oa](?=\s+\S)",
-        r"\g<head> llamado",
     ),
     _rule(r"\bder\s+Reihe\s+nach\b", ""),
     # Which, said once more and outright.

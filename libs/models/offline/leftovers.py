@@ -14,7 +14,7 @@ from typing import Any
 
 from libs.models.offline.clauses import Clause, Item, Measure, Name, Named
 from libs.models.offline.drafting import Draft
-from libs.models.offline.grouping import UNITS
+from libs.models.offline.grouping import BY_DATE
 from libs.models.offline.paths import file_like
 from libs.models.offline.quantities import criteria
 from libs.retrieval.lexicon import listed
@@ -69,7 +69,7 @@ class Leftovers:
         if item.filler:
             return False
         if item in criteria(clause):
-            return self.params.keys().isdisjoint(USED_BY["date"]) and self.params.get("by") not in UNITS
+            return self.params.keys().isdisjoint(USED_BY["date"]) and self.params.get("by") not in BY_DATE
         if item.folded.startswith("original") or "copy" in item.concepts:
             return False  # what is packed or copied, and nothing that is chosen
         if uses := [USED_BY[concept] for concept in item.concepts if concept in USED_BY]:

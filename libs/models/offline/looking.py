@@ -13,11 +13,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-from libs.models.offline import telling
+from libs.models.offline import courtesy, telling
 from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.drafting import Draft
-from libs.models.offline.filling import BOUNDS, fill
+from libs.models.offline.filling import BOUNDS, asked_among, fill
 from libs.models.offline.ground import NoSuchPlace, Outside
 from libs.models.offline.meaning import READABLE
 from libs.models.offline.naming import masked
@@ -38,7 +39,7 @@ CHANGES = listed(
 NOUNS = listed(
     "new neu neue neuen neues neuer nueva nuevo platz espacio space some_space more_space ordnung order"
     " number numbers numero copies kopien copias del bar safe minus menos stay stays donde_estan where_it_is"
-    " where_they_are bleiben van va"
+    " where_they_are bleiben van va aparte"
 )
 """Forms of these that are as often no deed."""
 LOOKS = listed("list find report howmany parse whatis inside content explain summary")
@@ -99,7 +100,8 @@ FRAME = listed(
     " mentioned contain contains text texts name names file files folder folders yes yeah no hmm what which"
     " wheres whats heres dunno idea clue possibly maybe probably either way bit weiss wissen glaub glaube"
     " denke meine suche such finde gefunden gesehen geschrieben gespeichert abgelegt liegt liegen steht"
-    " stehen drin drinnen drauf frisst fressen belegt verbraucht braucht platz speicher meisten meiste rum"
+    " stehen welchem welchen puse puso"
+    " drin drinnen drauf frisst fressen belegt verbraucht braucht platz speicher meisten meiste rum"
     " herum rumliegt rumliegen herumliegt so alles irgendwas irgendwo irgendwie irgendeine etwas namen"
     " dateien datei ordner rechner mal eigentlich thema inhalt wort jetzt denn hier dort creo pienso recuerdo"
     " acuerdo seguro segura busco buscando encuentro encontrar escribi escrito guardado guarde guardada tengo"
@@ -112,6 +114,8 @@ DETERMINED = listed(
     "the a an my our his her your this that these those some any of with about from for der die das den dem"
     " ein eine einen mein meine meinen von mit zu el la los las un una mi mis su sus del de con sobre"
 )
+INCLUDED = listed("included inbegriffen inklusive incluido incluida incluidos incluidas")
+"""At the end, where nothing follows that is included, it is a word like others."""
 LEAST_TERM = 2
 
 
@@ -238,12 +242,18 @@ class Looking:
         return Draft(tool, tool.defaults() | {param: best[0] if tool.roles[param] == "file" else best})
 
     def _searched(self, whole: Clause) -> Draft | None:
+        """The words, but for the one that tells which files are asked about: "which letters mention …"."""
         tool = next((tool for tool in self.tools.values() if "query" in tool.roles.values()), None)
         sought = self.terms()
         if tool is None or not sought:
             return None
-        query = next(param for param, role in tool.roles.items() if role == "query")
-        return Draft(tool, tool.defaults() | self._around(tool, whole) | {query: " ".join(sought)})
+        params = {role: param for param, role in tool.roles.items()}
+        noun, pattern = asked_among(self.scene) or ("", "")
+        rest = [term for term in sought if term not in terms(noun)]
+        told: dict[str, Any] = {params["query"]: " ".join(rest or sought)}
+        if pattern and rest and "asked_among" in params:
+            told[params["asked_among"]] = [pattern]
+        return Draft(tool, tool.defaults() | self._around(tool, whole) | told)
 
     def _narrow(self, whole: Clause) -> Draft | None:
         """Where a size or a time is said, and no name has the words beside it, that tells more than they do."""
@@ -253,7 +263,8 @@ class Looking:
 
     def _chosen(self, whole: Clause) -> Draft | None:
         """Those of a kind, a size or a time, wherever they are."""
-        picked = select(whole, self.scene.ground, self.scene.categories).patterns
+        among = asked_among(self.scene)
+        picked = select(whole, self.scene.ground, self.scene.categories).patterns or (among[1:] if among else ())
         tool = next((tool for tool in self.tools.values() if "wanted" in tool.roles.values()), None)
         if tool is None or not (picked or whole.filters):
             return None
@@ -305,7 +316,8 @@ class Looking:
         known = bool(word.concepts) and not (word.slip or "foreign" in word.concepts or _of_a_kind(word))
         folder = any(item.start <= word.start < item.end for item in around)
         short = len(word.folded) < LEAST_TERM
-        return not (word.filler or known or folder or short or word.folded in _frame())
+        closes = word.folded in INCLUDED and not re.search(r"\w", self.reading.text[word.end :])
+        return closes or not (word.filler or known or folder or short or word.folded in _frame())
 
     def _named_so(self, word: Word) -> bool:
         """Is there a file that is called as its kind: "the archive"?"""
@@ -344,7 +356,7 @@ def _does(tool: ToolDefinition, deed: str) -> bool:
 
 def _without_measures(reading: Reading) -> str:
     out: list[Item] = [item for clause in reading.clauses for item in clause.items if isinstance(item, Measure)]
-    return masked(reading.text, out).replace("\0", " ")
+    return courtesy.without_needs(masked(reading.text, out)).replace("\0", " ")
 
 
 def _mostly_others(sought: Sequence[str], path: str) -> bool:

@@ -228,8 +228,12 @@ def _ages() -> Iterator[Rule]:
 def _calendar() -> Iterator[Rule]:
     day, coming = rf"{ARTICLE}(?P<day>{DAY})", r"(?:from |de |von |aus der zeit )?"
     first, last = rf"{ARTICLE}(?P<a>{DAY})", rf"{ARTICLE}(?P<b>{DAY})"
+    short = rf"(?P<month>{MONTH}) (?:de |del )?(?P<mark>['’] )?(?P<short>\d\d)"
+    yield rf"{LEAD}(?:in|im|en|von|aus|de) {short}", _in_short
+    yield rf"{LEAD}(?:from|of) {short}", _from_short
     yield rf"{LEAD}{_any(spoken.BETWEEN)} {first} {_any(spoken.AND_TO)} {last}", _days_between
     yield rf"{LEAD}{coming}{_any(spoken.BEFORE)} {day}", _before
+    yield rf"{LEAD}{coming}{_any(spoken.THROUGH)} {day}", _through
     yield rf"{LEAD}{coming}{_any(spoken.SINCE)} {day}", _since
     yield rf"{LEAD}{coming}{_any(spoken.AFTER)} {day}", _after
     yield rf"{DENIED_CHANGE}(?:since|desde) {day}", _before
@@ -353,6 +357,11 @@ def _before(said: re.Match[str], now: datetime) -> Filters:
     return {"modified_before": days[0].isoformat()} if days else {}
 
 
+def _through(said: re.Match[str], now: datetime) -> Filters:
+    days = _days(said["day"], now)
+    return {"modified_before": days[1].isoformat()} if days else {}
+
+
 def _since(said: re.Match[str], now: datetime) -> Filters:
     days = _days(said["day"], now)
     return {"modified_after": days[0].isoformat()} if days else {}
@@ -369,6 +378,20 @@ def _during(said: re.Match[str], now: datetime) -> Filters:
         return UNCLEAR if re.search(MONTHS, said["day"]) else {}
     ahead = {} if days[1] > now.date() else {"modified_before": days[1].isoformat()}
     return {"modified_after": days[0].isoformat(), **ahead}
+
+
+def _in_short(said: re.Match[str], now: datetime) -> Filters:
+    """ "In March 24": a year, since one would say "on" of a day."""
+    days = _days(f"{said['month']} {2000 + int(said['short'])}", now)
+    if days is None or days[0] > now.date():
+        return {}
+    return {"modified_after": days[0].isoformat(), "modified_before": days[1].isoformat()}
+
+
+def _from_short(said: re.Match[str], now: datetime) -> Filters:
+    """ "From March 24" is that year or that day."""
+    told = _in_short(said, now)
+    return told if said["mark"] or not told else {**told, **UNCLEAR}
 
 
 SPANNING = "between zwischen entre"

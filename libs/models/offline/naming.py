@@ -5,22 +5,33 @@ folder of that name is there.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from libs.models.offline import newnames, titles
 from libs.models.offline.clauses import ACTIONS, KINDS, Item, Name, Named
-from libs.models.offline.ground import words_of
+from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.paths import QUOTED, file_like, pathlike, quoted
 from libs.models.offline.veils import UNVEILED, Veils
-from libs.retrieval.words import Word, concepts_of, extension_of, fold, words
+from libs.retrieval.lexicon import listed
+from libs.retrieval.words import Word, concepts_of, extension_of, fold, one_slip, words
 
 
 def names(text: str, known: Sequence[str], veils: Veils = UNVEILED) -> list[Named]:
     """All names in the text; what one rule has found is out of the next one's sight."""
     found = list(_copies(veils.off(text), known))
-    rules = (titles.holding, titles.edges, _quotes, titles.series, titles.spaced, veils.names, newnames.titles)
+    rules = (
+        titles.holding,
+        titles.edges,
+        _quotes,
+        titles.bracketed,
+        titles.series,
+        titles.spaced,
+        veils.names,
+        newnames.titles,
+    )
     for rule in rules:
         found += [name for name in rule(masked(text, found)) if not _there_by_number(name, text, known)]
     found += list(newnames.ending(masked(text, found), known))
@@ -116,7 +127,7 @@ def _said_exactly(text: str, known: Sequence[str]) -> Iterator[Named]:
             continue
         flags = re.IGNORECASE if " " in name or "." in name else 0
         for match in re.finditer(rf"(?<![\w/.*?-]){re.escape(name)}(?![\w/-]|\.\w|\.?[*?])", text, flags):
-            if match.start() == 0 and " " not in name and "." not in name:
+            if match.start() == 0 and name.isalpha():
                 continue
             if (EVERY.search(text[: match.start()]) and _a_kind(name)) or (
                 plain and SOME.search(text[: match.start()])
@@ -163,9 +174,10 @@ def _spoken(known: Sequence[str]) -> dict[str, str]:
     told = {
         stem: found[0]
         for stem, found in stems.items()
-        if (len(found) == 1 and " " in stem) or "-" in stem or "_" in stem
+        if (len(found) == 1 and " " in stem) or re.search(r"[-_]|[^\W\d]\d", stem)
     }
-    last = {name.rpartition("/")[2]: name for name in reversed(names)}
+    often = Counter(name.rpartition("/")[2] for name in names)
+    last = {end: name for name in names if (end := name.rpartition("/")[2]) == name or often[end] == 1}
     return {stem: real for stem, real in told.items() if len(stems[stem]) == 1} | last | {name: name for name in names}
 
 
@@ -178,6 +190,10 @@ def known_as(word: Word, known: Sequence[str], *, after: Word | None = None) -> 
         return word
     names = [name.rstrip("/") for name in known]
     real = next((name for name in names if fold(name) == word.folded), None) or _only_stem(word.folded, names)
+    if real is None and sum(fold(name).endswith(f"/{word.folded}") for name in names) > 1:
+        real = word.text  # one of several folders of this name, and it has to be said which
+    if real is None and any(_a_slip(word.folded, fold(name)) for name in names if "." not in name and "/" not in name):
+        real = word.text if singulars(word.folded).isdisjoint(words_of(tuple(known))) else None
     return Named(Name.PATH, real, word.start, word.end) if real else word
 
 
@@ -192,9 +208,34 @@ def told_by_name(read: Sequence[Word], known: Sequence[str]) -> list[Word]:
         if word.folded in tokens and before.filler and kind and ACTIONS & {*word.concepts} and not word.filler:
             told[at] = replace(word, concepts=())
     for at, (before, word) in enumerate(pairwise(read), start=1):
-        if "folder" in before.concepts and word.concepts == ("foreign",):
+        noun = "folder" in before.concepts or (before.folded in ARTICLES and word.folded in tokens)
+        if (noun and word.concepts == ("foreign",)) or _one_name(before, word, known):
             told[at] = replace(word, concepts=())
+        for one, other, place in ((before, word, at - 1), (word, before, at)):
+            if "tempfiles" in one.concepts and other.folded in FOLDER:
+                told[place] = replace(one, concepts=())  # "the temporary folder" is none of files
     return told
+
+
+FOLDER = listed("folder folders directory directories ordner verzeichnis carpeta carpetas directorio")
+ARTICLES = listed("the my our der die das den dem mein meine meinen el la los las mi mis")
+
+
+def _one_name(before: Word, word: Word, known: Sequence[str]) -> bool:
+    """ "The price lists", where files are called so: no list of anything."""
+    if not (before.unknown and {*word.concepts} & ACTIONS):
+        return False
+    said = [f"{before.folded} {form}" for form in singulars(word.folded)]
+    return any(one in fold(name) for name in known for one in said)
+
+
+def _a_slip(said: str, folder: str) -> bool:
+    """ "In figuers": asked about as a folder that is not there, and no other form of the word."""
+    a_form = said in singulars(folder) or folder in singulars(said)
+    return min(len(said), len(folder)) >= LEAST_SLIP and not a_form and one_slip(folder, said)
+
+
+LEAST_SLIP = 5
 
 
 def _only_stem(said: str, names: Sequence[str]) -> str | None:

@@ -35,7 +35,7 @@ def nested(items: Sequence[Item], folders: frozenset[str]) -> list[Item]:
     """The items with each such pair as one name. `folders` are those that are there, folded."""
     told = list(items)
     for at in range(len(told)):
-        found = _nest(told, at, folders) if at < len(told) and _folder_noun(told[at]) else None
+        found = _nest(told, at, folders) if at < len(told) and _folder_noun(told[at]) else _there(told, at, folders)
         if found is not None:
             told[found.first : found.last + 1] = [_joined(told, found)]
     return told
@@ -54,6 +54,17 @@ def _nest(items: Sequence[Item], at: int, folders: frozenset[str]) -> _Nest | No
     named = called > outer + 1 or (isinstance(noun, Word) and noun.folded in SUB)
     inner = _name(items, called, folders, new=True) if named else None
     return None if inner is None else _Nest(inner, outer, at + 1, inner)
+
+
+def _there(items: Sequence[Item], at: int, folders: frozenset[str]) -> _Nest | None:
+    """ "Exportadas de Boda Ana", "the cache folder in work": no new folder, but one that is there in the other."""
+    inner = items[at] if at < len(items) else None
+    if inner is None or (isinstance(inner, Word) and inner.filler):
+        return None
+    after = next((n for n in (at + 1, at + 2) if n < len(items) and not _folder_noun(items[n])), len(items))
+    outer = _around(items, after, folders)
+    there = outer is not None and fold(f"{items[outer].text.rstrip('/')}/{_last(inner)}") in folders
+    return _Nest(at, outer, at, outer) if there and outer is not None else None
 
 
 def _around(items: Sequence[Item], at: int, folders: frozenset[str]) -> int | None:
@@ -86,8 +97,13 @@ def _name(items: Sequence[Item], at: int, folders: frozenset[str], *, new: bool)
 
 def _joined(items: Sequence[Item], found: _Nest) -> Named:
     inner, outer = items[found.inner], items[found.outer]
-    text = f"{outer.text.rstrip('/')}/{inner.text.strip('/')}"
+    text = f"{outer.text.rstrip('/')}/{_last(inner)}"
     return Named(Name.QUOTE, text, min(inner.start, outer.start), max(inner.end, outer.end))
+
+
+def _last(inner: Item) -> str:
+    """Its own name, where one that is called so was found elsewhere."""
+    return inner.text.strip("/").rpartition("/")[2]
 
 
 def _folder_noun(item: Item) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 
 from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, Name, Named
 from libs.models.offline.paths import kind_of
@@ -33,6 +34,8 @@ def titles(text: str) -> Iterator[Named]:
 def called(text: str) -> Iterator[Named]:
     for match in CALLED.finditer(text):
         said = FOR_ONE.match(text, match.end()) or _whole(text, match.end())
+        if SERIES.match(text, match.end()):
+            continue
         if said and "\0" not in said.group() and (" " in said.group() or not kind_of(said.group())):
             yield _named(said)
 
@@ -43,32 +46,92 @@ FOR_ONE = re.compile(
     re.IGNORECASE,
 )
 """ "A zip called Programmes for Anne"."""
-_BARE = r"[^\s,;:!?\"'“„«*\0]*[^\s,.;:!?\"'“„«*\0]"  # the full stop after it is the sentence's
-RENAMED = re.compile(
-    r"\b(?:rename|(?:be)?nenne?n?|renombra|renombrar)\b(?P<what>[^,;:\n]+)\s(?P<to>to|in|a|as|als|como)\s+"
-    rf"(?P<name>{_BARE}(?: {_BARE})+?)(?P<um> um)?(?:\s+(?:please|bitte|por favor))?\s*[.!]?\s*$",
+_BARE = r"(?!['‘])[^\s,;:!?\"“”„«*\0]*[^\s,.;:!?\"'“”„«*\0]"  # the full stop after it is the sentence's
+_CLOSED = (
+    rf"(?P<name>{_BARE}(?: {_BARE})+?)(?P<um> um)?(?:\s+(?:please|bitte|por favor|instead))?"
+    r"(?=\s*(?:[.,;!?](?:\s|$)|$))"
+)
+RENAMING = re.compile(
+    r"\b(?:rename|(?:be)?nenne?n?|renombra|renombrar|change the name of"
+    r"|änder[en]?(?: Sie)?(?: bitte)? den (?:datei)?namen (?:von|der)|cambia(?:r|le)? el nombre (?:del?|a))\b",
     re.IGNORECASE,
+)
+TO_NAME = re.compile(rf"\s(?:to|in|zu|a|as|als|como|[-=]>|→)\s+{_CLOSED}", re.IGNORECASE)
+IT_NAMED = re.compile(
+    r"\b(?:(?:call|name) (?:it|this|that)|(?:to|should|shall|must) be (?:called|named|renamed(?: to)?)"
+    r"|nenne?n?(?: Sie)? (?:sie|ihn|es|das)|ll[aá]mal[oa]|ponle de nombre|(?:it|that)(?:['’]s| is) called"
+    r"|s (?:file ?)?name (?:in)?to"
+    r"|(?:give|gib|ponle|pon|dale)\s[^,;:\n]{2,60}?\s"
+    r"(?:the (?:new )?name|den (?:neuen )?namen|el (?:nuevo )?nombre(?: de)?)"
+    r"|(?:call|name|nenne?n?(?: Sie)?|llama a)(?: bitte)?(?: (?:the|my|die|el) (?:file|datei|archivo))?"
+    r" (?:[\U00020000-\U000203ff]+|\S*\d\S*|\S+\.\w+))"
+    rf"(?: (?:bitte|please|mal|doch|einfach|just))*+\s+{_CLOSED}",
+    re.IGNORECASE,
+)
+_NAME = rf"(?P<name>{_BARE}(?: {_BARE})+?)"
+SHALL_BE = (
+    re.compile(rf"^\W*(?:[\U00020000-\U000203ff]+|\S+\.\w+)\s+(?:[-=]>|to)\s+{_CLOSED}"),
+    re.compile(
+        rf"\bsoll(?: (?:bitte|jetzt|künftig|von nun an|ab (?:jetzt|sofort)))*+\s+{_NAME}(?= hei(?:ß|ss)en\b)",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\sin\s+{_NAME}(?= um(?:zu)?benennen\b)", re.IGNORECASE),
 )
 
 
-def renamed(text: str) -> Iterator[Named]:
-    """What one thing shall be called goes to the end: "rename a.txt to old list", "benenne a.txt in Liste alt um"."""
-    found = RENAMED.search(text)
-    if found is None or not ONE_THING.search(found["what"]) or SERIES.search(text) or PLUS.search(text):
+def renamed(text: str, plain: str) -> Iterator[Named]:
+    """What one thing shall be called goes to the end, and may hold any name that is there: "rename policy 2024 to
+    policy 2024 old", "benenne a.txt in Liste alt um". In `plain` each name that is there is one word.
+    """
+    if SERIES.search(text) or PLUS.search(text):
         return
-    read = words(found["name"])
-    german = found["to"].casefold() == "in"
-    if german is not (found["um"] is not None) or read[0].folded in UNNAMED or any(w.folded in AWAY for w in read):
-        return
-    yield Named(kind_of(found["name"]) or Name.QUOTE, found["name"], *found.span("name"))
+    found = chain(*(form.finditer(plain) for form in (IT_NAMED, *SHALL_BE)), _led_to(text, plain))
+    for start, end in dict.fromkeys(match.span("name") for match in found):
+        if _could_be_new(plain[start:end]):
+            yield Named(kind_of(text[start:end]) or Name.QUOTE, text[start:end], start, end)
 
 
+def _could_be_new(name: str) -> bool:
+    read = words(name)
+    return bool(read) and read[0].folded not in UNNAMED and not any(word.folded in AWAY for word in read)
+
+
+def _led_to(text: str, plain: str) -> Iterator[re.Match[str]]:
+    """Where what stands before the "to" is one thing, of each of several wishes."""
+    verb = RENAMING.search(plain)
+    um = re.search(r"\s(?:um|(?:datei)?namen)\b", plain, re.IGNORECASE) is not None
+    for start, end in _wishes(plain, verb.end()) if verb else ():
+        for split in LED_TO.finditer(plain, start, end):
+            found = TO_NAME.match(text, split.start(), end)
+            led = um is (split["to"].casefold() == "in") and ONE_THING.match(plain[start : split.start()])
+            if found and led and _could_be_new(plain[slice(*found.span("name"))]):
+                yield found
+                break
+
+
+def _wishes(plain: str, start: int) -> Iterator[tuple[int, int]]:
+    """From where to where each goes: "a to b", "and c to d", "and delete e"."""
+    for joint in JOINT.finditer(plain, start):
+        rest = plain[joint.end() - 1 :]
+        again = any(ONE_THING.match(rest[: split.start()]) for split in LED_TO.finditer(rest))
+        if again or any({*word.concepts} & (ACTIONS | {"archives"}) for word in words(rest)[:1]):
+            yield start, joint.start()
+            start = joint.end() - 1
+    yield start, len(plain)
+
+
+JOINT = re.compile(r"(?:,|\s(?:and|und|y)(?: then| dann| luego)?)\s", re.IGNORECASE)
+LED_TO = re.compile(r"\s(?P<to>to|in|zu|a|as|als|como|[-=]>|→)(?=\s)", re.IGNORECASE)
+_NOUN = r"(?:file|folder|document|photo|picture|datei|ordner|dokument|foto|bild|archivo|fichero|carpeta|documento)\s+"
 ONE_THING = re.compile(
-    r"^\s+(?:the\s+|my\s+|die\s+|den\s+|das\s+|el\s+|la\s+)?(?:file\s+|folder\s+|datei\s+|ordner\s+|archivo\s+|carpeta\s+)?[^\s]+$",
+    rf"^(?:\s+(?:Sie|bitte|please|mal|mir))*\s+(?:(?:the|my|die|den|das|meinen?|el|la|mi)\s+)?(?:{_NOUN})?[^\s,;]+"
+    r"(?:\s+(?:in|inside|from|im|aus|von|of|en|de)\s+(?:(?:the|my|den|der|dem|meinen?|la|el|mi)\s+)?(?:(?:folder|ordner|carpeta)\s+)?"
+    r"[^\s,;]+(?:\s+folder)?)?(?:\s+um)?$",
     re.IGNORECASE,
 )
+"""And the folder that it is in."""
 UNNAMED = listed("something anything whatever etwas irgendwas algo the their its all names")
-AWAY = listed("in im en and und y then dann instead")
+AWAY = listed("in im en um and und y then dann instead")
 
 
 SMALL = re.compile(

@@ -152,8 +152,12 @@ BEFORE = (
     "before prior_to earlier_than older_than from_before until_before vor antes_de antes_del anterior_a anteriores_a"
     " anteriores_al anterior_al older_then alter_als aelter_als not_modified_since not_changed_since not_touched_since"
     " untouched_since unchanged_since mas_antiguos_que mas_antiguas_que mas_viejos_que mas_viejas_que de_antes_de"
-    " up_to until bis"
 )
+THROUGH = (
+    "up_to up_to_and_including up_until until through bis bis_einschliesslich bis_zum bis_ende hasta hasta_el"
+    " hasta_finales_de"
+)
+"""And that one too."""
 SINCE = (
     "since from_since starting starting_from seit ab desde desde_el modified_since changed_since from_on a_partir_de"
     " a_partir_del"

@@ -262,12 +262,21 @@ NEAR: Phrases = {
     "de": "Ich weiß immer noch nicht, was „{said}“ ist. Ist es {names}?",
     "es": "Sigo sin saber qué es «{said}». ¿Es {names}?",
 }
-EXAMPLES: Mapping[Language, tuple[str, ...]] = {
-    "en": ("find {word}", "delete {file}", "move {file} to {folder}", "what is in {folder}"),
-    "de": ("finde {word}", "lösche {file}", "verschiebe {file} nach {folder}", "was ist in {folder}"),
-    "es": ("busca {word}", "borra {file}", "mueve {file} a {folder}", "qué hay en {folder}"),
+EXAMPLES: Mapping[str, Phrases] = {
+    "find": {"en": "find {word}", "de": "finde {word}", "es": "busca {word}"},
+    "move": {"en": "move {file} to {folder}", "de": "verschiebe {file} nach {folder}", "es": "mueve {file} a {folder}"},
+    "inside": {"en": "what is in {folder}", "de": "was ist in {folder}", "es": "qué hay en {folder}"},
+    "remove": {"en": "delete {file}", "de": "lösche {file}", "es": "borra {file}"},
+    "duplicate": {"en": "remove the duplicates", "de": "lösche die Duplikate", "es": "borra los duplicados"},
+    "pack": {"en": "zip {folder}", "de": "packe {folder} in ein Zip", "es": "comprime {folder}"},
+    "unpack": {"en": "unpack {archive}", "de": "entpacke {archive}", "es": "descomprime {archive}"},
+    "rename": {"en": "rename {file} to {new}", "de": "benenne {file} in {new} um", "es": "renombra {file} a {new}"},
+    "copy": {"en": "copy {file} to {folder}", "de": "kopiere {file} nach {folder}", "es": "copia {file} a {folder}"},
+    "organize": {"en": "sort {folder} by year", "de": "sortiere {folder} nach Jahr", "es": "ordena {folder} por año"},
 }
-"""Requests with names of the person's own folder."""
+"""Requests with names of the person's own folder, each by what it wants."""
+SAFE = ("find", "move", "inside")
+"""Those that are shown to who spoke of none."""
 WHAT: Phrases = {
     "en": "What should I do?",
     "de": "Was soll ich tun?",
@@ -277,6 +286,11 @@ WHAT_WITH: Phrases = {
     "en": "What should I do, exactly? I don't understand “{said}”.",
     "de": "Was genau soll ich tun? „{said}“ verstehe ich nicht.",
     "es": "¿Qué debo hacer exactamente? No entiendo «{said}».",
+}
+UNKNOWN: Phrases = {
+    "en": "I don't know what “{said}” means here. Can you say it differently?",
+    "de": "Ich weiß nicht, was „{said}“ hier heißt. Kannst du es anders sagen?",
+    "es": "No sé qué significa «{said}» aquí. ¿Puedes decirlo de otra manera?",
 }
 PROPOSED: Phrases = {
     "en": "Do you mean: {label}? (yes, no, or say it differently)",
@@ -445,6 +459,22 @@ UNITS: Mapping[str, Phrases] = {
     "year": {"en": "year", "de": "Jahr", "es": "año"},
     "month": {"en": "month", "de": "Monat", "es": "mes"},
 }
+SORTED_BY: Mapping[str, Phrases] = {
+    **UNITS,
+    "year": {
+        "en": "the year of their last change",
+        "de": "dem Jahr der letzten Änderung",
+        "es": "año del último cambio",
+    },
+    "month": {
+        "en": "the month of their last change",
+        "de": "dem Monat der letzten Änderung",
+        "es": "mes del último cambio",
+    },
+    "name_year": {"en": "the year in their names", "de": "dem Jahr im Namen", "es": "el año del nombre"},
+    "name_month": {"en": "the month in their names", "de": "dem Monat im Namen", "es": "el mes del nombre"},
+}
+"""The same of a plan, which says which date it goes by."""
 BY: Phrases = {"en": "by {unit}", "de": "nach {unit}", "es": "por {unit}"}
 NOT_SORTED_BY: Phrases = {
     "en": "I can't sort by “{said}”, only by type, by year or by month (of the last change). By one of these?",

@@ -60,15 +60,35 @@ class Place:
 
 
 def places(clause: Clause, ground: Ground) -> tuple[Place, ...]:
-    """The folders that a clause speaks of, in order: "in Photos and Music" are two."""
+    """The folders that a clause speaks of, in order: "in Photos and Music" are two. Asked again and again of the same
+    clause, so the ground keeps the answers.
+    """
+    known = ground.answers.get(id(clause))
+    if known is None or known[0] is not clause:
+        known = ground.answers[id(clause)] = (clause, _places(clause, ground))
+    return known[1]
+
+
+def _places(clause: Clause, ground: Ground) -> tuple[Place, ...]:
     found: list[Place] = []
     for at, item in enumerate(clause.items):
         place = _place(clause.items, at, ground)
+        if place is None and _with_its_kind(clause, at, ground):
+            place = Place(item.text, item, "in")
         if place is None and found and found[-1].item is clause.items[at - 1] and _like_a_name(item):
             place = Place(item.text, item, found[-1].after)
         if place is not None and not (clause.says("rename") and _new_to(place, ground)):
             found.append(place)
     return _turned(clause, found, ground)
+
+
+def _with_its_kind(clause: Clause, at: int, ground: Ground) -> bool:
+    """ "All figures png": those of the folder."""
+    item, after = clause.items[at], clause.items[at + 1] if at + 1 < len(clause.items) else None
+    if not isinstance(item, Named) or not isinstance(after, Word) or after.start in clause.links:
+        return False
+    kind = extension_of(after.folded) or {*KINDS} & {*after.concepts} - {"archives"}
+    return bool(kind) and not file_like(item) and bool(ground.below(item.text))
 
 
 def _new_to(place: Place, ground: Ground) -> bool:
@@ -97,7 +117,7 @@ def _turned(clause: Clause, found: list[Place], ground: Ground) -> tuple[Place, 
     wished = not packs and not _deed(clause) and any(word.folded in WISHES for word in clause.words)
     if not packs and clause.concepts.isdisjoint(ACTIONS) and not any(place.target for place in found):
         # Without a verb, what is not there yet is where something goes: "mp3s in Ordner Ton", "a.pdf: folder New".
-        new = [place for place in found if ground.has(place.said.strip("/")) is None and _after_things(clause, place)]
+        new = [place for place in found if not _there(place, ground) and _after_things(clause, place)]
         found = [replace(place, after="into", beside=False) if place in new else place for place in found]
     if clause.says("unpack") and not any(place.target for place in found):
         return tuple(
@@ -110,6 +130,11 @@ def _turned(clause: Clause, found: list[Place], ground: Ground) -> tuple[Place, 
     if clause.says("copy") and not any(place.target for place in found):
         return tuple(replace(place, after="into") if _copied_into(clause, place, ground) else place for place in found)
     return tuple(found)
+
+
+def _there(place: Place, ground: Ground) -> bool:
+    said = place.said.strip("/")
+    return ground.has(said) is not None or bool(ground.below(said))
 
 
 def _unpacked_into(clause: Clause, place: Place, ground: Ground) -> bool:

@@ -15,6 +15,7 @@ from libs.events.committee import Task
 from libs.models.offline import corrections, mentioned, replies
 from libs.models.offline import phrasebook as say
 from libs.models.offline.clauses import Mood, Name, Reading
+from libs.models.offline.disowning import owned
 from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, plan_of, spread
 from libs.models.offline.earlier import Lost, chosen_instead, in_full, nearest_instead
 from libs.models.offline.explaining import WHY, because
@@ -26,6 +27,7 @@ from libs.models.offline.leftovers import Leftovers
 from libs.models.offline.looking import Looking, only_looks
 from libs.models.offline.matching import Matcher
 from libs.models.offline.proposals import Proposing
+from libs.models.offline.ranges import spelled
 from libs.models.offline.reading import read
 from libs.models.offline.refusals import Refusals
 from libs.models.offline.replies import Wish
@@ -53,7 +55,10 @@ class Planner:
     now: Callable[[], datetime]
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
-        return (await self._heard(task, catalogue))[1]
+        wish, outcome = await self._heard(task, catalogue)
+        if isinstance(outcome, Unclear) or wish.text == task.text:
+            return outcome
+        return replace(outcome, wish=wish.text)
 
     async def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> str:
         """What is asked for, in the words that the replies to our questions came to."""
@@ -67,7 +72,7 @@ class Planner:
     async def _answered(self, task: Task, catalogue: Sequence[ToolDefinition]) -> tuple[Wish, PlannerOutcome]:
         tools = _allowed(catalogue, task.tools)
         said = [*task.replies, *((task.clarification,) if task.clarification else ())]
-        wish = Wish(task.text, skill=None if task.skill in said else task.skill)
+        wish = Wish(owned(task.text) if task.history else task.text, skill=None if task.skill in said else task.skill)
         outcome = await self._planned(task, wish, tools)
         asked: list[str] = []
         for reply in said:
@@ -95,17 +100,23 @@ class Planner:
 
     def _meanings(self, task: Task, wish: Wish, before: PlannerOutcome, reply: str) -> Iterator[Wish]:
         """What was offered, a wish of its own, what was asked for in its place, or more words of the wish."""
+        reply = spelled(owned(reply), Ground.of(task.root, task.workspace))
         fresh = Wish(replies.anew(reply))
         alone, whole = (self._read(task, text) for text in (fresh.text, wish.text))
         reply = "yes" if replies.repeats(reply, alone, whole) else reply
         if isinstance(before, Unclear) and (offer := replies.taken(reply, before)) is not None:
             yield wish.takes(offer)
             return
+        if (each := replies.each_of(wish, before, reply)) is not None:
+            yield each
+            return
         if (pointed := _pointed(before, alone, reply)) is not None:
             fresh, alone = Wish(pointed), self._read(task, pointed)
         if (called := corrections.called(whole, reply, Ground.of(task.root, task.workspace))) is not None:
             yield wish.with_words(called)
             return
+        if any(clause.names and clause.mood is Mood.ONLY for clause in alone.clauses):
+            yield from self._chosen(task, wish, before, fresh.text)
         if (narrowed := replies.narrowed(wish, before, alone)) is not None:
             yield narrowed
         if stands := replies.stands(alone, whole):

@@ -8,7 +8,10 @@ from libs.models.offline.clauses import KINDS, Item, Named
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word
 
-PRONOUNS = listed("it them these those they sie es diese dieses diesen davon la las lo los ellos ellas esos esas eso")
+PRONOUNS = listed(
+    "it them these those they sie es diese dieses diesen davon la las lo los ellos ellas esos esas eso llamalo llamala"
+    " ponle_de_nombre ponle_el_nombre new_name new_names neue_name neuen_namen nuevo_nombre nuevos_nombres"
+)
 
 
 def points_back(words: Iterable[Word], pronouns: frozenset[str] = PRONOUNS) -> bool:

@@ -86,7 +86,7 @@ class _Teller:
         end = say.TO[self._language].format(end=self._choosing.quoted(target)) if target and target != "." else ""
         called = say.CALLED[self._language].format(name=self._choosing.quoted(name)) if name else ""
         what = self._listed(step.args) if step.tool in LISTINGS else self._what(step)
-        by = say.UNITS[args["by"]][self._language] if args.get("by") in say.UNITS else ""
+        by = say.SORTED_BY[args["by"]][self._language] if args.get("by") in say.SORTED_BY else ""
         told = form[self._language].format(what=what, end=end, called=called, name=self._choosing.quoted(name), by=by)
         return " ".join(told.split())
 

@@ -40,7 +40,7 @@ def told_by(clause: Clause) -> list[Word]:
     return [word for run in runs for word in run]
 
 
-BY = listed("by nach per por je pro")
+BY = listed("by nach per por je pro segun")
 
 
 def superlative(clause: Clause) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from libs.models.offline.ground import Ground
 from libs.models.offline.mentioned import quoted
 from libs.models.offline.paths import QUOTED
+from libs.retrieval.likeness import alike, terms
 from libs.retrieval.words import fold
 
 MOST = 400
@@ -23,15 +24,37 @@ MANY = re.compile(
     re.IGNORECASE,
 )
 RANGE = re.compile(
-    r"(?P<first>(?<!\d)\d+)(?P<end>\.\w{1,5})?\s+(?:(?P<sure>up\s+to|through|bis|hasta)|to|a)\s+"
+    r"(?P<first>(?<!\d)\d+)(?P<end>\.\w{1,5})?\s+(?:(?P<sure>up\s+to|through|bis|hasta|\.{2,4}|…)|to|a)\s+"
     r"(?P<stem>[^\W\d_][\w-]*?(?: [\w-]*?){0,3}?)(?P<last>\d+)(?P<close>\.\w{1,5})?(?![\w*/-])",
     re.IGNORECASE,
 )
 NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>\d+)")
+SEVERAL = re.compile(
+    r"(?P<stem>[^\W\d_]\w*(?: [^\W\d_]\w*){0,2}?) (?:(?P<from>from|von|de|del)\s+)?"
+    r"(?P<numbers>\d+(?:(?:\s*,\s*|\s*,?\s+(?:and|und|y|through|bis|hasta|(?(from)to|(?!))|(?(from)al?|(?!)))\s+)\d+)+)"
+    r"(?![\w*/.-]*\w)",
+    re.IGNORECASE,
+)
+""" "Reports 2019, 2020 and 2023", "die Berichte von 2019 bis 2022": one noun and several numbers."""
+TO = re.compile(r"(\d+)\s+(?:to|through|bis|a|al|hasta)\s+(\d+)", re.IGNORECASE)
+
+
+COUNTED = re.compile(
+    r"(?P<named>(?P<stem>[^\W\d_][\w-]*?(?: [\w-]*?){0,3}?)(?<!\d)\d+(?:\.\w{1,5})?"
+    r"(?:\s*(?:,|and|und|y)\s*(?P=stem)\d+(?:\.\w{1,5})?)+)"
+    r"\s*,?\s*(?:(?:and|und|y)\s+)?(?:so\s+on|so\s+forth|etc\.?|usw\.?|so\s+weiter|as[ií]\s+sucesivamente|\.\.\.|…)",
+    re.IGNORECASE,
+)
+""" "Figure 1, Figure 2 ..."."""
+NEW = re.compile(r"\b(?:to|as|into|called|named|be|like|zu|als|in|namens|a|como|llamen)\s+$", re.IGNORECASE)
+"""What follows is no name of any that is there."""
 
 
 def spelled(text: str, ground: Ground) -> str:
     """The request with the names of all these files in the place of the two."""
+    for found in reversed([*COUNTED.finditer(text)]):
+        if not NEW.search(text[: found.start()]) and (files := _all_of(found, text, ground)):
+            text = f"{text[: found.start()]}{quoted(files)}{text[found.end() :]}"
     for found in reversed([*RANGE.finditer(text)]):
         start = found.start() - len(found["stem"])
         if start < 0:
@@ -44,24 +67,81 @@ def spelled(text: str, ground: Ground) -> str:
         start = many.start("of") if many and many["of"] else start
         if 1 < len(files := _between(found, text, ground)) <= MOST:
             text = f"{text[:start]}{quoted(files)}{text[found.end() :]}"
+    return _each_spelled(text, ground)
+
+
+def _each_spelled(text: str, ground: Ground) -> str:
+    """The same where one noun has several numbers, and each of them is that of one file of this name."""
+    for found in reversed([*SEVERAL.finditer(text)]):
+        said = any(span.start() < found.end() and found.start() < span.end() for span in QUOTED.finditer(text))
+        words = found["stem"].split(" ")
+        for stem in () if said else (" ".join(words[n:]) for n in range(len(words))):
+            if files := _one_each(stem, found["numbers"], text, ground):
+                text = f"{text[: found.end('stem') - len(stem)]}{quoted(files)}{text[found.end() :]}"
+                break
     return text
+
+
+def _one_each(stem: str, numbers: str, text: str, ground: Ground) -> list[str]:
+    """The files of one folder that are called so, one for each number."""
+    ends = [(int(low), int(high)) for low, high in TO.findall(numbers)]
+    single = [int(number) for number in re.findall(r"\d+", TO.sub("", numbers))]
+    asked = {*single, *(number for span in ends for number in span)}
+    told: dict[str, dict[str, int]] = {}
+    for path in ground.paths or ():
+        folder, _, name = path.rpartition("/")
+        one = NUMBERED.fullmatch(name.rpartition(".")[0])
+        number = int(one["number"]) if one else 0
+        wanted = number in single or any(low <= number <= high for low, high in ends)
+        if one and wanted and _called(one["stem"], stem):
+            told.setdefault(folder, {})[path] = number
+    whole = {
+        folder: held
+        for folder, held in told.items()
+        if asked <= {*held.values()} and len({*held.values()}) == len(held)
+    }
+    return _numbered(whole, text)
+
+
+def _called(name: str, said: str) -> bool:
+    """The same words, in the singular or plural."""
+    told, asked = terms(name), terms(said)
+    pairs = zip(told, asked, strict=False)
+    return len(told) == len(asked) > 0 and all(alike(one, {two: None}) for one, two in pairs)
+
+
+def _all_of(found: re.Match[str], text: str, ground: Ground) -> list[str]:
+    """All files of one folder that are called so, with a number, where those that were named are among them."""
+    said = {int(number) for number in re.findall(r"(?<!\d)\d+", found["named"])}
+    held = _counted(fold(found["stem"]), ground)
+    return _numbered({folder: files for folder, files in held.items() if said <= {*files.values()}}, text)
 
 
 def _between(found: re.Match[str], text: str, ground: Ground) -> list[str]:
     """The files of the one folder that has both; of several, the folder that the request names."""
-    stem, low, high = fold(found["stem"]), int(found["first"]), int(found["last"])
-    by_folder: dict[str, dict[str, int]] = {}
+    low, high = int(found["first"]), int(found["last"])
+    held = _counted(fold(found["stem"]), ground, ending=fold(found["end"] or found["close"] or ""))
+    told = {
+        folder: {path: number for path, number in files.items() if low <= number <= high}
+        for folder, files in held.items()
+    }
+    return _numbered({folder: files for folder, files in told.items() if {low, high} <= {*files.values()}}, text)
+
+
+def _counted(stem: str, ground: Ground, *, ending: str = "") -> dict[str, dict[str, int]]:
+    """The files that are called so, with a number, by their folders."""
+    told: dict[str, dict[str, int]] = {}
     for path in ground.paths or ():
         folder, _, name = path.rpartition("/")
         one = NUMBERED.fullmatch(fold(name.rpartition(".")[0]))
-        of_them = (
-            one is not None and one["stem"] == stem and fold(name).endswith(fold(found["end"] or found["close"] or ""))
-        )
-        if one and of_them and low <= int(one["number"]) <= high:
-            by_folder.setdefault(folder, {})[path] = int(one["number"])
-    whole = {folder: held for folder, held in by_folder.items() if {low, high} <= {*held.values()}}
-    named = [folder for folder in whole if folder and fold(folder.rpartition("/")[2]) in fold(text)]
-    held = _sole(named, whole) or _sole([*whole], whole)
+        if one and one["stem"] == stem and fold(name).endswith(ending):
+            told.setdefault(folder, {})[path] = int(one["number"])
+    return told
+
+
+def _numbered(by_folder: dict[str, dict[str, int]], text: str) -> list[str]:
+    named = [folder for folder in by_folder if folder and fold(folder.rpartition("/")[2]) in fold(text)]
+    held = _sole(named, by_folder) or _sole([*by_folder], by_folder)
     return sorted(held, key=lambda path: (held[path], path))
 
 

@@ -12,8 +12,8 @@ from functools import lru_cache
 from itertools import zip_longest
 
 from libs.models.offline import courtesy
-from libs.models.offline.archives import into_archive, is_archive
-from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, OR, Clause, Item, Measure, Mood, Named, Reading
+from libs.models.offline.archives import into_archive, is_archive, without_straight
+from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, OR, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.coordination import apart
 from libs.models.offline.copying import copying, with_backups
 from libs.models.offline.depth import without_depth
@@ -24,6 +24,7 @@ from libs.models.offline.moods import all_but, corrected, mooded, negated, selec
 from libs.models.offline.naming import beside, known_as, masked, names, told_by_name
 from libs.models.offline.nesting import nested
 from libs.models.offline.repairs import repaired
+from libs.models.offline.styling import of_names, without_example
 from libs.models.offline.telling import CONDITIONS, said_in
 from libs.models.offline.veils import veiled
 from libs.models.offline.verbs import reunited, swapping, verbal
@@ -54,7 +55,7 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     text = ARROW.sub(
         lambda found: f" {'to':<{len(found.group()) - 1}}" if len(found.group()) > 2 else found.group(), text
     )
-    hidden, veils = veiled(without_depth(text), known)
+    hidden, veils = veiled(without_example(without_straight(without_depth(text))), known)
     listed_apart, torn = repaired(enumerated(plainly(hidden, known)), known, veils)
     listed_apart, named = beside(listed_apart, names(listed_apart, known, veils))
     plain = masked(listed_apart, named)
@@ -67,10 +68,11 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     items = nested(sorted((*said, *named, *measures), key=lambda item: item.start), _folders(known))
     items = with_backups(reunited(items, plain))
     said_for = [part for part in _parts(items, plain) if not _reason(part)]
+    said_for[:1] = [replace(part, joined="") if part.joined == "but" else part for part in said_for[:1]]  # of nothing
     parts = corrected(negated(all_but([_told(copying(verbal(part)), told, known) for part in said_for])))
     parts = [part for part in parts if part.items]
     gathered = _without_archives_kept(_returned(list(_gathered(parts))))
-    clauses = tuple(swapping(one) for clause in gathered for one in apart(clause))
+    clauses = tuple(of_names(swapping(one)) for clause in gathered for one in apart(clause))
     return Reading(text, language, clauses, asked=plain, torn=torn)
 
 
@@ -110,9 +112,21 @@ def _told(part: Clause, spans: Sequence[tuple[int, int]], known: Sequence[str]) 
     if not any(start <= part.items[0].start and part.items[-1].end <= end for start, end in spans):
         return _sparing(mooded(part), known)
     tokens = words_of(tuple(known))
-    things = [item for item in part.items if not isinstance(item, Word) or courtesy.thing(item, tokens)]
+    items = [_so_called(one, before) for one, before in zip(part.items, (None, *part.items), strict=False)]
+    things = [item for item in items if not isinstance(item, Word) or courtesy.thing(item, tokens)]
+    around = {f"{folder}/" for folder in (item.text.rstrip("/") for item in things if isinstance(item, Named))}
+    around &= {item.text[: item.text.rfind("/") + 1] for item in things if isinstance(item, Named)}
+    things = [item for item in things if f"{item.text.rstrip('/')}/" not in around]
     often = all(isinstance(item, Word) and item.folded in OFTEN for item in things)
     return replace(part, items=() if often else tuple(things), mood=Mood.TOLD)
+
+
+def _so_called(item: Item, before: Item | None) -> Item:
+    """ "The file scan0009 is from the gardener": a name, though none of its name may be there."""
+    noun = isinstance(before, Word) and "file" in before.concepts
+    if not (noun and isinstance(item, Word) and item.unknown) or (item.text.isalpha() and item.text.islower()):
+        return item
+    return Named(Name.QUOTE, item.text, item.start, item.end)
 
 
 OFTEN = listed("twice zweimal doppelt dos_veces")
@@ -318,12 +332,12 @@ def _relative(part: Clause) -> bool:
 
 
 def _moves(item: Item) -> bool:
-    return isinstance(item, Word) and bool({"move", "copy"} & {*item.concepts})
+    return isinstance(item, Word) and bool({"move", "copy", "rename"} & {*item.concepts})
 
 
 def _goes_elsewhere(held: Clause, part: Clause) -> bool:
     """ "Move zips to Packed and exes to Setups": the same done to others, with another end."""
-    return held.says("move", "copy") and not _stands(part) and sends(held) and sends(part)
+    return held.says("move", "copy", "rename") and not _stands(part) and sends(held) and sends(part)
 
 
 def sends(part: Clause) -> bool:
@@ -359,7 +373,7 @@ def _returned(clauses: list[Clause]) -> list[Clause]:
         cut = next((n for n in range(1, len(spare.items)) if _leads_somewhere(spare.items, n)), None)
         if (
             cut is not None
-            and not _part(spare.items[cut:], "").acts
+            and not _acts(_part(spare.items[cut:], ""))
             and not any(_end(main.items, n) for n in range(1, len(main.items)))
         ):
             clauses[wish] = main.joins(replace(spare, items=spare.items[cut:]))

@@ -11,7 +11,7 @@ from libs.models.offline.clauses import Clause, Name, Named
 from libs.models.offline.drafting import paths
 from libs.models.offline.ends import makes_copies, open_end
 from libs.models.offline.excepting import parts
-from libs.models.offline.filling import choosing, fill, filled_names, filters, folders, held
+from libs.models.offline.filling import choosing, fill, filled_names, filters, folders, held, limited
 from libs.models.offline.goals import Goal
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
@@ -169,13 +169,17 @@ class Refusals:
 
     def _contradicted(self, goal: Goal, scene: Scene) -> Unclear | None:
         """What goes whole leaves nothing of it out: "zip the folder without the film"."""
+        own = select(choosing(goal.tool, goal.clause, scene), scene.ground, scene.categories).patterns
+        if goal.tool.mutates and own and scene.only and not limited(own, scene.only):
+            return self.voice.asks(say.CONTRADICTS, said=self.voice.said(goal.clause))
         if parts(goal.tool, fill(goal.tool, goal.clause, scene).args, scene):
             return None
         touched = _touched(goal, scene)
         whole = [*touched, *(path for folder in touched for path in scene.ground.below(folder))]
         # Of a folder in which nobody said what is, nobody knows whether something of it stays out.
         unseen = scene.ground.paths is None and scene.exclude and {*touched} & scene.ground.folders
-        if not goal.tool.mutates or (not unseen and all(selected(path, exclude=scene.exclude) for path in whole)):
+        goes = (selected(path, include=scene.only, exclude=scene.exclude) for path in whole)
+        if not goal.tool.mutates or (not unseen and all(goes)):
             return None
         return self.voice.asks(say.CONTRADICTS, said=self.voice.said(goal.clause))
 

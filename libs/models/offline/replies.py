@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from libs.events.committee import Task
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Reading
 from libs.models.offline.explaining import without_why
+from libs.models.offline.mentioned import quoted
 from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.unplaced import of_its_own
 from libs.models.ports import Offer, PlannerOutcome, Unclear
 from libs.retrieval.lexicon import listed
-from libs.retrieval.likeness import alike, terms
-from libs.retrieval.words import fold, words
+from libs.retrieval.likeness import alike, sought, terms
+from libs.retrieval.words import Word, fold, words
 
 YES = re.compile(
     r"^\W*([yjs](?=\W*$)|ya(?=\W*$)|yes|yep|yeah|yup|sure|ok|okay|do (it|that|so)|go ahead|please do|right|correct"
@@ -33,18 +34,12 @@ NO = re.compile(
 )
 BOTH = re.compile(r"^\W*(both|all( of them)?|everything|beides?|alles?|alle|ambos|ambas|todo|las dos)\W*$")
 TAKEN_BACK = re.compile(
-    r"^\W*(?:(?:(?:oh|goodness|god|ah|ach|ay)\s+)?(?:no|nope|nah|nein|nee?)\b(?!\s+(?:longer|more|mehr|me|lo|los|las))\s*[,.!;:–-]*\s*)?"
+    r"^\W*(?:(?:(?:oh|goodness|god|ah|ach|ay)\s+)?(?:no|nope|nah|nein|nee?)\b(?!\s+(?:longer|more|mehr|me|lo|los|las))\s*[,.!;:–-]*\s*)*"
     r"(?:(?:forget|never\s+mind|scrap|drop|leave|vergiss|lass|olvida|deja)\s+(?:that|it|this|the\s+\w+|es|das|eso)\b\s*[,.!;:–-]*\s*)?"
     r"(?:(?:i\s+mean(?:t)?|i\s+said|rather|instead|just|actually|ich\s+meine?|sondern|lieber|quiero\s+decir|digo|mejor)\b\s*[,.:]*\s*)?",
     re.IGNORECASE,
 )
 """ "No, forget that. …": what comes after it is the wish."""
-NONE = re.compile(
-    r"^\W*(?:none\s+of\s+(?:these|those|them)|not\s+(?:these|those)|(?:nichts|nix|keine?[rs]?)\s+davon|ningun[oa]\s+de\s+\w+)"
-    r"\s*[.!;,:–-]+\s*(?=\w+\s+\w)",
-    re.IGNORECASE,
-)
-""" "None of these. …": the same, of what was offered or shown."""
 ORDINALS = (
     r"(?:1|1st|one|first|erste[rsn]?|eins|primer[oa]?|uno|una|a)",
     r"(?:2|2nd|two|second|zweite[rsn]?|zwei|segund[oa]|dos|b)",
@@ -154,7 +149,7 @@ def _by_words(reply: str, offers: Sequence[Offer]) -> Offer | None:
     named = [word.strip("\"'“”„«»`,;:!?()").casefold() for word in reply.split() if "." in word.strip(".")]
     if len(told := [one for one in offers if any(name in one.label.casefold() for name in named)]) == 1:
         return told[0]
-    asked = terms(reply)
+    asked = sought(reply)
     shares = [len([term for term in asked if alike(term, dict.fromkeys(terms(one.label)))]) for one in offers]
     best = max(shares, default=0)
     if not asked or best < len(asked) * ENOUGH or shares.count(best) > 1 or _acts(reply):
@@ -200,10 +195,28 @@ def in_place(wish: Wish, before: PlannerOutcome, reply: str, *, whole: Reading, 
     if len(places) != 1:
         return None
     start, end = places[0], places[0] + len(about)
+    if _a_noun(words(wish.text[end:])[:1]) and _a_noun([word for clause in alone.clauses for word in clause.words]):
+        return None  # "the odd photos": other files are no kind of photos
     if spares(alone):
         spans = [(one.items[0].start, one.items[-1].end) for one in whole.clauses if one.mood in SPARING]
         start, end = next((span for span in spans if span[0] <= start and end <= span[1]), (start, end))
-    return replace(wish.with_words(f"{wish.text[:start]}{said}{wish.text[end:]}"), answered=True)
+    head = ARTICLE.sub("", wish.text[:start]) if ARTICLE.match(f"{said.split()[0]} ") else wish.text[:start]
+    return replace(wish.with_words(f"{head}{said}{wish.text[end:]}"), answered=True)
+
+
+def _a_noun(said: Sequence[Word]) -> bool:
+    return any({"file", *KINDS} & {*word.concepts} for word in said)
+
+
+ARTICLE = re.compile(r"\b(?:the|die|der|den|das|dem|la|el|los|las)\s+$", re.IGNORECASE)
+
+
+def each_of(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
+    """ "Both", where several are called what was said."""
+    about = before.about if isinstance(before, Unclear) and before.offers else ""
+    if not about or not isinstance(before, Unclear) or len(before.named) < 2 or not BOTH.match(fold(reply)):
+        return None
+    return wish.with_words(wish.text.replace(about, quoted(before.named))) if wish.text.count(about) == 1 else None
 
 
 MEANT = re.compile(r"\W*(?:i\s+mean(?:t)?|mein(?:te|e)?\s+ich|quiero\s+decir)\W*$", re.IGNORECASE)
@@ -263,7 +276,7 @@ def combined(wish: Wish, reply: str) -> Wish:
 
 def anew(reply: str) -> str:
     """The reply without a yes or a no that only leads up to the wish in it."""
-    reply = NONE.sub("", without_why(reply))
+    reply = without_why(reply)
     rest = reply[found.end() :] if (found := TAKEN_BACK.match(reply)) else reply
     if led := re.match(r"^\W*(?:yes|yeah|ja|s[ií]|ok|okay|vale)\b\s*[,.!;:–-]*\s*(?=\w+\s+\w)", rest, re.IGNORECASE):
         rest = rest[led.end() :]

@@ -165,7 +165,7 @@ class Reservations:
     def _in_part(self, doubts: Sequence[Doubt]) -> Unclear:
         near = [doubt for doubt in doubts if doubt.near]
         if near:
-            return which(self.voice, near)
+            return which(self.voice, near, self.scene.ground)
         return self.voice.asks(say.ONLY_PART, said=self.voice.said(*(doubt.clause for doubt in doubts)))
 
     def _vague(self, goal: Goal) -> bool:

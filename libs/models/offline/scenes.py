@@ -52,7 +52,7 @@ class Scene:
 
 def scene_of(reading: Reading, ground: Ground, categories: Categories) -> Scene:
     """Raises `Outside` or `NoSuchPlace` where something is spared that cannot be meant."""
-    only = [pattern for clause in reading.wishes(Mood.ONLY) for pattern in select(clause, ground, categories).patterns]
+    only = [pattern for clause in reading.wishes(Mood.ONLY) for pattern in _limited(clause, ground, categories)]
     alone, kept = left_alone(reading, ground, categories)
     return Scene(
         reading.text,
@@ -64,6 +64,13 @@ def scene_of(reading: Reading, ground: Ground, categories: Categories) -> Scene:
         filters=bounds(reading),
         node_kind=_node_kind(reading),
     )
+
+
+def _limited(clause: Clause, ground: Ground, categories: Categories) -> list[str]:
+    """The patterns of "only …"; the name of a file is one, too."""
+    picked = select(clause, ground, categories)
+    named = map(ground.path, picked.names)
+    return [*picked.patterns, *(path for path in named if path not in ground.folders)]
 
 
 def _below(reading: Reading, ground: Ground) -> list[str]:

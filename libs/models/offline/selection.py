@@ -8,8 +8,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from libs.models.offline.archives import into_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Name, Named
-from libs.models.offline.ground import Ground, has_word
+from libs.models.offline.ground import Ground, has_word, singulars
+from libs.models.offline.numerals import MODIFIED
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.retrieval.lexicon import FAMILIES, listed
@@ -80,21 +82,26 @@ def told_everywhere(clause: Clause, ground: Ground) -> Clause:
 
 def told_by_year(clause: Clause, ground: Ground) -> Clause:
     """ "The invoices of 2023", where the names of most say their year: those of that name, whenever they were saved."""
-    held = [path.rpartition("/")[2] for _, paths in named_words(clause, ground) for path in paths]
-    dated = [name for name in held if YEAR.search(name)]
-    if not held or len(dated) * 3 < len(held) * 2:
-        return clause
-    return replace(clause, items=tuple(one for item in clause.items for one in _by_years(item, dated)))
+    held = [path for _, paths in named_words(clause, ground) for path in paths]
+    return replace(clause, items=tuple(one for item in clause.items for one in by_years(item, held)))
 
 
-def _by_years(item: Item, names: Sequence[str]) -> Sequence[Item]:
-    dated = isinstance(item, Measure) and YEAR.search(item.text) is not None
+def by_years(item: Item, paths: Sequence[str]) -> Sequence[Item]:
+    """A time as the patterns of its years, where most of these files say theirs in their names."""
+    names = [path.rpartition("/")[2] for path in paths]
+    if sum(YEAR.search(name) is not None for name in names) * 3 < len(names) * 2:
+        return [item]
+    dated = (
+        isinstance(item, Measure) and YEAR.search(item.text) is not None and not CHANGED & {*fold(item.text).split()}
+    )
     if not isinstance(item, Measure) or not dated or not {*item.filters} <= WHEN:
         return [item]
     years = sorted({year for name in names for year in YEAR.findall(name) if _within_bounds(int(year), item)})
     return [Named(Name.GLOB, f"*{year}*", item.start, item.end) for year in years] or [item]
 
 
+CHANGED = listed(MODIFIED)
+"""With one of these it is said that the date counts, and not the name."""
 WHEN = {"modified_after", "modified_before"}
 
 
@@ -125,6 +132,21 @@ def told_in_its_folder(clause: Clause, ground: Ground) -> Clause:
             here = (Word("in", "in", item.end, item.end, filler=True), Named(Name.PATH, above, item.end, item.end))
             return replace(clause, items=(*clause.items[:at], item, *here, *clause.items[at + 1 :]))
     return clause
+
+
+def told_by_its_form(clause: Clause, ground: Ground) -> Clause:
+    """ "Aus den Protokollen": the one folder that is called so in another case, or deeper, where no file here is."""
+    if not (clause.says("pack", "archives", "organize") or into_archive(clause)):
+        return clause
+    return replace(clause, items=tuple(_in_its_form(item, ground) for item in clause.items))
+
+
+def _in_its_form(item: Item, ground: Ground) -> Item:
+    if not isinstance(item, Word) or not item.unknown or ground.has(item.text) or ground.called(item.text):
+        return item
+    forms = singulars(item.folded)
+    real = [name for name in ground.folders if fold(name) in forms] or ground.inner(item.text)
+    return Named(Name.PATH, real[0], item.start, item.end) if len(real) == 1 else item
 
 
 def _told_as_pattern(item: Item, ground: Ground) -> Item:
@@ -172,11 +194,23 @@ def _not_told_by(group: Sequence[Item], known: AbstractSet[Item], ground: Ground
     """ "The reciept pics": what tells which of the kind, and nobody knows, nor is it in any name."""
     kinds = any(_kind_noun(item) for item in group) or not known.isdisjoint(group)
     yield from (item.text for item in group if kinds and isinstance(item, Word) and item not in known and _a_year(item))
+    yield from (item.text for item in _strangers_things(group) if item not in known and not ground.has(item.text))
     for before, item in pairwise(group):
         strange = isinstance(before, Word) and before.unknown and not extension_of(before.folded)
         beside = strange and before not in known and _kind_noun(item) and not before.text.isdigit()
         if beside and ground.has(before.text) is None and not ground.called(before.text):
             yield before.text
+
+
+def _strangers_things(group: Sequence[Item]) -> Iterator[Word]:
+    """ "The photos of Pepe": whose they are, right after the kind."""
+    for noun, of, owner in zip(group, group[1:], group[2:], strict=False):
+        owned = isinstance(of, Word) and of.folded in OF and isinstance(owner, Word) and owner.unknown
+        if owned and _told_kind(noun) and isinstance(owner, Word):
+            yield owner
+
+
+OF = listed("of von vom de del")
 
 
 def _a_year(item: Word) -> bool:
@@ -307,7 +341,8 @@ def _called(items: Sequence[Item], ground: Ground, within: str) -> list[Called]:
     for at, item in enumerate(items):
         if not isinstance(item, Word) or not item.unknown:
             continue
-        held = ground.called(item.text, within) or (_elsewhere(item.text, ground) if _all_of_them(items, at) else ())
+        many = _all_of_them(items, at) or (item.folded.endswith("s") and len(ground.everywhere(item.text)) > 1)
+        held = ground.called(item.text, within) or (_elsewhere(item.text, ground) if many else ())
         if not held:
             continue
         after = items[at + 1] if at + 1 < len(items) else None

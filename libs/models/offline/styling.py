@@ -15,7 +15,7 @@ from libs.models.offline.places import INTO
 from libs.models.offline.quantities import criteria
 from libs.models.offline.titles import PLUS, SERIES, digits_of
 from libs.retrieval.lexicon import listed
-from libs.retrieval.words import Word, extension_of
+from libs.retrieval.words import Word, extension_of, fold, words
 
 WITH = frozenset(("with", "by", "durch", "gegen", "mit", "por", "con", *INTO))
 LETTERS = {"blank": " ", "underscore": "_", "hyphen": "-"}
@@ -91,7 +91,7 @@ def _exampled(clause: Clause, text: str) -> Style | None:
 
 def _first_of(names: str) -> str:
     """ "fest_01" of "fest_01.jpg, fest_02.jpg" and of "fest_01 bis 04"."""
-    first = re.split(r",|\s+(?:and|und|y|bis|to|through|hasta|a)\s", names, maxsplit=1)[0]
+    first = re.split(r",|\s*(?:\.{2,4}|…)|\s+(?:and|und|y|bis|to|through|hasta|a)\s", names, maxsplit=1)[0]
     return re.sub(r"(?<=\d)\.\w+$", "", AND_SO_ON.sub("", first).strip(" \"'“”„«»`"))
 
 
@@ -220,8 +220,8 @@ def _based(clause: Clause, text: str) -> Style | None:
     if any(isinstance(item, Named) and item.kind is Name.PATH and re.search(r"\w\.\w+$", item.text) for item in named):
         first = re.sub(r"\.\w+$", "", named[0].text)  # one file's whole name, unless it begins to number many
         return _numbered(first, used) if clause.says("number") and FIRST.search(first) else None
-    last = next((n for n, item in enumerate(named) if n and item.text.isdigit()), len(named))
-    first = text[named[0].start : named[last - 1].end].partition(",")[0].strip(" \"'“”„«»`")
+    last = next((n for n, item in enumerate(named) if n and FIRST.fullmatch(item.text)), len(named) - 1)
+    first = text[named[0].start : named[last].end].partition(",")[0].strip(" \"'“”„«»`")
     return _numbered(AND_SO_ON.sub("", first), used)
 
 
@@ -230,7 +230,7 @@ FIRST = re.compile(r"(?<!\d)0*1$")
 
 def _numbered(first: str, used: tuple[Item, ...]) -> Style | None:
     """From the first of the names: `receipt_001` has its sign and its digits, where it says them."""
-    tail = TAIL.search(first)
+    tail = TAIL.search(first) if FIRST.search(first) else None
     base = first[: tail.start()] if tail else first
     if not re.search(r"\w", base):
         return None
@@ -310,11 +310,27 @@ def _signed(item: Word, text: str) -> str:
 
 def _names_no_place(items: Sequence[Item], at: int) -> bool:
     """A name that is text to be put into names, and does not tell where: "in Italy", "the folder X"."""
-    item, before = items[at], items[at - 1] if at else None
+    item, after = items[at], items[at + 1] if at + 1 < len(items) else None
+    before = next(
+        (one for one in reversed(items[:at]) if not isinstance(one, Word) or one.folded not in ARTICLES), None
+    )
     where = isinstance(before, Word) and ("folder" in before.concepts or before.folded in PLACES)
+    where = where or (isinstance(after, Word) and "folder" in after.concepts)
+    genitive = isinstance(before, Word) and before is not items[at - 1] and "name" in before.concepts  # "Namen der X"
+    where = where or genitive
     return isinstance(item, Named) and item.kind is not Name.GLOB and not where
 
 
+def of_names(clause: Clause) -> Clause:
+    """ "Quítale el (1) a las fotos": what is taken off things is taken out of their names."""
+    part = any(item.kind is Name.QUOTE and item.text.startswith(("(", "[")) for item in clause.names)
+    if not part or not clause.says("remove") or clause.says("name"):
+        return clause
+    end = clause.items[-1].end
+    return replace(clause, items=(*clause.items, Word("names", "names", end, end, concepts=("name",))))
+
+
+ARTICLES = listed("the my der die das dem den el la los las mi")
 PLACES = frozenset(
     ("in", "inside", "within", "from", "of", "im", "aus", "von", "vom", "en", "de", "del", "dentro", "and")
 )
@@ -323,3 +339,31 @@ PLACES = frozenset(
 def _chooses(item: Word) -> bool:
     kind = {*KINDS, "file", "folder", "all", "here"} & {*item.concepts}
     return isinstance(item, Measure) or bool(kind) or (number_of(item.folded) is not None and not item.text.isdigit())
+
+
+EXAMPLE = re.compile(
+    r"\s*[,;(–-]?\s*(?:so(?:\s+that|\s+dass)?|for\s+(?:example|instance)|e\.g\.|i\.e\.|like|also|sodass|zum\s+Beispiel"
+    r"|z\.\s?B\.|as[ií](?:\s+que)?|por\s+ejemplo|p\.\s?ej\.|de\s+modo\s+que)\s*[,:]?\s+"
+    r"(?:wird\s+aus\s+(?P<both>[^,;:!?()\n]+?)|(?:(?:aus|wird)\s+)?(?P<old>[^,;:!?()\n]+?)\s+(?:becomes?|turns?\s+into|is\s+then(?:\s+called)?|(?:would|will|should)\s+(?:be|become)"
+    r"|wird(?:\s+zu)?|zu|pas[ae]\s+a(?:\s+ser)?|se\s+convierte\s+en|qued[ae](?:\s+como)?|->|→|to)\s+"
+    r"(?P<new>[^,;:!?()\n]+?)(?:\s+wird)?)\)?(?=\s*(?:[.,;!?](?:\s|$)|$))",
+    re.IGNORECASE,
+)
+
+
+def without_example(text: str) -> str:
+    """ "Change inv to Invoice, so inv 001 becomes Invoice 001" asks for nothing more than the rule, where the example
+    follows it.
+    """
+    return EXAMPLE.sub(lambda found: " " * len(found.group()) if _follows(found) else found.group(), text)
+
+
+def _follows(found: re.Match[str]) -> bool:
+    """Is the one name the other, but for two texts that are both in the rule?"""
+    both = re.findall(r"\w+|[^\w\s]", found["both"] or f"{found['old']} {found['new']}")
+    old, new = both[: len(both) // 2], both[len(both) // 2 :]
+    changed = [pair for pair in zip(old, new, strict=False) if pair[0] != pair[1]]
+    rule = words(found.string[: found.start()])
+    said = {word.folded for word in rule}
+    swaps = any({"swap", "change"} & {*word.concepts} for word in rule)
+    return swaps and len(old) == len(new) and len(changed) == 1 and {*map(fold, changed[0])} <= said

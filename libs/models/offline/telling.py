@@ -56,7 +56,8 @@ FINITE: dict[Language, frozenset[str]] = {
     ),
     "de": listed(
         "bin ist sind war waren hab habe hat haben hatte hatten wird wurde wurden kommt kam kamen geht ging macht"
-        " machte sagt sagte meint meinte steht stand liegt lag nervt schlafe schlaft gibt gab findet fand sieht sah"
+        " machte sagt sagte meint meinte steht stand liegt liegen lag nervt schlafe schlaft gibt gab findet fand"
+        " sieht sah"
         " nimmt nahm braucht wartet fehlt gefallt stimmt passt heisst halt bleibt weiss denke glaube finde"
         " kriegt bekommt"
         " ziehe zieht zog muss sucht suche lauft lief fragt fragte ruft rief schreibt schrieb trifft fahrt fuhr"
@@ -125,6 +126,8 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
     ):
         return True
     if {*said[0].concepts} & ACTIONS and first not in PERSONS[language]:
+        return False
+    if "all" in said[0].concepts and said[1].folded in WHICH:
         return False
     if any(word.folded in CONDITIONS for word in said[:3]) or first in INDIRECT or _relative(said, language):
         return False
@@ -256,6 +259,8 @@ def _done(said: Sequence[Word], language: Language) -> bool:
     )
 
 
+WHICH = listed("was that which lo das")
+""" "Alles was älter als drei Jahre ist": which of all, and no statement."""
 SUBJECTLESS = listed("hab habe have had got")
 WAS = listed("war bin hatte")
 NOT_ANY = listed("kein keine keinen no nix nie")

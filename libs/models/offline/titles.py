@@ -14,7 +14,8 @@ from libs.retrieval.lexicon import CONCEPTS, listed
 from libs.retrieval.words import words
 
 RENAMES = re.compile(
-    r"\bnamed?\b|\bcalled\b|llam[ae]|renam|benenn|\bnenn|renombr|nombre|change the name|\bcall\b|\bnumber|nummer|numer",
+    r"\bnamed?\b|\bcalled\b|llam[ae]|renam|benenn|\bnenn|renombr|nombre|change the name|\bcall\b|\bnumber|nummer|numer"
+    r"|\bhei(?:ß|ss)en\b",
     re.IGNORECASE,
 )
 SPACED = re.compile(
@@ -36,21 +37,24 @@ SPACED_ARCHIVE = re.compile(
 )
 """ "Zip the invoices to accounts 2021.zip"."""
 _ENDING, _JOINT = r"(?:\.\w{2,5})?", r"\s*(?:,|and|und|y)\s*"
-_ON = r"(?:\s*,?\s*(?:and so on|and so forth|etc\.?|usw\.?|und so weiter|etcétera|y así sucesivamente|\.\.\.|…))"
+_ON = r"(?:\s*,?\s*(?:and so on|and so forth|and on|etc\.?|usw\.?|und so weiter|etcétera|y así sucesivamente|\.\.\.|…))"
 _LED = r"(?:(?<=\bin )|(?<=\bto )|(?<=\bas )|(?<=\bals )|(?<=\binto )|(?<=\bzu )|(?<=\ba )|(?<=\bcomo ))"
 SERIES = re.compile(
     rf"(?<![\w-])(?P<base>[^\W\d_][^,;\n]{{0,60}}?)[\s_\-]*0*1{_ENDING}{_JOINT}"
     rf"(?P=base)[\s_\-]*0*2{_ENDING}(?:{_JOINT}(?P=base)[\s_\-]*0*3{_ENDING})?{_ON}?"
     rf"|(?<![\w-])(?P<token>[^\W\d_][\w-]*?)[_\-]?0*1{_ENDING}(?:{_JOINT}0*2{_ENDING}(?:{_JOINT}0*3{_ENDING})?{_ON}"
-    r"|\s+(?:bis|to|through|hasta|a)\s+0*\d+(?!\w))"
+    r"|\s+(?:bis|to|through|hasta|a)\s+0*\d+(?!\w)|\s*(?:\.{2,4}|…|\s(?:bis|to|through|hasta)\s)\s*(?P=token)[_\-]?\d+)"
+    rf"|{_LED}(?P<alone>[^\W\d_](?:(?! (?:in|to|into|as|als|zu|como|um) )[^,;:\n]){{0,60}}?)[\s_\-]0*1{_ENDING}{_ON}"
     rf"|{_LED}(?P<apart>[^\W\d_][\w-]*(?: (?!(?:in|to|into|as|als|zu|um|a|como|de|en|of)\b)[\w-]+){{0,4}}?)"
     rf" 0*1{_ENDING}(?:{_JOINT}0*2{_ENDING}(?:{_JOINT}0*3{_ENDING})?{_ON}|\s+(?:bis|through|hasta)\s+0*\d+(?!\w))",
     re.IGNORECASE,
 )
 """ "Trip 001, Trip 002 and so on", "trip-001, 002 etc.", "trip_01 to 04", "in Bad 01, 02 usw": names by number."""
+_CAPITAL = r"(?-i:[A-ZÄÖÜÁÉÍÓÚÑ])"
 _DIGITS = {2: r"two|2|zwei\w*|dos", 3: r"three|3|drei\w*|tres", 4: r"four|4|vier\w*|cuatro"}
 PLUS = re.compile(
-    r"(?P<base>[^\s,;]+)\s+(?:plus|and|followed\s+by|und|gefolgt\s+von|más|mas|y)\s+(?:an?|eine[rn]?|un)\s+"
+    rf"(?P<base>(?:{_CAPITAL}\w* (?:(?:{_CAPITAL}|\d)\w* )*)?[^\s,;]+)\s+"
+    r"(?:plus|and|followed\s+by|und|gefolgt\s+von|más|mas|y)\s+(?:an?|eine[rn]?|un)\s+"
     r"(?:(?:running|consecutive|laufenden?|fortlaufenden?)\s+)?(?P<before>\w+-?(?:digit|stellige[nr]?)\s+)?(?:number|nummer|zahl|número)"
     r"(?:\s+correlativo)?(?P<after>\s+(?:with|of|mit|de)\s+\w+\s+(?:digits|stellen|cifras|dígitos))?"
     r"(?:\s*,?\s+(?:starting|beginning|beginnend|empezando)\s+(?:at|with|from|mit|bei|por|en)\s+0*1)?(?!\w)",
@@ -106,7 +110,8 @@ UNPARTS = listed("blank date number underscore hyphen upper lower not all same o
 def series(text: str) -> Iterator[Named]:
     """What files shall be called by number."""
     for match in SERIES.finditer(text) if RENAMES.search(text) else ():
-        yield Named(Name.QUOTE, match["base"] or match["token"] or match["apart"], match.start(), match.end())
+        base = match["base"] or match["token"] or match["alone"] or match["apart"]
+        yield Named(Name.QUOTE, base, match.start(), match.end())
     for match in PLUS.finditer(text) if RENAMES.search(text) else ():
         yield Named(Name.QUOTE, match["base"], match.start(), match.end())
 
@@ -146,6 +151,11 @@ EDGE = (
         rf"\b(?:auf|mit)\s+{_PIECE}\s+(?:(?P<first>anfang\w*|anfängt|beginn\w*)|(?P<last>ende[nt]|aufhör\w*))\b",
         re.IGNORECASE,
     ),
+    re.compile(
+        rf"\b(?:with|mit|con)\s+(?:an?\s+|einem\s+|una?\s+)?{_PIECE}\s+(?:(?P<last>(?:at|on|in)\s+(?:the\s+)?end|am\s+ende|hinten"
+        r"|al\s+final)|(?P<first>at\s+(?:the\s+)?(?:start|beginning|front)|am\s+anfang|vorne|al\s+(?:principio|inicio)))\b",
+        re.IGNORECASE,
+    ),
 )
 SHAPES = re.compile(
     r"renam|benenn|renombr|\bcall\b|prefix|suffix|präfix|prefij|sufij|\badd\b|should|soll|damit|para que", re.IGNORECASE
@@ -159,17 +169,41 @@ OF_SOME = re.compile(
 def edges(text: str) -> Iterator[Named]:
     """Patterns for how names begin and end: "that start with ~", "ending in .tmp"."""
     shapes = SHAPES.search(text)
-    for match in chain(*(edge.finditer(text) for edge in EDGE)):
-        if shapes and not OF_SOME.search(text[: match.start()]):
+    told = 0
+    for match in sorted(chain(*(edge.finditer(text) for edge in EDGE)), key=lambda match: match.start()):
+        if match.start() < told or (shapes and not OF_SOME.search(text[: match.start()])):
             continue
         which = "quoted" if match["quoted"] else "plain"
         part = match[which].rstrip(".") or match[which]
         if "*" in part or (which == "plain" and words(part) and words(part)[0].filler):
             continue
-        pattern = f"{part}*" if match["first"] else f"*{part}" if part.startswith(".") else f"*{part}.*"
-        yield Named(Name.GLOB, pattern, match.start(which), match.end(which))
+        whole = part.startswith(".") or part in MARKS
+        pattern = f"{part}*" if match["first"] else f"*{part}" if whole else f"*{part}.*"
+        told = match.end()
+        yield Named(Name.GLOB, pattern, *(match.span() if match.re is EDGE[-1] else match.span(which)))
 
 
+BRACKETED = re.compile(
+    r"(?<=\s)[(\[][\w -]{1,12}[)\]](?=\s+(?:from|off|out\s+of|of|in|a|al|del?|en|aus|von|vom|bei|am|im)\s)",
+    re.IGNORECASE,
+)
+
+
+COPIES = re.compile(r"(?<=\w\s)\((?:\d{1,2}|copy|copia|kopie)\)(?!\w)", re.IGNORECASE)
+
+
+def bracketed(text: str) -> Iterator[Named]:
+    """ "Quita el (1) de los nombres" takes a part out of names; "borra las fotos (1)" means those that have it."""
+    deeds = {concept for word in words(text) for concept in word.concepts} & ACTIONS
+    for match in BRACKETED.finditer(text) if {"remove", "swap"} & deeds else ():
+        yield Named(Name.QUOTE, match.group(), *match.span())
+    for match in COPIES.finditer(text):
+        if not BRACKETED.match(text, match.start()):
+            yield Named(Name.GLOB, f"*{match.group()}*", *match.span())
+
+
+MARKS = ("~", "#")
+"""What programs put after a name, its ending included."""
 APPOSED = re.compile(
     r"\b(?:[Ff]older|[Dd]irectory|[Oo]rdner|ORDNER|[Vv]erzeichnis|[Cc]arpeta|[Ss]ub(?:folder|carpeta)"
     r"|[Uu]nterordner)\s+(?P<name>[A-ZÄÖÜÁÉÍÓÚÑ][\w-]+)"

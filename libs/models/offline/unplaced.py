@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from libs.events.values import Candidate
 from libs.models.offline import phrasebook as say
@@ -13,6 +13,7 @@ from libs.models.offline.ground import Ground
 from libs.models.offline.pronouns import points_back
 from libs.models.offline.voice import Voice
 from libs.models.ports import PlannerOutcome, Unclear, Why
+from libs.retrieval.words import extension_of, fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,10 @@ class Unplaced:
         if not asked:
             return self._nothing_asked()
         if near:
-            return which(self.voice, near)
-        ours = [doubt.clause for doubt in asked if self.of_ours(doubt.clause) or doubt.clause.says("clean", "organize")]
+            return which(self.voice, near, self.ground)
+        ours = [doubt.clause for doubt in asked if self.of_ours(doubt.clause) or doubt.clause.says(*OURS)]
         if ours and not any(doubt.clause.says("foreign") for doubt in asked):
-            return self.voice.asks(say.WHAT_WITH, said=self.voice.said(*ours))
+            return what_with(self.voice, ours, self.ground)
         return self.voice.declines()
 
     def _nothing_asked(self) -> PlannerOutcome:
@@ -53,6 +54,10 @@ class Unplaced:
         return said or any(self.ground.called(word.text) for word in clause.words if word.unknown)
 
 
+OURS = ("clean", "organize", "remove", "move", "copy", "rename", "pack", "unpack", "duplicate")
+"""What a skill surely is for, whatever it shall be done to."""
+
+
 def _narrows(clause: Clause) -> bool:
     """Is its "no" about the files rather than the deed: "borra los papeles que no valgan"?"""
     deed = next((n for n, word in enumerate(clause.words) if ACTIONS & {*word.concepts}), None)
@@ -60,14 +65,29 @@ def _narrows(clause: Clause) -> bool:
     return deed is not None and no is not None and deed < no
 
 
-def which(voice: Voice, near: Sequence[Doubt]) -> Unclear:
+def what_with(voice: Voice, clauses: Sequence[Clause], ground: Ground) -> Unclear:
+    """Asks about the word that is the trouble, where it is one alone; else about all of it."""
+    strange = [word for clause in clauses for word in clause.words if word.unknown and not _known(word.text, ground)]
+    if len(strange) == 1:
+        return voice.asks(say.UNKNOWN, said=strange[0].text)
+    return voice.asks(say.WHAT_WITH, said=voice.said(*clauses))
+
+
+def _known(said: str, ground: Ground) -> bool:
+    """Is it a number, an extension, or of the names that are here?"""
+    plain = said.isdigit() or bool(extension_of(fold(said))) or ground.has(said) is not None
+    return plain or bool(ground.anywhere(said) or ground.inner(said))
+
+
+def which(voice: Voice, near: Sequence[Doubt], ground: Ground) -> Unclear:
     """The skills that come near, to choose from by what they are good for; one alone is no choice."""
     best: dict[str, Candidate] = {}
     for found in sorted((found for doubt in near for found in doubt.near), key=lambda found: -found.score):
         best.setdefault(found.tool.skill, voice.candidate(found.tool, found.score))
     said = voice.said(*(doubt.clause for doubt in near))
     if len(best) == 1:
-        return Unclear(voice.say(say.WHAT_WITH, said=said), tuple(best.values()))
+        asked = what_with(voice, [doubt.clause for doubt in near], ground)
+        return replace(asked, candidates=tuple(best.values()))
     choices = [f"({n}) {voice.ability(skill)}" for n, skill in enumerate(best, 1)]
     return Unclear(voice.say(say.CHOOSE, said=said, choices=voice.say(say.OR).join(choices)), tuple(best.values()))
 

@@ -57,7 +57,7 @@ def veiled(text: str, known: Sequence[str]) -> tuple[str, Veils]:
     said: dict[str, str] = {}
     meant: dict[str, Named] = {}
     quoted = [found.span() for found in QUOTED.finditer(text)]
-    for find in (_there, _given):
+    for find in (_renamed, _there, _given):
         for name in find(text, known):
             whole = text[name.start : name.end]
             if RUN.search(whole) or any(start < name.end and name.start < end for start, end in quoted):
@@ -78,7 +78,8 @@ def _there(text: str, known: Sequence[str]) -> Iterator[Named]:
                 continue
             goes_on = text[end : end + 1] == " " and TO.search(text[:start]) and not SERIES.match(text, start)
             new = newnames.ended(text, start, frozenset()) if goes_on else None
-            if new is not None and new > end and not _names_one(text[end:new], known):
+            more = text[end:new] if new is not None else ""
+            if new is not None and more and not RUN.search(more) and not _names_one(more, known):
                 yield Named(Name.QUOTE, text[start:new], start, new)  # "as Klasse 6 alt", where a Klasse 6 is there
             else:
                 yield Named(Name.PATH, path or text[start:end], start, end)
@@ -92,8 +93,17 @@ def _names_one(text: str, known: Sequence[str]) -> bool:
     return any(name in flat for name, _ in _spellings(tuple(known)))
 
 
+def _renamed(text: str, known: Sequence[str]) -> Iterator[Named]:
+    """A new name, before those that are there: it may hold one."""
+    plain = text
+    for name in _there(text, known):
+        if not RUN.search(plain, name.start, name.end):
+            plain = plain[: name.start] + chr(FIRST) * (name.end - name.start) + plain[name.end :]
+    return (name for name in newnames.renamed(text, plain) if SEVERAL.search(name.text))
+
+
 def _given(text: str, known: Sequence[str]) -> Iterator[Named]:
-    return (name for find in (newnames.called, newnames.renamed) for name in find(text) if SEVERAL.search(name.text))
+    return (name for name in newnames.called(text) if SEVERAL.search(name.text))
 
 
 def _standing(name: str, flat: str) -> Iterator[re.Match[str]]:

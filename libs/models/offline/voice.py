@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from libs.events.values import Candidate
 from libs.models.offline import phrasebook as say
+from libs.models.offline.archives import is_archive
 from libs.models.offline.clauses import Clause, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.phrasebook import Phrases
@@ -87,10 +88,11 @@ class Voice:
 
     def no_such(self, name: str, ground: Ground) -> Unclear:
         """A name that is not there is asked about, with those that look like it."""
-        if near := [*dict.fromkeys(ground.deep(name) or ground.close(name))]:
+        if near := [*dict.fromkeys(ground.deep(name) or ground.inner(name) or ground.close(name))]:
             names = self.say(say.OR).join(map(self.quoted, near))
             offers = tuple(Offer(one, self._instead(name, one)) for one in near)
-            return replace(self.asks(say.MEANT, "path", name=name, names=names), offers=offers)
+            asked = self.asks(say.MEANT, "path", name=name, names=names)
+            return replace(asked, offers=offers, named=tuple(near), about=name)
         return self.asks(say.NO_SUCH, "path", name=name, among=self.among((ground.names or ())[:8]))
 
     def offers(self, about: str, ground: Ground) -> Unclear | None:
@@ -150,12 +152,18 @@ class Voice:
         return "; ".join(told.values())
 
     def examples_of(self, ground: Ground) -> str:
-        """The same with names that are here, as far as there are any."""
+        """What could be said instead, with names that are here as far as there are any, and of the kind that was
+        spoken of where one was.
+        """
         files = [name for name in ground.files if not name.startswith((".", "~"))]
-        word = files[-1].rpartition(".")[0] or files[-1] if files else ""
-        held = {"file": _plain(next(iter(files), "")), "folder": _plain(min(ground.folders, default="")), "word": word}
-        plain = {name: found for name, found in held.items() if found}
-        forms = say.EXAMPLES[self.reading.language]
+        named, archive = next(iter(files), ""), next(filter(is_archive, files), "")
+        word = (files[-1].rpartition(".")[0] or files[-1]) if files else ""
+        new = f"{named.rpartition('.')[0]} 2.{named.rpartition('.')[2]}" if "." in named else ""
+        held = {"file": named, "folder": min(ground.folders, default=""), "archive": archive, "new": new}
+        plain = {name: _plain(found) for name, found in held.items() if found} | ({"word": word} if word else {})
+        wanted = [kind for kind in say.EXAMPLES if self.reading.says(kind)]
+        wanted += ["pack"] if self.reading.says("archives") and not {*wanted} & {"pack", "unpack"} else []
+        forms = [say.EXAMPLES[kind][self.reading.language] for kind in wanted or say.SAFE]
         spoken_here = [form.format(**plain) for form in forms if {*re.findall(r"{(\w+)}", form)} <= plain.keys()]
         return ", ".join(map(self.quoted, spoken_here)) or self.examples()
 

@@ -68,6 +68,16 @@ def test_a_file_inside_a_moved_folder_is_not_itself_moved(root: Path) -> None:
     ]
 
 
+def test_a_folder_that_moves_or_goes_tells_how_many_files_it_holds(root: Path) -> None:
+    held = sum(path.is_file() for path in (root / "docs").rglob("*"))
+    moved = staged(root, Move(path="docs", target="papers")).diff()
+    gone = staged(root, Delete(path="docs")).diff()
+    assert [(found.entries[0].change, found.entries[0].files) for found in (moved, gone)] == [
+        ("moved", held),
+        ("deleted", held),
+    ]
+
+
 def test_the_counts_are_by_kind_of_change(root: Path) -> None:
     diff = staged(root, Create(path="x"), Write(path="README", content=text("")), Move(path="docs", target="d")).diff()
     assert (diff.created, diff.changed, diff.moved, diff.deleted, diff.version) == (1, 1, 1, 0, 3)

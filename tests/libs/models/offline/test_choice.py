@@ -107,7 +107,8 @@ async def test_everywhere_goes_below_and_nothing_in_them_is_empty(plan: Any, tex
 
 
 async def test_a_change_stays_in_its_folder_and_a_look_goes_through_all(plan: Any) -> None:
-    assert "recursive" not in await listed(plan, "delete the empty files")
+    assert "recursive" not in await listed(plan, "delete the csv files")
+    assert (await listed(plan, "delete the empty files"))["recursive"] is True, "worth nothing wherever it lies"
     assert (await listed(plan, "how many csv files do I have?"))["recursive"] is True
 
 
@@ -180,3 +181,27 @@ async def test_what_is_worth_nothing_is_cleaned_up_by_deleting_it(plan: Any, tex
     outcome = await plan(text)
     assert isinstance(outcome, Drafted), outcome
     assert [step.tool for step in outcome.plan.steps] == ["manage-files.list", "manage-files.delete"]
+
+
+@pytest.mark.parametrize(
+    ("text", "include"),
+    [
+        ("delete the pdfs, only invoice 2023.pdf", ["invoice 2023.pdf"]),
+        ("delete the documents, but only the pdfs", ["*.pdf"]),
+        ("lösche die PDFs, nur passport.pdf", ["passport.pdf"]),
+    ],
+)
+async def test_only_narrows_what_is_chosen(plan: Any, text: str, include: list[str]) -> None:
+    assert (await listed(plan, text))["include"] == include
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "delete the pdfs, only etl.log",
+        "zip the folder logs, only etl-error.log",
+        "move the folder logs to uni, only etl-error.log",
+    ],
+)
+async def test_a_limit_that_does_not_fit_what_goes_is_asked_about(plan: Any, text: str) -> None:
+    assert isinstance(await plan(text), Unclear)

@@ -55,6 +55,20 @@ def steps(outcome: PlannerOutcome) -> list[tuple[str, object]]:
         ("sort by type", "by year instead", "sort by year"),
         ("organize the files", "by month", "organize the files by month"),
         ("sortiere alles nach Jahr", "lieber nach Monat", "sortiere alles nach Monat"),
+        ("delete the pdfs", "no, that was just an example. Delete the jpgs", "delete the jpgs"),
+        ("delete the pdfs", "a.pdf stays where it is", "delete the pdfs but not a.pdf"),
+        ("move the pdfs into a new folder Old", "no, the folder is just New", "move the pdfs into a new folder New"),
+        (
+            "move the pdfs into a new folder Old",
+            "it should be called New, nothing else",
+            "move the pdfs into a new folder New",
+        ),
+        (
+            "verschiebe die PDFs in einen neuen Ordner namens Alt",
+            "Nein, der Ordner heißt einfach Neu, und a.pdf bleibt wo sie ist",
+            "verschiebe die PDFs in einen neuen Ordner namens Neu, aber nicht a.pdf",
+        ),
+        ("zip the folder Docs in d.zip", "no, only a.pdf and b.pdf", "zip a.pdf and b.pdf in d.zip"),
     ],
 )
 async def test_it_plans_what_the_corrected_sentence_would(
@@ -62,6 +76,31 @@ async def test_it_plans_what_the_corrected_sentence_would(
 ) -> None:
     corrected = await model.plan(task(text, before), catalogue)
     assert steps(corrected) == steps(await model.plan(task(meant), catalogue))
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "meant"),
+    [
+        ("delete a.pdf", "also top.jpg", "delete a.pdf. Delete top.jpg"),
+        ("delete a.pdf", "and b.pdf as well, please", "delete a.pdf. Delete b.pdf"),
+        ("delete a.pdf", "and move b.pdf to Docs too", "delete a.pdf. Move b.pdf to Docs"),
+        ("lösche a.pdf", "und auch alle leeren Dateien", "lösche a.pdf. Lösche alle leeren Dateien"),
+        ("lösche a.pdf", "und lösch auch b.pdf", "lösche a.pdf. Lösche b.pdf"),
+        ("mueve a.pdf a Docs", "y también b.pdf", "mueve a.pdf a Docs. Mueve b.pdf a Docs"),
+        ("borra a.pdf", "y b.pdf también", "borra a.pdf. Borra b.pdf"),
+        ("zip a.pdf as a.zip", "plus b.pdf", "zip a.pdf and b.pdf as a.zip"),
+    ],
+)
+async def test_what_is_wanted_as_well_joins_the_plan_that_was_shown(
+    model: OfflineModel, catalogue: Catalogue, before: str, text: str, meant: str
+) -> None:
+    both = await model.plan(task(text, before), catalogue)
+    assert steps(both) == steps(await model.plan(task(meant), catalogue))
+
+
+async def test_what_a_committed_change_was_about_is_not_done_again(model: OfflineModel, catalogue: Catalogue) -> None:
+    more = await model.plan(task("also b.pdf", "delete a.pdf", reason=None), catalogue)
+    assert [args for tool, args in steps(more) if tool.endswith("delete")] == [{"paths": ["b.pdf"]}]
 
 
 async def test_one_correction_may_follow_another(model: OfflineModel, catalogue: Catalogue) -> None:

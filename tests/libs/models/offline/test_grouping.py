@@ -141,3 +141,44 @@ async def test_what_is_said_of_subfolders_forbids_nothing_above_them(plan: Any) 
 
 async def test_no_file_is_deleted_by_month(plan: Any) -> None:
     assert "by month" in (await plan("delete the photos by month")).question
+
+
+NAMED = ("Smith 2018.pdf", "Nowak 2015.pdf", "Zhang (2022).pdf", "notes.md")
+COUNTED = ("IMG_2018.jpg", "IMG_2019.jpg", "IMG_2020.jpg")
+
+
+@pytest.fixture
+def by_name(model: OfflineModel, catalogue: Catalogue) -> Any:
+    async def planned(text: str, *names: str) -> Any:
+        facts = {"names": ["Papers/"], "paths": [f"Papers/{name}" for name in names]}
+        outcome = await model.plan(Task(text=text, intent="request", root="/home/u/x", workspace=facts), catalogue)
+        assert isinstance(outcome, Drafted), outcome
+        return outcome.plan.steps[-1]
+
+    return planned
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "by"),
+    [
+        ("sort Papers into folders by the year in the file name", COUNTED, "name_year"),
+        ("sortiere Papers nach dem Jahr im Namen", COUNTED, "name_year"),
+        ("ordena Papers según el mes del nombre", COUNTED, "name_month"),
+        ("sort Papers by year", NAMED, "name_year"),
+        ("put the papers into folders by year", NAMED, "name_year"),
+        ("sort Papers by year", COUNTED, "year"),
+        ("sort Papers by month", NAMED, "month"),
+        ("sort Papers by the year of their last change", NAMED, "year"),
+        ("sortiere Papers nach dem Jahr der letzten Änderung", NAMED, "year"),
+        ("ordena Papers por año de modificación", NAMED, "year"),
+    ],
+)
+async def test_the_year_that_the_names_say_counts_where_they_are_spoken_of_or_most_say_one(
+    by_name: Any, text: str, names: tuple[str, ...], by: str
+) -> None:
+    assert (await by_name(text, *names)).args["by"] == by
+
+
+async def test_the_plan_says_which_year_it_goes_by(by_name: Any) -> None:
+    assert "by the year in their names" in (await by_name("sort Papers by year", *NAMED)).description
+    assert "by the year of their last change" in (await by_name("sort Papers by year", *COUNTED)).description

@@ -86,3 +86,14 @@ def test_the_last_day_of_a_longer_month_has_a_month_before_it() -> None:
 def test_only_one_bound_has_an_opposite() -> None:
     assert opposed({"larger_than": 5}) == {"smaller_than": 6}
     assert opposed({"modified_after": "2025-01-01", "modified_before": "2026-01-01"}) is None
+
+
+@pytest.mark.parametrize("text", ["in march 24", "aus März 24", "de marzo del 24", "from march '24"])
+def test_a_month_and_a_year_of_two_digits_are_that_month(text: str) -> None:
+    (found,) = measured(text, NOW)
+    assert dict(found.filters) == {"modified_after": "2024-03-01", "modified_before": "2024-04-01"}
+
+
+def test_from_march_24_may_be_a_day_and_is_asked_about() -> None:
+    (found,) = measured("from march 24", NOW)
+    assert found.filters["several_times"] is True

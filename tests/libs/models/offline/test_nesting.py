@@ -28,6 +28,21 @@ def test_a_folder_within_a_folder_is_one_place(text: str) -> None:
     assert named(text) == ["Docs/Old"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is in edited of Fair One",
+        "zip the edited folder in Fair One",
+        "zippe edited in Fair One",
+        "cambia a por b en edited de Fair One",
+    ],
+)
+def test_folders_of_one_name_are_told_apart_by_where_they_are(text: str) -> None:
+    known = ("Fair One/", "Fair Two/", "Fair One/edited", "Fair Two/edited", "Fair One/edited/a 1.jpg")
+    names = [name.text for clause in read(text, known).clauses for name in clause.names]
+    assert names == ["Fair One/edited"]
+
+
 def test_a_folder_that_is_there_is_not_made_within_another() -> None:
     assert named("move the folder Trips under Docs") == ["Trips", "Docs"]
 

@@ -16,6 +16,9 @@ PATHS = (
     "Bad/Foto 1.jpg",
     "Bad/Foto 2.jpg",
     "Bad/Foto 10.jpg",
+    "Year/Report 2019.md",
+    "Year/Report 2020.md",
+    "Year/Report 2022.md",
 )
 GROUND = Ground.of("/home/u/D", {"names": ("DSC_1.jpg", "Trip/", "Bad/"), "paths": PATHS})
 THREE = '"Trip/DSC_4101.JPG" "Trip/DSC_4102.JPG" "Trip/DSC_4103.JPG"'
@@ -29,6 +32,11 @@ THREE = '"Trip/DSC_4101.JPG" "Trip/DSC_4102.JPG" "Trip/DSC_4103.JPG"'
         ("delete dsc_4101.jpg through dsc_4103.jpg", f"delete {THREE}"),
         ("lösch Foto 1 bis Foto 10", 'lösch "Bad/Foto 1.jpg" "Bad/Foto 2.jpg" "Bad/Foto 10.jpg"'),
         ("borra las fotos DSC_4101 a DSC_4103", f"borra las fotos {THREE}"),
+        ("zip the reports 2019 and 2022", 'zip the "Year/Report 2019.md" "Year/Report 2022.md"'),
+        (
+            "packe die Reports von 2019 bis 2022",
+            'packe die "Year/Report 2019.md" "Year/Report 2020.md" "Year/Report 2022.md"',
+        ),
     ],
 )
 def test_all_from_the_one_to_the_other_are_named(text: str, meant: str) -> None:
@@ -36,9 +44,27 @@ def test_all_from_the_one_to_the_other_are_named(text: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "Foto 1, Foto 2 ...",
+        "Foto 1, Foto 2 and so on",
+        "Foto 1.jpg, Foto 2.jpg usw.",
+        "Foto 1, Foto 2 y así sucesivamente",
+    ],
+)
+def test_all_that_go_on_by_number_are_named(said: str) -> None:
+    assert spelled(f"zip {said}", GROUND) == 'zip "Bad/Foto 1.jpg" "Bad/Foto 2.jpg" "Bad/Foto 10.jpg"'
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "rename the photos in Trip to Foto 1, Foto 2 and so on",
+        "the photos in Trip should be Foto 1, Foto 2 and so on",
+        "zip Foto 3, Foto 4 and so on",
         "rename DSC_4101 to DSC_4103",
+        "rename Report 2019 to 2020",
+        "zip the reports 2019 and 2021",
         "rename DSC_4101.JPG to DSC_4103.JPG",
         "rename the photos DSC_4101 to DSC_4199",
         "rename the photos to Trip 01 bis Trip 20",

@@ -16,7 +16,7 @@ Catalogue = Sequence[ToolDefinition]
 PATHS = ("a.txt", "b.txt", "Downloads/ZoomInstaller.exe", "Downloads/datos_Pablo.zip", "Recipes/scones.txt")
 FACTS: dict[str, Any] = {"names": ["a.txt", "b.txt", "Downloads/", "Recipes/"], "paths": list(PATHS)}
 EXPLAINED = "Yes, please do. That was only to explain."
-ZOOM = "Get rid of the ZoomInstaller, I don't use it any more"
+ZOOM = "delete the Zoom thing"
 
 
 async def heard(model: OfflineModel, catalogue: Catalogue, *said: str) -> PlannerOutcome:
@@ -59,6 +59,11 @@ async def test_a_no_leaves_all_as_it_is(model: OfflineModel, catalogue: Catalogu
         "None of these. Please delete a.txt",
         "nix davon. lösch a.txt",
         "No, that's the new name. Delete a.txt",
+        "No, that was just an example, delete a.txt",
+        "no no, you got me wrong, delete a.txt",
+        "Nein, so war das nicht gemeint. Lösch a.txt",
+        "no me refería a eso, borra a.txt",
+        "not the old bits but delete a.txt",
     ],
 )
 async def test_a_wish_that_stands_by_itself_takes_the_place_of_the_old_one(
@@ -147,6 +152,39 @@ async def test_a_wish_in_place_of_one_whose_exception_nobody_knows_says_so(
     assert "but not the blurbs" in asked.question
     agreed, alone = [await in_the_office(model, catalogue, *one) for one in ((*said, "yes"), said[1:])]
     assert touched(agreed) == touched(alone)
+
+
+@pytest.mark.parametrize(
+    ("request_", "word"),
+    [
+        ("zipify the poems.txt", "zipify"),
+        ("delete the frobnitz", "frobnitz"),
+        ("verschönere die Bilder", "verschönere"),
+        ("retoca las fotos", "retoca"),
+    ],
+)
+async def test_the_word_that_is_the_trouble_is_named(
+    model: OfflineModel, catalogue: Catalogue, request_: str, word: str
+) -> None:
+    asked = await in_the_office(model, catalogue, request_)
+    assert isinstance(asked, Unclear)
+    assert (asked.about, asked.offers) == (word, ())
+
+
+async def test_what_is_said_for_the_word_that_is_the_trouble_stands_in_its_place(
+    model: OfflineModel, catalogue: Catalogue
+) -> None:
+    done = await in_the_office(model, catalogue, "delete the frobnitz", "the poems")
+    assert touched(done) == [("manage-files.delete", {"paths": ["poems.txt"]})]
+
+
+async def test_both_are_those_that_are_called_so(model: OfflineModel, catalogue: Catalogue) -> None:
+    facts = {"names": ["A/", "B/"], "paths": ["A/prints/1.jpg", "A/prints/2.png", "B/prints/1.jpg", "B/x.txt"]}
+    task = Task(text="delete the jpgs in the folder prints", intent="", root="/home/u/x", workspace=facts)
+    assert isinstance(await model.plan(task, catalogue), Unclear)
+    done = await model.plan(task.model_copy(update={"clarification": "both"}), catalogue)
+    assert isinstance(done, Drafted)
+    assert done.plan.steps[0].args["folders"] == ["A/prints", "B/prints"]
 
 
 async def test_a_third_time_it_is_left_and_said_so(model: OfflineModel, catalogue: Catalogue) -> None:

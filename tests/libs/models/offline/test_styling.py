@@ -49,6 +49,65 @@ def test_one_text_takes_the_place_of_another(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "change img to Pond in the names in Docs, so img 1 becomes Pond 1",
+        "in the Docs folder change img to Pond in the names, for example img 1 would be Pond 1.",
+        "ersetze img durch Pond in den Namen in Docs, also wird aus img 1 Pond 1",
+        "ersetze img durch Pond in den Namen in Docs, z. B. wird img 1 zu Pond 1",
+        "en Docs cambia img por Pond en los nombres, así img 1 pasa a ser Pond 1",
+    ],
+)
+def test_an_example_that_follows_the_rule_asks_for_nothing_more(text: str) -> None:
+    (clause,) = read(text, (*KNOWN, "Docs/img 1.txt")).clauses
+    assert style(clause, text).args == {"find_text": "img", "replace_text": "Pond"}
+    assert [name.text for name in clause.names] == ["Docs"]
+
+
+def test_an_example_that_does_not_follow_the_rule_is_not_left_out() -> None:
+    text = "change img to Pond in the names in Docs, so img 1 becomes Lake 9"
+    assert "Docs/img 1.txt" in [
+        name.text for one in read(text, (*KNOWN, "Docs/img 1.txt")).clauses for name in one.names
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "quítale el (1) a las fotos",
+        "quita (1) de los nombres en Docs",
+        "remove the (1) from the photos in Docs",
+        "take the text (1) out of the picture names",
+        "entferne das (1) aus den Namen in Docs",
+    ],
+)
+def test_what_is_taken_off_files_is_taken_out_of_their_names(text: str) -> None:
+    (clause,) = read(text, KNOWN).clauses
+    assert clause.says("name")
+    assert style(clause, text).args == {"find_text": "(1)", "replace_text": ""}
+
+
+@pytest.mark.parametrize("text", ["borra las fotos (1)", "delete the (1) files in Docs", "zip the photos (1)"])
+def test_files_with_a_number_in_brackets_are_those_and_no_others(text: str) -> None:
+    assert "*(1)*" in [name.text for clause in read(text, KNOWN).clauses for name in clause.names]
+
+
+@pytest.mark.parametrize(
+    ("text", "base"),
+    [
+        ("rename the jpgs to Pond 2024 001, Pond 2024 002 and so on", "Pond 2024"),
+        ("benenne die jpgs um in Pond 2024 001 und so weiter", "Pond 2024"),
+        ("the jpgs should be called Pond 001, Pond 002 and so on", "Pond"),
+        ("Die Bilder in Docs sollen Pond 2024 001, Pond 2024 002 usw. heißen", "Pond 2024"),
+        ("las fotos de Docs deben llamarse Pond 001, Pond 002...", "Pond"),
+    ],
+)
+def test_what_counts_is_the_last_number_and_a_year_is_part_of_the_name(text: str, base: str) -> None:
+    (clause,) = read(text, KNOWN).clauses
+    assert style(clause, text).args == {"base": base, "digits": 3}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "rename the jpgs to pond_001.jpg, pond_002.jpg and so on",
         "number the jpgs as pond_001.jpg",
         "rename every jpg to pond_ plus a number with three digits, starting at 001",

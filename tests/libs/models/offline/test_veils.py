@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from libs.models.offline.clauses import Mood
+from libs.models.offline.clauses import Mood, Name
 from libs.models.offline.ground import Ground
 from libs.models.offline.reading import read
 
@@ -23,6 +23,24 @@ GROUND = Ground.of("/home/u/D", {"names": TOPS, "paths": PATHS})
 
 def named(text: str) -> list[str]:
     return [name.text for clause in read(text, GROUND.spoken).clauses for name in clause.names]
+
+
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("rename accounts to accounts of June", ["accounts of June"]),
+        ("rename the file accounts.csv to Letter to Dr Patel old, please", ["Letter to Dr Patel old"]),
+        ("benenne accounts in Klasse 6 alt um", ["Klasse 6 alt"]),
+        ("Benennen Sie bitte die Datei accounts in den Weddings in Konten 2020 um.", ["Konten 2020"]),
+        ("accounts soll Konten 2020 heißen", ["Konten 2020"]),
+        ("renombra accounts a cuentas 2020 y list and move.txt a lista 2", ["cuentas 2020", "lista 2"]),
+        ("scan is the gardener's bill, call it Gardener bill 2020", ["Gardener bill 2020"]),
+        ("rename accounts to something and zip Weddings", []),
+    ],
+)
+def test_a_new_name_may_hold_the_old_one_and_any_other(text: str, new: list[str]) -> None:
+    names = [name for clause in read(text, GROUND.spoken).clauses for name in clause.names]
+    assert [name.text for name in names if name.kind is Name.QUOTE] == new
 
 
 @pytest.mark.parametrize(

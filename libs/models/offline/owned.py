@@ -1,0 +1,149 @@
+"""Which of them, by whom or what they are of: "the photos of Marta", "Rechnungen von Hansen", "las facturas de 2023".
+
+Whose they are stands in the names: of the files, or of the folder that holds them. Where it stands in neither, nothing
+is guessed: the words stay, and are asked about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Named
+from libs.models.offline.ground import Ground, with_words
+from libs.models.offline.places import places
+from libs.models.offline.selection import by_years, told_by_year, told_in_its_folder
+from libs.retrieval.lexicon import listed
+from libs.retrieval.words import Word, extension_of, fold
+from libs.skills import selected
+
+OF = listed("of from for by about von vom fur bei uber de del para sobre")
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A noun, and the words after "of" that tell which of them; where both stand among the items."""
+
+    noun: Item
+    words: tuple[Word, ...]
+    start: int
+    end: int
+    when: Measure | None = None
+
+
+def told_by_names(clause: Clause, ground: Ground) -> Clause:
+    """The clause with all that stands in names told by them, whatever else the words might mean: owners and years."""
+    return told_by_year(told_in_its_folder(told_of(clause, ground), ground), ground)
+
+
+def told_of(clause: Clause, ground: Ground) -> Clause:
+    """The clause with what is of somebody told by the names that say so."""
+    if ground.paths is None or clause.says("create", "content"):
+        return clause
+    found = next((one for at in range(len(clause.items)) if (one := _owned(clause.items, at)) is not None), None)
+    around = {place.item for place in places(clause, ground)}
+    told = None if found is None else _told(found, ground, placed=found.noun in around)
+    if found is None or told is None:
+        return clause
+    return replace(clause, items=(*clause.items[: found.start], *told, *clause.items[found.end :]))
+
+
+def _owned(items: Sequence[Item], at: int) -> Owned | None:
+    """What begins with this noun."""
+    noun, end = items[at], at + 1
+    if not _is_noun(noun) or end == len(items):
+        return None
+    if isinstance(when := items[end], Measure):
+        return Owned(noun, _year(when), at, end + 1, when)
+    if not _leads(items[end]):
+        return None
+    words: list[Word] = []
+    stop = end
+    for n, item in enumerate(items[end:], end):
+        if not isinstance(item, Word) or isinstance(item, Measure) or not (item.filler or item.unknown):
+            break
+        if item.filler and item.folded in ENDS:
+            break
+        if not item.filler:
+            words.append(item)
+            stop = n + 1
+    return Owned(noun, tuple(words), at, stop) if words else None
+
+
+def _year(measure: Item) -> tuple[Word, ...]:
+    """ "Of 2023": the whole of one year, which may stand in the names."""
+    found = OF_YEAR.fullmatch(measure.text) if isinstance(measure, Measure) else None
+    if found is None or fold(found[1]) not in OF:
+        return ()
+    return (Word(found[2], found[2], measure.start, measure.end),)
+
+
+OF_YEAR = re.compile(r"(\w+)\s+(?:\w+\s+)?((?:19|20)\d\d)")
+ENDS = listed("in im into to a al nach zu zum zur en as als como on auf raus")
+"""Where something else begins."""
+
+
+def _leads(item: Item) -> bool:
+    return isinstance(item, Word) and item.folded in OF
+
+
+def _is_noun(item: Item) -> bool:
+    if isinstance(item, Named):
+        return item.kind is Name.PATH
+    return item.unknown or bool({*KINDS, "file"} & {*item.concepts})
+
+
+def _told(found: Owned, ground: Ground, *, placed: bool) -> tuple[Item, ...] | None:
+    said = [word.folded for word in found.words]
+    if isinstance(found.noun, Named):
+        told = _in_folder(found, found.noun, ground)
+        return (found.noun, *told) if told and placed else (*_files_of(found, found.noun), *told) if told else None
+    if not said:
+        return None
+    if found.noun.unknown and not extension_of(found.noun.folded):
+        folder = _the_one(ground.folders_with((found.noun.folded, *said)))
+        # Else the words stand side by side, as in "bank statements".
+        held = with_words(ground.everywhere(found.noun.text), said)
+        return (_path(folder, found),) if folder else (found.noun, *found.words) if held else None
+    folder = _the_one(ground.folders_with(said))
+    return (found.noun, _inside(found), _path(folder, found)) if folder else None
+
+
+def _in_folder(found: Owned, noun: Named, ground: Ground) -> Sequence[Item]:
+    """Which of those in the folder that is called as they are."""
+    folder = ground.has(noun.text.strip("/"))
+    below = () if folder is None else ground.below(folder)
+    if folder is None or not below:
+        return ()
+    return _in_names(found, below) if found.when is None else by_years(found.when, ground.within(folder))
+
+
+def _files_of(found: Owned, noun: Named) -> tuple[Item, ...]:
+    return Word("files", "files", noun.start, noun.start, ("file",)), _inside(found), noun
+
+
+def _in_names(found: Owned, below: Sequence[str]) -> Sequence[Item]:
+    pattern = f"*{'*'.join(NOT_ASCII.sub('?', word.text) for word in found.words)}*"
+    held = with_words(below, [word.folded for word in found.words])
+    if not held or {*held} != {path for path in below if selected(path, include=[pattern])}:
+        return ()
+    return (Named(Name.GLOB, pattern, found.noun.end, found.words[-1].end),)
+
+
+NOT_ASCII = re.compile(r"[^ -~]")
+"""What is written in more than one way."""
+
+
+def _inside(found: Owned) -> Word:
+    return Word("of", "of", found.noun.end, found.noun.end, filler=True)
+
+
+def _path(folder: str, found: Owned) -> Named:
+    return Named(Name.PATH, folder, found.words[0].start, found.words[-1].end)
+
+
+def _the_one(folders: Sequence[str]) -> str | None:
+    """The only one, or the one that holds all the others."""
+    top = [one for one in folders if not any(one.startswith(f"{other}/") for other in folders)]
+    return top[0] if len(top) == 1 else None
