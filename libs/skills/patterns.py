@@ -12,9 +12,9 @@ from pathlib import PurePosixPath
 def selected(path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> bool:
     """True for a path that some `include` matches (or there is none) and no `exclude` does.
 
-    Paths are relative to the workspace's root. A pattern is matched, whatever its case, against the whole path and
-    against the last name; an `exclude` also against each folder above, so that excluding `Photos` excludes all that
-    is in it.
+    Paths are relative to the workspace's root. A pattern is matched, whatever its case, against the last name, and one
+    with a `/` against the whole path; an `exclude` also against each folder above, so that excluding `Photos` excludes
+    all that is in it.
     """
     if any(_matches(above, pattern) for pattern in exclude for above in _lineage(path)):
         return False
@@ -27,5 +27,5 @@ def _lineage(path: str) -> list[str]:
 
 
 def _matches(path: str, pattern: str) -> bool:
-    name, wanted = path.casefold(), pattern.casefold()
-    return fnmatchcase(name, wanted) or fnmatchcase(PurePosixPath(name).name, wanted)
+    name = path if "/" in pattern else PurePosixPath(path).name
+    return fnmatchcase(name.casefold(), pattern.casefold())

@@ -13,7 +13,7 @@ from libs.models.offline.archives import archive_noun, into_archive, is_archive,
 from libs.models.offline.clauses import JUNK, KINDS, Clause, Item, Name, Named
 from libs.models.offline.depth import flat
 from libs.models.offline.ends import copy_name, end_of_copy, lacks_an_end, said_names
-from libs.models.offline.ground import NoSuchPlace
+from libs.models.offline.ground import NoSuchPlace, having
 from libs.models.offline.grouping import UNITS, grouping, in_names, makes_groups
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import IN, INTO, places
@@ -434,8 +434,11 @@ def _names(clause: Clause, scene: Scene) -> list[str]:
     targets = {place.item for place in places(clause, scene.ground)}
     beside = {place.item for place in places(clause, scene.ground) if place.beside and not clause.says("inside")}
     where = _around(clause, scene)
+    plain = where == "."
     return [
-        scene.ground.path(said if where == "." or "/" in said or _itself(said, where, scene) else f"{where}/{said}")
+        scene.ground.path(said)
+        if plain or "/" in said or _itself(said, where, scene)
+        else scene.ground.inside(where, said)
         for item in clause.items
         if (said := _file_name(item, scene, named=item not in targets, beside=item in beside)) is not None
         and not (isinstance(item, Word) and _itself(said, where, scene))
@@ -653,14 +656,14 @@ def _query(clause: Clause, scene: Scene) -> str | None:
     return _span(scene.text, after)
 
 
-def asked_among(scene: Scene) -> tuple[str, str] | None:
-    """Of "which letters mention …" the word and its pattern; a word for a kind of files is none."""
+def asked_among(scene: Scene) -> tuple[str, tuple[str, ...]] | None:
+    """Of "which letters mention …" the word and its patterns; a word for a kind of files is none."""
     asked = scene.ground.asked_among(scene.text)
     return None if asked is None or any(word.concepts and not word.slip for word in words(asked[0])) else asked
 
 
 def _asked_among(clause: Clause, scene: Scene) -> list[str] | None:
-    return [asked[1]] if (asked := asked_among(scene)) else None
+    return [*asked[1]] if (asked := asked_among(scene)) else None
 
 
 def _as_said(name: Named, text: str) -> str:
@@ -677,18 +680,22 @@ def _wanted(clause: Clause, scene: Scene) -> list[str] | None:
     around = {
         place.item for place in places(clause, scene.ground) if any(name.kind is Name.GLOB for name in clause.names)
     }
-    named = [
-        f"*{item.text}*" if item.kind is Name.QUOTE or scene.ground.below(item.text) else item.text
-        for item in clause.names
-        if item.kind is not Name.GLOB and item not in around
-    ]
-    if len(named) == len(clause.names) == 1 and not clause.links - {clause.items[0].start}:
+    said = [item for item in clause.names if item.kind is not Name.GLOB and item not in around]
+    named = [pattern for item in said for pattern in _sought(item, scene)]
+    if len(said) == len(clause.names) == 1 and not clause.links - {clause.items[0].start}:
         return named  # "the photo of Bella on the lawn"
     found = [*select(clause, scene.ground, scene.categories).patterns, *named]
     if found:
         return found
     query = _query(clause, scene)
     return [f"*{query}*"] if query else None
+
+
+def _sought(name: Named, scene: Scene) -> tuple[str, ...]:
+    """As it stands; a folder's is that of all that is in it, and what was set apart may be a part of one."""
+    if scene.ground.below(name.text):
+        return having(name.text)
+    return (f"*{name.text}*",) if name.kind is Name.QUOTE else (name.text,)
 
 
 def _grammar(item: Item) -> bool:

@@ -88,13 +88,13 @@ class Ground:
         """Files of any folder with this word in their names; none where nobody said what is there."""
         return _with_word(self.paths or (), word)
 
-    def asked_among(self, text: str) -> tuple[str, str] | None:
-        """Of "which letters mention …" the word, and the pattern of the files that have it in their paths."""
+    def asked_among(self, text: str) -> tuple[str, tuple[str, ...]] | None:
+        """Of "which letters mention …" the word, and the patterns of the files that have it in their paths."""
         found = AMONG.search(text)
         if found is None or self.paths is None:
             return None
         held = singulars(fold(found["noun"])) & words_of(self.paths)
-        return (found["noun"], f"*{re.sub(r'[^ -~]', '?', min(held, key=len))}*") if held else None
+        return (found["noun"], having(re.sub(r"[^ -~]", "?", min(held, key=len)))) if held else None
 
     def folders_with(self, words: Sequence[str]) -> tuple[str, ...]:
         """Folders at any depth, with files in them, that have all these words in their own names."""
@@ -158,6 +158,13 @@ class Ground:
             return self._deeper("/".join(parts))
         path = "/".join((real or parts[0], *parts[1:]))
         return path if new or len(parts) == 1 else self._below(path)
+
+    def inside(self, folder: str, said: str) -> str:
+        """The path of a name in a folder. Raises `Outside`, or `NoSuchPlace` for one of a folder that is elsewhere."""
+        path = f"{folder}/{said}"
+        if self.paths is not None and self.has(said) in self.folders and fold(path) not in self._lineages:
+            raise NoSuchPlace(path)
+        return self.path(path)
 
     def _deeper(self, said: str) -> str:
         """What is there once, in some folder, by a name of several words or with its folder's name; any other might be
@@ -247,6 +254,11 @@ def _with_word(paths: Sequence[str], word: str) -> tuple[str, ...]:
     wanted = singulars(fold(word))
     names = ((path, path.rpartition("/")[2]) for path in paths)
     return tuple(path for path, name in names if wanted & _tokens(name) and not name.startswith(LOCK))
+
+
+def having(text: str) -> tuple[str, ...]:
+    """The patterns of files that have this text in their names, or in their folders' names."""
+    return f"*{text}*", f"*{text}*/*"
 
 
 def with_words(paths: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:

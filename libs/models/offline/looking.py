@@ -248,11 +248,11 @@ class Looking:
         if tool is None or not sought:
             return None
         params = {role: param for param, role in tool.roles.items()}
-        noun, pattern = asked_among(self.scene) or ("", "")
+        noun, patterns = asked_among(self.scene) or ("", ())
         rest = [term for term in sought if term not in terms(noun)]
         told: dict[str, Any] = {params["query"]: " ".join(rest or sought)}
-        if pattern and rest and "asked_among" in params:
-            told[params["asked_among"]] = [pattern]
+        if patterns and rest and "asked_among" in params:
+            told[params["asked_among"]] = [*patterns]
         return Draft(tool, tool.defaults() | self._around(tool, whole) | told)
 
     def _narrow(self, whole: Clause) -> Draft | None:
@@ -264,7 +264,7 @@ class Looking:
     def _chosen(self, whole: Clause) -> Draft | None:
         """Those of a kind, a size or a time, wherever they are."""
         among = asked_among(self.scene)
-        picked = select(whole, self.scene.ground, self.scene.categories).patterns or (among[1:] if among else ())
+        picked = select(whole, self.scene.ground, self.scene.categories).patterns or (among[1] if among else ())
         tool = next((tool for tool in self.tools.values() if "wanted" in tool.roles.values()), None)
         if tool is None or not (picked or whole.filters):
             return None

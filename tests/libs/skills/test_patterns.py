@@ -22,6 +22,9 @@ from libs.skills import selected
         ("Photos/2024/a.jpg", [], ["photos/2024"], False),
         ("PhotosOld/a.jpg", [], ["Photos"], True),
         ("My Photos/a.jpg", [], ["Photos"], True),
+        ("figures/plot.png", ["figure*.png"], [], False),
+        ("figures/plot.png", ["figures/*.png"], [], True),
+        ("Draft letters/a.txt", [], ["draft*.txt"], True),
     ],
 )
 def test_what_is_excluded_stays_out_with_all_that_is_in_it(
