@@ -520,10 +520,10 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     "not": {
         "en": (
             "not don_t dont do_not wouldn_t_like wouldn_t_want doesn_t mustn_t shouldn_t never no without neither nor"
-            " cannot nothing none"
+            " cannot nothing none not_yet"
         ),
-        "de": "nicht kein keine keinen keinem keiner nie niemals ohne nichts blo_nicht",
-        "es": "no sin nunca jamas ni nada",
+        "de": "nicht kein keine keinen keinem keiner nie niemals ohne nichts blo_nicht noch_nicht jetzt_nicht",
+        "es": "no sin nunca jamas ni nada todavia_no aun_no",
     },
     "except": {
         "en": (
@@ -709,7 +709,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
 
 FILLERS: dict[Language, str] = {
     "en": (
-        "still etc loose instead yuo pleas thnks telling tells um uh"
+        "still yet etc loose instead yuo pleas thnks telling tells um uh"
         " across throughout a an the teh hte thee including includes included incl i me my mine we us our you your"
         " yourself please pls plz kindly could can would will shall"
         " should may might want wanna need like d s t re ve m am is are was were be been being to of from for"

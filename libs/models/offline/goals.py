@@ -20,7 +20,7 @@ from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.pronouns import points_back, the_things
 from libs.models.offline.quantities import criteria, emptiness, superlative
-from libs.models.offline.selection import the_rest, told_by_its_form, told_everywhere
+from libs.models.offline.selection import the_rest, told_by_its_form, told_everywhere, told_one_by_one
 from libs.models.offline.weighing import weighed
 from libs.retrieval.lexicon import FAMILIES, listed
 from libs.retrieval.words import Word, extension_of
@@ -112,8 +112,9 @@ async def intent(
 
 
 def _plainly(clause: Clause, ground: Ground) -> Clause:
-    told = told_by_its_form(told_everywhere(_packing(clause, ground), ground), ground)
-    return weighed(_cleared(_opened(_sought(told_by_names(told, ground)), ground)))
+    for told in (_packing, told_everywhere, told_one_by_one, told_by_its_form, told_by_names):
+        clause = told(clause, ground)
+    return weighed(_cleared(_opened(_sought(clause), ground)))
 
 
 def _packing(clause: Clause, ground: Ground) -> Clause:
@@ -431,7 +432,7 @@ SUBFOLDERS = re.compile("subfolder|unterordner|subcarpeta")
 
 def _nothing(clause: Clause) -> bool:
     """ "Don't touch anything", "leave it alone": all is spared, though not by "leave the rest"."""
-    if the_rest(clause):
+    if the_rest(clause) or clause.says("duplicate"):
         return False
     known = all(word.filler or ({*word.concepts}.isdisjoint(KINDS) and word.concepts) for word in clause.words)
     return known and not clause.names and clause.says("untouched", "all")

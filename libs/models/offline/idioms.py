@@ -180,6 +180,11 @@ RULES: tuple[Rule, ...] = (
     _rule(rf"(?P<head>\b(?:durch)?(?:number|nummer|numer)[^;:.!?\n]+?)(?:\s+durch)?:\s+{_SERIES}", r"\g<head>, "),
     # Texts within names.
     _rule(
+        r"(?P<verb>\b(?:replace|change|swap|ersetz\w*|tausch\w*|änder\w*|cambi\w+|sustitu\w+|reemplaz\w+)\s+(?:\w+\s+)?)"
+        r"(?:the\s+(?:words?|text|bit|part)|das\s+(?:Wort|Stück)|den\s+(?:Text|Teil)|la\s+palabra|el\s+texto|la\s+parte)\s+(?=[\w\"'“«_-])",
+        r"\g<verb>",
+    ),
+    _rule(
         r"\b(?:mach\w*\s+)?aus\s+(?=[\w-]*[_\d-]|[^,;.!?\n]*namen?\b)(?P<old>[\w-]+)(?:\s+(?:soll|wird))?(?P<mid>(?:\s+(?:in|im|bei|aus)\s[^,;.!?\n]*?)?)\s+(?P<new>[\w-]+)\s+(?:werden|wird|machen)\b",
         _swapped,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood
+from libs.models.offline.clauses import ACTIONS, JUNK, KINDS, Clause, Mood
 from libs.models.offline.pronouns import points_back
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
@@ -73,8 +73,19 @@ def negated(parts: Sequence[Clause]) -> list[Clause]:
             part = replace(part, mood=before.mood if selects(part) else Mood.NEVER)
         if before and _wants_not(before) and part.mood is Mood.DO and _first(part) in THAT:
             part = replace(part, mood=Mood.NEVER)
+        if _not_them_too(part, read):
+            part = replace(part, mood=Mood.NEVER)
         read.append(part)
     return read
+
+
+def _not_them_too(part: Clause, before: Sequence[Clause]) -> bool:
+    """ "Delete the empty files, but don't touch the duplicates yet": another job is not to be done as well, and none of
+    the empty ones is spared for being like the others.
+    """
+    jobs = [one for one in before if one.mood is Mood.DO]
+    other = part.mood is Mood.SPARE and part.says("duplicate") and not selects(part)
+    return other and bool(jobs) and all(one.says(*JUNK) for one in jobs)
 
 
 def _wants_not(part: Clause) -> bool:

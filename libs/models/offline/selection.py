@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from libs.models.offline.archives import into_archive
+from libs.models.offline.archives import into_archive, is_archive
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.ground import Ground, has_word, singulars
 from libs.models.offline.numerals import MODIFIED
@@ -68,7 +68,7 @@ def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
     lost = [word for found in picked for word in found.lost] + [
         word for group in groups for word in _not_told_by(group, known, ground)
     ]
-    lost += _one_more_piece(groups)
+    lost += [*_one_more_piece(groups), *_elsewhere_than(glob_folders(clause), names)]
     return Selection(tuple(dict.fromkeys(patterns)), tuple(dict.fromkeys(names)), tuple(strange), tuple(lost))
 
 
@@ -78,6 +78,22 @@ def told_everywhere(clause: Clause, ground: Ground) -> Clause:
     if not (of_all or clause.says("recursive")) or clause.says("rename", "create", "unpack"):
         return clause
     return replace(clause, items=tuple(_told_as_pattern(item, ground) for item in clause.items))
+
+
+def told_one_by_one(clause: Clause, ground: Ground) -> Clause:
+    """ "figures/*.png and todo.txt": one list goes through one folder, so that the files of a pattern are named."""
+    named = [item.text for item in clause.names if item.kind is Name.PATH and file_like(item)]
+    named = [name for name in named if not (clause.says("pack") and is_archive(name))]
+    if not _elsewhere_than(glob_folders(clause), named) or ground.paths is None:
+        return clause
+    return replace(clause, items=tuple(one for item in clause.items for one in _files_of(item, ground)))
+
+
+def _files_of(item: Item, ground: Ground) -> Sequence[Item]:
+    if not isinstance(item, Named) or item.kind is not Name.GLOB or "/" not in item.text:
+        return [item]
+    held = [path for path in ground.within(item.text.rpartition("/")[0]) if selected(path, include=[item.text])]
+    return [replace(item, kind=Name.PATH, text=path) for path in held] or [item]
 
 
 def told_by_year(clause: Clause, ground: Ground) -> Clause:
@@ -185,6 +201,11 @@ def _one_more_piece(groups: Sequence[Sequence[Item]]) -> list[str]:
         if not anew or any(map(_told_kind, before)):
             return pieces
     return []
+
+
+def _elsewhere_than(folders: Sequence[str], names: Sequence[str]) -> list[str]:
+    """ "figures/*.png and todo.txt": one list goes through one folder."""
+    return [name for name in names if folders and name.rpartition("/")[0] not in folders]
 
 
 THOSE = listed("los las those ones die diejenigen all alle everything anything todo todos")
@@ -457,6 +478,8 @@ def spared(clause: Clause, ground: Ground, categories: Categories) -> Selection:
     strange = tuple(
         word for word in picked.strange if not (ground.has(word) or ground.anywhere(word) or ground.inner(word))
     )
+    # Which files are alike is known only once they have been read.
+    strange += tuple(word.text for word in clause.words if "duplicate" in word.concepts)
     if not found and not strange and not clause.says("untouched", "all"):
         strange = tuple(word.text for word in clause.words if "except" not in word.concepts)
     return Selection(found, (), strange)

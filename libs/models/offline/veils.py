@@ -57,7 +57,7 @@ def veiled(text: str, known: Sequence[str]) -> tuple[str, Veils]:
     said: dict[str, str] = {}
     meant: dict[str, Named] = {}
     quoted = [found.span() for found in QUOTED.finditer(text)]
-    for find in (_renamed, _there, _given):
+    for find in (_packed, _renamed, _there, _given):
         for name in find(text, known):
             whole = text[name.start : name.end]
             if RUN.search(whole) or any(start < name.end and name.start < end for start, end in quoted):
@@ -85,6 +85,16 @@ def _there(text: str, known: Sequence[str]) -> Iterator[Named]:
                 yield Named(Name.PATH, path or text[start:end], start, end)
 
 
+def _packed(text: str, known: Sequence[str]) -> Iterator[Named]:
+    """ "… into Hale and Moreno.zip": an archive that is called as what goes into it."""
+    flat, at = _flat(text)
+    for name, _ in _spellings(tuple(known)):
+        for found in re.finditer(rf"(?<![\w/]){re.escape(name)}{ARCHIVE}", flat) if name in flat else ():
+            start, end = at[found.start()], at[found.end() - 1] + 1
+            yield Named(Name.PATH, text[start:end], start, end)
+
+
+ARCHIVE = r"\.(?:zip|tar(?:\.gz)?|tgz)(?!\w)"
 TO = re.compile(r"\b(?:to|as|nach|als|a|como|called|named|namens|llamad[ao])\s+$", re.IGNORECASE)
 
 

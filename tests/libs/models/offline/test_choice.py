@@ -112,6 +112,29 @@ async def test_a_change_stays_in_its_folder_and_a_look_goes_through_all(plan: An
     assert (await listed(plan, "how many csv files do I have?"))["recursive"] is True
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "delete the temporary files, but don't touch the duplicates yet",
+        "lösch die temporären Dateien, aber die doppelten noch nicht",
+        "borra los archivos temporales, pero no toques los duplicados todavía",
+    ],
+)
+async def test_another_job_that_is_not_to_be_done_spares_none_of_what_is_worth_nothing(plan: Any, text: str) -> None:
+    assert [step.tool for step in (await plan(text)).plan.steps] == ["manage-files.list", "manage-files.delete"]
+
+
+async def test_which_are_alike_is_not_known_before_they_are_read(plan: Any) -> None:
+    outcome = await plan("move all pdfs to Old but leave the duplicates alone")
+    assert isinstance(outcome, Unclear)
+    assert "duplicates" in outcome.question
+
+
+async def test_the_files_of_a_pattern_are_named_where_one_of_another_folder_stands_beside_it(plan: Any) -> None:
+    told = await listed(plan, "zip logs/*.log and passport.pdf as p.zip")
+    assert told["paths"] == ["logs/etl.log", "logs/etl-error.log", "passport.pdf"]
+
+
 async def test_several_folders_are_one_list(plan: Any) -> None:
     args = await listed(plan, "list the csv files in data/raw and data/staging, sorted by size descending")
     assert (args["folders"], args["order"]) == (["data/raw", "data/staging"], "largest")

@@ -52,6 +52,7 @@ def test_a_new_name_may_hold_the_old_one_and_any_other(text: str, new: list[str]
         ("delete the letter to dr patel", ["Letter to Dr Patel.docx"]),
         ("lösche KLASSE 6/Test Frosche Losung.txt", ["Biologie/Klasse 6/Test Frösche LÖSUNG.txt"]),
         ("delete Hale and Moreno/*.jpg", ["Weddings/Hale and Moreno/*.jpg"]),
+        ("zip Hale and Moreno into Hale and Moreno.zip", ["Weddings/Hale and Moreno", "Hale and Moreno.zip"]),
         ("borra Weddings/Hale and Moreno/my notes.txt", ["Weddings/Hale and Moreno/my notes.txt"]),
     ],
 )
