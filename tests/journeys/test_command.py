@@ -230,9 +230,9 @@ async def test_what_a_person_says_instead_of_yes_or_no_is_planned_and_asked_anew
 async def test_what_is_in_subfolders_only_is_asked_about_and_taken_by_a_yes(live: House) -> None:
     folder = mess(live.folder / "below")
     (folder / "deep").mkdir()
-    (folder / "deep" / "empty.md").touch()
-    with Terminal(live, "run", "delete the empty files", "--in", str(folder)) as terminal:
-        await terminal.answer("No empty files here, but 1 in subfolders (deep): all of these?", None)
+    (folder / "deep" / "old.log").touch()
+    with Terminal(live, "run", "delete the log files", "--in", str(folder)) as terminal:
+        await terminal.answer("No LOG files here, but 1 in subfolders (deep): all of these?", None)
         await terminal.answer("[y]es", "yes")
         await terminal.answer("Carry out 1 change?", None)
         await terminal.answer("[y]es", "y")
