@@ -66,6 +66,10 @@ class Member:
 
 def pack_nodes(bench: Bench, args: Args) -> Done:
     """One new archive of what is listed; with `remove`, what is in it goes. Never over a name that is there."""
+    if not args["paths"]:  # a list that found nothing, as a move of none
+        return Done(
+            {"archive": "", "files": 0, "bytes": 0, "packed_bytes": 0, "deleted": []}, "There was nothing to pack."
+        )
     paths = topmost(list(bench.present(args["paths"], strict=len(args["paths"]) == 1)))
     if not paths:
         raise Rejected("there is nothing to pack")
