@@ -12,7 +12,7 @@ from functools import cache
 
 TOKENS = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 YES = """
-y, yes, a, approve, ok, okay, yep, yeah, yup, sure, right, correct, exactly, do it, do that, go ahead, please do,
+y, yes, aye, a, approve, ok, okay, yep, yeah, yup, sure, right, correct, exactly, do it, do that, go ahead, please do,
 j, ja, jo, jep, klar, gern, gerne, genau, stimmt, richtig, passt, mach das, mach es, leg los,
 s, si, sí, vale, claro, hazlo, adelante, correcto, exacto, dale, de acuerdo, eso es
 """

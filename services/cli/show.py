@@ -350,8 +350,11 @@ class Screen:
 
 
 def choices(asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The skills among which a question lets choose; where something else is missing, there is no choice."""
-    return () if asked.get("missing") else asked["candidates"]
+    """The skills among which a question lets choose, where it doesn't do so itself; where something else is missing,
+    there is no choice.
+    """
+    told = asked.get("missing") or "(1)" in asked["question"]  # which it counts itself
+    return () if told else asked["candidates"]
 
 
 def _denied_by_a_person(step: Mapping[str, Any]) -> bool:

@@ -184,6 +184,12 @@ def test_choices_that_the_question_tells_are_not_told_twice() -> None:
     assert shown(asked).strip() == "? You mean: move the files?"
 
 
+def test_choices_that_the_question_counts_are_not_counted_again() -> None:
+    candidates = [{"skill": skill, "score": 0.5, "description": "x"} for skill in ("manage-files", "search-files")]
+    asked = event(1, "clarification.requested", question="(1) move or (2) find?", candidates=candidates, missing=[])
+    assert shown(asked).strip() == "? (1) move or (2) find?"
+
+
 def test_where_only_a_word_is_missing_there_is_nothing_to_choose() -> None:
     candidates = [{"skill": "explain", "score": 1.0, "description": "Explain a file."}]
     asked = event(1, "clarification.requested", question="Which file?", candidates=candidates, missing=["path"])
