@@ -27,7 +27,7 @@ ENDINGS = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".rar", ".7
 NOUNS = listed("zip archive archiv tarball tar zipdatei zip_datei comprimido archivo_comprimido")
 BEFORE_A_NAME = listed("into to in as named called namens a en llamado als")
 AS = listed("as als como")
-ONE = listed("a an one single ein einem eine einen un")
+ONE = listed("a an one single ein einem einer eine einen un una")
 
 
 def straight(text: str) -> bool:
@@ -56,9 +56,18 @@ def into_archive(clause: Clause) -> bool:
         if isinstance(item, Named):
             if item.kind is not Name.GLOB and is_archive(item.text) and before & BEFORE_A_NAME:
                 return True
-        elif (before & ONE or before & AS) and _an_archive(item, clause.items[at + 1 : at + 2]):
+        elif (
+            (before & ONE or before & AS)
+            and not _of_folder(clause.items[:at])
+            and _an_archive(item, clause.items[at + 1 : at + 2])
+        ):
             return True
     return False
+
+
+def _of_folder(before: Sequence[Item]) -> bool:
+    """ "In einen Ordner Archiv": a folder that is called so."""
+    return bool(before) and isinstance(last := before[-1], Word) and "folder" in last.concepts
 
 
 def _an_archive(word: Word, after: Sequence[Item]) -> bool:

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from libs.models.offline.clauses import ACTIONS, JUNK, KINDS, Clause, Item, Measure, Mood, Name, Named
 from libs.models.offline.numerals import ARTICLES
+from libs.models.offline.paths import file_like
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
@@ -63,7 +64,14 @@ class Part:
     @property
     def by_itself(self) -> bool:
         """Does it begin with its own article, or speak of files of any kind?"""
-        return not self.kinds or self.led_by(LED) or "all" in self.words[0].concepts
+        return not self.kinds or self.led_by(LED) or any("all" in word.concepts for word in self.words[:1])
+
+    @property
+    def named(self) -> bool:
+        """Only files by their names."""
+        named = [item for item in self.items if isinstance(item, Named)]
+        plain = all(word.filler for word in self.words) and not self.bounds
+        return bool(named) and plain and all(item.kind is Name.PATH and file_like(item) for item in named)
 
     def led_by(self, said: frozenset[str]) -> bool:
         return bool(self.words) and self.words[0].folded in said
@@ -77,6 +85,8 @@ class Part:
     @property
     def known(self) -> bool:
         """Nothing in it that a rule further on would have to make sense of."""
+        if self.named:
+            return True
         patterns = all(item.kind is Name.GLOB for item in self.items if isinstance(item, Named))
         return patterns and all(word.filler or _ending(word) or {*word.concepts} & PLAIN for word in self.words)
 
@@ -89,18 +99,29 @@ def apart(clause: Clause) -> list[Clause]:
         return [clause]
     before, groups[0] = _place_first(groups[0], deeds[0])
     groups[-1], after = _place_last(groups[-1])
-    parts = [Part(tuple(item for item in group if item not in deeds)) for group in groups]
+    parts = _named_together([Part(tuple(item for item in group if item not in deeds)) for group in groups])
     either = any(part.items and part.items[0].start in clause.ors for part in parts)
     if not _differ(parts, either=either) or ("clean" in deeds[0].concepts and not all(part.junk for part in parts)):
         return [clause]
     shared = (*before, *deeds, *after)
-    told = [(*part.items, *(() if part.noun else (_files(part),))) for part in parts]
+    told = [(*part.items, *(() if part.noun or part.named else (_files(part),))) for part in parts]
     made = [tuple(sorted((*items, *shared), key=lambda item: item.start)) for items in told]
     joined = (clause.joined, *("and" for _ in made[1:]))
     return [
         replace(clause, items=items, joined=link, links=frozenset((items[0].start,)))
         for items, link in zip(made, joined, strict=True)
     ]
+
+
+def _named_together(parts: Sequence[Part]) -> list[Part]:
+    """ "The empty files, bounce.tmp and a.bak": what is named is one part, wherever the list goes on."""
+    told: list[Part] = []
+    for part in parts:
+        if told and told[-1].named and part.named:
+            told[-1] = Part((*told[-1].items, *part.items))
+        else:
+            told.append(part)
+    return told
 
 
 def _of_the_deed(item: Item) -> bool:
@@ -122,7 +143,7 @@ def _differ(parts: Sequence[Part], *, either: bool) -> bool:
         return False
     if len({part.bounds for part in parts}) == 1:
         return False
-    bare = [part for part in parts if part.noun is None]
+    bare = [part for part in parts if part.noun is None and not part.named]
     if bare:
         return junk or all(part.bounds and (either or part.led_by(ONES)) for part in bare)
     reach = any(one.bounds and one.kinds and not other.by_itself for one, other in pairwise(parts))

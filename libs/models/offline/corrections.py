@@ -33,8 +33,8 @@ BUT_NOT: Mapping[Language, str] = {"en": "but not {what}", "de": "aber nicht {wh
 INTO: Mapping[Language, str] = {"en": "into {what}", "de": "nach {what}", "es": "a {what}"}
 WITHIN: Mapping[Language, str] = {"en": "in {what}", "de": "in {what}", "es": "en {what}"}
 LEADS = re.compile(
-    r"^\W*(?:(?:yes|yeah|ok|okay|ja|s[ií]|vale|but|and|aber|und|pero|y|bitte|please|actually|sorry|lieber|mejor|rather)\b"
-    r"[\s,.:;!–-]*|(?:no|nope|nein|nee)\b(?:\s*[,.:;!–-]+\s*|\s+(?=i\s+mean|ich\s+mein|quise|quiero|only|just|nur|s[oó]lo))"
+    r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale|but|and|aber|und|pero|y|bitte|please|actually|sorry|lieber|mejor|rather)\b"
+    r"[\s,.:;!–-]*|(?:(?:oh|ah|ach|ay)\s+)?(?:no|nope|nein|nee)\b(?:\s*[,.:;!–-]+\s*|\s+(?=(?:no|nein|nee)\b|i\s+mean|ich\s+mein|quise|quiero|only|just|nur|s[oó]lo))"
     r"|(?:(?:that|this|it|das|es|eso)(?:['’]?s|\s+is|\s+ist|\s+est[aá])?\s+)?(?:nearly|almost|fast|beinah|casi)\s+"
     r"(?:right|correct|good|it|there|richtig|gut|bien|correcto)\b[\s,.:;!–-]*"
     r"|(?:i\s+mean[t]?|ich\s+meinte?|quise\s+decir|quiero\s+decir)\s+)+",
@@ -49,9 +49,15 @@ SPARES = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 STAYS = re.compile(
-    r"^(?P<what>.+?)\s+(?:(?:should\s+)?stays?|(?:sollen\s+)?bleib(?:en|t)|(?:que\s+)?se\s+qued[ae]n?|nicht|no)"
-    r"(?:\s+(?:put|there|da|dort|ahí|(?:just\s+)?where\s+(?:they|it)\s+(?:are|is)|wo\s+(?:sie|es)\s+(?:sind|ist)|donde\s+est[aá]n?))?$",
+    r"^(?P<what>.+?)\s+(?:(?:should\s+)?stays?|(?:sollen\s+)?bleib(?:en|t)|lass(?:t|en(?:\s+sie)?)?(?:\s+bitte)?(?=\s+in\s+ruhe)|(?:que\s+)?se\s+qued[ae]n?|nicht|no)"
+    r"(?:\s+(?:put|there|da|dort|ahí|in\s+ruhe|(?:just\s+)?where\s+(?:they|it)\s+(?:are|is)|wo\s+(?:sie|es)\s+(?:sind|ist)|donde\s+est[aá]n?))?$",
     re.IGNORECASE | re.DOTALL,
+)
+LIMITS = re.compile(r"^(?:only|just|nur|bloß|s[oó]lo|solamente)\b", re.IGNORECASE)
+ITSELF = re.compile(
+    r"\W*(?:it|that|this|them|those|these|das|es|sie|die|ihn|den|diese[rsn]?|eso|esto|lo|la|los|las|[eé]s[eo]s?|[eé]sas?|[eé]st[ea]s?)"
+    r"(?:\s+one)?(?:\s+(?:(?:where|as)\s+(?:it\s+is|they\s+are)|(?:wo|wie)\s+(?:es|sie|er)\s+(?:ist|sind)|(?:donde|como)\s+est[aá]n?))?\s*(?:[,.;!]|$)",
+    re.IGNORECASE,
 )
 NOTHING_ELSE = re.compile(
     r"\W+(?:(?:and\s+)?nothing\s+(?:else|more)|(?:und\s+)?(?:sonst\s+nichts|nichts\s+(?:weiter|anderes))|(?:y\s+)?nada\s+m[aá]s)\W*$",
@@ -62,6 +68,16 @@ GOES = re.compile(
     r"(?:the\s+folder\s+)?(?P<what>\S.*)$",
     re.IGNORECASE,
 )
+NESTED = re.compile(
+    r"^(?:(?:the|der|den|la)\s+)?(?:(?:new|neue[rn]?|nueva)\s+)?(?:folder|ordner|carpeta)?\s*(?P<what>\S.*?|)\s*"
+    r"(?:\b(?:(?:should|must|has\s+to|needs\s+to)\s+(?:be|go)|goes|belongs|is|soll(?:te)?|muss|geh[oö]rt|kommt"
+    r"|tiene\s+que\s+(?:estar|ir)|debe\s+(?:estar|ir)|va)\s+)?"
+    r"(?:inside(?:\s+of)?|within|in|into|im|ins|innerhalb\s+von|dentro\s+de|en)\s+"
+    r"(?:(?:the|den|dem|der|la)\s+)?(?:(?:folder|ordner|carpeta)\s+)?(?P<in>\S.*?)(?:\s+(?:sein|hinein|rein|liegen|folder))?$",
+    re.IGNORECASE,
+)
+""" "The folder X inside Y": where the new folder goes."""
+ITS = ("it", "that", "er", "der", "es")
 LIES = re.compile(
     r"^(?:only|just|nur|bloß|s[oó]lo|solamente)?\s*(?:the\s+(?:ones|files)|those|die|los|las)?\s*"
     r"(?:that\s+are\s+|which\s+are\s+|que\s+est[aá]n\s+)?(?:in|within|inside|from|im|aus|en|de)\s+"
@@ -74,8 +90,8 @@ CALLED = re.compile(
     r"|(?:the\s+(?:new\s+)?folder(?:['’]s\s+name)?|der\s+(?:neue\s+)?ordner|la\s+carpeta(?:\s+nueva)?)\s+"
     r"(?:is(?:\s+called)?|ist|hei(?:ß|ss)t|es|se\s+llama)\s+(?:just|only|simply|nur|einfach|bloß|solo|sólo|simplemente)"
     r"|(?:the\s+)?(?:new\s+)?name(?:\s+(?:is|should\s+be)|:)|named|called|(?:que|q)\s+se\s+llamen?|ll[aá]mal[oa]s?|(?:el\s+)?nombre(?:\s+es|:)"
-    r"|llamad[oa]s?|(?:be)?nenne?(?:n\s+sie)?\s+(?:es|ihn|sie|das)|(?:der\s+)?name(?:\s+(?:ist|soll)|:)|namens)\s+(?P<what>\S.*)$"
-    r"|^(?:es|er|sie|das|d(?:ie|er|as)\s+(?:neue\s+)?\w+)\s+soll(?:te|en)?\s+(?P<what2>\S.*?)\s+heißen$",
+    r"|llamad[oa]s?|(?:be)?nenne?(?:n\s+sie)?\s+(?:es|ihn|sie|das)|(?:der\s+)?(?:neue\s+)?name(?:\s+ist|\s+soll(?!.*\s(?:lauten|sein|heißen)$)|:)|namens)\s+(?P<what>\S.*)$"
+    r"|^(?:es|er|sie|das|(?:d(?:ie|er|as)\s+)?(?:neue\s+)?\w+)\s+soll(?:te|en)?\s+(?P<what2>\S.*?)\s+(?:heißen|lauten)$",
     re.IGNORECASE,
 )
 """ "Call it b.zip", "que se llame b.zip", "es soll b.zip heißen"."""
@@ -98,22 +114,84 @@ def instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | 
     reading = read(said, ground.spoken, now=now)
     if (swapped := _another_deed(before, clause, reading)) is not None:
         return swapped
+    if (again := deed_again(before, said, ground) or _only_renamed(before, clause, reading, ground)) is not None:
+        return again
     if CALLED.match(named := _the_name(said, ground)) is not None:
         return called(before, named, ground)
-    spares = SPARES.match(said) is not None or STAYS.match(said) is not None
+    spared = SPARES.match(said) or STAYS.match(said)
+    if spared is not None and ITSELF.match(spared["what"]):
+        return None  # all that is to be changed, or one of it: nobody knows
+    spares = spared is not None
     if any(one.acts and one.mood is Mood.DO for one in reading.clauses) and not (_stays(reading) or spares):
         return None
     return _put_right(before, clause, reading, ground)
 
 
+def each_instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | None:
+    """The same for each part, where the text is no correction as a whole: "only in Docs, leave the photos alone"."""
+    right: Reading | None = before
+    for part in re.split(r"[,;.]\s+(?:(?:and|und|y)\s+)?", text.strip(" .!?")):
+        put = instead(right, part, ground, now) if right is not None else None
+        right = None if put is None else read(put, ground.spoken, now=now)
+    return instead(before, text, ground, now) if right is None else right.text
+
+
+ONLY_OF = re.compile(
+    r"^\W*(?:(?:only|just|nur|bloß|s[oó]lo|solamente)\s+)?"
+    r"(?:(?:(?:the|die|los|las)\s+)?\w+\s+(?:of\s+(?:them|those)|davon|von\s+(?:ihnen|denen)|de\s+ell[oa]s)\s*[,:]+\s*)?",
+    re.IGNORECASE,
+)
+
+
+def deed_again(before: Reading, said: str, ground: Ground) -> str | None:
+    """ "No, only a.txt and b.txt, into a new folder X": files and an end, done with them what was asked for."""
+    rest = said[ONLY_OF.match(said).end() :]  # type: ignore[union-attr]
+    reading = read(rest, ground.spoken)
+    deed = [word for one in before.clauses if one.mood is Mood.DO for word in one.words if {*MOVED} & {*word.concepts}]
+    ends = any(place.target for one in reading.clauses for place in places(one, ground))
+    named = any(file_like(name) for one in reading.clauses for name in one.names)
+    plain = all(one.mood is Mood.DO and not one.concepts & ACTIONS - {"create"} for one in reading.clauses)
+    if (
+        len(deed) != 1
+        or not (ends and named and plain)
+        or not all(one.mood in (Mood.DO, Mood.TOLD) for one in before.clauses)
+    ):
+        return None
+    return f"{deed[0].text} {rest}"
+
+
+MOVED = listed("move copy")
+
+
+def _only_renamed(before: Reading, clause: Clause, reading: Reading, ground: Ground) -> str | None:
+    """ "I only wanted to rename it, not to put it into a folder": what was the end is the new name."""
+    ends = [place.item.text for place in places(clause, ground) if place.target]
+    files = [name.text for name in clause.names if name.text not in ends]
+    renames = any(one.says("rename") and one.mood is not Mood.NEVER for one in reading.clauses)
+    if not renames or any(one.names for one in reading.clauses) or not (len(ends) == len(files) == 1):
+        return None
+    return RENAMES[before.language].format(old=_quoted(files[0]), new=_quoted(ends[0])) if clause.says("move") else None
+
+
+RENAMES: Mapping[Language, str] = {
+    "en": "rename {old} to {new}",
+    "de": "benenne {old} in {new} um",
+    "es": "renombra {old} a {new}",
+}
+
+
 def _put_right(before: Reading, clause: Clause, reading: Reading, ground: Ground) -> str | None:
     said, language = reading.text, before.language
     request = before.text.rstrip(" .!?")
-    if (found := SPARES.match(said) or STAYS.match(said)) and not _stays(reading):
+    if (found := SPARES.match(said) or STAYS.match(said)) and not _stays(reading) and not LIMITS.match(said):
         return f"{request}, {BUT_NOT[language].format(what=found['what'])}"
     if any(one.says("recursive") for one in reading.clauses) or SUBFOLDERS.search(said):
         return None if _chooses(reading) else f"{request} {BELOW[language]}"
     ends = [place.item for place in places(clause, ground) if place.target]
+    if (found := NESTED.match(said)) and ends and (folder := _folder(found["in"], ground)) is not None:
+        name = ends[-1].text.rpartition("/")[2]
+        if found["what"].strip("\"'“”„«» ").casefold() in (name.casefold(), *ITS):
+            return f'{before.text[: ends[-1].start]}"{folder}/{name}"{before.text[ends[-1].end :]}'
     if (found := GOES.match(said)) and ends:
         return f"{before.text[: ends[-1].start]}{_quoted(found['what'])}{before.text[ends[-1].end :]}"
     if (found := LIES.match(said)) and (folder := _folder(found["what"], ground)) is not None:
@@ -140,6 +218,9 @@ def called(before: Reading, text: str, ground: Ground) -> str | None:
     new = _quoted(what)
     ends: Sequence[Item] = [place.item for place in places(clause, ground) if place.target]
     ends = ends or [one for one in clause.names if clause.says("pack") and is_archive(one.text)]
+    if clause.says("rename") and not ends and len(clause.names) == 1:
+        after = [word for word in clause.words if word.unknown and word.start > clause.names[0].end]
+        ends = after if len(after) == 1 else []
     ends = ends or ([*clause.names][-1:] if clause.says("create") or len(clause.names) > 1 else [])
     if ends:
         return f"{before.text[: ends[-1].start]}{new}{before.text[ends[-1].end :]}{but_not}"
@@ -147,6 +228,18 @@ def called(before: Reading, text: str, ground: Ground) -> str | None:
         return None
     end = clause.items[-1].end
     return f"{before.text[:end]} {NAME[before.language].format(what=new)}{before.text[end:]}{but_not}"
+
+
+def new_name(reply: str, language: Language) -> str | None:
+    """ "The new name should be b.txt"; with the file before it a wish: "the file a.txt, and the new name is b.txt"."""
+    if found := CALLED.match(bare(reply)):
+        return found["what"] or found["what2"]
+    for joint in re.finditer(r"\s*,?\s+(?:and|und|y)\s+", reply):
+        if found := CALLED.match(bare(reply[joint.end() :])):
+            return RENAMES[language].format(
+                old=bare(reply[: joint.start()]), new=_quoted(found["what"] or found["what2"])
+            )
+    return None
 
 
 def _and_spares(what: str, language: Language) -> tuple[str, str]:
@@ -223,7 +316,8 @@ def _within(before: Reading, clause: Clause, folder: str, *, ends: Sequence[int]
     inside = WITHIN[before.language].format(what=_quoted(folder))
     goes = next((word for word in clause.words if ends and word.end <= ends[-1] and word.folded in LINKS), None)
     if goes is None:
-        return f"{before.text.rstrip(' .!?')} {inside}"
+        end = clause.items[-1].end if clause is not before.clauses[-1] else len(before.text.rstrip(" .!?"))
+        return f"{before.text[:end]} {inside}{before.text[end:].rstrip(' .!?')}"
     return f"{before.text[: goes.start]}{inside} {before.text[goes.start :]}"
 
 

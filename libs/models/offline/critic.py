@@ -14,7 +14,7 @@ from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.models.offline import quantities
 from libs.models.offline.archives import into_archive
-from libs.models.offline.clauses import ACTIONS, Clause, Mood, Reading
+from libs.models.offline.clauses import ACTIONS, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.drafting import paths
 from libs.models.offline.earlier import in_full
 from libs.models.offline.filling import BOUNDS, choosing
@@ -81,6 +81,7 @@ def _objections(
         elif tool.mutates:
             yield from _misfits(step, tool, reading, ground)
     yield from _touched(plan, tools, reading, ground, categories)
+    yield from _taken_whole(plan, tools, reading, ground)
     yield from _unbounded(task, plan, tools, reading, scene=Scene(reading.text, ground, categories), now=now)
 
 
@@ -132,6 +133,32 @@ def _touched(
         for source in _sources(step, plan):
             if not set(patterns) <= {*source.args.get("exclude", ()), *source.args.get("spare", ())}:
                 yield source.ordinal, f"Step {source.ordinal} does not exclude what the request wants left alone."
+
+
+def _taken_whole(
+    plan: Plan, tools: Mapping[str, ToolDefinition], reading: Reading, ground: Ground
+) -> Iterator[Objection]:
+    """A folder is not changed as a whole where the words that name it say which of its files: "the minutes with board
+    in the name", where a folder is called Minutes.
+    """
+    for step in plan.steps:
+        tool = tools.get(step.tool)
+        asking = _asking(tool, reading, ground) if tool is not None and tool.mutates else []
+        for path in (path for path in _paths(step.args) if asking and ground.below(path)):
+            told = [group for clause in asking for group in clause.groups(clause.items) if _names(group, path)]
+            if told and all(map(_limits, told)):
+                yield step.ordinal, f"Step {step.ordinal} takes all of {path}, of which the request names a part."
+
+
+def _names(group: Sequence[Item], path: str) -> bool:
+    return any(isinstance(item, Named) and f"/{path}".endswith(f"/{item.text.strip('/')}") for item in group)
+
+
+def _limits(group: Sequence[Item]) -> bool:
+    return any(
+        (isinstance(item, Named) and item.kind is Name.GLOB) or (isinstance(item, Measure) and bool(item.filters))
+        for item in group
+    )
 
 
 def _unbounded(

@@ -4,6 +4,7 @@ steps.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +13,7 @@ from libs.events.values import Plan, Step
 from libs.models.offline import styling
 from libs.models.offline.archives import into_archive, is_archive
 from libs.models.offline.excepting import Part, inside, parts
-from libs.models.offline.filling import choosing, every_folder, fill, folders, held, new_names
+from libs.models.offline.filling import choosing, every_folder, fill, folders, held, new_names, patterns
 from libs.models.offline.goals import Goal, Intent
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
@@ -74,7 +75,8 @@ class Draughtsman:
         around = replace(without_target(scene, goal), changes=goal.tool.mutates, feeds=True)
         if "base" in goal.tool.roles.values() and not _of_folders(goal, scene):
             dated = any({"date", "age"} & {*word.concepts} for word in criteria(goal.clause))
-            numbered = styling.style(goal.clause, scene.text).args.get("base")
+            rule = styling.style(goal.clause, scene.text).args
+            numbered, around = rule.get("base"), replace(around, only=_with_text(rule, patterns(clause, around)))
             order = {"order": "oldest"} if dated else {"order": "name"} if numbered else {}  # img2 before img10
             around = replace(around, node_kind="file", filters={**around.filters, **order})
         return self._put(Draft(tool, fill(tool, clause, around).args))
@@ -101,6 +103,19 @@ class Draughtsman:
         return len(self.steps)
 
 
+def _with_text(rule: Mapping[str, Any], chosen: Sequence[str]) -> tuple[str, ...]:
+    """A word is replaced only in the names that have it: of their kind, no other files are listed."""
+    find = str(rule.get("find_text", ""))
+    kinds = 0 < len(chosen) <= FEW and all(KIND.fullmatch(pattern) for pattern in chosen)
+    word = kinds and find.isascii() and WORD.fullmatch(find)
+    return tuple(f"*{find}{pattern}" for pattern in chosen) if word else tuple(chosen)
+
+
+KIND, WORD = re.compile(r"\*\.\w+"), re.compile(r"[\w -]+")
+FEW = 4
+"""So many kinds are still told by name."""
+
+
 def _of_folders(goal: Goal, scene: Scene) -> bool:
     """Are folders what is spoken of, and not only where: "in the folder Docs"?"""
     items = goal.clause.items
@@ -123,16 +138,16 @@ def without_target(scene: Scene, goal: Goal) -> Scene:
 def ordered(intent: Intent) -> tuple[Goal, ...]:
     """As the person ordered them ("then"), else by effect: duplicates go before sorting, a report comes last.
 
-    A list that was asked for keeps its place among the changes. Beside an archive that is unpacked, and beside a copy,
-    all is done as it was said, for what is deleted first is not there any more; but duplicates go before there are
-    copies.
+    A list that was asked for keeps its place among the changes. Beside an archive that is unpacked or packed, and
+    beside a copy, all is done as it was said, for what is deleted first is not there any more; but duplicates go before
+    there are copies.
     """
     goals = list(intent.goals)
     first = [goal for goal in goals if goal.clause.says("first")]
     rest = [goal for goal in goals if goal not in first]
     if any(goal.clause.says("then", "unpack") for goal in goals):
         return (*first, *rest)
-    if any(goal.clause.says("copy") for goal in goals):
+    if any(goal.clause.says("copy") or "archive" in goal.tool.roles.values() for goal in goals):
         return (*first, *sorted(rest, key=lambda goal: not _removes_duplicates(goal)))
     ranks: dict[int, int] = {}
     highest = 0

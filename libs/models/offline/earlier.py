@@ -64,6 +64,9 @@ def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
 
 
 PLAIN_NO = re.compile(r"^\W*(?:(?:no|nope|nah|nein|nee)\b\W*)+(?<=[,.!;:–-]\s)", re.IGNORECASE)
+LED = re.compile(
+    r"^\W*(?:yes|yeah|yep|aye|ok|okay|ja|s[ií]|vale)\b\W*(?:(?:please|bitte|por\s+favor)\b\W*)?(?=\w)", re.IGNORECASE
+)
 LEANS_MOST = 5
 """So many requests may lean on one another."""
 
@@ -73,6 +76,10 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
     text = owned(text) if history else text
     text = text if named is None else mentioned.AGREED.sub("", text)
     reading = read(text, ground.spoken, now=now)
+    if history and history[-1].reason in DONE and (led := LED.match(text)) is not None:
+        deed = read(text[led.end() :], ground.spoken, now=now)
+        if deed.clauses and replies.begins(deed.clauses[0]):  # "yes, remove them", where nobody has asked
+            text, reading = deed.text, deed
     before = next(_requests(history, ground, now), None)
     whole = PLAIN_NO.sub("", text) if before is not None else text
     if whole != text and before is not None and replies.stands(own := read(whole, ground.spoken, now=now), before):
@@ -94,7 +101,7 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
         return f"{before.text.rstrip(' .!?')} {wider['where']}"
     if history[-1].reason == MORE_BELOW and replies.agrees(text):
         return f"{before.text.rstrip(' .!?')} {BELOW[before.language]}"
-    if history[-1].reason == DENIED and (more := _added(before, text, ground, now)) is not None:
+    if history[-1].reason == DENIED and (more := added(before, text, ground, now)) is not None:
         return more
     if undone and (instead := corrections.instead(before, text, ground, now)) is not None:
         return instead
@@ -244,25 +251,37 @@ def _under(full: str, before: Reading, after: Sequence[Item], ground: Ground, *,
 
 
 ADDS = re.compile(
-    r"^\W*(?:(?:yes|ok|okay|ja|s[ií]|vale|and|und|y|but|aber|pero|please|bitte|por\s+favor)\b\W*)*"
+    r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale|and|und|y|but|aber|pero|please|bitte|por\s+favor)\b\W*)*"
     r"(?:also|plus|in\s+addition|auch(?:\s+noch)?|außerdem|zusätzlich|tambi[eé]n|adem[aá]s)\b\W*"
-    r"|^\W*(?:(?:and|und|y)\b\W*(?=.*\b(?:as\s+well|too|auch|mit|tambi[eé]n)(?:\W+(?:please|bitte|por\s+favor))?\W*$))"
+    r"|^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale)\b\W*)?(?:(?:and|n|und|y)\b\W*(?=.*\b(?:as\s+well|too|auch|mit|tambi[eé]n)(?:\W+(?:please|bitte|por\s+favor))?\W*$))"
     r"|^\W*(?:(?:and|und|y)\b\W*)?(?=(?:\w+\W+){1,3}(?:also|auch|tambi[eé]n)\b)",
     re.IGNORECASE | re.DOTALL,
 )
+AND_THIS = re.compile(r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale)\b\W*)?(?:and|n|und|y)\b\W*(?=\w)", re.IGNORECASE)
+""" "And notes.txt": more of it, where files are all that follows."""
 ADDED = re.compile(
     r"(?:\W+(?:as\s+well|too|also|auch(?:\s+noch)?|mit|tambi[eé]n|please|bitte|por\s+favor))+\W*$", re.IGNORECASE
 )
 AND: Mapping[Language, str] = {"en": "and", "de": "und", "es": "y"}
 
 
-def _added(before: Reading, text: str, ground: Ground, now: datetime) -> str | None:
+def _adds_files(reading: Reading, ground: Ground) -> bool:
+    named = any(clause.names or clause.says(*KINDS, "empty") for clause in reading.clauses)
+    ends = any(place.target for clause in reading.clauses for place in places(clause, ground))
+    return named and not ends and all(clause.mood is Mood.DO for clause in reading.clauses)
+
+
+def added(before: Reading, text: str, ground: Ground, now: datetime) -> str | None:
     """ "Also notes.txt", to a change that stands before them: what was asked for, and this as well."""
-    found, clause = ADDS.match(text), _last(before)
+    led = replies.MORE.match(text)
+    text = f"also {led['rest']}" if led is not None and led["and"] else text
+    found, clause = ADDS.match(text) or AND_THIS.match(text), _last(before)
     if found is None or clause is None:
         return None
     rest = ADDED.sub("", text[found.end() :])
     reading, asked = read(rest, ground.spoken, now=now), before.text.rstrip(" .!?")
+    if AND_THIS.match(text) and not ADDS.match(text) and not _adds_files(reading, ground):
+        return None
     if replies.stands(reading, before):
         return f"{asked}. {rest[:1].upper()}{rest[1:]}"
     things = [item for one in reading.clauses for item in one.items]

@@ -17,7 +17,7 @@ from libs.models.offline.ground import NoSuchPlace, having
 from libs.models.offline.grouping import UNITS, grouping, in_names, makes_groups
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import IN, INTO, places
-from libs.models.offline.pronouns import THERE, from_there
+from libs.models.offline.pronouns import THERE, from_there, points_back, the_things
 from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import glob_folders, mixed, select
 from libs.retrieval.lexicon import listed
@@ -153,12 +153,23 @@ def folders(clause: Clause, scene: Scene) -> tuple[str, ...]:
     inside += glob_folders(clause)
     if not made and not clause.says("find", "content"):
         taken = {place.item for place in said}
-        objects = [name.text for name in clause.names if name not in taken and not file_like(name)]
+        free = [name for name in clause.names if name not in taken]
+        objects = [name.text for name in free if scene.ground.below(name.text) or not file_like(name)]
         known = [said for said in objects if scene.ground.has(said.partition("/")[0])]
         inside += known if clause.says("rename") else objects  # what is not there is what it shall be called
-    if not inside and scene.created is not None and from_there(clause.items):
-        return (scene.created,)
+    moves = clause.says("move", "copy") and not any(place.target for place in said)
+    there = from_there(clause.items) or (moves and any(word.folded in THERE for word in clause.words))
+    if not inside and scene.created is not None and there:
+        return (_before_they_move(clause, scene, scene.created),) if moves else (scene.created,)
     return tuple(dict.fromkeys(scene.ground.path(name) for name in inside)) or (scene.folder,)
+
+
+def _before_they_move(clause: Clause, scene: Scene, created: str) -> str:
+    """ "Make a folder Shots in phone and move the screenshots in there": where they are, here or around it."""
+    above = created.rpartition("/")[0]
+    called = [word.text for word in clause.words if word.unknown]
+    around = any(scene.ground.called(word, above) and not scene.ground.called(word) for word in called)
+    return above if above and around else scene.folder
 
 
 def patterns(clause: Clause, scene: Scene) -> tuple[str, ...]:
@@ -256,7 +267,10 @@ def _listable(role: str | None, clause: Clause, scene: Scene) -> bool:
     """Files are listed first where they were picked by kind or pattern, or where all are meant."""
     if role == "listed":
         chosen = patterns(clause, scene) or filters(clause, scene) or folders(clause, scene) != (".",)
-        return bool(chosen) or clause.says("organize", "type", "all", "file", "name", "folder", "inside", "clean")
+        if chosen or clause.says("organize", "clean"):
+            return True
+        whole = clause.says("type", "all", "file", "name", "folder", "inside")
+        return whole and not points_back(the_things(clause.items))
     if role != "files" or patterns(clause, scene) or filters(clause, scene):
         return True
     return clause.says("all", "inside") or _plain_files(clause)
@@ -354,7 +368,13 @@ def _listed(clause: Clause, scene: Scene) -> list[str] | None:
     chosen = _without(clause, (*used, *archives))
     told = _names(chosen, scene)
     numbers = styled and "base" in styling.style(clause, scene.text).args
-    if numbers and len(told) == 1 and scene.ground.below(told[0]):
+    swaps = (
+        styled
+        and clause.says("name")
+        and not clause.says("folder")
+        and "find_text" in styling.style(clause, scene.text).args
+    )
+    if (numbers or swaps) and len(told) == 1 and scene.ground.below(told[0]):
         return None  # "number the figures", where a folder is called so
     return None if mixed(chosen, scene.ground) else told or None
 
@@ -429,6 +449,14 @@ def _keep(clause: Clause, scene: Scene) -> str | None:
     return next((keep for concept, keep in told.items() if clause.says(concept)), None)
 
 
+def _beside_the_place(item: Item, clause: Clause, scene: Scene) -> bool:
+    """ "The folder Books and 2023 from Bills": a folder that is here, in another part of the list than the place."""
+    told = [place.item.start for place in places(clause, scene.ground) if not place.target and not place.beside]
+    folder = scene.ground.has(item.text) in scene.ground.folders
+    apart = (any(min(item.start, at) < link <= max(item.start, at) for link in clause.links) for at in told)
+    return folder and all(apart)
+
+
 def _names(clause: Clause, scene: Scene) -> list[str]:
     """Files named outright, each within the folder of the clause."""
     targets = {place.item for place in places(clause, scene.ground)}
@@ -437,7 +465,7 @@ def _names(clause: Clause, scene: Scene) -> list[str]:
     plain = where == "."
     return [
         scene.ground.path(said)
-        if plain or "/" in said or _itself(said, where, scene)
+        if plain or "/" in said or _itself(said, where, scene) or _beside_the_place(item, clause, scene)
         else scene.ground.inside(where, said)
         for item in clause.items
         if (said := _file_name(item, scene, named=item not in targets, beside=item in beside)) is not None

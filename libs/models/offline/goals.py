@@ -216,12 +216,22 @@ def wanted(reading: Reading) -> list[Clause]:
         if clause.mood is Mood.TOLD:
             told = clause
         elif clause.mood is Mood.DO and (not _chatter(clause) or (told is not None and keeps_some(clause))):
-            if told is not None and (_points_back(clause) or _objectless(clause) or keeps_some(clause)):
+            bare = _objectless(clause) or keeps_some(clause)
+            if told is not None and (_points_back(clause) or bare or _where_told(clause, told)):
                 asked.append(_with_object(clause, told))
             else:
                 _ask(asked, clause)
             told = None
     return [one for clause in asked for one in apart(clause)]
+
+
+def _where_told(clause: Clause, told: Clause) -> bool:
+    """ "Some are there twice in Bills. Throw the copies away": those that were told of, where they are."""
+    if clause.says("rename") and all(name.kind is Name.QUOTE for name in clause.names):
+        one = [name.kind for name in told.names] == [Name.PATH] and not told.says(*KINDS)
+        return one and not clause.says("file", "folder", *KINDS)  # "I misspelt a.txt, please rename to b"
+    both = clause.says("duplicate") and told.says("duplicate")
+    return both and bool(told.names) and not clause.names and not clause.says(*KINDS)
 
 
 def keeps_some(clause: Clause) -> bool:
@@ -332,16 +342,28 @@ def _chatter(clause: Clause) -> bool:
 def _removes_originals(before: Clause, clause: Clause) -> bool:
     """ "… and delete the originals": after packing, that is the rest of the same wish."""
     packs = before.says("pack") or (before.says("create", "move") and into_archive(before))
+    if clause.names:
+        same = {name.text for name in clause.names} == {name.text for name in before.names if not _made(name, before)}
+        return packs and clause.says("remove") and same and not clause.says(*KINDS)
     back = _points_back(clause) or clause.says("oldest") or _that_folder(clause, before)
-    return packs and clause.says("remove") and not clause.names and not clause.says(*KINDS) and back
+    return packs and clause.says("remove") and not clause.says(*KINDS) and back
+
+
+def _made(name: Named, before: Clause) -> bool:
+    """The archive's own name, and not what is put into it."""
+    return name.kind is Name.QUOTE or (is_archive(name.text) and name is before.names[-1])
 
 
 def _that_folder(clause: Clause, before: Clause) -> bool:
     """ "… then delete that folder": the one that was packed."""
     known = all(word.filler or {*word.concepts} <= {"remove", "folder", "then", "here"} for word in clause.words)
     said = [word for word in clause.words if "folder" in word.concepts and not word.folded.endswith("s")]
-    packed = [name for name in before.names if not file_like(name)]
+    packed = [name for name in before.names if not (_made(name, before) or ENDING.search(name.text))]
     return known and len(said) == 1 and len(packed) == 1
+
+
+ENDING = re.compile(r"\.\w+$|^\*")
+""" "Hnos. 2022" has none."""
 
 
 def _grabs(clause: Clause) -> bool:
@@ -367,7 +389,8 @@ def _points_back(clause: Clause) -> bool:
     """Is what the clause is about a word for what was said before? A name may be where that goes, or what it shall be
     called.
     """
-    names = [name for name in clause.names if not (clause.says("pack") and is_archive(name.text))]
+    clause = _but_the_archive(clause)
+    names = clause.names
     led = clause.says("move", "copy") or (clause.says("unpack") and not any(is_archive(name.text) for name in names))
     named = names and not led and not (clause.says("rename") and len(names) == 1)
     if named or clause.says("duplicate", *KINDS, "type"):
@@ -377,6 +400,15 @@ def _points_back(clause: Clause) -> bool:
     one = any(before.folded in THE and word.folded in ("one", "ones") for before, word in pairwise(clause.words))
     noun = clause.says("file") or (clause.says("folder") and not (clause.says("unpack") and names))
     return (points_back(the_things(clause.items)) or alone or one) and not noun and not whole
+
+
+def _but_the_archive(clause: Clause) -> Clause:
+    """ "Put them into a zip file called x": where they go says nothing of what they are."""
+    if not (clause.says("pack") or into_archive(clause)):
+        return clause
+    at = next((n for n, item in enumerate(clause.items) if isinstance(item, Word) and archive_noun(item)), None)
+    new = clause.items if at is None or clause.says("pack") else clause.items[:at]
+    return replace(clause, items=tuple(one for one in new if isinstance(one, Word) or not is_archive(one.text)))
 
 
 def _all_of_them(clause: Clause) -> bool:

@@ -71,9 +71,22 @@ def _unpacking(found: re.Match[str]) -> str:
 PURPOSES: tuple[Rule, ...] = (
     _rule(r"^\s*für\s+(?:die|den|das|meine[n]?|unsere[n]?)\s+\w+\s+(?=(?:bräuchte|brauche|hätte|möchte)\s+ich\b)", " "),
     _rule(r"^\s*for\s+(?:the|my|our)\s+\w+\s*,?\s+(?=I(?:['’]d)?\s+(?:need|want|would|like))", " "),
+    _rule(
+        r"^\s*(?:[^\W\d_]+\s+){1,4}?(?:(?:has\s+|have\s+)?asked\s+(?:me\s+|us\s+)?for|wants|wanted|needs|needed)\s+"
+        r"(?=(?:all|the|my|our|every)\s[^.!?\n]*,\s*(?:so\s+)?(?:please|would|could|can|will)\s[^.!?\n]*\b(?:them|it|those)\b)",
+        " ",
+    ),
+    _rule(
+        r"^\s*(?:[^\W\d_]+\s+){1,4}?(?:braucht|möchte|will|wünscht)\s+(?=(?:alle|die|den|das)\s[^.!?\n]*,\s*(?:also\s+)?(?:bitte|kann|könn)\w*\s[^.!?\n]*\b(?:sie|es|ihn|die)\b)",
+        " ",
+    ),
+    _rule(
+        r"^\s*(?:[^\W\d_]+\s+){1,4}?(?:(?:me|nos)\s+(?:ha\s+pedido|pide|pidi[oó])|quiere|necesita)\s+(?=(?:tod[oa]s|l[oa]s|el|la)\s[^.!?\n]*,\s*(?:así\s+que\s+)?(?:por\s+favor\W+)?\w+l[oa]s?\s)",
+        " ",
+    ),
     _rule(r"^\s*para\s+(?:la|el|mi|los|las)\s+\w+\s*,?\s+(?=(?:necesito|quiero|quisiera|querría)\b)", " "),
 )
-"""What it is for says nothing of the files."""
+"""What it is for, or who asked, says nothing of the files."""
 
 
 def _without(found: re.Match[str]) -> str:
@@ -88,7 +101,10 @@ def _without(found: re.Match[str]) -> str:
     return f"{before} {what} {link} " if what.startswith('"') else f'{before}"{what}" {link} '
 
 
-_SERIES = r"(?=[^,;:!?\n]{1,60}?(?<!\d)0*1(?:\.\w{2,5})?\s*(?:,|\.\.\.|…|(?:and|und|y|bis|to|through|hasta|etc|usw)\b))"
+_SERIES = (
+    r"(?=[^,;:!?\n]{1,60}?(?<!\d)0*1(?:\.\w{2,5})?\s*"
+    r"(?:,|\.\.\.|…|(?:and|und|y|bis|to|through|hasta|etc|usw)\b|[^\s\d,]*[ _-]?0*2\b))"
+)
 """Before what begins to count: "fig_01, fig_02"."""
 
 
@@ -120,6 +136,14 @@ RULES: tuple[Rule, ...] = (
     _rule(
         r"\b(?:down|deeper|further\s+down|unten|abajo)\s+(?=(?:in|en)\s+(?:all\s+|my\s+|the\s+|den\s+|allen\s+|las\s+)?(?:sub|unter))",
         "",
+    ),
+    # What somebody does all the time is nothing to be kept.
+    _rule(r"\b(?P<who>I|we|he|she|they|you|people)\s+(?:always\s+)?keeps?\s+(?:on\s+)?(?=\w+ing\b)", r"\g<who> "),
+    # "Die Bilder, die doppelt sind, entfernen": German sets commas around what tells which.
+    _rule(
+        r",\s+(?P<which>(?:die|der|das)\s+[^,;:.!?\n]{2,60}?\s(?:sind|ist|waren|war|liegen|liegt|stehen|steht))\s*,"
+        r"(?=\s+(?:bitte\s+)?(?:weg|ent|lösch|raus|ver|um|in|nach|zu|pack|kopier)\w*\b)",
+        r"  \g<which> ",
     ),
     # As they are sorted anyway.
     _rule(
@@ -349,6 +373,20 @@ RULES: tuple[Rule, ...] = (
         r"(?<!\w)(?P<head>(?:comprim[ea]|empaqueta)\s[^;:!?\n]{2,80}?)\s*,?\s+y\s+ll[aá]mal[oa](?=\s+\S)",
         r"\g<head> como",
     ),
+    _rule(
+        r"(?P<head>\b(?:zip|archiv)[\w-]*)\s*(?:,|,?\s+und)\s*(?:am\s+besten\s+)?(?:heißt|heisst|nennen\s+wir|nenn(?:e|en\s+Sie)?)\s+"
+        r"(?:sie|es|ihn|das)\s+(?:bitte\s+|am\s+besten\s+|einfach\s+)*(?=\S)",
+        r"\g<head> namens ",
+    ),
+    _rule(
+        r"(?P<head>\b(?:zip|archive)(?:\s+file)?)\s*(?:,|,?\s+and)\s*(?:please\s+|best\s+|just\s+|let['’]s\s+)*"
+        r"(?:(?:call|name)\s+it|it\s+(?:should|can|could)\s+be\s+called)(?=\s+\S)",
+        r"\g<head> called",
+    ),
+    _rule(
+        r"(?P<head>\b(?:zip|archivo))\s*(?:,|,?\s+y)\s*(?:mejor\s+)?(?:que\s+se\s+llame|ll[aá]mal[oa]|ponle)(?=\s+\S)",
+        r"\g<head> llamado",
+    ),
     # What a new place shall be called, said after it.
     _rule(
         r"(?<=folder)\s*,?\s*(?:and\s+|please\s+|just\s+|you\s+can\s+|let['’]s\s+|we(?:['’]ll"
@@ -401,6 +439,21 @@ RULES: tuple[Rule, ...] = (
         r"delete\g<what>",
     ),
     _rule(r"^\s*fuera(?=\s+(?:l[oa]s|el|la|todos|todas)\b)", "borra"),
+    # A folder of their own, called as they are.
+    _rule(
+        r"\b(?:put|move|stick|place|shove|pop|drop|chuck|file|stuff|bung)\s+(?:all\s+)?(?:of\s+)?(?:the|my|our|these)\s+(?P<what>[^\W\d_]{3,30}s)\s+(?:in|into)\s+"
+        r"(?:their|a\s+(?:new\s+)?folder\s+of\s+their|a\s+separate)\s+own(?:\s+folder)?\b",
+        lambda found: f"put {found['what']} into folder {_titled(found['what'])}",
+    ),
+    _rule(
+        r"\b(?:leg|lege|pack|packe|steck|stecke|schieb|schiebe|tu|verschiebe?|mach)\s+(?:bitte\s+|mir\s+)?(?:alle\s+|all\s+)?(?:die|meine|unsere)\s+(?P<what>[^\W\d_]{3,30})\s+"
+        r"in\s+(?:einen|ihren|nen|'nen)\s+eigenen\s+Ordner\b",
+        lambda found: f"leg {found['what']} in Ordner {_titled(found['what'])}",
+    ),
+    _rule(
+        r"\b(?:pon|mete|mueve|guarda|lleva)\s+(?:tod[oa]s\s+)?(?:l[oa]s|mis)\s+(?P<what>[^\W\d_]{3,30})\s+(?:en|a)\s+su\s+(?:propia\s+carpeta|carpeta\s+propia)(?!\w)",
+        lambda found: f"pon {found['what']} en carpeta {_titled(found['what'])}",
+    ),
     # A new folder for some, and they in it.
     _rule(
         r"\b(?:make|create|set\s+up)\s+(?:me\s+|us\s+)?an?(?:\s+(?:nice|tidy|neat|new|separate|little|proper|own))*\s+folder\s+for\s+"
@@ -470,6 +523,41 @@ RULES: tuple[Rule, ...] = (
         r"delete the \g<what>\g<rest>",
     ),
     _rule(r"\bder\s+Reihe\s+nach\b", ""),
+    # One more question in the same sentence.
+    _rule(
+        r"(?<=\w)(?P<and>\s*[,.;?!]?\s+and\s+)(?:also\s+)?(?:is|are)\s+there\s+(?=(?:any|some)(?:thing)?\b)",
+        r"\g<and>list ",
+    ),
+    _rule(
+        r"(?<=\w)(?P<and>\s*[,.;?!]?\s+und\s+)(?:gibt\s+es|gibt['’]?s|hab(?:e)?\s+ich)\s+(?:auch\s+|noch\s+)?(?=(?:etwas|was|irgendwas|welche|irgendwelche)\b)",
+        r"\g<and>zeig ",
+    ),
+    _rule(r"(?<=\w)(?P<and>\s*[,.;?!]?\s+y\s+)¿?(?:también\s+)?hay\s+(?=alg)", r"\g<and>ver "),
+    # What stays.
+    _rule(r"\bthe\s+original\s+(?:has\s+to|must|should|shall|needs\s+to)\s+(?:stay|remain)\b", "keep the original"),
+    _rule(
+        r"\bdas\s+Original\s+(?:muss|soll|sollte)\s+(?:aber\s+|ja\s+|natürlich\s+)*bleiben\b", "behalte das Original"
+    ),
+    _rule(r"\bel\s+original\s+(?:tiene\s+que|debe)\s+quedarse(?!\w)", "conserva el original"),
+    # How it is spelt.
+    _rule(
+        r"\s*,?\s*\b(?:das|es|der)\s+(?:gehört|schreibt\s+(?:sich|man)|wird)\s+(?:doch\s+)?mit\s+[^,;.!?]{1,20}?(?:\s+geschrieben)?(?=\s*[,;.!?])"
+        r"|\s*,?\s*\bit(?:['’]s|\s+is)\s+(?:spelled|spelt|written)\s+with\s+[^,;.!?]{1,20}?(?=\s*[,;.!?])"
+        r"|\s*,?\s*\bse\s+escribe\s+con\s+[^,;.!?]{1,20}?(?=\s*[,;.!?])",
+        " ",
+    ),
+    # As it is anyway: no rename of many changes an ending, unless it says so.
+    _rule(
+        r"\s*,?\s*(?:\b(?:and|but)\s+)?\b(?:(?:leav|keep)(?:e|ing)?|without\s+(?:changing|touching)|don['’]?t\s+(?:change|touch))\s+"
+        r"(?:the|their|its)\s+(?:file\s+)?(?:endings?|extensions?|file\s?types?)"
+        r"(?:\s+(?:(?:just\s+)?(?:as|the\s+way)\s+(?:they\s+are|it\s+is|is|they\s+were)|alone|unchanged|the\s+same|untouched))?(?=\s*(?:[.,;!?)]|$))"
+        r"|\s*,?\s*(?:\b(?:und|aber)\s+)?\b(?:(?:lass\w*\s+(?:Sie\s+)?(?:dabei\s+|aber\s+)*)?(?:die|den)\s+(?:Datei)?(?:endung(?:en)?|typ)\s*(?:bitte\s+)?"
+        r"(?:so\s+lassen|lassen|beibehalten|behalten|bleib(?:t|en)(?:\s+(?:gleich|so|wie\s+sie\s+(?:ist|sind)))?|(?:,\s*)?(?:so\s*,?\s*)?wie\s+sie\s+(?:ist|sind)|unverändert|so|in\s+Ruhe)"
+        r"|ohne\s+(?:die|den)\s+(?:Datei)?(?:endung(?:en)?|typ)\s+zu\s+(?:(?:ver)?ändern))(?=\s*(?:[.,;!?)]|$))"
+        r"|\s*,?\s*(?:\b[ye]\s+)?\b(?:(?:dej|manten|conserv)\w*\s+(?:la|las|su|sus)\s+(?:extensi[oó]n|extensiones|terminaci[oó]n|terminaciones)"
+        r"(?:\s+(?:como\s+est[aá]n?|tal\s+cual|igual|intactas?|sin\s+cambios))?|sin\s+(?:cambiar|tocar)\s+(?:la|las|su|sus)\s+(?:extensi[oó]n|extensiones))(?=\s*(?:[.,;!?)]|$))",
+        " ",
+    ),
     # Which, said once more and outright.
     _rule(
         r"\s*,\s*(?:also|d\.\s?h\.|sprich|das\s+heißt|ich\s+meine)\s+(?:alles|alle|die)\s*,?\s*(?:was|die)\s+"
@@ -481,12 +569,23 @@ RULES: tuple[Rule, ...] = (
         r"(?P<bound>(?:from\s+)?(?:before|after|since|older|newer|over|under|bigger|larger|smaller)\s[^,.;!?]+)",
         r" \g<bound>",
     ),
+    # What is taken out of an archive is not thrown away.
+    _rule(
+        r"\b(?:chuck|take|get|pull|throw|fetch)\s+(?P<what>(?!it\b|them\b)[^,.;!?]{2,60}?)\s+(?:out|oot)\s+(?:of\s+)?(?:the|its|that)\s+(?:zip|archive)(?:\s+file)?\b",
+        r"unpack \g<what>",
+    ),
+    _rule(
+        r"\b(?:hol(?:e|en\s+Sie)?|nimm|zieh|nehmen\s+Sie)\s+(?P<what>(?!es\b|sie\b)[^,.;!?]{2,60}?)\s+aus\s+de[mr]\s+(?:Zip(?:-?Datei)?|Archiv)(?:\s+(?:he)?raus)?\b",
+        r"entpacke \g<what>",
+    ),
+    _rule(r"\bsaca\s+(?P<what>[^,.;!?]{2,60}?)\s+del\s+(?:zip|archivo\s+comprimido)\b", r"descomprime \g<what>"),
     # A box is a folder, and what may go there is not to go.
     _rule(r"\b(?:box|bucket|pile|drawer|crate)(?=\s+(?:called|named|labelled)\b)", "folder"),
     _rule(
         r"\b(?:can|may|could|might)\s+(?:all\s+)?go\s+(?:in|into|inside|to)\s+(?=(?:an?|the|my|our|one)\s+(?!bin|trash|recycl|rubbish|garbage|waste))",
         "go into ",
     ),
+    _rule(r"\b(?:should|shall|must|can|may)\s+go\s+on\s+(?=\w+ing\b)", "stay "),
     _rule(r"\bdentro\s+de\b", "en"),
     _rule(r"\bgelöscht\s+werden\b", "löschen"),
     # Both of two.

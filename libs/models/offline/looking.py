@@ -100,7 +100,8 @@ FRAME = listed(
     " mentioned contain contains text texts name names file files folder folders yes yeah no hmm what which"
     " wheres whats heres dunno idea clue possibly maybe probably either way bit weiss wissen glaub glaube"
     " denke meine suche such finde gefunden gesehen geschrieben gespeichert abgelegt liegt liegen steht"
-    " stehen welchem welchen puse puso"
+    " stehen welchem welchen puse puso sagen verraten nachsehen nachschauen heraussuchen raussuchen herausfinden"
+    " rausfinden mitteilen decirme decir mirar mirarme averiguar comprobar"
     " drin drinnen drauf frisst fressen belegt verbraucht braucht platz speicher meisten meiste rum"
     " herum rumliegt rumliegen herumliegt so alles irgendwas irgendwo irgendwie irgendeine etwas namen"
     " dateien datei ordner rechner mal eigentlich thema inhalt wort jetzt denn hier dort creo pienso recuerdo"
@@ -307,10 +308,19 @@ class Looking:
         """
         around = [place.item for place in places(self._whole(), self.scene.ground) if self._folder(place)]
         told = [word for word in words(_without_measures(self.reading)) if self._telling(word, around)]
+        told = [word for word in told if not self._besides(word)] or told
         if all(map(_of_a_kind, told)) and not any(map(self._named_so, told)):
             return []
         years = YEAR.findall(self.reading.text) if told else ()
         return list(dict.fromkeys((*(term for word in told for term in terms(word.text)), *years)))
+
+    def _besides(self, word: Word) -> bool:
+        """Is it in a sentence that asks for nothing, beside a question: "The customer has just called"?"""
+        text, clauses = self.reading.text, self.reading.clauses
+        start = max((found.end() for found in ENDS.finditer(text, 0, word.start)), default=0)
+        end = next((found.end() for found in ENDS.finditer(text, word.end)), len(text))
+        wishes = any(clause.acts and start <= clause.items[0].start < end for clause in clauses)
+        return "?" in text and "?" not in text[start:end] and not wishes
 
     def _telling(self, word: Word, around: Sequence[Item]) -> bool:
         known = bool(word.concepts) and not (word.slip or "foreign" in word.concepts or _of_a_kind(word))
@@ -330,6 +340,7 @@ OURS = re.compile(
     re.IGNORECASE,
 )
 """Who wrote or kept something has it here."""
+ENDS = re.compile(r"[.!?]+(?=\s|$)")
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 """A name may have it as well, whatever else it bounds."""
 READS = ("parse", "explain", "summary", "whatis", "inside", "size", "age")

@@ -33,7 +33,8 @@ def names(text: str, known: Sequence[str], veils: Veils = UNVEILED) -> list[Name
         newnames.titles,
     )
     for rule in rules:
-        found += [name for name in rule(masked(text, found)) if not _there_by_number(name, text, known)]
+        told = (_there_by_number(name, text, known) for name in rule(masked(text, found)))
+        found += [name for name in told if name is not None]
     found += list(newnames.ending(masked(text, found), known))
     found += list(_said_exactly(masked(text, found), known))
     found += list(titles.apposed(masked(text, found)))
@@ -47,11 +48,17 @@ def _full_stop(token: re.Match[str]) -> bool:
     return token.group() == "." and re.search(r"\w $", token.string[: token.start()]) is None
 
 
-def _there_by_number(name: Named, text: str, known: Sequence[str]) -> bool:
-    """ "fest 1.jpg, fest 2.jpg", where these are there already."""
-    first = fold(text[name.start : name.end].partition(",")[0].strip())
+def _there_by_number(name: Named, text: str, known: Sequence[str]) -> Named | None:
+    """ "fest 1.jpg, fest 2.jpg", where these are there already, are no new names; with "etc." they are all like it."""
+    said = text[name.start : name.end]
+    first = re.split(r"[,\s]+(?=\d)|,", said, maxsplit=1)[0].strip()
     series = titles.SERIES.fullmatch(text, name.start, name.end) is not None
-    return series and any(first in (fold(real), fold(real).rpartition(".")[0]) for real in known)
+    if not series or all(fold(first) not in (fold(real), fold(real).rpartition(".")[0]) for real in known):
+        return name
+    like = titles.AND_MORE.search(said) and re.fullmatch(r"(?P<base>.*?)\d+(?P<ending>\.\w+)?", first)
+    if not like:
+        return None
+    return Named(Name.GLOB, f"{like['base']}*{like['ending'] or '.*'}", name.start, name.end)
 
 
 def _below(token: re.Match[str], known: Sequence[str]) -> Named | None:
@@ -90,7 +97,10 @@ COPIED = (
 
 def _copies(text: str, known: Sequence[str]) -> Iterator[Named]:
     """ "The copy of cake.jpg", where one file is called as its copy."""
+    quotes = [found.span() for found in QUOTED.finditer(text)]
     for match in COPY_OF.finditer(text):
+        if any(start < match.start() < end for start, end in quotes):
+            continue  # a name that begins so
         begun = [
             name
             for name in _spoken(known)
@@ -208,7 +218,8 @@ def told_by_name(read: Sequence[Word], known: Sequence[str]) -> list[Word]:
         if word.folded in tokens and before.filler and kind and ACTIONS & {*word.concepts} and not word.filler:
             told[at] = replace(word, concepts=())
     for at, (before, word) in enumerate(pairwise(read), start=1):
-        noun = "folder" in before.concepts or (before.folded in ARTICLES and word.folded in tokens)
+        there = before.folded in AT and any(fold(name.strip("/")) == word.folded for name in known)
+        noun = there or "folder" in before.concepts or (before.folded in ARTICLES and word.folded in tokens)
         if (noun and word.concepts == ("foreign",)) or _one_name(before, word, known):
             told[at] = replace(word, concepts=())
         for one, other, place in ((before, word, at - 1), (word, before, at)):
@@ -217,6 +228,8 @@ def told_by_name(read: Sequence[Word], known: Sequence[str]) -> list[Word]:
     return told
 
 
+AT = listed("in to into from of inside im aus nach en a de")
+""" "The shots in phone", where a folder is called so."""
 FOLDER = listed("folder folders directory directories ordner verzeichnis carpeta carpetas directorio")
 ARTICLES = listed("the my our der die das den dem mein meine meinen el la los las mi mis")
 

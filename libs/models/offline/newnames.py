@@ -42,7 +42,7 @@ def called(text: str) -> Iterator[Named]:
 
 FOR_ONE = re.compile(
     r"(?-i:[^\W\d_a-z])[\w'-]*(?: [\w'-]+){0,3}? (?:for|für|para) (?-i:[^\W\d_a-z])[\w'-]*(?:\.\w{2,5})?"
-    r"(?=\s*(?:[.,;:!?)\n]|$))",
+    r"(?=\s*(?:[.,;:!?)\n]|$)|\s+(?:so|because|and|please|damit|weil|und|bitte|para|porque|y|por favor)\s)",
     re.IGNORECASE,
 )
 """ "A zip called Programmes for Anne"."""
@@ -276,6 +276,8 @@ def _of_a_name(said: str, before: str) -> bool:
         return True
     if read[0].folded in COPIES and before:
         return True
+    if before and read[0].slip and {*read[0].concepts} & ACTIONS and said.endswith("en"):
+        return False  # "in Brief Müller umbennenen"
     if any({*word.concepts} & ACTIONS and not word.slip for word in read) or before in WITHIN - OF:
         return False
     return all(

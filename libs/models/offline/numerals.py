@@ -149,7 +149,8 @@ LAST = (
 )
 THIS = "this current dieses diese dieser diesem diesen este esta"
 BEFORE = (
-    "before prior_to earlier_than older_than from_before until_before vor antes_de antes_del anterior_a anteriores_a"
+    "before befor prior_to earlier_than older_than from_before from_befor until_before vor antes_de antes_del"
+    " anterior_a anteriores_a"
     " anteriores_al anterior_al older_then alter_als aelter_als not_modified_since not_changed_since not_touched_since"
     " untouched_since unchanged_since mas_antiguos_que mas_antiguas_que mas_viejos_que mas_viejas_que de_antes_de"
 )

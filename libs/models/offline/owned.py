@@ -9,16 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
+from libs.models.offline.archives import AS, archive_noun, into_archive
 from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.ground import Ground, with_words
-from libs.models.offline.places import places
-from libs.models.offline.selection import by_years, told_by_year, told_in_its_folder
+from libs.models.offline.measures import number_of
+from libs.models.offline.numerals import ARTICLES
+from libs.models.offline.places import INTO, places
+from libs.models.offline.quantities import ORDERS
+from libs.models.offline.selection import SOME, by_years, told_by_year, told_in_its_folder
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of, fold
 from libs.skills import selected
 
-OF = listed("of from for by about von vom fur bei uber de del para sobre")
+OF = listed("of from for by about von vom aus fur bei uber de del para sobre")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +35,59 @@ class Owned:
     start: int
     end: int
     when: Measure | None = None
+    like: tuple[Named, ...] = ()
+    """Patterns that follow: "the minutes with board in the name"."""
 
 
 def told_by_names(clause: Clause, ground: Ground) -> Clause:
     """The clause with all that stands in names told by them, whatever else the words might mean: owners and years."""
-    return told_by_year(told_in_its_folder(told_of(clause, ground), ground), ground)
+    for told in (told_of, told_inside, told_in_its_folder, told_by_year):
+        clause = told(clause, ground)
+    return clause
+
+
+def told_inside(clause: Clause, ground: Ground) -> Clause:
+    """ "The pdf invoices", "the first three reports", "the empty minutes": some of what is in the folder that is called
+    so, and never all of it.
+    """
+    if ground.paths is None or not clause.says(*CHANGES):
+        return clause
+    around = {place.item for place in places(clause, ground)}
+    for group in clause.groups(clause.items):
+        nouns = (one for one in group if isinstance(one, Named) and one not in around and _holds(one, ground))
+        noun = next(nouns, None)
+        if noun is not None and _chooses(group, noun, packs=clause.says("pack", "unpack") or into_archive(clause)):
+            at = clause.items.index(noun)
+            inside = _files_of(Owned(noun, (), at, at + 1), noun)
+            return replace(clause, items=(*clause.items[:at], *inside, *clause.items[at + 1 :]))
+    return clause
+
+
+CHANGES = listed("remove move copy pack rename change swap prefix suffix lower upper titlecase snake number date")
+
+
+def _holds(noun: Named, ground: Ground) -> bool:
+    return noun.kind is Name.PATH and bool(ground.below(noun.text.strip("/")))
+
+
+def _chooses(group: Sequence[Item], noun: Named, *, packs: bool) -> bool:
+    """Is there a word beside a folder's name that picks some of its files?"""
+    if any(isinstance(one, Word) and "folder" in one.concepts for one in group):
+        return False
+    at = group.index(noun)
+    after = takewhile(lambda one: not (isinstance(one, Word) and one.folded in (*INTO, *AS)), group[at + 1 :])
+    beside = [one for one in (*group[:at], *after) if isinstance(one, Word)]
+    before = group[at - 1] if at else None
+    near = (before, *group[at + 1 : at + 2])
+    strange = any(isinstance(one, Word) and (one.unknown or one.folded in SOME) for one in near)
+    return strange or any(_picks(one) and not (packs and archive_noun(one)) for one in beside)
+
+
+def _picks(word: Word) -> bool:
+    if isinstance(word, Measure):
+        return bool(word.filters)
+    kinds = {*KINDS, *ORDERS, "empty"} & {*word.concepts} or extension_of(word.folded)
+    return bool(kinds) or (word.folded not in ARTICLES and number_of(word.folded) is not None)
 
 
 def told_of(clause: Clause, ground: Ground) -> Clause:
@@ -54,6 +107,8 @@ def _owned(items: Sequence[Item], at: int) -> Owned | None:
     noun, end = items[at], at + 1
     if not _is_noun(noun) or end == len(items):
         return None
+    if (like := _pieces(items, end)) and isinstance(noun, Named):
+        return Owned(noun, (), at, end, like=like)
     if isinstance(when := items[end], Measure):
         return Owned(noun, _year(when), at, end + 1, when)
     if not _leads(items[end]):
@@ -84,6 +139,13 @@ ENDS = listed("in im into to a al nach zu zum zur en as als como on auf raus")
 """Where something else begins."""
 
 
+def _pieces(items: Sequence[Item], at: int) -> tuple[Named, ...]:
+    rest = (item for item in items[at:] if not (isinstance(item, Word) and item.filler))
+    first = next(rest, None)
+    piece = isinstance(first, Named) and first.kind is Name.GLOB and "/" not in first.text
+    return (first,) if piece and isinstance(first, Named) and len(first.text) < first.end - first.start else ()
+
+
 def _leads(item: Item) -> bool:
     return isinstance(item, Word) and item.folded in OF
 
@@ -97,8 +159,14 @@ def _is_noun(item: Item) -> bool:
 def _told(found: Owned, ground: Ground, *, placed: bool) -> tuple[Item, ...] | None:
     said = [word.folded for word in found.words]
     if isinstance(found.noun, Named):
+        inner = "/".join((found.noun.text.strip("/"), " ".join(word.text for word in found.words)))
+        if said and ground.below(inner):
+            return (Named(Name.PATH, inner, found.noun.start, found.words[-1].end),)
         told = _in_folder(found, found.noun, ground)
-        return (found.noun, *told) if told and placed else (*_files_of(found, found.noun), *told) if told else None
+        if not told or (placed and found.like):
+            return None
+        told = () if found.like else told  # they stand there already
+        return (found.noun, *told) if placed else (*_files_of(found, found.noun), *told)
     if not said:
         return None
     if found.noun.unknown and not extension_of(found.noun.folded):
@@ -116,6 +184,8 @@ def _in_folder(found: Owned, noun: Named, ground: Ground) -> Sequence[Item]:
     below = () if folder is None else ground.below(folder)
     if folder is None or not below:
         return ()
+    if found.like:
+        return found.like
     return _in_names(found, below) if found.when is None else by_years(found.when, ground.within(folder))
 
 

@@ -266,7 +266,11 @@ EXAMPLES: Mapping[str, Phrases] = {
     "find": {"en": "find {word}", "de": "finde {word}", "es": "busca {word}"},
     "move": {"en": "move {file} to {folder}", "de": "verschiebe {file} nach {folder}", "es": "mueve {file} a {folder}"},
     "inside": {"en": "what is in {folder}", "de": "was ist in {folder}", "es": "qué hay en {folder}"},
-    "remove": {"en": "delete {file}", "de": "lösche {file}", "es": "borra {file}"},
+    "remove": {
+        "en": "delete all empty files",
+        "de": "lösche alle leeren Dateien",
+        "es": "borra todos los archivos vacíos",
+    },
     "duplicate": {"en": "remove the duplicates", "de": "lösche die Duplikate", "es": "borra los duplicados"},
     "pack": {"en": "zip {folder}", "de": "packe {folder} in ein Zip", "es": "comprime {folder}"},
     "unpack": {"en": "unpack {archive}", "de": "entpacke {archive}", "es": "descomprime {archive}"},

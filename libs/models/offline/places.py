@@ -232,7 +232,7 @@ def _counts(before: Item | None) -> bool:
 def _may_be_place(word: Word, ground: Ground, *, before: str, beside: bool, last: bool) -> bool:
     if "wellknown" in word.concepts:
         return True
-    if {"folder", "file"} & {*word.concepts}:
+    if {"folder", "file"} & {*word.concepts} or word.folded in OWN:
         return False
     if (
         before in INTO
@@ -253,6 +253,10 @@ def _may_be_place(word: Word, ground: Ground, *, before: str, beside: bool, last
     if before not in INTO and ground.anywhere(word.text):
         return False
     return bool(before) and word.text[0].isupper() and (word.unknown or before in INTO or not ground.names)
+
+
+OWN = listed("own eigenen eigener eigenes propia propio")
+""" "Into their own folder": it has no name yet."""
 
 
 def _preposition(items: Sequence[Item], at: int) -> str:

@@ -17,7 +17,7 @@ from libs.models.offline import phrasebook as say
 from libs.models.offline.clauses import Mood, Name, Reading
 from libs.models.offline.disowning import owned
 from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, plan_of, spread
-from libs.models.offline.earlier import Lost, chosen_instead, in_full, nearest_instead
+from libs.models.offline.earlier import Lost, added, chosen_instead, in_full, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
 from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent, wanted
@@ -93,37 +93,55 @@ class Planner:
         tried = []
         for meant in self._meanings(task, wish, before, reply):
             outcome = await self._planned(task, meant, tools)
+            if isinstance(outcome, Unclear) and outcome.partly and meant.leaves_aside(outcome.about):
+                meant = replace(meant, agreed=True)
+                outcome = await self._planned(task, meant, tools)
             if isinstance(outcome, Drafted):
                 return meant, _Planning(self, task, meant, tools).without_the_left(outcome)
             tried.append((meant, outcome))
-        return next((one for one in tried if not _talks(one[1])), tried[0])
+        meant, outcome = next((one for one in tried if not _talks(one[1])), tried[0])
+        if isinstance(outcome, Unclear) and replies.refuses(reply, before, outcome.offers):
+            return meant, _Planning(self, task, meant, tools).at_a_loss(outcome, [outcome.question])
+        return meant, outcome
 
     def _meanings(self, task: Task, wish: Wish, before: PlannerOutcome, reply: str) -> Iterator[Wish]:
         """What was offered, a wish of its own, what was asked for in its place, or more words of the wish."""
-        reply = spelled(owned(reply), Ground.of(task.root, task.workspace))
+        said, reply = reply, spelled(owned(reply), Ground.of(task.root, task.workspace))
         fresh = Wish(replies.anew(reply))
         alone, whole = (self._read(task, text) for text in (fresh.text, wish.text))
         reply = "yes" if replies.repeats(reply, alone, whole) else reply
         if isinstance(before, Unclear) and (offer := replies.taken(reply, before)) is not None:
             yield wish.takes(offer)
             return
+        if isinstance(before, Unclear) and (more := replies.MORE.match(reply)) is not None and not before.missing:
+            yield from self._and_more(task, wish, before, said=more["rest"], adds=bool(more["and"]))
+        if isinstance(before, Unclear) and (picked := replies.counted_in(reply, before)) is not None:
+            yield from self._picked(task, wish, *picked)
+        denied = replies.DENIES.match(said) is not None
+        refused = denied and isinstance(before, Unclear) and any(one.skill for one in before.offers)
+        if denied and (again := corrections.deed_again(whole, fresh.text, Ground.of(task.root, task.workspace))):
+            yield wish.with_words(again)
         if (each := replies.each_of(wish, before, reply)) is not None:
             yield each
             return
         if (pointed := _pointed(before, alone, reply)) is not None:
             fresh, alone = Wish(pointed), self._read(task, pointed)
+        names = isinstance(before, Unclear) and "new_name" in before.missing
+        if names and (new := corrections.new_name(reply, whole.language)) is not None:
+            yield replies.completed(wish, before, new) or Wish(new)
+            return
         if (called := corrections.called(whole, reply, Ground.of(task.root, task.workspace))) is not None:
             yield wish.with_words(called)
             return
-        if any(clause.names and clause.mood is Mood.ONLY for clause in alone.clauses):
+        if not refused and any(clause.names and clause.mood is Mood.ONLY for clause in alone.clauses):
             yield from self._chosen(task, wish, before, fresh.text)
-        if (narrowed := replies.narrowed(wish, before, alone)) is not None:
+        if (narrowed := replies.narrowed(wish, before, alone, denied=denied)) is not None:
             yield narrowed
         if stands := replies.stands(alone, whole):
             yield from self._instead(task, fresh, alone, whole=whole)
         if (placed := replies.in_place(wish, before, reply, whole=whole, alone=alone)) is not None:
             yield placed
-        if replies.chooses(alone) and not replies.spares(whole):
+        if not refused and replies.chooses(alone) and not replies.spares(whole):
             yield from self._chosen(task, wish, before, fresh.text)
         yield replies.completed(wish, before, reply) or replies.combined(wish, reply)
         if not stands and fresh.text != reply:
@@ -135,6 +153,24 @@ class Planner:
         told = replies.SENTENCE.match(fresh.text)
         if told is not None and replies.only_explains(self._read(task, told["first"])):
             yield from replies.instead(Wish(told["rest"]), self._read(task, told["rest"]), whole)
+
+    def _and_more(self, task: Task, wish: Wish, before: Unclear, *, said: str, adds: bool) -> Iterator[Wish]:
+        """A yes that goes on: what was offered, put right by the rest of it, or with that beside it."""
+        offered = wish.takes(before.offers[0]) if len(before.offers) == 1 else wish
+        whole, ground, now = self._read(task, offered.text), Ground.of(task.root, task.workspace), self.now()
+        heard = before.question
+        if not adds and (right := corrections.each_instead(whole, said, ground, now)) is not None:
+            yield replace(offered, text=right, answered=True, heard=heard)
+        if (more := added(whole, f"also {said}" if adds else said, ground, now)) is not None:
+            yield replace(offered, text=more, agreed=False, answered=True, heard=heard)
+
+    def _picked(self, task: Task, wish: Wish, offer: Offer, rest: str) -> Iterator[Wish]:
+        """ "Number 1, zip the three letters": what is said of it is a wish of its own, for that skill."""
+        if not any(clause.words and not clause.says("greeting") for clause in self._read(task, rest).clauses):
+            yield wish.takes(offer)
+        elif replies.stands(self._read(task, rest), self._read(task, wish.text)):
+            yield Wish(rest, skill=offer.skill, answered=True)
+        yield replace(wish.takes(offer), agreed=False)
 
     def _chosen(self, task: Task, wish: Wish, before: PlannerOutcome, said: str) -> Iterator[Wish]:
         """The wish for other files."""
@@ -255,6 +291,7 @@ class _Planning:
             return None
         drawn = [(one, self._would(one.skill), self._left) for one in outcome.candidates]
         offers = [(one, Offer(would[0], "", one.skill), left) for one, would, left in drawn if would is not None]
+        offers = list({offer.label: (one, offer, left) for one, offer, left in reversed(offers)}.values())[::-1]
         if not offers:
             return None
         files = next((would[1] for _, would, _ in drawn if would is not None and would[1]), ())
@@ -292,7 +329,9 @@ class _Planning:
     def _would(self, skill: str) -> tuple[str, tuple[str, ...]] | None:
         """What a plan with this skill's nearest tool comes to, and the files that it is about."""
         doubts = [
-            replace(doubt, near=tuple(one for one in doubt.near if one.tool.skill == skill))
+            replace(
+                doubt, near=tuple(one for one in doubt.near if one.tool.skill == skill and self._spoken_of(one.tool))
+            )
             for doubt in self._found.doubts
         ]
         try:
@@ -307,6 +346,12 @@ class _Planning:
             return None
         label = self._proposing.described(outcome.plan)
         return None if label is None else (label, self._proposing.files(outcome.plan))
+
+    def _spoken_of(self, tool: ToolDefinition) -> bool:
+        """Nothing that deletes is offered to who spoke of nothing of the kind."""
+        return not tool.deletes({}) or any(
+            one.says("remove", "clean", "duplicate", "junk") for one in self._reading.clauses
+        )
 
     def _beforehand(self) -> PlannerOutcome | None:
         """What needs no look at the tools."""
@@ -330,7 +375,7 @@ class _Planning:
 
     def _taken_back(self) -> PlannerOutcome:
         """What is wished for beside an undo has to be said again after it."""
-        rest = [clause for clause in wanted(self._reading) if clause.acts and not clause.says("undo")]
+        rest = [clause for clause in wanted(self._reading) if replies.begins(clause) and not clause.says("undo")]
         told = self._voice.answers(say.UNDO, Why.UNDO)
         after = f" {self._voice.say(say.AFTER_THAT, said=self._voice.said(*rest))}" if rest else ""
         return replace(told, text=f"{told.text}{after}")

@@ -112,6 +112,8 @@ def singles(clause: Clause) -> int:
         after = clause.items[at + 1] if at + 1 < len(clause.items) else None
         if isinstance(after, Word) and not after.filler and after.folded.endswith("s") and after.text.isalpha():
             continue  # "the mp3 tracks", "the docx drafts"
+        if any(isinstance(one, Word) and one.folded in NAMES for one in clause.items[max(0, at - 3) : at]):
+            continue  # "in den Namen der csv"
         around = [
             other for other in clause.items[max(0, at - 2) : at + 3] if isinstance(other, Word) and other is not item
         ]
@@ -121,6 +123,9 @@ def singles(clause: Clause) -> int:
         ):
             told += not any((number_of(other.folded) or 0) > 1 for other in around)
     return told
+
+
+NAMES = listed("names filenames namen dateinamen nombres")
 
 
 def _single(item: Word) -> bool:

@@ -24,7 +24,7 @@ from libs.retrieval.likeness import alike, sought, terms
 from libs.retrieval.words import Word, fold, words
 
 YES = re.compile(
-    r"^\W*([yjs](?=\W*$)|ya(?=\W*$)|yes|yep|yeah|yup|sure|ok|okay|do (it|that|so)|go ahead|please do|right|correct"
+    r"^\W*([yjs](?=\W*$)|ya(?=\W*$)|yes|yep|yeah|yup|aye|sure|ok|okay|do (it|that|so)|go ahead|please do|right|correct"
     r"|exactly|ja|jo|jep|klar|gerne?|genau|mach das|stimmt|richtig|si|vale|claro|hazlo|adelante|eso es|correcto"
     r"|exacto)\b"
 )
@@ -74,8 +74,13 @@ class Wish:
     proposed: bool = False
     all_of_it: bool = False
     answered: bool = False
+    heard: str = ""
+    """A question of ours that names what nobody has understood, and that they have agreed to leave aside."""
     left: str = ""
     """Words of an earlier wish that spare something, and that nobody has understood."""
+
+    def leaves_aside(self, about: str) -> bool:
+        return any(f"{begins}{about}{ends}" in self.heard for begins, ends in ("“”", "„“", "«»"))
 
     def takes(self, offer: Offer) -> Wish:
         """What was offered: another request, or what we made of this one."""
@@ -97,8 +102,7 @@ def refused(reply: str) -> bool:
 
 def taken(reply: str, before: Unclear) -> Offer | None:
     """What the reply takes of all that was offered."""
-    offers = before.offers or tuple(Offer(one.description, "", one.skill) for one in before.candidates)
-    said = fold(reply)
+    offers, said = offered(before), fold(reply)
     if agrees(reply):
         plain = len(before.offers) == 1 or not before.missing  # of several files none is a yes
         return before.offers[0] if before.offers and plain else None
@@ -111,11 +115,36 @@ def taken(reply: str, before: Unclear) -> Offer | None:
     return by_skill or _by_words(reply, before.offers)
 
 
+def refuses(reply: str, before: PlannerOutcome, offers: Sequence[Offer]) -> bool:
+    """Has the reply refused all that would be offered now?"""
+    told = {one.label for one in before.offers} if isinstance(before, Unclear) and DENIES.match(reply) else set()
+    return bool(offers) and {one.label for one in offers} <= told
+
+
+COUNTED = re.compile(
+    r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale|please|bitte)\W+)*(?:the\s+|die\s+|la\s+|el\s+)?"
+    r"(?:number|no\.|option|choice|nummer|nr\.?|n[uú]mero|opci[oó]n)\s*(?P<n>\d|one|two|three|eins|zwei|drei|uno|dos|tres)"
+    r"(?:\W+(?P<rest>\w.*))?$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def counted_in(reply: str, before: Unclear) -> tuple[Offer, str] | None:
+    """ "Yes, number 1, zip the letters please": what is taken by its number, and what is said of it."""
+    found, offers = COUNTED.match(reply), offered(before)
+    at = next((n for n, one in enumerate(NUMBERED) if found and one.match(fold(found["n"]))), len(offers))
+    return (offers[at], found["rest"] or "") if found and at < len(offers) else None
+
+
+def offered(before: Unclear) -> tuple[Offer, ...]:
+    return before.offers or tuple(Offer(one.description, "", one.skill) for one in before.candidates)
+
+
 def agrees(reply: str) -> bool:
     """A yes, and no more than a bare deed beside it: "yes, move them"."""
     reply = EXPLAINED.sub("", reply)
     found = YES.match(fold(reply))
-    if found is None:
+    if found is None or any("." in word.strip(".,;:!?…") for word in reply.split()):  # a file is no part of a yes
         return False
     rest = words(reply[found.end() :]) if len(fold(reply)) == len(reply) else words(fold(reply)[found.end() :])
     return all(word.filler or {*word.concepts} & BARE or word.folded in PRONOUNS for word in rest)
@@ -152,9 +181,24 @@ def _by_words(reply: str, offers: Sequence[Offer]) -> Offer | None:
     asked = sought(reply)
     shares = [len([term for term in asked if alike(term, dict.fromkeys(terms(one.label)))]) for one in offers]
     best = max(shares, default=0)
-    if not asked or best < len(asked) * ENOUGH or shares.count(best) > 1 or _acts(reply):
+    if not asked or best < len(asked) * ENOUGH or shares.count(best) > 1 or _acts(reply) or BUT.search(reply):
         return None
     return offers[shares.index(best)]
+
+
+BUT = re.compile(
+    r"^\W*(?:no|nope|nah|nein|nee?|not|nicht)\b|\b(?:but|though|aber|pero|only|just|nur|s[oó]lo|solamente)\b",
+    re.IGNORECASE,
+)
+""" "Yes, but inside X": what is offered is not all that is wanted, or not what is wanted."""
+MORE = re.compile(
+    r"^\W*(?:yes|yep|yeah|yup|aye|sure|ok|okay|ja|jo|jep|klar|gerne?|s[ií]|vale|claro)\b[\s,.;:!–-]*"
+    r"(?:(?:please|bitte|por\s+favor)\b[\s,.;:!–-]*)?"
+    r"(?:(?:but|though|aber|pero)\b|(?P<and>(?:and|n|und|y)\b))\s*,?\s*(?P<rest>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+""" "Yes, and then delete the folder", "yes, but leave out the png"."""
+DENIES = re.compile(r"^\W*(?:(?:oh|goodness|god|ah|ach|ay)\W+)?(?:no|nope|nah|nein|nee|naw)\b\W*(?=\w)", re.IGNORECASE)
 
 
 def _acts(reply: str) -> bool:
@@ -278,7 +322,9 @@ def anew(reply: str) -> str:
     """The reply without a yes or a no that only leads up to the wish in it."""
     reply = without_why(reply)
     rest = reply[found.end() :] if (found := TAKEN_BACK.match(reply)) else reply
-    if led := re.match(r"^\W*(?:yes|yeah|ja|s[ií]|ok|okay|vale)\b\s*[,.!;:–-]*\s*(?=\w+\s+\w)", rest, re.IGNORECASE):
+    if led := re.match(
+        r"^\W*(?:yes|yeah|aye|ja|s[ií]|ok|okay|vale)\b\s*[,.!;:–-]*\s*(?=\w+\s+\w)", rest, re.IGNORECASE
+    ):
         rest = rest[led.end() :]
     return rest if re.search(r"\w", rest) else reply
 
@@ -305,7 +351,7 @@ def stands(alone: Reading, whole: Reading) -> bool:
     if not any(map(_of_something, deeds)):
         return False
     changes = any(not clause.concepts.isdisjoint(STRONG) for clause in deeds)
-    return changes or not wants_change(whole) or _begins(deeds[0]) or alone.text.rstrip().endswith("?")
+    return changes or not wants_change(whole) or begins(deeds[0]) or alone.text.rstrip().endswith("?")
 
 
 DEEDS = ACTIONS - {"greeting", "capability", "whatis", "foreign"}
@@ -316,20 +362,20 @@ def wants_change(reading: Reading) -> bool:
     return any(not clause.concepts.isdisjoint(STRONG | {"create"}) for clause in reading.clauses)
 
 
-def _begins(clause: Clause) -> bool:
+def begins(clause: Clause) -> bool:
     """Is its deed its first word?"""
     first = next((word for word in clause.words if not word.filler), None)
     return first is not None and not DEEDS.isdisjoint(first.concepts) and "inside" not in first.concepts
 
 
-def narrowed(wish: Wish, before: PlannerOutcome, alone: Reading) -> Wish | None:
-    """What was proposed, but only for these, or not for those."""
+def narrowed(wish: Wish, before: PlannerOutcome, alone: Reading, *, denied: bool) -> Wish | None:
+    """What was proposed, but only for these, or not for those. Who has `denied` it is asked about what is left."""
     offers = before.offers if isinstance(before, Unclear) and not before.missing else ()
     limits = all(clause.mood in SPARING and not clause.concepts & STRONG for clause in alone.clauses)
     if not offers or not alone.clauses or not limits:
         return None
-    taken = wish.takes(offers[0])
-    return replace(taken, text=f"{taken.text.rstrip(' .!?')}, {alone.text}", agreed=True, answered=True)
+    taken = wish if denied else wish.takes(offers[0])
+    return replace(taken, text=f"{taken.text.rstrip(' .!?')}, {alone.text}", agreed=not denied, answered=True)
 
 
 def chooses(reading: Reading) -> bool:

@@ -68,6 +68,7 @@ def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
     lost = [word for found in picked for word in found.lost] + [
         word for group in groups for word in _not_told_by(group, known, ground)
     ]
+    lost += _some(clause)
     lost += [*_one_more_piece(groups), *_elsewhere_than(glob_folders(clause), names)]
     return Selection(tuple(dict.fromkeys(patterns)), tuple(dict.fromkeys(names)), tuple(strange), tuple(lost))
 
@@ -208,6 +209,17 @@ def _elsewhere_than(folders: Sequence[str], names: Sequence[str]) -> list[str]:
     return [name for name in names if folders and name.rpartition("/")[0] not in folders]
 
 
+def _some(clause: Clause) -> Iterator[str]:
+    """ "Delete some PDFs": which of them is not said. What was told before the deed is all that was told."""
+    deed = next(
+        (word.start for word in clause.words if {"remove", "move", "copy", "pack", "rename"} & {*word.concepts}), None
+    )
+    for word in clause.words if deed is not None else ():
+        if word.folded in SOME and deed is not None and deed < word.start:
+            yield word.text
+
+
+SOME = listed("some several few half certain einige manche wenige paar gewisse algunos algunas unos unas varios varias")
 THOSE = listed("los las those ones die diejenigen all alle everything anything todo todos")
 
 
@@ -396,7 +408,7 @@ def _telling_which(items: Sequence[Item], found: Sequence[Called], ground: Groun
     for before, item in pairwise(items):
         for one, other in ((before, item), (item, before)):
             if isinstance(one, Word) and isinstance(other, Word) and one.unknown and one not in of_all:
-                held = ground.called(one.text, within)
+                held = ground.called(one.text, within) or _elsewhere(one.text, ground)
                 if other in of_all and {*held} & {*of_all[other]}:
                     yield one, held
 
@@ -489,7 +501,8 @@ def _told_by_all(group: Sequence[Item], picked: Selection, ground: Ground) -> li
     """ "The solution of the test": the files that have each of these words in their names; where none has, those of
     any.
     """
-    said = [held for item in group if item.text in picked.strange and (held := ground.anywhere(item.text))]
+    told = [item for item in group if item.text in picked.strange or (isinstance(item, Word) and item.unknown)]
+    said = [held for item in told if (held := ground.anywhere(item.text))]
     both = [path for path in said[0] if all(path in held for held in said)] if said else []
     return both or [path for held in said for path in held]
 

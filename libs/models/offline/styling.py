@@ -82,7 +82,8 @@ def _exampled(clause: Clause, text: str) -> Style | None:
     if plus is not None:
         digits = digits_of(plus[1])
         return Style({"base": plus[1]["base"].strip(QUOTES)} | ({"digits": digits} if digits else {}), (plus[0],))
-    example = next((item for item in clause.names if SERIES.fullmatch(text, item.start, item.end)), None)
+    series = (item for item in clause.names if SERIES.fullmatch(text, item.start, item.end))
+    example = next((item for item in series if item.kind is not Name.GLOB), None)
     if example is None:
         return None
     on = (item for item in clause.words if "number" in item.concepts and item.start >= example.end)
@@ -92,6 +93,7 @@ def _exampled(clause: Clause, text: str) -> Style | None:
 def _first_of(names: str) -> str:
     """ "fest_01" of "fest_01.jpg, fest_02.jpg" and of "fest_01 bis 04"."""
     first = re.split(r",|\s*(?:\.{2,4}|…)|\s+(?:and|und|y|bis|to|through|hasta|a)\s", names, maxsplit=1)[0]
+    first = re.sub(r"^((?P<base>\D+?)[\s_-]*0*1(?:\.\w+)?)\s+(?P=base).*", r"\1", first)
     return re.sub(r"(?<=\d)\.\w+$", "", AND_SO_ON.sub("", first).strip(" \"'“”„«»`"))
 
 
@@ -132,8 +134,13 @@ def _swapped(clause: Clause, text: str) -> Style | None:
     if not clause.says("swap", "change"):
         return None
     left, right = _cut(clause, WITH if any(word.folded in WITH for word in clause.words) else FOR)
-    before, after = _literal(left, text), _next_to(right, text) or _literal(right, text)
+    verb = next((n for n, item in enumerate(left) if isinstance(item, Word) and CHANGES & {*item.concepts}), -1)
+    before = _literal(left[verb + 1 :], text) or _literal(left, text)  # "in the invoices change inv to Invoice"
+    after = _next_to(right, text) or _literal(right, text)
     return _one_for(before, after)
+
+
+CHANGES = {"swap", "change"}
 
 
 def _one_for(old: Literal | None, new: Literal | None) -> Style | None:

@@ -85,6 +85,7 @@ WISHES = listed(
     " please supposed ought let lets d i_d to_be asked ask told_me expects soll sollen sollte sollten muss mussen kann"
     " konnen darf durfen mochte mochten will wollen wollte hatte_gern brauche bitte gern gerne wunsche konnten konnte"
     " wurde_gern hoffe quiero querria quisiera necesito gustaria puede puedes pueden debe deben deberia podria podrias"
+    " brauchte brauchten"
     " favor porfa ojala quieren quiere prefiero"
 )
 """With one of these and a deed or a file, a sentence may be a wish whoever its subject is."""
@@ -138,7 +139,7 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
     finite = any(_finite(word, language) and before.folded not in RELATIVES for before, word in pairwise(said[:FAR]))
     if first in PREPOSITIONS and finite and not any(word.concepts or of_files(word) for word in said[1:]):
         return True  # "in the meeting Paul told us"
-    if language == "de" and any(word.folded in PERSONS["de"] for word in said[1:FAR]) and finite:
+    if language == "de" and any(word.folded in PERSONS["de"] | SOME for word in said[1:FAR]) and finite:
         return True  # the verb comes second, whatever comes first
     return finite and (first in DETERMINERS[language] or said[0].unknown) and not _done(said, language)
 
@@ -152,6 +153,7 @@ def past(read: Sequence[Word], language: Language) -> bool:
     return first.folded in FINITE[language] or (language == "en" and first.folded.endswith("ed"))
 
 
+SOME = listed("einige manche viele mehrere etliche lauter")
 MYSELF = listed("mich myself")
 """ "… und finde mich nicht zurecht": who is found is who speaks."""
 ADVERBS = listed("just then even also only never always dann nur auch sogar luego solo tambien hasta")

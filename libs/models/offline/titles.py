@@ -36,7 +36,7 @@ SPACED_ARCHIVE = re.compile(
     re.IGNORECASE,
 )
 """ "Zip the invoices to accounts 2021.zip"."""
-_ENDING, _JOINT = r"(?:\.\w{2,5})?", r"\s*(?:,|and|und|y)\s*"
+_ENDING, _JOINT = r"(?:\.\w{2,5})?", r"(?:\s*(?:,|and|und|y)\s*|\s+)"
 _ON = r"(?:\s*,?\s*(?:and so on|and so forth|and on|etc\.?|usw\.?|und so weiter|etcétera|y así sucesivamente|\.\.\.|…))"
 _LED = r"(?:(?<=\bin )|(?<=\bto )|(?<=\bas )|(?<=\bals )|(?<=\binto )|(?<=\bzu )|(?<=\ba )|(?<=\bcomo ))"
 SERIES = re.compile(
@@ -50,6 +50,7 @@ SERIES = re.compile(
     re.IGNORECASE,
 )
 """ "Trip 001, Trip 002 and so on", "trip-001, 002 etc.", "trip_01 to 04", "in Bad 01, 02 usw": names by number."""
+AND_MORE = re.compile(rf"{_ON}\W*$", re.IGNORECASE)
 _CAPITAL = r"(?-i:[A-ZÄÖÜÁÉÍÓÚÑ])"
 _DIGITS = {2: r"two|2|zwei\w*|dos", 3: r"three|3|drei\w*|tres", 4: r"four|4|vier\w*|cuatro"}
 PLUS = re.compile(

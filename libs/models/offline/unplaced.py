@@ -42,8 +42,10 @@ class Unplaced:
         forbidden = [clause for clause in reading.clauses if clause.mood not in (Mood.DO, Mood.TOLD)]
         if unread := [clause for clause in forbidden if _narrows(clause)]:
             return self.voice.asks(say.WHAT_WITH, said=self.voice.said(*unread))
-        if forbidden:
+        if any(clause.mood is Mood.NEVER for clause in forbidden):
             return self.voice.answers(say.UNDONE)
+        if forbidden:  # "that's only the folder" puts something right
+            return self.voice.asks(say.WHAT_WITH, said=self.voice.said(*forbidden))
         if reading.says("greeting"):
             return self.voice.answers(say.GREETING, Why.GREETING, examples=self.voice.examples())
         return self.voice.asks(say.WHAT)

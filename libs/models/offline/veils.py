@@ -74,7 +74,7 @@ def _there(text: str, known: Sequence[str]) -> Iterator[Named]:
     for name, path in _spellings(tuple(known)):
         for found in _standing(name, flat) if name in flat else ():
             start, end = at[found.start()], at[found.end() - 1] + 1
-            if not _nothing_else(text[start:end]):
+            if not _nothing_else(text[start:end]) or _numbered(text, start, end):
                 continue
             goes_on = text[end : end + 1] == " " and TO.search(text[:start]) and not SERIES.match(text, start)
             new = newnames.ended(text, start, frozenset()) if goes_on else None
@@ -83,6 +83,12 @@ def _there(text: str, known: Sequence[str]) -> Iterator[Named]:
                 yield Named(Name.QUOTE, text[start:new], start, new)  # "as Klasse 6 alt", where a Klasse 6 is there
             else:
                 yield Named(Name.PATH, path or text[start:end], start, end)
+
+
+def _numbered(text: str, start: int, end: int) -> bool:
+    """ "Llopis 2024 - doc 1, Llopis 2024 - doc 2 etc.", where a Llopis 2024 is there: a part of the new names."""
+    around = (found for found in SERIES.finditer(text) if found.start() <= start and end <= found.end())
+    return any(found["base"] is not None and text[start:end] in found["base"] for found in around)
 
 
 def _packed(text: str, known: Sequence[str]) -> Iterator[Named]:
@@ -95,7 +101,11 @@ def _packed(text: str, known: Sequence[str]) -> Iterator[Named]:
 
 
 ARCHIVE = r"\.(?:zip|tar(?:\.gz)?|tgz)(?!\w)"
-TO = re.compile(r"\b(?:to|as|nach|als|a|como|called|named|namens|llamad[ao])\s+$", re.IGNORECASE)
+TO = re.compile(
+    r"\b(?:to|as|nach|als|a|como|called|named|namens|llamad[ao]|(?:call|name)\s+(?:it|them|that)|nenn\w*\s+(?:es|sie|ihn|die|das)"
+    r"|ll[aá]mal[ao]s?)\s+$",
+    re.IGNORECASE,
+)
 
 
 def _names_one(text: str, known: Sequence[str]) -> bool:

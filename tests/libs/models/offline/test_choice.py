@@ -124,6 +124,13 @@ async def test_another_job_that_is_not_to_be_done_spares_none_of_what_is_worth_n
     assert [step.tool for step in (await plan(text)).plan.steps] == ["manage-files.list", "manage-files.delete"]
 
 
+async def test_some_of_them_are_not_all_of_them(plan: Any) -> None:
+    outcome = await plan("delete some PDFs")
+    assert isinstance(outcome, Unclear)
+    assert "some" in outcome.question
+    assert isinstance(await plan("there are some empty files, delete them"), Drafted)
+
+
 async def test_which_are_alike_is_not_known_before_they_are_read(plan: Any) -> None:
     outcome = await plan("move all pdfs to Old but leave the duplicates alone")
     assert isinstance(outcome, Unclear)
@@ -133,6 +140,22 @@ async def test_which_are_alike_is_not_known_before_they_are_read(plan: Any) -> N
 async def test_the_files_of_a_pattern_are_named_where_one_of_another_folder_stands_beside_it(plan: Any) -> None:
     told = await listed(plan, "zip logs/*.log and passport.pdf as p.zip")
     assert told["paths"] == ["logs/etl.log", "logs/etl-error.log", "passport.pdf"]
+
+
+@pytest.mark.parametrize("text", ["put them into a zip file", "pack sie in eine Zip-Datei", "zip all of them"])
+async def test_what_was_never_named_is_asked_for_and_is_not_everything(plan: Any, text: str) -> None:
+    outcome = await plan(text)
+    assert isinstance(outcome, Unclear)
+    assert outcome.missing
+
+
+@pytest.mark.parametrize(
+    "text", ["find all PDFs and put them into a zip file called x.zip", "such alle PDFs und pack sie in ein Zip"]
+)
+async def test_what_is_found_goes_into_the_archive_and_nothing_else(plan: Any, text: str) -> None:
+    looked, chosen, packed = (await plan(text)).plan.steps
+    assert (looked.args["include"], chosen.args["include"]) == (["*.pdf"], ["*.pdf"])
+    assert packed.args["paths"] == "$step(2).nodes"
 
 
 async def test_several_folders_are_one_list(plan: Any) -> None:

@@ -31,6 +31,17 @@ def steps(outcome: PlannerOutcome) -> list[tuple[str, object]]:
     ("before", "text", "meant"),
     [
         ("delete the pdfs", "no, only the ones in Docs", "delete the pdfs in Docs"),
+        ("move a.pdf to Old", "yes, but Old should be inside Docs", 'move a.pdf to "Docs/Old"'),
+        (
+            "verschiebe a.pdf nach Kram",
+            "nein, der Ordner Kram soll im Ordner Docs sein",
+            "verschiebe a.pdf nach Docs/Kram",
+        ),
+        ("mueve a.pdf a una carpeta Vieja", "Sí, pero Vieja dentro de Docs", "mueve a.pdf a la carpeta Docs/Vieja"),
+        ("zip Docs", "yes, and then delete the folder", "zip Docs. Delete the folder"),
+        ("delete a.pdf", "aye n top.jpg too", "delete a.pdf. Delete top.jpg"),
+        ("move a.pdf to Old", "no no, b.pdf, into a new folder Kept", "move b.pdf into a new folder Kept"),
+        ("verschiebe a.pdf nach Kram", "Nein, nur umbenennen, nicht verschieben", "benenne a.pdf in Kram um"),
         ("delete the pdfs", "but not b.pdf", "delete the pdfs but not b.pdf"),
         ("delete the pdfs", "yes but keep b.pdf", "delete the pdfs but not b.pdf"),
         ("delete the pdfs", "Nearly right, but please leave b.pdf where it is.", "delete the pdfs but not b.pdf"),

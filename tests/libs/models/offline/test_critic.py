@@ -56,6 +56,26 @@ async def test_a_change_that_nobody_asked_for_is_rejected_by_its_step(
 
 
 @pytest.mark.requirement("S0-16")
+@pytest.mark.parametrize(
+    ("text", "approved"),
+    [
+        ("lösch die Minutes mit board im Namen", False),
+        ("delete the Minutes older than a year", False),
+        ("delete the folder Minutes and the files with tmp in the name", True),
+        ("delete Minutes", True),
+    ],
+)
+async def test_a_folder_is_not_taken_whole_where_the_words_name_a_part_of_it(
+    model: OfflineModel, catalogue: Catalogue, text: str, approved: bool
+) -> None:
+    paths = ["Minutes/board May.md", "Minutes/agenda.md", "a tmp.txt"]
+    task = Task(text=text, intent="", workspace={"names": ["Minutes/", "a tmp.txt"], "paths": paths})
+    proposed = plan(("manage-files.get_metadata", {"path": "Minutes"}), ("manage-files.delete", {"paths": ["Minutes"]}))
+    said: dict[str, Any] = json.loads((await model.review(task, proposed, catalogue)).text)
+    assert said["approved"] is approved, said["reason"]
+
+
+@pytest.mark.requirement("S0-16")
 @pytest.mark.parametrize("text", ["sort by type but don't move anything", "organize, and change nothing"])
 async def test_a_change_that_the_request_rules_out_is_rejected(
     model: OfflineModel, catalogue: Catalogue, text: str

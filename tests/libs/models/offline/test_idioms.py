@@ -18,6 +18,11 @@ from libs.models.offline.idioms import plainly
         ("new folder Trips for the photos", "the photos to folder Trips"),
         ("saca acta.pdf de Viejo y ponlo aquí", "mueve acta.pdf de Viejo aquí"),
         ("the maps would be better off in Travel", "the maps would go into Travel"),
+        ("put the shells in their own folder", "put shells into folder Shells"),
+        ("rename them to a 1, a 2 and so on, leaving the endings as they are", "rename them to a 1, a 2 and so on"),
+        ("in einer Zip-Datei, am besten heißt sie Steuer 2023", "in einer Zip-Datei namens Steuer 2023"),
+        ("which is the biggest and is there anything empty?", "which is the biggest and list anything empty?"),
+        ("Ann needs the maps from 2019, please zip them", "the maps from 2019, please zip them"),
     ],
 )
 def test_a_roundabout_way_is_put_plainly(said: str, plain: str) -> None:

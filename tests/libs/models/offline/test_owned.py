@@ -9,7 +9,7 @@ import pytest
 from libs.models.offline.clauses import Clause, Named
 from libs.models.offline.goals import wanted
 from libs.models.offline.ground import Ground
-from libs.models.offline.owned import told_of
+from libs.models.offline.owned import told_by_names, told_of
 from libs.models.offline.reading import read
 
 PATHS = (
@@ -51,6 +51,36 @@ def test_who_owns_them_is_told_by_a_folder_or_by_the_names_in_the_one_that_is_ca
     text: str, names: list[str]
 ) -> None:
     assert [item.text for item in plainly(text).items if isinstance(item, Named)] == names
+
+
+@pytest.mark.requirement("S4-46")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "delete the Rechnungen that are pdf",
+        "lösch die pdf-Rechnungen",
+        "move the first three Rechnungen to Alt",
+        "borra las Rechnungen vacías",
+        "lösch die unwichtigen Rechnungen",
+        "delete some Rechnungen",
+    ],
+)
+def test_a_word_that_picks_some_of_them_never_takes_the_folder_that_is_called_so(text: str) -> None:
+    (clause,) = wanted(read(text, GROUND.spoken, now=NOW))
+    told = [item.text for item in told_by_names(clause, GROUND).items]
+    assert told[told.index("Rechnungen") - 2 :][:2] == ["files", "of"]
+
+
+@pytest.mark.parametrize("text", ["delete Rechnungen", "zip the folder Rechnungen", "rename Rechnungen to Bills"])
+def test_the_folder_itself_is_meant_where_nothing_picks_some_of_it(text: str) -> None:
+    (clause,) = wanted(read(text, GROUND.spoken, now=NOW))
+    assert told_by_names(clause, GROUND) == clause
+
+
+@pytest.mark.parametrize("said", ["mit Hansen im Namen", "with Hansen in the name", "que tengan Hansen en el nombre"])
+def test_what_is_said_of_names_picks_files_of_the_folder_and_not_the_folder(said: str) -> None:
+    told = [item.text for item in plainly(f"delete Rechnungen {said}").items]
+    assert told[-4:] == ["files", "of", "Rechnungen", "*Hansen*"]
 
 
 @pytest.mark.requirement("S4-46")

@@ -128,7 +128,7 @@ async def test_what_was_asked_about_gives_way_to_the_reply(model: OfflineModel, 
 
 
 @pytest.mark.parametrize(
-    ("request_", "reply", "name"),
+    ("wish", "reply", "name"),
     [
         ("zip Docs and then the blurb", "no, call it papers 2021.zip", "papers 2021.zip"),
         ("zippe Docs und dann das Blurb", "nein, nenn es Papiere 2021.zip", "Papiere 2021.zip"),
@@ -136,9 +136,9 @@ async def test_what_was_asked_about_gives_way_to_the_reply(model: OfflineModel, 
     ],
 )
 async def test_a_name_that_is_said_to_a_question_is_the_name_of_what_is_made(
-    model: OfflineModel, catalogue: Catalogue, request_: str, reply: str, name: str
+    model: OfflineModel, catalogue: Catalogue, wish: str, reply: str, name: str
 ) -> None:
-    asked = await in_the_office(model, catalogue, request_, reply)
+    asked = await in_the_office(model, catalogue, wish, reply)
     assert isinstance(asked, Unclear)
     assert name in asked.question
 
@@ -155,7 +155,7 @@ async def test_a_wish_in_place_of_one_whose_exception_nobody_knows_says_so(
 
 
 @pytest.mark.parametrize(
-    ("request_", "word"),
+    ("wish", "word"),
     [
         ("zipify the poems.txt", "zipify"),
         ("delete the frobnitz", "frobnitz"),
@@ -164,9 +164,9 @@ async def test_a_wish_in_place_of_one_whose_exception_nobody_knows_says_so(
     ],
 )
 async def test_the_word_that_is_the_trouble_is_named(
-    model: OfflineModel, catalogue: Catalogue, request_: str, word: str
+    model: OfflineModel, catalogue: Catalogue, wish: str, word: str
 ) -> None:
-    asked = await in_the_office(model, catalogue, request_)
+    asked = await in_the_office(model, catalogue, wish)
     assert isinstance(asked, Unclear)
     assert (asked.about, asked.offers) == (word, ())
 
@@ -242,3 +242,62 @@ async def test_a_no_to_a_question_is_not_owed_by_the_wish_that_comes_after_it(
 ) -> None:
     said = ("rename a.txt so that a becomes x", "No, that was just an example, I want all of them", "delete a.txt")
     assert touched(await heard(model, catalogue, *said)) == [("manage-files.delete", {"paths": ["a.txt"]})]
+
+
+POLISHED = "zip Downloads and polish it"
+ZIPPED: dict[str, Any] = {"paths": ["Downloads"], "remove": False}
+
+
+@pytest.mark.parametrize(
+    ("reply", "args"),
+    [
+        ("yes but call it food.zip", {"archive": "food.zip"}),
+        ("sí, pero llámalo food.zip", {"archive": "food.zip"}),
+        ("aye, and a.txt too", {"paths": ["Downloads", "a.txt"]}),
+        ("ja, und a.txt auch", {"paths": ["Downloads", "a.txt"]}),
+        ("yes, and then delete the folder", {"remove": True}),
+        ("sí, y luego borra la carpeta", {"remove": True}),
+    ],
+)
+async def test_a_yes_that_goes_on_is_taken_with_the_rest_of_it(
+    model: OfflineModel, catalogue: Catalogue, reply: str, args: dict[str, Any]
+) -> None:
+    [(tool, given)] = touched(await heard(model, catalogue, POLISHED, reply))
+    assert (tool, {**ZIPPED, **given}) == ("archive-files.pack", {**ZIPPED, **args})
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "No no, only two of them, a.txt and b.txt, into a new folder Kept",
+        "Nein, nur a.txt und b.txt, in einen neuen Ordner Kept",
+        "no no, solo a.txt y b.txt, a una carpeta nueva Kept",
+    ],
+)
+async def test_a_no_that_goes_on_never_does_what_was_refused(
+    model: OfflineModel, catalogue: Catalogue, reply: str
+) -> None:
+    done = await heard(model, catalogue, "these are a mess, please move them into a new folder Kept", reply)
+    assert touched(done) == [("manage-files.move", {"source": ["a.txt", "b.txt"], "target": "Kept"})]
+
+
+@pytest.mark.parametrize(
+    ("wish", "reply"),
+    [
+        ("rename a.txt", "the new name should be c"),
+        ("Benenne a.txt um", "Der neue Name soll c lauten"),
+        ("I want to rename a file", "the file a.txt, and the new name should be c"),
+        ("Ich will eine Datei umbenennen", "Die Datei a.txt, und der neue Name soll c lauten"),
+    ],
+)
+async def test_the_new_name_may_be_told_in_a_sentence(
+    model: OfflineModel, catalogue: Catalogue, wish: str, reply: str
+) -> None:
+    done = await heard(model, catalogue, wish, reply)
+    assert touched(done) == [("manage-files.rename", {"path": "a.txt", "new_name": "c.txt"})]
+
+
+async def test_nobody_is_offered_a_delete_who_spoke_of_none(model: OfflineModel, catalogue: Catalogue) -> None:
+    asked = await heard(model, catalogue, "I mean the zip, and it should go on being a zip")
+    assert not isinstance(asked, Drafted)
+    assert "delete" not in getattr(asked, "question", "")
