@@ -285,8 +285,20 @@ def _tells(part: re.Match[str], tokens: frozenset[str], language: Language) -> b
     read = [said_in(language, word) for word in words(re.sub("\0+", f" {NAMED} ", part.group()))]
     if any("not" in word.concepts for word in read) and THAT.match(part.string, part.end()):
         return False  # "ich will nicht, dass …" forbids what follows
+    if RELATIVE.match(part.group()) and _bounds(read):
+        return False  # "…, die älter als fünf Jahre sind in allen Ordnern" says which, whatever follows its verb
     goes_on = re.search(r"\s(?:and|und|y)\s*$", part.string[: part.start() + 1], re.IGNORECASE) is not None
     return tells(read, language, lambda word: of_files(word, tokens), goes_on=goes_on)
+
+
+def _bounds(read: Sequence[Word]) -> bool:
+    """Older, larger or newer than so much."""
+    than = any(word.folded in THAN for word in read)
+    return than and any({"age", "size"} & {*word.concepts} for word in read)
+
+
+THAN = listed("als than que denn")
+RELATIVE = re.compile(r"\W*(?:die|der|das|den|that|which|those|que|las\s+que|los\s+que)\s", re.IGNORECASE)
 
 
 def _story(part: re.Match[str], tokens: frozenset[str], language: Language, *, goes_on: bool) -> bool:

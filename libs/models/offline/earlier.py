@@ -98,9 +98,9 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
     if AGAIN.match(text):
         return before.text
     if (wider := WIDER.match(text)) is not None:
-        return f"{before.text.rstrip(' .!?')} {wider['where']}"
+        return _everywhere(before.text.rstrip(" .!?"), wider["where"])
     if history[-1].reason == MORE_BELOW and replies.agrees(text):
-        return f"{before.text.rstrip(' .!?')} {BELOW[before.language]}"
+        return _everywhere(before.text.rstrip(" .!?"), BELOW[before.language])
     if history[-1].reason == DENIED and (more := added(before, text, ground, now)) is not None:
         return more
     if undone and (instead := corrections.instead(before, text, ground, now)) is not None:
@@ -115,6 +115,17 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
         return _instead(before, things, ground, text=corrected.text)
     reading = read(bare, ground.spoken, now=now) if undone else reading
     return _with_antecedent(reading, before, ground, undone=undone)
+
+
+def _everywhere(text: str, where: str) -> str:
+    """The same wish in all subfolders; what a German sentence closed by its verb is closed."""
+    return f"{text}{',' if VERB_LAST.search(text) else ''} {where}"
+
+
+VERB_LAST = re.compile(
+    r",\s[^,]*\s(?:sind|ist|waren?|hat|haben|wurden?|gibt|liegt|liegen|steht|stehen|hei(?:ß|ss)t|hei(?:ß|ss)en|anfangen|enden|beginnen)$",
+    re.IGNORECASE,
+)
 
 
 def _agrees_to(before: Reading, reading: Reading) -> bool:

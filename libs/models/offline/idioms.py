@@ -137,6 +137,11 @@ RULES: tuple[Rule, ...] = (
         r"\b(?:down|deeper|further\s+down|unten|abajo)\s+(?=(?:in|en)\s+(?:all\s+|my\s+|the\s+|den\s+|allen\s+|las\s+)?(?:sub|unter))",
         "",
     ),
+    # Why, in a hurry: "que esto está hecho un desastre".
+    _rule(
+        r"\s*,?\s+(?:que|porque|pues)\s+(?:todo\s+)?(?:esto|eso)\s+(?:ya\s+)?(?:es|est[aá]|parece|va|queda)\b[^.,;:!?\n]*",
+        " ",
+    ),
     # What somebody does all the time is nothing to be kept.
     _rule(r"\b(?P<who>I|we|he|she|they|you|people)\s+(?:always\s+)?keeps?\s+(?:on\s+)?(?=\w+ing\b)", r"\g<who> "),
     # "Die Bilder, die doppelt sind, entfernen": German sets commas around what tells which.

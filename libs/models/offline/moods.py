@@ -75,8 +75,20 @@ def negated(parts: Sequence[Clause]) -> list[Clause]:
             part = replace(part, mood=Mood.NEVER)
         if _not_them_too(part, read):
             part = replace(part, mood=Mood.NEVER)
+        if _one_of_each(part) and any(one.says("duplicate") for one in read):
+            part = replace(part, mood=Mood.TOLD, items=())
         read.append(part)
     return read
+
+
+def _one_of_each(part: Clause) -> bool:
+    """ "… and leave one of each": which is what removing the copies does."""
+    said = {word.folded for word in part.words}
+    return part.mood is Mood.SPARE and not selects(part) and bool(said & ONE) and bool(said & EACH)
+
+
+ONE = listed("one eine einen eins una uno single")
+EACH = listed("each every je jeweils jeder jedem jede cada")
 
 
 def _not_them_too(part: Clause, before: Sequence[Clause]) -> bool:

@@ -12,11 +12,12 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 
 from libs.events.committee import Task
+from libs.events.values import Plan
 from libs.models.offline import corrections, mentioned, replies
 from libs.models.offline import phrasebook as say
 from libs.models.offline.clauses import Mood, Name, Reading
 from libs.models.offline.disowning import owned
-from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, plan_of, spread
+from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, paths, plan_of, spread
 from libs.models.offline.earlier import Lost, added, chosen_instead, in_full, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
@@ -413,8 +414,15 @@ class _Planning:
 
     def _with_the_rest(self, asked: Unclear, outcome: PlannerOutcome) -> Unclear:
         """ "Shall I do the rest?", and what that is."""
+        if isinstance(outcome, Drafted) and self._deletes_a_folder(outcome.plan):
+            # What was not understood may have said which of its files: nobody is led to delete all of them.
+            return self._voice.asks(say.SPARE_WHAT, "paths", said=asked.about)
         label = self._proposing.described(outcome.plan) if isinstance(outcome, Drafted) else None
         return asked if label is None else replace(asked, question=f"{asked.question.rstrip('?')}: {label}?")
+
+    def _deletes_a_folder(self, plan: Plan) -> bool:
+        deletes = (step for step in plan.steps if step.mutates and self._tools[step.tool].effect is Effect.DELETE)
+        return any(self._ground.below(path) for step in deletes for path in paths(step.args.get("paths")))
 
     def _drafted(self, found: Intent, scene: Scene) -> PlannerOutcome:
         drawn, refusals = Draughtsman(self._tools), Refusals(self._voice, self._tools)

@@ -68,7 +68,7 @@ def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
     lost = [word for found in picked for word in found.lost] + [
         word for group in groups for word in _not_told_by(group, known, ground)
     ]
-    lost += _some(clause)
+    lost += [*_some(clause), *_beyond(clause)]
     lost += [*_one_more_piece(groups), *_elsewhere_than(glob_folders(clause), names)]
     return Selection(tuple(dict.fromkeys(patterns)), tuple(dict.fromkeys(names)), tuple(strange), tuple(lost))
 
@@ -219,6 +219,15 @@ def _some(clause: Clause) -> Iterator[str]:
             yield word.text
 
 
+def _beyond(clause: Clause) -> Iterator[str]:
+    """ "Everything after inv 005": what comes after a file is not that file."""
+    for before, item in pairwise(clause.items):
+        led = isinstance(before, Word) and before.folded in BEYOND and isinstance(item, Named)
+        if led and clause.says("remove", "move", "copy", "pack", "rename") and item.text:
+            yield item.text
+
+
+BEYOND = listed("after before beyond past following above below vor hinter ab despues antes")
 SOME = listed("some several few half certain einige manche wenige paar gewisse algunos algunas unos unas varios varias")
 THOSE = listed("los las those ones die diejenigen all alle everything anything todo todos")
 
@@ -243,7 +252,7 @@ def _strangers_things(group: Sequence[Item]) -> Iterator[Word]:
             yield owner
 
 
-OF = listed("of von vom de del")
+OF = listed("of von vom de del with mit con showing")
 
 
 def _a_year(item: Word) -> bool:

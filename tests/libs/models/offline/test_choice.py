@@ -131,6 +131,19 @@ async def test_some_of_them_are_not_all_of_them(plan: Any) -> None:
     assert isinstance(await plan("there are some empty files, delete them"), Drafted)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "delete the uni, the ones that are older than five years, everywhere",
+        "borra uni, los que son mas viejos de cinco años en todas las carpetas",
+    ],
+)
+async def test_nobody_is_led_to_delete_a_folder_by_leaving_out_which_of_its_files(plan: Any, text: str) -> None:
+    outcome = await plan(text)
+    assert isinstance(outcome, Unclear)
+    assert not outcome.partly
+
+
 async def test_which_are_alike_is_not_known_before_they_are_read(plan: Any) -> None:
     outcome = await plan("move all pdfs to Old but leave the duplicates alone")
     assert isinstance(outcome, Unclear)

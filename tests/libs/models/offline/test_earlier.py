@@ -35,6 +35,11 @@ def then(before: str, text: str) -> Task:
         ("what is in notes.md", "and summarize it", "summarize notes.md"),
         ("move all pdfs to Docs", "now zip them", "zip all pdfs in Docs"),
         ("list files older than a year", "delete those", "delete files older than a year"),
+        (
+            "lösche alle PDFs, die älter als ein Jahr sind.",
+            "Ja, in allen Unterordnern",
+            "lösche alle PDFs, die älter als ein Jahr sind, in allen Unterordnern",
+        ),
         ("zip notes.md as n.zip", "do the same for report.pdf but call it r.zip", "zip report.pdf as r.zip"),
     ],
 )
