@@ -18,7 +18,7 @@ from libs.models.offline.measures import number_of
 from libs.models.offline.numerals import ARTICLES
 from libs.models.offline.places import INTO, places
 from libs.models.offline.quantities import ORDERS
-from libs.models.offline.selection import SOME, by_years, told_by_year, told_in_its_folder
+from libs.models.offline.selection import SOME, a_piece, by_years, told_by_year, told_in_its_folder
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of, fold
 from libs.skills import selected
@@ -58,8 +58,7 @@ def told_inside(clause: Clause, ground: Ground) -> Clause:
         noun = next(nouns, None)
         if noun is not None and _chooses(group, noun, packs=clause.says("pack", "unpack") or into_archive(clause)):
             at = clause.items.index(noun)
-            inside = _files_of(Owned(noun, (), at, at + 1), noun)
-            return replace(clause, items=(*clause.items[:at], *inside, *clause.items[at + 1 :]))
+            return replace(clause, items=(*clause.items[:at], *_files_of(noun), *clause.items[at + 1 :]))
     return clause
 
 
@@ -142,8 +141,7 @@ ENDS = listed("in im into to a al nach zu zum zur en as als como on auf raus")
 def _pieces(items: Sequence[Item], at: int) -> tuple[Named, ...]:
     rest = (item for item in items[at:] if not (isinstance(item, Word) and item.filler))
     first = next(rest, None)
-    piece = isinstance(first, Named) and first.kind is Name.GLOB and "/" not in first.text
-    return (first,) if piece and isinstance(first, Named) and len(first.text) < first.end - first.start else ()
+    return (first,) if isinstance(first, Named) and a_piece(first) and "/" not in first.text else ()
 
 
 def _leads(item: Item) -> bool:
@@ -166,7 +164,7 @@ def _told(found: Owned, ground: Ground, *, placed: bool) -> tuple[Item, ...] | N
         if not told or (placed and found.like):
             return None
         told = () if found.like else told  # they stand there already
-        return (found.noun, *told) if placed else (*_files_of(found, found.noun), *told)
+        return (found.noun, *told) if placed else (*_files_of(found.noun), *told)
     if not said:
         return None
     if found.noun.unknown and not extension_of(found.noun.folded):
@@ -175,7 +173,7 @@ def _told(found: Owned, ground: Ground, *, placed: bool) -> tuple[Item, ...] | N
         held = with_words(ground.everywhere(found.noun.text), said)
         return (_path(folder, found),) if folder else (found.noun, *found.words) if held else None
     folder = _the_one(ground.folders_with(said))
-    return (found.noun, _inside(found), _path(folder, found)) if folder else None
+    return (found.noun, _inside(found.noun), _path(folder, found)) if folder else None
 
 
 def _in_folder(found: Owned, noun: Named, ground: Ground) -> Sequence[Item]:
@@ -189,8 +187,8 @@ def _in_folder(found: Owned, noun: Named, ground: Ground) -> Sequence[Item]:
     return _in_names(found, below) if found.when is None else by_years(found.when, ground.within(folder))
 
 
-def _files_of(found: Owned, noun: Named) -> tuple[Item, ...]:
-    return Word("files", "files", noun.start, noun.start, ("file",)), _inside(found), noun
+def _files_of(noun: Named) -> tuple[Item, ...]:
+    return Word("files", "files", noun.start, noun.start, ("file",)), _inside(noun), noun
 
 
 def _in_names(found: Owned, below: Sequence[str]) -> Sequence[Item]:
@@ -205,8 +203,8 @@ NOT_ASCII = re.compile(r"[^ -~]")
 """What is written in more than one way."""
 
 
-def _inside(found: Owned) -> Word:
-    return Word("of", "of", found.noun.end, found.noun.end, filler=True)
+def _inside(noun: Item) -> Word:
+    return Word("of", "of", noun.end, noun.end, filler=True)
 
 
 def _path(folder: str, found: Owned) -> Named:

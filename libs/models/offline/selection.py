@@ -180,7 +180,7 @@ def _with_pieces(groups: Sequence[list[Item]]) -> list[list[Item]]:
     """
     told = [list(group) for group in groups]
     for at, group in enumerate(told):
-        pieces = [item for item in group if _a_piece(item)]
+        pieces = [item for item in group if a_piece(item)]
         if not pieces or not any(_kind_noun(item) for item in group):
             continue
         for before in told[:at]:
@@ -194,9 +194,9 @@ def _one_more_piece(groups: Sequence[Sequence[Item]]) -> list[str]:
     begin so, and those that end so" are both.
     """
     for at, group in enumerate(groups):
-        pieces = [item.text for item in group if _a_piece(item)]
+        pieces = [item.text for item in group if a_piece(item)]
         before = [item for one in groups[:at] for item in one]
-        if not pieces or not any(map(_a_piece, before)) or any(map(_kind_noun, group)):
+        if not pieces or not any(map(a_piece, before)) or any(map(_kind_noun, group)):
             continue
         anew = any(isinstance(item, Word) and item.folded in THOSE for item in group)
         if not anew or any(map(_told_kind, before)):
@@ -211,22 +211,18 @@ def _elsewhere_than(folders: Sequence[str], names: Sequence[str]) -> list[str]:
 
 def _some(clause: Clause) -> Iterator[str]:
     """ "Delete some PDFs": which of them is not said. What was told before the deed is all that was told."""
-    deed = next(
-        (word.start for word in clause.words if {"remove", "move", "copy", "pack", "rename"} & {*word.concepts}), None
-    )
-    for word in clause.words if deed is not None else ():
-        if word.folded in SOME and deed is not None and deed < word.start:
-            yield word.text
+    deeds = [word.start for word in clause.words if FILE_DEEDS & {*word.concepts}]
+    return (word.text for word in clause.words if word.folded in SOME and deeds and deeds[0] < word.start)
 
 
 def _beyond(clause: Clause) -> Iterator[str]:
     """ "Everything after inv 005": what comes after a file is not that file."""
-    for before, item in pairwise(clause.items):
-        led = isinstance(before, Word) and before.folded in BEYOND and isinstance(item, Named)
-        if led and clause.says("remove", "move", "copy", "pack", "rename") and item.text:
+    for before, item in pairwise(clause.items if clause.says(*FILE_DEEDS) else ()):
+        if isinstance(before, Word) and before.folded in BEYOND and isinstance(item, Named):
             yield item.text
 
 
+FILE_DEEDS = listed("remove move copy pack rename")
 BEYOND = listed("after before beyond past following above below vor hinter ab despues antes")
 SOME = listed("some several few half certain einige manche wenige paar gewisse algunos algunas unos unas varios varias")
 THOSE = listed("los las those ones die diejenigen all alle everything anything todo todos")
@@ -247,8 +243,8 @@ def _not_told_by(group: Sequence[Item], known: AbstractSet[Item], ground: Ground
 def _strangers_things(group: Sequence[Item]) -> Iterator[Word]:
     """ "The photos of Pepe": whose they are, right after the kind."""
     for noun, of, owner in zip(group, group[1:], group[2:], strict=False):
-        owned = isinstance(of, Word) and of.folded in OF and isinstance(owner, Word) and owner.unknown
-        if owned and _told_kind(noun) and isinstance(owner, Word):
+        led = isinstance(of, Word) and of.folded in OF and _told_kind(noun)
+        if led and isinstance(owner, Word) and owner.unknown:
             yield owner
 
 
@@ -269,7 +265,7 @@ def glob_folders(clause: Clause) -> tuple[str, ...]:
     return tuple(dict.fromkeys(folder for folder in above if folder and "*" not in folder))
 
 
-def _a_piece(item: Item) -> bool:
+def a_piece(item: Item) -> bool:
     """A pattern that the words came to, rather than one that stands there: "with draft in the name"."""
     return isinstance(item, Named) and item.kind is Name.GLOB and len(item.text) < item.end - item.start
 
@@ -532,7 +528,7 @@ def _spelt(item: Named) -> list[str]:
     said = item.text.rpartition("/")[2] if "*" not in item.text.rpartition("/")[0] else item.text
     if "**" in said:
         return list(dict.fromkeys((said, said.replace("**/", ""))))
-    if " " not in said or not _a_piece(item):
+    if " " not in said or not a_piece(item):
         return [said]
     return [said.replace(" ", "[ _.-]"), said.replace(" ", "")]
 
