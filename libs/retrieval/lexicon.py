@@ -34,7 +34,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " loswerden schmeiss* wirf tilge* eliminier* vernicht* ausradier* wegmach*"
             " wegnehm* wegschmeiss* fliegt_raus"
             " fliegen_raus kick in_den_papierkorb in_den_mull in_die_tonne loszuwerden entsorg* entledig*"
-            " ausmist*"
+            " ausmist* streich*"
         ),
         "es": (
             "borra borrar borras borrad borrame borrando borrado borrada borrados borradas borro borraras borraste"
@@ -176,13 +176,11 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " umzieh* umziehen stell stelle stellen raum_es transportier* packt verstau* beforder*"
         ),
         "es": (
-            "aparta* aparte manda mandar mandame mueve* mover mueva* muev* guarda guardar guardame pon poner ponlos"
-            " ponga traslada* traslade* lleva llevar mete meter reune junta coloca* pasa pasar pasala pasalas pasalo"
-            " pasalos pasamela pasamelas pasamelo pasamelos pasarlas pasarlos ponla ponlas ponlo ponme ponmelas"
-            " ponmelos guardala guardalas guardalo guardalos guarde guarden metela metelas metelo metelos llevalas"
-            " llevalos mandalas mandalos traspasa* desplaza* deposita* ubica* situa situar arrastra* vuelca*"
-            " reubica* recoloca* almacena* trasladen muevan metan pongan vayan vaya van ir meterlas meterlos"
-            " ponerlas ponerlos dejalos_en dejalas_en dejalo_en guardarlas guardarlos saca sacar saque sacame"
+            "aparta* aparte manda mandar mandame mueve* mover mueva* muev* guarda guardar guardame pon poner"
+            " metas metan metes llevate ponga traslada* traslade* lleva llevar mete meter reune junta coloca*"
+            " pasa pasar ponme guarde guarden traspasa* desplaza* deposita* ubica* situa situar arrastra* vuelca*"
+            " reubica* recoloca* almacena* trasladen muevan metan pongan vayan vaya van ir dejalos_en dejalas_en"
+            " dejalo_en saca sacar saque sacame"
         ),
     },
     "rename": {
@@ -211,9 +209,10 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         ),
         "de": (
             "prafix praefix voranstellen vorangestellt davor vor_den_dateinamen vor_die_dateinamen"
-            " vor_den_namen vor_die_namen vor_jeden_namen voran vorne"
+            " vor_den_namen vor_die_namen vor_jeden_namen voran vorne vor_alle_dateien vor_die_dateien vor_jede_datei"
+            " vor_alle_dateinamen an_den_anfang am_anfang"
         ),
-        "es": "prefijo prefijos antepon* delante al_principio",
+        "es": "prefijo prefijos antepon* delante al_principio al_inicio",
     },
     "suffix": {
         "en": (
@@ -225,15 +224,19 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     "lower": {
         "en": "lowercase lower_case lower small_letters",
-        "de": "kleinbuchstaben kleinschreib* klein_schreiben kleinschreibung",
+        "de": "kleinbuchstaben kleinschreib* klein_schreiben klein_geschrieben kleinschreibung",
         "es": "minuscula minusculas",
     },
     "upper": {
         "en": "uppercase upper_case upper capital_letters capitals all_caps caps",
-        "de": "grossbuchstaben grossschreib* gross_schreiben grossschreibung",
+        "de": "grossbuchstaben grossschreib* gross_schreiben gross_geschrieben grossschreibung",
         "es": "mayuscula mayusculas",
     },
-    "titlecase": {"en": "title_case titlecase capitalize capitalise", "de": "titelschreibweise", "es": "tipo_titulo"},
+    "titlecase": {
+        "en": "title_case titlecase capitalize capitalise normal_case",
+        "de": "titelschreibweise",
+        "es": "tipo_titulo",
+    },
     "snake": {"en": "snake_case snakecase", "de": "", "es": ""},
     "swap": {
         "en": "replace replaces replacing substitute swap change_every",
@@ -575,7 +578,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             "rekursiv allen_unterordnern uberall in_unterordnern den_unterordnern auch_in_unterordnern"
             " samt_unterordnern unterordner_eingeschlossen in_allen_ordnern aus_allen_ordnern in_jedem_ordner"
             " allen_unterordnern aus_allen_unterordnern in_samtlichen_ordnern inklusive_unterordner im_ganzen_ordner"
-            " im_gesamten_ordner in_dem_ganzen_ordner"
+            " im_gesamten_ordner in_dem_ganzen_ordner seinen_unterordnern deren_unterordnern ihren_unterordnern"
         ),
         "es": (
             "recursiv* todas_las_subcarpetas en_subcarpetas las_subcarpetas incluidas_las_subcarpetas"
@@ -866,5 +869,8 @@ SEPARABLE: dict[str, str] = {
 }
 """Verbs whose particle stands at the end of their clause, as `verb+particle`."""
 
-CLITICS = ("melos", "melas", "melo", "mela", "selos", "selas", "los", "las", "lo", "la", "les", "me")
+CLITICS = (
+    *(f"{to}{what}" for to in ("me", "se", "te", "nos") for what in ("los", "las", "lo", "la")),
+    *("los", "las", "lo", "la", "les", "nos", "me"),
+)
 """Spanish pronouns that are written onto a verb."""

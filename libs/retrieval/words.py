@@ -129,11 +129,15 @@ def _unjoined(token: str, start: int) -> list[tuple[str, int, int]]:
     for clitic in CLITICS:
         stem = folded.removesuffix(clitic)
         if stem != folded and len(stem) >= 3 and _spanish_verb(stem):
-            cut = len(token) - len(clitic.removeprefix("me").removeprefix("se") or clitic)
-            return [(token[:cut], start, start + cut), (token[cut:], start + cut, start + len(token))]
+            first = next((to for to in TO_WHOM if clitic.startswith(to) and clitic != to), "")
+            cut = len(stem) + len(first)
+            ends = sorted({len(stem), cut, len(token)})
+            return [(token[a:b], start + a, start + b) for a, b in pairwise((0, *ends))]
     return whole
 
 
+TO_WHOM = ("me", "se", "te", "nos")
+"""The first of two pronouns."""
 VERBS = listed("remove organize report list find move copy rename create change pack unpack summary parse explain")
 
 

@@ -6,6 +6,7 @@ not there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -108,9 +109,16 @@ def net(stage: Staged) -> Net:
 def diff(stage: Staged, reasons: Mapping[int, str]) -> Diff:
     """The net change with the reason of the last operation that touched each node."""
     change = net(stage)
-    entries = sorted(_entries(stage, change, reasons), key=lambda entry: (entry.path, entry.change))
+    entries = sorted(_entries(stage, change, reasons), key=place)
     freed = sum(entry.size for entry in entries if entry.change == "deleted")
     return Diff(stage.version, tuple(entries), freed)
+
+
+def place(entry: Entry) -> tuple[list[list[str | int]], str, str]:
+    """Where it stands in a diff: by folder, and `img2` before `img10`."""
+    parts = (re.split(r"(\d+)", part.casefold()) for part in entry.path.split("/"))
+    natural = [[int(piece) if n % 2 else piece for n, piece in enumerate(part)] for part in parts]
+    return natural, entry.path, entry.change
 
 
 def _entries(stage: Staged, change: Net, reasons: Mapping[int, str]) -> Iterator[Entry]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from libs.workspace.diff import Diff, Entry, Net, below_removed, net
+from libs.workspace.diff import Diff, Entry, Net, below_removed, net, place
 from libs.workspace.names import lineage, parent
 from libs.workspace.signature import Signature, kind_of
 from libs.workspace.stage import Stage
@@ -206,7 +206,7 @@ def narrowed(diff: Diff, plan: Plan) -> Diff:
         else:
             entries += [_cut(entry, item) for path, item in gone.items() if path and path.startswith(f"{entry.path}/")]
     freed = sum(entry.size for entry in entries if entry.change == "deleted")
-    return Diff(diff.version, tuple(sorted(entries, key=lambda entry: (entry.path, entry.change))), freed)
+    return Diff(diff.version, tuple(sorted(entries, key=place)), freed)
 
 
 def _cut(entry: Entry, item: Item) -> Entry:

@@ -84,12 +84,14 @@ def statistics(bench: Bench, args: Args) -> Done:
     """What is there: counts, sizes, kinds, ages, empties, duplicates."""
     everything = list(bench.stage.walk(args["path"]))
     nodes = admitted(bench.stage, (node for node in everything if node.kind != "directory"), args)
-    folders = sum(node.kind == "directory" for node in everything) if args.get("node_kind") != "file" else 0
+    picked = set(args) - {"path", "node_kind"}
+    around = {node.path.rpartition("/")[0] for node in nodes}
+    folders = [node for node in everything if node.kind == "directory" and (not picked or node.path in around)]
     dated = sorted((n for n in nodes if n.modified_at is not None), key=lambda n: (n.modified_at, n.path))
     groups = [group for group in _groups(bench.stage, args) if len(group.paths) > 1]
-    data = {
+    data: dict[str, Any] = {
         "files": len(nodes),
-        "directories": folders,
+        "directories": len(folders) if args.get("node_kind") != "file" else 0,
         "bytes": sum(node.size for node in nodes),
         "by_category": _extents((bench.categories.category_of(n.name), n.size) for n in nodes),
         "by_extension": _extents((n.extension or "none", n.size) for n in nodes),
@@ -103,8 +105,9 @@ def statistics(bench: Bench, args: Args) -> Done:
             "bytes": sum(group.size * (len(group.paths) - 1) for group in groups),
         },
     }
-    size = sum(node.size for node in nodes)
-    return Done(data, f"{many(len(nodes), 'file')} in {many(folders, 'folder')}, {human(size)}.")
+    if picked:
+        data["nodes"] = [node.path for node in nodes]
+    return Done(data, f"{many(len(nodes), 'file')} in {many(data['directories'], 'folder')}, {human(data['bytes'])}.")
 
 
 def find_duplicates(bench: Bench, args: Args) -> Done:

@@ -23,7 +23,7 @@ from libs.workspace.scope import checked_name
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import READS_MOST, Args, Bench, Done, many
 
-RULES = ("find", "prefix", "suffix", "case", "base", "dated", "extension")
+RULES = ("find", "written", "prefix", "suffix", "case", "base", "dated", "extension")
 TOLD_MOST = 5
 DIGITS = 3
 ASIDE = ".suma-aside-{n}"
@@ -35,8 +35,18 @@ CASES: Mapping[str, Callable[[str], str]] = {
     "lower": str.lower,
     "upper": str.upper,
     "title": lambda text: WORD.sub(lambda word: word[0][:1].upper() + word[0][1:].lower(), normalize("NFC", text)),
+    "sentence": lambda text: WORD.sub(lambda word: word[0].capitalize(), normalize("NFC", text).lower(), count=1),
     "snake": lambda text: "_".join(re.findall(r"[^\W_]+", HUMP.sub(" ", normalize("NFC", text)))).lower() or text,
 }
+_YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+WRITTEN = re.compile(
+    r"(?<![^\W_])(?P<open>[(\[]?)"
+    rf"(?P<date>{_YEAR}(?:[-_. ]?{_MONTH}(?:[-_. ]?{_DAY})?)?|{_DAY}[-_. ]{_MONTH}[-_. ]{_YEAR})"
+    r"(?(open)[)\]]?)(?![^\W_])"
+)
+"""A date or a year that stands in a name by itself: in `2024-05-31 notes`, `notes_2024` and `notes (2024)`."""
+APART = " _-."
+"""What stands between a date and the rest of a name."""
 
 
 class NameTaken(Rejected):
@@ -61,7 +71,7 @@ class Wish:
 def rename_many(bench: Bench, args: Args) -> Done:
     """Every listed file by the rule; those whose name would stay are left out. All of them or none."""
     if not any(args.get(rule) for rule in RULES):
-        raise Rejected("say how the names shall change: find, prefix, suffix, case, base, dated or extension")
+        raise Rejected("say how the names shall change: find, written, prefix, suffix, case, base, dated or extension")
     nodes = _subjects(bench, args)
     wishes = list(_wishes(bench, nodes, args))
     _refuse_clashes(bench, wishes)
@@ -89,6 +99,8 @@ def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False
         put = stem.replace(args["find"], args.get("replace", ""))
         bare = "" if args.get("replace") or put == stem else put.strip()
         stem = bare or put  # "Trip (1)" without its "(1)" is "Trip"
+    if args.get("written"):
+        stem = _with_its_date(stem, args["written"])
     if args.get("case"):
         stem = CASES[args["case"]](stem)
     stem = f"{args.get('prefix', '')}{stem}{args.get('suffix', '')}"
@@ -97,6 +109,23 @@ def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False
     if args.get("extension") and not whole:
         end = "." + args["extension"].lstrip(".")
     return f"{hidden}{stem}{end}"
+
+
+def _with_its_date(stem: str, where: str) -> str:
+    """The name with the date that is written in it at its head or its end, or without it. Of two dates, and of a name
+    that is nothing else, nothing is changed.
+    """
+    found = list(WRITTEN.finditer(stem))
+    if len(found) != 1:
+        return stem
+    before, after = stem[: found[0].start()], stem[found[0].end() :]
+    sign = (before[len(before.rstrip(APART)) :] or after)[:1]
+    apart = sign if sign and sign in APART else " "
+    rest = apart.join(part for part in (before.rstrip(APART), after.lstrip(APART)) if part)
+    if not rest:
+        return stem
+    date = found[0]["date"]
+    return {"out": rest, "first": f"{date}{apart}{rest}", "last": f"{rest}{apart}{date}"}[where]
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 """Sorting: each file into a folder that its category, or the year or month of its last change or in its name, names.
 
 Dates are of the UTC calendar. What has none, since it was made just now or its name says none or several, stays where
-it is, which is told. Folders are made as they are
-needed, no name is ever overwritten, and to sort twice changes nothing.
+it is, which is told. Folders are made as they are needed, those above them too, no name is ever overwritten, and to
+sort twice changes nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from posixpath import basename, dirname, join
 
 from libs.skills import date_in, free_name
-from libs.workspace.operations import AnyOperation, Create, Move
+from libs.workspace.operations import AnyOperation, Move
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import Bench
 
@@ -22,6 +22,7 @@ IN_NAMES = {"name_year": "year", "name_month": "month"}
 def sorting(bench: Bench, paths: Sequence[str], target: str, *, by: str) -> tuple[list[AnyOperation], list[str]]:
     """What sorts these files into `target/<group>`, and the folders that it makes. Folders among them stay."""
     operations, folders, made = list[AnyOperation](), dict[str, set[str]](), list[str]()
+    created = set[str]()
     for node in map(bench.stage.get_metadata, paths):
         group = _group(bench, node, by) if node.kind == "file" else None
         if group is None:
@@ -29,9 +30,10 @@ def sorting(bench: Bench, paths: Sequence[str], target: str, *, by: str) -> tupl
         folder = join("" if target == "." else target, group)
         if folder not in folders:
             folders[folder] = bench.names_in(folder)
-            if not bench.exists(folder):
-                operations.append(Create(path=folder, directory=True, reason=bench.reason))
-                made.append(folder)
+            lacking = [one for one in bench.making(folder) if one.path not in created]
+            operations += lacking
+            created |= {one.path for one in lacking}
+            made += [folder] if lacking else []
         if dirname(node.path) == folder:
             continue
         name = free_name(basename(node.path), folders[folder])
