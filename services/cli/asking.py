@@ -10,7 +10,7 @@ import typer
 
 from services.cli import phrases, words
 from services.cli.errors import NobodyToAsk
-from services.cli.hearing import Heard, heard
+from services.cli.hearing import Heard, heard, refuses
 from services.cli.phrases import Phrases
 from services.cli.show import Screen
 
@@ -23,8 +23,24 @@ class Reply:
     skill: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Whether something may be done, and what a person has said there that is no answer to that."""
+
+    yes: bool
+    wish: str = ""
+
+
 class Otherwise(Exception):
     """Nothing of what is proposed, but this."""
+
+
+class Gone(Exception):
+    """The person has left at a question (Ctrl-D), which stays open."""
+
+
+NAME_MOST = 30
+"""Letters of a name within a prompt."""
 
 
 class Person(Protocol):
@@ -58,9 +74,8 @@ class Terminal:
 
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         items = question["items"]
-        choices = [phrases.CHOICES, *([phrases.EXCLUDE] if items else []), phrases.OTHERWISE]
         while True:
-            said = self._ask(*choices)
+            said = _typed(self._choices(items))
             if items and (some := phrases.SOME.fullmatch(said)):
                 if left_out := self._leave_out(items, some["which"]):
                     return {"verdict": "override", "exclude": left_out}
@@ -77,6 +92,14 @@ class Terminal:
                     raise Otherwise(said)
                 case _:
                     self._screen.tell(phrases.UNCLEAR, "dim")
+
+    def _choices(self, items: Sequence[Mapping[str, Any]]) -> str:
+        """What can be said, with one of the names that stand above."""
+        told = [phrases.CHOICES, *([phrases.EXCLUDE] if items else [])]
+        there = [item.get("source") or item["id"] for item in items if item.get("change") in ("deleted", "moved")]
+        name = words.line(str(there[0]).rpartition("/")[2], NAME_MOST) if len(there) > 1 else ""
+        other = self._screen.words(phrases.SUCH_AS, name=name) if name else self._screen.words(phrases.OTHERWISE)
+        return ", ".join((*map(self._screen.words, told), other))
 
     def _why(self) -> str:
         """A no may say what is wanted instead; a word or two of it are only a reason."""
@@ -115,6 +138,15 @@ class Terminal:
             return Reply(skill, skill)
         return Reply(text) if text else None
 
+    def allows(self, to: str) -> Allowed:
+        """A plain yes or no; what else is typed there is wanted next, and kept."""
+        prompt, wish = f"{to} {self._screen.words(phrases.CHOICES)}", ""
+        while (meant := heard(said := _typed(prompt))) not in (Heard.YES, Heard.NO) and said and not refuses(said):
+            if meant is Heard.INSTEAD:
+                wish = said
+                self._screen.tell(phrases.FIRST_THIS, "dim", said=words.line(said))
+        return Allowed(meant is Heard.YES, wish)
+
     def agrees(self, to: str, *, enter: bool) -> bool:
         """A plain yes or no. `enter` is what Enter alone means."""
         prompt = f"{to} {self._screen.words(phrases.CHOICES)}"
@@ -140,7 +172,13 @@ class Terminal:
 
 
 def _typed(prompt: str) -> str:
-    return str(typer.prompt(prompt, default="", show_default=False)).strip()
+    """Raises `Gone` at the end of what is typed; Ctrl-C is an `Abort` as ever."""
+    try:
+        return str(typer.prompt(prompt, default="", show_default=False)).strip()
+    except typer.Abort as abort:
+        if isinstance(abort.__context__, EOFError):
+            raise Gone from None
+        raise
 
 
 class Yes:

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from libs.errors import SumaError
 from services.cli import effects, errors, models, phrases, skills, words
-from services.cli.asking import Nobody, Person, Terminal, Yes
+from services.cli.asking import Allowed, Gone, Nobody, Person, Terminal, Yes
 from services.cli.budgets import budgets
 from services.cli.errors import NOT_DONE, NobodyToAsk, Usage
 from services.cli.evaluating.command import evaluate
@@ -92,6 +92,8 @@ def run() -> None:
         sys.exit(errors.exit_code(error))
     except KeyboardInterrupt:
         sys.exit(errors.INTERRUPTED)
+    except Gone:
+        sys.exit(errors.WAITING)
     except BrokenPipeError:
         # The reader has gone (`suma events | head`); the interpreter must not try to flush to it either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -124,9 +126,14 @@ def run_(
         mode = _mode(ask, hitl) or MODES["once"]
         screen = Screen(console, verbose=verbose)
         screen.language = phrases.language_of(goal)
-        session = client.open_session(root=_root(client, folder, yes, screen), hitl=mode, title=goal[:100])
+        root, _ = _root(client, folder, yes, screen)
+        session = client.open_session(root=root, hitl=mode, title=goal[:100])
         room = _room(session, screen, as_json=as_json, yes=yes)
-        ended = _say(client, room, goal)
+        try:
+            ended = _say(client, room, goal)
+        except Gone:
+            room.stays_open()
+            raise typer.Exit(errors.WAITING) from None
         if ended is None:
             raise typer.Exit(errors.INTERRUPTED)
         room.undo(ended)
@@ -148,17 +155,22 @@ def chat(
         screen = Screen(console, verbose=verbose)
         if not phrases.told_here():
             _as_before(client, screen)
-        root = _root(client, folder, False, screen) if session is None else None
+        root, wish = _root(client, folder, False, screen) if session is None else (None, "")
         goes_on = session is not None
         mode = _mode(ask, hitl)
         session = session or client.open_session(root=root, hitl=mode or MODES["once"])
         room = _room(session, screen)
         room.welcome(root)
-        if goes_on:
-            _resume(client, room)
-        while (text := _line()) is not None:
-            _talk(client, room, text, hitl=mode)
-        room.screen.tell(phrases.GO_ON, "dim", session=session)
+        try:
+            if goes_on:
+                _resume(client, room)
+            _talk(client, room, wish, hitl=mode)
+            while (text := _line()) is not None:
+                _talk(client, room, text, hitl=mode)
+        except Gone:
+            room.stays_open()
+        else:
+            room.screen.tell(phrases.GO_ON, "dim", session=session)
 
 
 @app.command()
@@ -337,14 +349,15 @@ def _new(path: Path) -> Iterator[Any]:
         raise Usage(f"{path} cannot be written: {error.strerror}") from None
 
 
-def _root(client: Client, folder: Path | None, yes: bool, screen: Screen) -> Path | None:
-    """The folder, once it is allowed: one outside the roots is asked about, and recorded. Where none is named, it is
-    the one where the person stands, if that is allowed already."""
+def _root(client: Client, folder: Path | None, yes: bool, screen: Screen) -> tuple[Path | None, str]:
+    """The folder, once it is allowed, and what was said at the question that is no answer to it: one outside the roots
+    is asked about, and recorded. Where none is named, it is the one where the person stands, if that is allowed.
+    """
     from services.cli import roots
 
     if folder is None:
         here = Path.cwd()
-        return here if roots.covers(roots.allowed(client.address), here) else None
+        return (here if roots.covers(roots.allowed(client.address), here) else None), ""
     root = folder.expanduser().resolve()
     if not root.is_dir():
         raise Usage(f"{folder} is not a folder")
@@ -352,10 +365,12 @@ def _root(client: Client, folder: Path | None, yes: bool, screen: Screen) -> Pat
         if not yes and not interactive():
             raise NobodyToAsk(f"{root} is not an allowed folder: allow it with --yes, or in SUMA_ROOTS")
         question = screen.words(phrases.ALLOW, folder=words.plain(root))
-        if not yes and not Terminal(screen).agrees(question, enter=False):
+        allowed = Allowed(True) if yes else Terminal(screen).allows(question)
+        if not allowed.yes:
             raise Usage("nothing was done")
         roots.allow(client.address, root)
-    return root
+        return root, allowed.wish
+    return root, ""
 
 
 def _talk(client: Client, room: Room, text: str, *, hitl: str | None) -> None:
@@ -415,6 +430,12 @@ class Room:
             return self.person.wider(ended.answer)
         except (KeyboardInterrupt, typer.Abort):
             return None
+
+    def stays_open(self) -> None:
+        """Who leaves at a question ends the talk; the question waits."""
+        self.watcher.pause()
+        self.screen.say("")
+        self.screen.tell(phrases.STAYS_OPEN, "dim", session=self.session)
 
     def undo(self, ended: Ended) -> None:
         if ended.commits and self.watcher is self.screen:

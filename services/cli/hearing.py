@@ -59,6 +59,11 @@ def heard(said: str) -> Heard:
     return Heard.INSTEAD if wish and not ASKS.match(said) else Heard.UNCLEAR
 
 
+def refuses(said: str) -> bool:
+    """Does it begin with a no, whatever follows?"""
+    return _only(TOKENS.findall(said.casefold())[:1], NO)
+
+
 def _only(tokens: list[str], listed: str) -> bool:
     """Is it such sayings from end to end, courtesy aside, and one at least?"""
     sayings, courtesy = _sayings(listed), _sayings(COURTESY)

@@ -56,6 +56,7 @@ FILES: Mapping[Language, tuple[str, str]] = {
     "es": ("archivo", "archivos"),
 }
 ALL_HERE: Phrases = {"en": "all that is here", "de": "alles hier", "es": "todo lo que hay aquí"}
+RIGHT_HERE: Phrases = {"en": "right here", "de": "direkt hier", "es": "aquí mismo"}
 AND_MORE: Phrases = {"en": "and {n} more", "de": "und {n} weitere", "es": "y {n} más"}
 BACK: Mapping[str, Phrases] = {
     "moved": {"en": "back to {path}", "de": "zurück nach {path}", "es": "de vuelta a {path}"},
@@ -85,6 +86,12 @@ OTHERWISE: Phrases = {
     "es": "o di qué quieres cambiar",
 }
 """Words of their own take the place of what is proposed."""
+SUCH_AS: Phrases = {
+    "en": "or say what to change (“but not {name}”)",
+    "de": "oder sag, was anders sein soll („aber nicht {name}“)",
+    "es": "o di qué quieres cambiar («pero no {name}»)",
+}
+"""The same, with a name that is there."""
 UNCLEAR: Phrases = {
     "en": "Is that a yes? Nothing is changed until you say so. To have it otherwise, say how: “only the PDFs”.",
     "de": "Ist das ein Ja? Vorher ändert sich nichts. Soll es anders sein, sag wie: „nur die PDFs“.",
@@ -134,6 +141,16 @@ HOW_KNOWN: Phrases = {
     "en": "How do you know (optional)",
     "de": "Woher weißt du das (freiwillig)",
     "es": "Cómo lo sabes (opcional)",
+}
+STAYS_OPEN: Phrases = {
+    "en": "Nothing was changed, and the question stays open: suma chat --session {session} asks it again.",
+    "de": "Nichts wurde geändert, und die Frage bleibt offen: suma chat --session {session} stellt sie wieder.",
+    "es": "Nada cambió y la pregunta queda abierta: suma chat --session {session} la repite.",
+}
+FIRST_THIS: Phrases = {
+    "en": "Yes or no first, please; “{said}” comes right after that.",
+    "de": "Bitte erst ja oder nein; „{said}“ kommt gleich danach.",
+    "es": "Primero sí o no, por favor; «{said}» viene justo después.",
 }
 ALLOW: Phrases = {
     "en": "Suma has not worked in {folder} before. Allow it, now and later?",
@@ -262,6 +279,20 @@ def language_of(text: str, *before: str) -> Language:
     from libs.retrieval import words
 
     return words.language_of(text, *before) if text.strip() else spoken_here()
+
+
+def formal(*texts: str) -> bool:
+    """Is Sie said in these, the newest first?"""
+    from libs.retrieval import formality
+
+    return formality.formal(texts)
+
+
+def formally(template: str) -> str:
+    """German with Sie instead of du."""
+    from libs.retrieval import formality
+
+    return formality.formally(template)
 
 
 def told_here() -> str:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SHOWN, ITEMS_SHOWN = 40, 20
 """Lines of a diff (the rest is `suma diff`), and items of a question."""
+FOLDERS_SHOWN, EACH_SHOWN = 12, 6
+"""Folders of a diff that has more lines than are shown, and lines of each where there are several."""
 
 SPOKEN_MOST = 5
 """Requests by which it is told in which language a person speaks; of a bare "ok" nobody knows."""
@@ -87,7 +89,7 @@ class Screen:
         self._said, self._flow = "", Flow()
         self._outcome, self._whole = "", list[str]()
         self._empty, self._undoing = not console.is_terminal, False
-        self._hushed = False
+        self._hushed = self._formal = False
         self._spoken: tuple[str, ...] = ()
 
     @property
@@ -117,7 +119,7 @@ class Screen:
 
     def hears(self, text: str, *before: str) -> None:
         """A person has said something: from now on they are spoken to in its language."""
-        self.language = phrases.language_of(text, *before, *self._spoken)
+        self._speaks(text, *before, *self._spoken)
 
     def pause(self) -> None:
         self._break()
@@ -138,7 +140,13 @@ class Screen:
         self.say(self.words(said, **values), style)
 
     def words(self, said: Phrases, /, **values: object) -> str:
-        return said[self.language].format(**values)
+        template = said[self.language]
+        return (phrases.formally(template) if self._formal else template).format(**values)
+
+    def _speaks(self, *texts: str) -> None:
+        """The language of what a person has written, the newest first, and in German whether they say Sie."""
+        self.language = phrases.language_of(*texts)
+        self._formal = self.language == "de" and phrases.formal(*texts)
 
     def changes(self, number: int) -> str:
         return _counted("count", number, self.language)
@@ -211,7 +219,7 @@ class Screen:
         self._undoing = event.data.get("message_id", "") is None
         if not self._undoing:
             self._spoken = (event.data.get("text") or "", *self._spoken)[:SPOKEN_MOST]
-            self.language = phrases.language_of(*self._spoken)
+            self._speaks(*self._spoken)
 
     def _turn_queued(self, event: Seen) -> None:
         self.tell(phrases.QUEUED, "dim", n=event.data["position"])
@@ -296,7 +304,7 @@ class Screen:
             self._args(question["args"])
             self.items(question["items"], ITEMS_SHOWN)
         if detail := question.get("detail"):
-            self.say(f"  {words.plain(detail)}", "yellow")
+            self.say(f"  {words.plain(phrases.formally(detail) if self._formal else detail)}", "yellow")
         if question["undo"]:
             self.say(f"  {words.plain(question['undo'])}", "dim")
         if self.verbose and question.get("rule"):
@@ -371,18 +379,35 @@ def diff_of(
 ) -> None:
     """A diff as lines, with its sums at the end; the `items` of a question know more of its entries."""
     language, known = screen.language, {item["id"]: item for item in items}
-    for entry in diff["entries"][:most]:
-        told = {**known.get(entry["path"], {}), **entry}
-        screen.say(f"  {words.change(told, language)}", STYLES.get(entry["change"], ""))
-    if diff["count"] > most:
-        n = diff["count"] - min(most, len(diff["entries"]))
-        screen.say(f"  {screen.words(phrases.MORE_CHANGES, n=n)}", "dim")
+    told = [{**known.get(entry["path"], {}), **entry} for entry in diff["entries"]]
+    shown = _lines(screen, told) if len(told) <= most else _by_folder(screen, told, most)
+    if diff["count"] > shown:
+        screen.say(f"  {screen.words(phrases.MORE_CHANGES, n=diff['count'] - shown)}", "dim")
     # A deleted folder is one line, and all that it holds is deleted.
     numbers = {kind: diff[kind] for kind in ("created", "changed", "moved", "deleted") if diff[kind]}
     sums = [_counted(kind, number, language) for kind, number in numbers.items()]
     if diff["bytes_freed"]:
         sums.append(screen.words(phrases.FREED, size=words.size(diff["bytes_freed"])))
     screen.say(f"  {': '.join(filter(None, (screen.changes(sum(numbers.values())), ', '.join(sums))))}", "bold")
+
+
+def _lines(screen: Screen, told: Sequence[Mapping[str, Any]], *, indent: str = "  ") -> int:
+    for entry in told:
+        screen.say(f"{indent}{words.change(entry, screen.language)}", STYLES.get(entry["change"], ""))
+    return len(told)
+
+
+def _by_folder(screen: Screen, told: Sequence[Mapping[str, Any]], most: int) -> int:
+    """The first of each folder, and how many changes there are in it: what a long list comes to, at a glance."""
+    folders: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in told:
+        folders.setdefault(entry["path"].rpartition("/")[0], []).append(entry)
+    shown, each = 0, most if len(folders) == 1 else min(EACH_SHOWN, most // min(FOLDERS_SHOWN, len(folders)))
+    for folder, here in [*folders.items()][:FOLDERS_SHOWN]:
+        place = f"{words.line(folder)}/" if folder else screen.words(phrases.RIGHT_HERE)
+        screen.say(f"  {place} ({screen.changes(len(here))})", "bold")
+        shown += _lines(screen, here[:each], indent="    ")
+    return shown
 
 
 OPPOSITE = {"created": "deleted", "deleted": "created", "moved": "moved", "changed": "changed"}

@@ -43,7 +43,7 @@ MORE_BELOW: Phrases = {
 }
 STAGED: Phrases = {
     "en": "Only prepared: no file is touched until you have seen the whole difference and agreed.",
-    "de": "Nur vorbereitet: Nichts ändert sich, bevor du den ganzen Unterschied gesehen und zugestimmt hast.",
+    "de": "Nur vorbereitet: Nichts ändert sich, bevor der ganze Unterschied gezeigt und gutgeheißen ist.",
     "es": "Solo preparado: nada cambia en el disco hasta que hayas visto toda la diferencia y digas que sí.",
 }
 FINAL: Phrases = {
