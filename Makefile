@@ -2,7 +2,7 @@
 # Stamps in .venv say which requirements it holds, so that a second call has nothing to do.
 
 UV = 0.13.8
-PYTHON = $(shell for p in python3 python3.13 python3.12 python3.11; do \
+PYTHON = $(shell for p in python3 python3.12 python3.11 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN = .venv/bin
 # Where Python may not keep what it has compiled, each of its starts compiles half a thousand files again.
