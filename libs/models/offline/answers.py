@@ -10,6 +10,7 @@ from libs.events import reasons
 from libs.events.committee import Task
 from libs.events.values import Observation, StepState, refused
 from libs.models.offline.choices import Choosing
+from libs.retrieval.formality import formal, formally
 from libs.retrieval.lexicon import Language
 from libs.retrieval.words import language_of
 from libs.skills import Categories
@@ -80,6 +81,11 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "Found {groups} of identical files: {files} could go, which would save {bytes}.",
         "de": "{groups} gleicher Dateien gefunden: {files} könnten weg, das spart {bytes}.",
         "es": "Encontré {groups} de archivos idénticos: sobran {files}, lo que ahorraría {bytes}.",
+    },
+    "duplicates_one": {
+        "en": "Found {groups} of identical files: {files} could go, which would save {bytes}.",
+        "de": "{groups} gleicher Dateien gefunden: {files} könnte weg, das spart {bytes}.",
+        "es": "Encontré {groups} de archivos idénticos: sobra {files}, lo que ahorraría {bytes}.",
     },
     "unique": {"en": "There are no duplicates.", "de": "Es gibt keine Duplikate.", "es": "No hay duplicados."},
     "holds": {
@@ -293,8 +299,8 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
 
 def answer(task: Task, categories: Categories) -> tuple[str, ...]:
     """The sentences of the answer, in the language of the request, with what stands between them."""
-    before = (exchange.text for exchange in reversed(task.history))
-    speaker = Speaker(language_of(task.text, *before), categories)
+    before = [exchange.text for exchange in reversed(task.history)]
+    speaker = Speaker(language_of(task.text, *before), categories, formal=formal((task.text, *before)))
     told = [sentence for seen in _worth_telling(task.observations) for sentence in speaker.told(seen)]
     told += [speaker.say("refused")] if _refused(task.observations) else []
     told = list(dict.fromkeys(told)) or [speaker.say("idle")]
@@ -382,8 +388,9 @@ CHANGES = frozenset(
 class Speaker:
     """Says what a step showed, in one language."""
 
-    def __init__(self, language: Language, categories: Categories) -> None:
+    def __init__(self, language: Language, categories: Categories, *, formal: bool = False) -> None:
         self._language: Language = language
+        self._formal = formal and language == "de"
         self.choosing = Choosing(language, categories, self.size)
 
     def told(self, seen: Observation) -> list[str]:
@@ -396,7 +403,8 @@ class Speaker:
         return [sentence for sentence in speak(self, seen.data) if sentence]
 
     def say(self, sentence: str, **values: str) -> str:
-        return SENTENCES[sentence][self._language].format(**values)
+        template = SENTENCES[sentence][self._language]
+        return (formally(template) if self._formal else template).format(**values)
 
     def count(self, noun: str, number: int) -> str:
         one, many = NOUNS[noun][self._language]
@@ -459,7 +467,12 @@ def _scanned(say: Speaker, data: Data) -> list[str]:
     if not groups:
         return [say.say("unique")]
     files, saved = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
-    head = say.say("duplicates", groups=say.count("group", groups), files=files, bytes=saved)
+    head = say.say(
+        "duplicates" if _number(data, "files") > 1 else "duplicates_one",
+        groups=say.count("group", groups),
+        files=files,
+        bytes=saved,
+    )
     alike = [f"- {say.names(paths)}" for group in _list(data, "groups") if (paths := _list(group, "paths"))]
     rest = [f"- {say.say('more', n=say.number(len(alike) - SHOWN))}"] if len(alike) > SHOWN else []
     return ["\n".join((head, *alike[:SHOWN], *rest))]
@@ -493,7 +506,12 @@ def _listed(say: Speaker, data: Data) -> list[str]:
     named = [f"{path} ({told})" if told else path for path, told in zip(names, sizes, strict=False)] if sizes else names
     paths = say.joined(named, LISTED)
     listed = say.say("listed", items=say.count("item", _number(data, "count") or len(nodes)), paths=paths)
-    return [listed, say.say("rest") if len(named) > LISTED else ""]
+    whole = sum(_list(data, "sizes")) if len(_list(data, "sizes")) == len(nodes) > 1 else 0
+    return [
+        listed,
+        say.say("together", rows=say.size(whole)) if whole else "",
+        say.say("rest") if len(named) > LISTED else "",
+    ]
 
 
 def _none(say: Speaker, data: Data) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import cast
 
 from libs.models.offline.measures import Filters
 from libs.retrieval.lexicon import CATEGORIES, FAMILIES, Language, listed
@@ -27,6 +28,8 @@ JUNK = listed("empty tempfiles litterfiles lockfiles")
 
 AND = frozenset(("and", "adn", "nad", "und", "y", "e", "plus", "also", "sowie", "ademas"))
 BUT = frozenset(("but", "aber", "pero", "sondern", "sino"))
+BY = listed("by with for durch gegen mit por con to into in zu a")
+"""One of these stands between a text and what takes its place."""
 OR = frozenset(("or", "oder", "o", "nor", "noch", "ni"))
 
 
@@ -114,6 +117,19 @@ class Clause:
         items = tuple(sorted((*self.items, *other.items), key=lambda item: item.start))
         return replace(self, items=items, links=self.links | other.links, ors=self.ors | other.ors)
 
+    @cached_property
+    def exchanged(self) -> tuple[Named, ...]:
+        """The text and what takes its place, where one little word stands between them: "KV" by "Q"."""
+        for old, word, new in zip(self.items, self.items[1:], self.items[2:], strict=False):
+            quotes = isinstance(old, Named) and isinstance(new, Named) and old.kind is new.kind is Name.QUOTE
+            if quotes and isinstance(word, Word) and word.folded in BY:
+                return cast(Named, old), cast(Named, new)
+        return ()
+
+    def without(self, items: Iterable[Item]) -> Clause:
+        out = tuple(items)
+        return replace(self, items=tuple(item for item in self.items if item not in out))
+
     def groups(self, items: Iterable[Item]) -> list[list[Item]]:
         """Its items, or some of them, apart where the sentence lists them: "the invoices", "and the photos"."""
         told: dict[int, list[Item]] = {}
@@ -133,6 +149,10 @@ class Reading:
     """The text without names and talk, in its old length."""
     torn: bool = False
     """Was something taken back, and it is not plain what?"""
+    whether: tuple[str, ...] = ()
+    """What it depends on and nothing here can check, as it was written."""
+    plain: str = ""
+    """The text as its clauses were read from it: with its idioms put plainly, in its old length."""
 
     def sentence(self, clause: Clause) -> str:
         """All that was asked from the beginning of the sentence that has the clause's deed."""

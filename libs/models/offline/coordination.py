@@ -21,10 +21,15 @@ from libs.retrieval.words import Word, extension_of
 
 DEEDS = listed("remove move copy list find clean")
 """What may be done twice over: two archives would be something else than one."""
+OF_COPIES = listed("remove list find clean")
+"""What may be done with duplicates, which are known by being compared."""
 TOWARDS = listed("to into onto nach in en a al im ins from aus de")
 NOUNS = listed("file folder") | {*KINDS}
 PLAIN = listed("here all recursive empty") | NOUNS
 LED = listed("the these those los las el la esos esas") | ARTICLES
+SORTS = listed("empty folder duplicate")
+"""What no pattern shows."""
+CLEARED = JUNK | {"duplicate"}
 ONES = listed("the los las")
 """With one of these even a part that has no noun speaks of files: "the ones over 10 MB", "los que pesan más"."""
 
@@ -50,12 +55,21 @@ class Part:
     def bounds(self) -> frozenset[str]:
         """What they could not."""
         told = {str(item.filters) for item in self.items if isinstance(item, Measure) and item.filters}
-        told |= {concept for word in self.words for concept in word.concepts if concept in ("empty", "folder")}
+        told |= {concept for word in self.words for concept in word.concepts if concept in SORTS}
         return frozenset(told)
 
     @property
     def junk(self) -> bool:
-        return not JUNK.isdisjoint(self.bounds | self.kinds)
+        return not CLEARED.isdisjoint(self.bounds | self.kinds)
+
+    @property
+    def copies(self) -> bool:
+        return "duplicate" in self.bounds
+
+    @property
+    def bare_copies(self) -> bool:
+        """ "The duplicates": a noun of its own, that says nothing of what else is listed."""
+        return self.copies and all(word.filler or {*word.concepts} <= {"duplicate", "all"} for word in self.words)
 
     @property
     def noun(self) -> Word | None:
@@ -101,6 +115,8 @@ def apart(clause: Clause) -> list[Clause]:
     groups[-1], after = _place_last(groups[-1])
     parts = _named_together([Part(tuple(item for item in group if item not in deeds)) for group in groups])
     either = any(part.items and part.items[0].start in clause.ors for part in parts)
+    if any(part.copies for part in parts) and OF_COPIES.isdisjoint(deeds[0].concepts):
+        return [clause]
     if not _differ(parts, either=either) or ("clean" in deeds[0].concepts and not all(part.junk for part in parts)):
         return [clause]
     shared = (*before, *deeds, *after)
@@ -139,6 +155,8 @@ def _files(part: Part) -> Word:
 def _differ(parts: Sequence[Part], *, either: bool) -> bool:
     """Is each part of the list told by itself, and not all of them by what one list could show?"""
     junk = all(part.junk for part in parts)
+    if any(part.copies for part in parts):
+        return _copies_apart(parts)
     if not all(junk or (part.known and (part.kinds or part.bounds - {"folder"})) for part in parts):
         return False
     if len({part.bounds for part in parts}) == 1:
@@ -148,6 +166,12 @@ def _differ(parts: Sequence[Part], *, either: bool) -> bool:
         return junk or all(part.bounds and (either or part.led_by(ONES)) for part in bare)
     reach = any(one.bounds and one.kinds and not other.by_itself for one, other in pairwise(parts))
     return junk or not (reach or (parts[-1].bound_last and not any(part.bounds for part in parts[:-1])))
+
+
+def _copies_apart(parts: Sequence[Part]) -> bool:
+    """Copies are found among all that is listed ("duplicate photos and videos"), unless what follows cannot be that."""
+    pairs = [(one, other) for one, other in pairwise(parts) if one.copies]
+    return all(other.junk or other.named or (one.bare_copies and other.led_by(LED)) for one, other in pairs)
 
 
 def _place_first(group: Sequence[Item], deed: Word) -> tuple[list[Item], list[Item]]:

@@ -264,10 +264,10 @@ def _by_place(part: Clause) -> list[Item]:
 
 
 def with_backups(items: Sequence[Item]) -> list[Item]:
-    """Where something is copied, a backup is what is made or where it goes, and no slip of "back up"."""
+    """Where something is copied or renamed, a backup is what is made or where it goes, and no slip of "back up"."""
     first = next((item for item in items if not _leads_up(item)), None)
     by_place = isinstance(first, Word) and first.folded in BY_PLACE
-    if not by_place and not any(isinstance(item, Word) and "copy" in item.concepts for item in items):
+    if not by_place and not any(isinstance(item, Word) and {"copy", "rename"} & {*item.concepts} for item in items):
         return list(items)
     return [replace(item, concepts=(), slip=False) if _a_backup(item) else item for item in items]
 

@@ -33,18 +33,20 @@ BUT_NOT: Mapping[Language, str] = {"en": "but not {what}", "de": "aber nicht {wh
 INTO: Mapping[Language, str] = {"en": "into {what}", "de": "nach {what}", "es": "a {what}"}
 WITHIN: Mapping[Language, str] = {"en": "in {what}", "de": "in {what}", "es": "en {what}"}
 LEADS = re.compile(
-    r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale|but|and|aber|und|pero|y|bitte|please|actually|sorry|lieber|mejor|rather)\b"
+    r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale|but|and|aber|und|pero|y|bitte|please|actually|sorry|lieber|mejor|rather|oh|oops|wait|hm+|halt|moment|espera)\b"
     r"[\s,.:;!–-]*|(?:(?:oh|ah|ach|ay)\s+)?(?:no|nope|nein|nee)\b(?:\s*[,.:;!–-]+\s*|\s+(?=(?:no|nein|nee)\b|i\s+mean|ich\s+mein|quise|quiero|only|just|nur|s[oó]lo))"
     r"|(?:(?:that|this|it|das|es|eso)(?:['’]?s|\s+is|\s+ist|\s+est[aá])?\s+)?(?:nearly|almost|fast|beinah|casi)\s+"
     r"(?:right|correct|good|it|there|richtig|gut|bien|correcto)\b[\s,.:;!–-]*"
+    r"|not\s+all(?:\s+of\s+(?:them|those))?\s*[,;:.–-]+\s*|nicht\s+alle[ns]?\s*[,;:.–-]+\s*|no\s+(?:tod[oa]s)\s*[,;:.–-]+\s*"
     r"|(?:i\s+mean[t]?|ich\s+meinte?|quise\s+decir|quiero\s+decir)\s+)+",
     re.IGNORECASE,
 )
 """ "No, …", "yes, but …": it says that there is more to come. A "no" right before a word is part of what it says."""
 TAILS = re.compile(r"\W*\b(?:instead|stattdessen|lieber|en su lugar|mejor|please|bitte|por favor)\W*$", re.IGNORECASE)
 SPARES = re.compile(
-    r"^(?:(?:all|everything|alles?|todo|todos)\s+)?(?:but|not|nicht|no|except|without|leave(?:\s+out)?|skip|keep|ohne|außer|lass|behalte|sin"
-    r"|excepto|menos|salvo|deja)\s+(?:for\s+|not\s+)?(?P<what>.+?)(?:\s+(?:alone|out|in\s+ruhe|weg|aus|(?:just\s+)?(?:where|as)\s+(?:they|it)\s+(?:are|is)|(?:wo|wie)\s+(?:sie|es)\s+(?:sind|ist)"
+    r"^(?:(?:all|everything|alles?|tod[oa]s?)\s+)?(?:but|not|nicht|no|except|without|leave(?:\s+out)?|skip|keep"
+    r"|(?:please\s+)?(?:don['’]?t|do\s+not)\s+(?:touch|include|take|use|delete|remove|move|copy|zip|rename)|ohne|außer|lass|behalte|sin"
+    r"|excepto|menos|salvo|deja|no\s+(?:toques|incluyas|borres|muevas|copies))\s+(?:for\s+|not\s+)?(?P<what>.+?)(?:\s+(?:alone|out|in\s+ruhe|weg|aus|(?:just\s+)?(?:where|as)\s+(?:they|it)\s+(?:are|is)|(?:wo|wie)\s+(?:sie|es)\s+(?:sind|ist)"
     r"|(?:donde|como)\s+est[aá]n?))?$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -111,6 +113,8 @@ def instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | 
     clause = next((one for one in reversed(before.clauses) if one.mood is Mood.DO and one.acts), None)
     if clause is None:
         return None
+    if (right := _right_folder(before, clause, text, ground) or _not_this(before, said, ground)) is not None:
+        return right
     reading = read(said, ground.spoken, now=now)
     if (swapped := _another_deed(before, clause, reading)) is not None:
         return swapped
@@ -125,6 +129,55 @@ def instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | 
     if any(one.acts and one.mood is Mood.DO for one in reading.clauses) and not (_stays(reading) or spares):
         return None
     return _put_right(before, clause, reading, ground)
+
+
+WRONG = re.compile(
+    r"^\W*(?:(?:no|nope|nein|nee)\W+)?(?:(?:that|it|das|es|eso)(?:['’]s|\s+(?:is|was|ist|war|es|era))\s+)?(?:the\s+|der\s+|la\s+|in\s+the\s+)?"
+    r"(?:(?:wrong|falsche[rn]?|not\s+the\s+right|nicht\s+der\s+richtige)\s+(?:folder|place|ordner)|carpeta\s+(?:equivocada|incorrecta))"
+    r"\s*[,.:;!–-]+\s*",
+    re.IGNORECASE,
+)
+RIGHT_ONE = re.compile(
+    r"^(?:(?:i\s+(?:meant?|wanted|said)|ich\s+(?:meinte?|wollte)|quer[ií]a(?:\s+decir)?|quise\s+decir|era|es|it\s+should\s+be|should\s+be)\s+)?"
+    r"(?:(?:the|den|die|der|la|el)\s+(?:one|ones|folder|ordner|carpeta)?\s*)?(?:(?:in|to|into|nach|en|a|al|called|namens|llamada)\s+)?"
+    r"(?:(?:the|den|la)\s+)?(?:(?:folder|ordner|carpeta)\s+)?(?P<what>\S.*?)(?:\s+folder)?$",
+    re.IGNORECASE,
+)
+
+
+def _right_folder(before: Reading, clause: Clause, text: str, ground: Ground) -> str | None:
+    """ "Wrong folder, the one in Docs": where it goes, if it goes somewhere, else where it is."""
+    wrong = WRONG.match(text)
+    found = RIGHT_ONE.match(bare(text[wrong.end() :])) if wrong else None
+    folder = _folder(found["what"], ground) if found else None
+    if folder is None:
+        return None
+    there = places(clause, ground)
+    old = [place.item for place in there if place.target] or [place.item for place in there]
+    if not old:
+        return _within(before, clause, folder, ends=[])
+    return f"{before.text[: old[-1].start]}{_quoted(folder)}{before.text[old[-1].end :]}"
+
+
+NOT_THIS = re.compile(
+    r"^(?:not|nicht|no)\s+(?P<old>[^,;]+?)\s*[,;]\s*(?:but\s+|sondern\s+|sino\s+|rather\s+)?(?P<new>[^,;]+)$",
+    re.IGNORECASE,
+)
+ARTICLE = re.compile(
+    r"^(?:to\s+|into\s+|in\s+|nach\s+|a\s+)?(?:the|den|die|das|der|la|el|los|las)\s+(?=\w)", re.IGNORECASE
+)
+
+
+def _not_this(before: Reading, said: str, ground: Ground) -> str | None:
+    """ "Not Docs, Pictures": the one in the place of the other, which is said in the request."""
+    found = NOT_THIS.match(said)
+    if found is None or any(one.acts for one in read(found["new"], ground.spoken).clauses):
+        return None
+    for old, new in ((found["old"], found["new"]), (ARTICLE.sub("", found["old"]), ARTICLE.sub("", found["new"]))):
+        standing = [*re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", before.text, re.IGNORECASE)]
+        if len(standing) == 1:
+            return f"{before.text[: standing[0].start()]}{new}{before.text[standing[0].end() :]}"
+    return None
 
 
 def each_instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | None:
@@ -192,6 +245,8 @@ def _put_right(before: Reading, clause: Clause, reading: Reading, ground: Ground
         name = ends[-1].text.rpartition("/")[2]
         if found["what"].strip("\"'“”„«» ").casefold() in (name.casefold(), *ITS):
             return f'{before.text[: ends[-1].start]}"{folder}/{name}"{before.text[ends[-1].end :]}'
+    if ends and (folder := _folder(said, ground)) is not None:
+        return f"{before.text[: ends[-1].start]}{_quoted(folder)}{before.text[ends[-1].end :]}"
     if (found := GOES.match(said)) and ends:
         return f"{before.text[: ends[-1].start]}{_quoted(found['what'])}{before.text[ends[-1].end :]}"
     if (found := LIES.match(said)) and (folder := _folder(found["what"], ground)) is not None:
@@ -222,12 +277,23 @@ def called(before: Reading, text: str, ground: Ground) -> str | None:
         after = [word for word in clause.words if word.unknown and word.start > clause.names[0].end]
         ends = after if len(after) == 1 else []
     ends = ends or ([*clause.names][-1:] if clause.says("create") or len(clause.names) > 1 else [])
+    if ends and clause.says("copy") and (led := _led_to(clause, ends[-1], ground)) is not None:
+        rest = before.text[ends[-1].end :]
+        return f"{before.text[: led.start]}{NAME[before.language].format(what=new)}{rest}{but_not}"
     if ends:
         return f"{before.text[: ends[-1].start]}{new}{before.text[ends[-1].end :]}{but_not}"
     if clause.says("rename"):
         return None
     end = clause.items[-1].end
     return f"{before.text[:end]} {NAME[before.language].format(what=new)}{before.text[end:]}{but_not}"
+
+
+def _led_to(clause: Clause, end: Item, ground: Ground) -> Word | None:
+    """What leads to the end of a copy that is not there: it may as well be the copy's name."""
+    if ground.has(end.text.strip("/")) is not None:
+        return None
+    before = [item for item in clause.items if item.end <= end.start]
+    return next((item for item in reversed(before) if isinstance(item, Word) and item.folded in LINKS), None)
 
 
 def new_name(reply: str, language: Language) -> str | None:

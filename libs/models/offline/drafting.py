@@ -75,7 +75,7 @@ class Draughtsman:
         around = replace(without_target(scene, goal), changes=goal.tool.mutates, feeds=True)
         if "base" in goal.tool.roles.values() and not _of_folders(goal, scene):
             dated = any({"date", "age"} & {*word.concepts} for word in criteria(goal.clause))
-            rule = styling.style(goal.clause, scene.text).args
+            rule = styling.style(goal.clause, scene.said).args
             numbered, around = rule.get("base"), replace(around, only=_with_text(rule, patterns(clause, around)))
             order = {"order": "oldest"} if dated else {"order": "name"} if numbered else {}  # img2 before img10
             around = replace(around, node_kind="file", filters={**around.filters, **order})

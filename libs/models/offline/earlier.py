@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from libs.events.committee import DENIED, MORE_BELOW, Exchange, Task
-from libs.models.offline import corrections, mentioned, replies
+from libs.models.offline import among, corrections, made, mentioned, replies
 from libs.models.offline.archives import is_archive
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
+from libs.models.offline.clauses import ACTIONS, JUNK, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.corrections import BELOW
 from libs.models.offline.disowning import owned
 from libs.models.offline.explaining import WHY, without_why
@@ -30,7 +30,7 @@ from libs.models.offline.ranges import spelled
 from libs.models.offline.reading import read
 from libs.models.offline.selection import named_words
 from libs.retrieval.lexicon import Language, listed
-from libs.retrieval.likeness import nearest, terms
+from libs.retrieval.likeness import alike, nearest, terms
 from libs.retrieval.words import Word, extension_of, words
 
 POINTERS = PRONOUNS | {"that"}
@@ -63,6 +63,13 @@ def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
     return _in_full(task.text, told, ground, now)
 
 
+TAKEN_BACK = re.compile(
+    r"^\W*(?:(?:no|nein|please|bitte)\W+)*(?:(?:undo|revert|cancel|take\s+back|drop|forget)\s+(?:that|it|this|the\s+last\s+\w+)"
+    r"|(?:mach|nimm)e?\s+(?:das|es)\s+(?:wieder\s+)?(?:rückgängig|zurück)|(?:deshaz|deshace|anula|olvida)(?:lo|\s+eso|\s+esto)?)"
+    r"\s*(?:[,;.]\s*)?(?:(?:and|und|y)\s+)?(?:(?:then|dann|luego)\s+)?(?=\w+\s+\w)",
+    re.IGNORECASE,
+)
+""" "Undo that and delete them instead": where nothing was done, it is only said what is wanted."""
 PLAIN_NO = re.compile(r"^\W*(?:(?:no|nope|nah|nein|nee)\b\W*)+(?<=[,.!;:–-]\s)", re.IGNORECASE)
 LED = re.compile(
     r"^\W*(?:yes|yeah|yep|aye|ok|okay|ja|s[ií]|vale)\b\W*(?:(?:please|bitte|por\s+favor)\b\W*)?(?=\w)", re.IGNORECASE
@@ -74,6 +81,7 @@ LEANS_MOST = 5
 def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: datetime) -> str | Lost:
     named, text = mentioned.last(history), spelled(without_why(text), ground)
     text = owned(text) if history else text
+    text = TAKEN_BACK.sub("", text) if history and history[-1].reason == DENIED else text
     text = text if named is None else mentioned.AGREED.sub("", text)
     reading = read(text, ground.spoken, now=now)
     if history and history[-1].reason in DONE and (led := LED.match(text)) is not None:
@@ -89,8 +97,18 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
         return before.text
     if undone and before is not None and (renamed := corrections.called(before, text, ground)) is not None:
         return renamed
+    if history and before is not None and (again := made.renamed(history[-1], before, text, ground)) is not None:
+        return again
+    just_named = named.shown if named is not None and named is history[-1] else ()
+    if undone and before is not None and (rest := left_of(before, text, just_named, ground)) is not None:
+        return rest
+    if just_named and (some := among.written_out(reading, just_named, ground)) is not None:
+        return some
     if named is not None and (pointed := mentioned.by_name(reading, named.shown)) is not None:
         return pointed
+    if named is not None and _of_copies(read(named.about, ground.spoken, now=now), reading):
+        text = mentioned.surplus(text, named.shown) or text
+        reading = read(text, ground.spoken, now=now)
     if before is not None and (counted := COUNTED.match(text)) and (more := _so_many(before, counted["n"])):
         return more
     if before is None or not reading.clauses or WHY.match(text):
@@ -114,7 +132,18 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
         things = [item for clause in corrected.clauses for item in clause.items]
         return _instead(before, things, ground, text=corrected.text)
     reading = read(bare, ground.spoken, now=now) if undone else reading
-    return _with_antecedent(reading, before, ground, undone=undone)
+    return _with_antecedent(reading, before, ground, last=history[-1])
+
+
+def _of_copies(before: Reading, reading: Reading) -> bool:
+    """Has it looked for what is there more than once, and is that all that something is to be done with now? Where it
+    has looked for all, removing duplicates says as much.
+    """
+    deeds = [clause for clause in reading.clauses if clause.mood is Mood.DO and clause.says("remove", "move", "pack")]
+    some = any(clause.filters or clause.names or clause.says(*KINDS) for clause in before.clauses)
+    if not before.says("duplicate") or before.says("remove") or len(deeds) != len(reading.clauses):
+        return False
+    return len(deeds) == 1 and (some or not (reading.says("duplicate") and reading.says("remove")))
 
 
 def _everywhere(text: str, where: str) -> str:
@@ -265,13 +294,15 @@ ADDS = re.compile(
     r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale|and|und|y|but|aber|pero|please|bitte|por\s+favor)\b\W*)*"
     r"(?:also|plus|in\s+addition|auch(?:\s+noch)?|außerdem|zusätzlich|tambi[eé]n|adem[aá]s)\b\W*"
     r"|^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale)\b\W*)?(?:(?:and|n|und|y)\b\W*(?=.*\b(?:as\s+well|too|auch|mit|tambi[eé]n)(?:\W+(?:please|bitte|por\s+favor))?\W*$))"
-    r"|^\W*(?:(?:and|und|y)\b\W*)?(?=(?:\w+\W+){1,3}(?:also|auch|tambi[eé]n)\b)",
+    r"|^\W*(?:(?:and|und|y)\b\W*)?(?=(?:\w+\W+){1,3}(?:also|auch|tambi[eé]n)\b)"
+    r"|^\W*(?:please\s+|bitte\s+|por\s+favor\s+)?(?:(?:add|include|throw\s+in|a[ñn]ade|agrega|incluye)\s+|(?:füge?|nimm)\s+(?=.*\b(?:hinzu|dazu|mit)\W*$))",
     re.IGNORECASE | re.DOTALL,
 )
 AND_THIS = re.compile(r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale)\b\W*)?(?:and|n|und|y)\b\W*(?=\w)", re.IGNORECASE)
 """ "And notes.txt": more of it, where files are all that follows."""
 ADDED = re.compile(
-    r"(?:\W+(?:as\s+well|too|also|auch(?:\s+noch)?|mit|tambi[eé]n|please|bitte|por\s+favor))+\W*$", re.IGNORECASE
+    r"(?:\W+(?:as\s+well|too|also|hinzu|dazu|to\s+it|to\s+(?:that|them)|auch(?:\s+noch)?|mit|tambi[eé]n|please|bitte|por\s+favor))+\W*$",
+    re.IGNORECASE,
 )
 AND: Mapping[Language, str] = {"en": "and", "de": "und", "es": "y"}
 
@@ -328,16 +359,61 @@ def _chooses(item: Item, ground: Ground) -> bool:
 
 def chosen_instead(text: str, reply: str, ground: Ground, now: datetime) -> str | None:
     """The request with the files that a reply names in place of those that nobody understood."""
-    told = [item for clause in read(reply, ground.spoken, now=now).clauses for item in clause.items]
+    alone = read(reply, ground.spoken, now=now)
+    told = [item for clause in alone.clauses for item in clause.items]
     before = read(text, ground.spoken, now=now)
     clause = _last(before)
+    if clause is not None and (cleared := _cleared(before.language, clause, alone, ground)) is not None:
+        return cleared
     span = _things(clause, ground) if clause is not None else None
     if span is None or WITHIN.search(text[slice(*span)]):
         return None
+    things = [item for item in told if isinstance(item, Named) or not item.filler]
+    if all(isinstance(item, Named) and file_like(item) for item in things):
+        return _put(text, _vaguely(clause, span[0]), span[1], said=reply.strip(" .!"))
     whole = _instead(before, told, ground, text=reply)
     return whole if isinstance(whole, str) else None
 
 
+def left_of(before: Reading, text: str, of: Sequence[str], ground: Ground, *, asked: bool = False) -> str | None:
+    """The request for some `of` its files by name, where it has one deed, and they are what that is about. Of copies
+    those are named that stay: each is known by being compared with the others.
+    """
+    files = among.left(text, of, asked=asked)
+    if files is None:
+        return None
+    acting = [clause for clause in before.clauses if clause.mood is Mood.DO and clause.acts]
+    span = _things(acting[0], ground) if len(acting) == 1 else None
+    if span is None or len(before.clauses) > 1 or len(files) > mentioned.MOST or any('"' in path for path in files):
+        return None
+    if acting[0].says("duplicate"):
+        stay = mentioned.quoted([path for path in of if path not in files])
+        return f"{before.text.rstrip(' .!?')}, {corrections.BUT_NOT[before.language].format(what=stay)}"
+    return _put(before.text, _vaguely(acting[0], span[0]), span[1], said=mentioned.quoted(files))
+
+
+def _vaguely(clause: Clause | None, start: int) -> int:
+    """Where "the old …" begins: files by their names are no old ones of something."""
+    before = [item for item in clause.items if item.end <= start] if clause is not None else []
+    while before and isinstance(before[-1], Word) and ({*before[-1].concepts} <= {"age", "size", "all"}):
+        start = before.pop().start
+    return start
+
+
+def _cleared(language: Language, clause: Clause, alone: Reading, ground: Ground) -> str | None:
+    """ "Tidy up in Docs", and what shall go: "the duplicates and the temp files"."""
+    parts = [group for one in alone.clauses for group in one.groups(one.items)]
+    worthless = all(any(isinstance(item, Word) and CLEARED & {*item.concepts} for item in part) for part in parts)
+    vague = clause.says("clean") or (clause.says("junk") and clause.says("remove"))
+    if not vague or not parts or not worthless or any(one.acts or one.mood is not Mood.DO for one in alone.clauses):
+        return None
+    where = [item.text for item in clause.items if _is_folder(item, ground)]
+    inside = f" {corrections.WITHIN[language].format(what=mentioned.quoted(where))}" if where else ""
+    return CLEARS[language].format(what=f"{alone.text.strip(' .!?')}{inside}")
+
+
+CLEARED = frozenset((*JUNK, "duplicate"))
+CLEARS: Mapping[Language, str] = {"en": "delete {what}", "de": "lösche {what}", "es": "borra {what}"}
 WITHIN = re.compile(r"\b(?:in|im|ins|into|inside|en|dentro)\b", re.IGNORECASE)
 """Where something is, or goes: what takes the place of such words might lose an end."""
 
@@ -352,17 +428,24 @@ def nearest_instead(reading: Reading, ground: Ground) -> str | None:
     where = [ground.has(place.said.strip("/")) for place in places(clause, ground) if not place.target]
     if len(WITHIN.findall(said)) > sum(name in ground.folders for name in where):
         return None
-    among = [path for path in ground.paths or () if not clause.says("unpack") or is_archive(path)]
+    there = [path for path in ground.paths or () if not clause.says("unpack") or is_archive(path)]
     for folder in where:
-        among = [path for path in among if path.startswith(f"{folder}/")]
+        there = [path for path in there if path.startswith(f"{folder}/")]
     telling = (word for word in words(said) if not word.filler and {*word.concepts} <= {*KINDS, "foreign"})
-    sought = [term for word in telling for term in terms(word.text) if word.text not in where]
-    found = nearest(sought, among)
-    if not found or len(found) > FEW:
+    told = [word for word in telling if word.text not in where]
+    found = nearest([term for word in told for term in terms(word.text)], there)
+    own = [term for word in told if not KINDS_SAID & {*word.concepts} for term in terms(word.text)]
+    if not found or len(found) > FEW or not all(_has_one(path, own) for path in found):
         return None
     return _put(reading.text, *span, said=" ".join(f'"{path}"' for path in found))
 
 
+def _has_one(path: str, sought: Sequence[str]) -> bool:
+    """Is one of the words in the name? "The pictures of the house" names none, where a folder is called Pictures."""
+    return any(alike(term, dict.fromkeys(terms(path))) for term in sought)
+
+
+KINDS_SAID = frozenset(KINDS)
 FEW = 5
 """So many files may be guessed from words of their names."""
 
@@ -388,14 +471,15 @@ def _instead(before: Reading, items: Sequence[Item], ground: Ground, *, text: st
     return _put(before.text, *span, said=said)
 
 
-def _with_antecedent(reading: Reading, before: Reading, ground: Ground, *, undone: bool) -> str | Lost:
+def _with_antecedent(reading: Reading, before: Reading, ground: Ground, *, last: Exchange) -> str | Lost:
     """ "Them" is what the earlier request chose, wherever it has gone since; what was `undone` is where it was."""
     text = reading.text
     first = next((clause for clause in reading.clauses if clause.mood is Mood.DO and clause.acts), None)
     pronoun = _pronoun(first, text, ground) if first else None
     if first is None or pronoun is None:
         return text
-    thing = _thing(before, ground, place=_comes_after_into(first, pronoun), undone=undone)
+    place, archive = _comes_after_into(first, pronoun), made.packed(last, before, ground, [pronoun])
+    thing = f'"{archive}"' if archive else _thing(before, ground, place=place, undone=last.reason not in DONE)
     return Lost(text) if thing is None else _put(text, pronoun.start, pronoun.end, said=thing)
 
 

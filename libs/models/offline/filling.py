@@ -67,7 +67,7 @@ def fill(tool: ToolDefinition, clause: Clause, scene: Scene) -> Filled:
     missing = tuple(param for param in tool.required if param not in args and param not in awaited)
     if lacks_an_end(tool, args, clause, scene):
         missing = (*missing, "target")
-    if "base" in tool.roles.values() and not styling.style(clause, scene.text):
+    if "base" in tool.roles.values() and not styling.style(clause, scene.said):
         missing = (*missing, "rule")
     return Filled(args, missing, bool(awaited))
 
@@ -93,7 +93,7 @@ def _within_path(tool: ToolDefinition, args: Mapping[str, Any]) -> dict[str, Any
 
 def _styled(tool: ToolDefinition, clause: Clause, scene: Scene) -> dict[str, Any]:
     """The rule of a rename of many, where the tool takes one."""
-    rule = styling.style(clause, scene.text).args if "base" in tool.roles.values() else {}
+    rule = styling.style(clause, scene.said).args if "base" in tool.roles.values() else {}
     return {param: rule[role] for param, role in tool.roles.items() if role in rule}
 
 
@@ -101,7 +101,7 @@ def choosing(tool: ToolDefinition, clause: Clause, scene: Scene) -> Clause:
     """The part of a clause that chooses files for this tool: without a new archive's name, or a rule to rename by."""
     roles = {*tool.roles.values()}
     if "base" in roles:
-        return styling.choice(clause, scene.text)
+        return styling.choice(clause, scene.said)
     if "copy_name" in roles:
         return _without(clause, said_names(clause, scene))
     if "archive" not in roles:
@@ -153,15 +153,24 @@ def folders(clause: Clause, scene: Scene) -> tuple[str, ...]:
     inside += glob_folders(clause)
     if not made and not clause.says("find", "content"):
         taken = {place.item for place in said}
-        free = [name for name in clause.names if name not in taken]
+        free = [name for name in clause.names if name not in taken and name.kind is not Name.GLOB]
         objects = [name.text for name in free if scene.ground.below(name.text) or not file_like(name)]
         known = [said for said in objects if scene.ground.has(said.partition("/")[0])]
         inside += known if clause.says("rename") else objects  # what is not there is what it shall be called
-    moves = clause.says("move", "copy") and not any(place.target for place in said)
+    into = clause.says("move", "copy") or _sorts_into_it(clause, scene)
+    moves = into and not any(place.target for place in said)
     there = from_there(clause.items) or (moves and any(word.folded in THERE for word in clause.words))
+    there = there or (clause.says("organize") and points_back(the_things(clause.items)))
     if not inside and scene.created is not None and there:
         return (_before_they_move(clause, scene, scene.created),) if moves else (scene.created,)
     return tuple(dict.fromkeys(scene.ground.path(name) for name in inside)) or (scene.folder,)
+
+
+def _sorts_into_it(clause: Clause, scene: Scene) -> bool:
+    """ "Make a folder Shots and sort the photos into it": there is where they go, unless it is they that are there."""
+    chosen = select(clause, scene.ground, scene.categories)
+    there = from_there(clause.items) or any(word.folded in THERE for word in clause.words) or clause.says("here")
+    return clause.says("organize") and scene.created is not None and bool(chosen) and there
 
 
 def _before_they_move(clause: Clause, scene: Scene, created: str) -> str:
@@ -195,9 +204,13 @@ def filters(clause: Clause, scene: Scene) -> dict[str, Any]:
 
 
 def _order(clause: Clause, scene: Scene) -> Any:
-    """ "List the files by date": the newest first, which chooses none of them."""
+    """ "List the files by date": the newest first, which chooses none of them.
+    Who asks how large they are is told so.
+    """
     if (order := filters(clause, scene).get("order")) is not None:
         return order
+    if clause.says("size") and not clause.says(*quantities.DEEDS, "duplicate"):
+        return "largest"
     said = {concept for word in quantities.told_by(clause) for concept in word.concepts}
     looks = clause.says("list", "find") and not clause.says("organize", "duplicate", "remove", "move", "copy", "pack")
     return next((order for concept, order in LISTED_BY.items() if looks and concept in said), None)
@@ -321,11 +334,9 @@ def _beside_the_archive(said: str, clause: Clause, scene: Scene) -> str | None:
 
 
 def _sorted_into(clause: Clause, scene: Scene) -> str | None:
-    return (
-        _target(clause, scene)
-        if any(place.target for place in places(clause, scene.ground))
-        else _folder(clause, scene)
-    )
+    if any(place.target for place in places(clause, scene.ground)):
+        return _target(clause, scene)
+    return scene.created if _sorts_into_it(clause, scene) else _folder(clause, scene)
 
 
 def _grouping(clause: Clause, scene: Scene) -> str | None:
@@ -363,16 +374,16 @@ def _listed(clause: Clause, scene: Scene) -> list[str] | None:
     made = _archive_item(clause)
     packs = made is not None or into_archive(clause)
     styled = not packs and clause.says("rename", "swap", "prefix", "suffix", "name", "number")
-    used = {*styling.style(clause, scene.text).used} if styled else set()
+    used = {*styling.style(clause, scene.said).used} if styled else set()
     archives = [item for item in clause.items if item is made or (packs and _an_archive(item))]
     chosen = _without(clause, (*used, *archives))
     told = _names(chosen, scene)
-    numbers = styled and "base" in styling.style(clause, scene.text).args
+    numbers = styled and "base" in styling.style(clause, scene.said).args
     swaps = (
         styled
         and clause.says("name")
         and not clause.says("folder")
-        and "find_text" in styling.style(clause, scene.text).args
+        and "find_text" in styling.style(clause, scene.said).args
     )
     if (numbers or swaps) and len(told) == 1 and scene.ground.below(told[0]):
         return None  # "number the figures", where a folder is called so
@@ -421,7 +432,7 @@ def _recursive(clause: Clause, scene: Scene) -> bool | None:
     said = [word for word in clause.words if "recursive" in word.concepts]
     if clause.says("organize"):  # "group them in subfolders" says where to, not where from
         said = [word for word in said if word.folded.startswith(("recurs", "rekurs", "all", "every", "todas"))]
-    there = scene.created is not None and from_there(clause.items)
+    there = scene.created is not None and from_there(clause.items) and not _sorts_into_it(clause, scene)
     anywhere = any(name.kind is Name.GLOB and "**" in name.text for name in clause.names)
     return True if said or there or anywhere or _looked_for(clause, scene) else None
 
@@ -430,18 +441,21 @@ def _looked_for(clause: Clause, scene: Scene) -> bool:
     """Looking for some, or counting them, goes through all folders where none is named; a change stays in one, but for
     what is worth nothing wherever it lies.
     """
-    if scene.node_kind == "directory" or folders(clause, scene) != (".",):
+    if scene.node_kind == "directory":
         return False
     if scene.feeds:
-        return clause.says("remove") and _worthless(clause)
+        return clause.says("remove") and _worthless(clause, scene)
+    if folders(clause, scene) != (".",):
+        return False
     return bool(patterns(clause, scene) or filters(clause, scene)) and not clause.says("organize", "folder")
 
 
-def _worthless(clause: Clause) -> bool:
+def _worthless(clause: Clause, scene: Scene) -> bool:
     """Empty and temporary files, as a sort, and neither single ones nor those of this very folder."""
     sort = clause.says(*JUNK) if not clause.says("empty") else quantities.emptiness(clause)
-    here = clause.says("folder") or any(word.folded in HERE for word in clause.words)
-    return bool(sort) and not here and all(name.kind is Name.GLOB for name in clause.names)
+    where = {place.item for place in places(clause, scene.ground)}
+    here = (clause.says("folder") and not where) or any(word.folded in HERE for word in clause.words)
+    return bool(sort) and not here and all(name.kind is Name.GLOB for name in clause.names if name not in where)
 
 
 def _keep(clause: Clause, scene: Scene) -> str | None:
@@ -564,7 +578,7 @@ def _new_name(clause: Clause, scene: Scene) -> str | None:
     )
     rest = _trimmed(list(takewhile(_goes_on, clause.items[at + 1 :] if at is not None else ())))
     vague = bool(rest) and isinstance(rest[0], Word) and rest[0].folded in styling.INDEFINITE
-    return None if vague else _span(scene.text, rest)
+    return None if vague else _span(scene.said, rest)
 
 
 def _just_where(clause: Clause, name: Named, scene: Scene) -> bool:
@@ -608,7 +622,7 @@ def _after_to(clause: Clause, scene: Scene) -> str | None:
     at = next((item for item in clause.items if isinstance(item, Word) and item.folded in INTO | {"as", "in"}), None)
     if at is None:
         return None
-    return scene.text[at.end : _before_particle(clause)].strip(" .,;:!?\"'“”„«»`") or None
+    return scene.said[at.end : _before_particle(clause)].strip(" .,;:!?\"'“”„«»`") or None
 
 
 def _before_particle(clause: Clause) -> int:
@@ -649,7 +663,7 @@ def _said_name(clause: Clause, scene: Scene) -> str | None:
     )
     after = clause.items[at + 1 :]
     name = [item for item in after if item not in around and not _grammar(item)]
-    return None if _parted(after, name) else _span(scene.text, name)
+    return None if _parted(after, name) else _span(scene.said, name)
 
 
 def _parted(items: Sequence[Item], name: Sequence[Item]) -> bool:
@@ -729,7 +743,12 @@ def _sought(name: Named, scene: Scene) -> tuple[str, ...]:
 def _grammar(item: Item) -> bool:
     if isinstance(item, Named):
         return False
-    return item.filler or not {*item.concepts}.isdisjoint(("here", "file", "folder", "all", "name", "recursive"))
+    plain = item.filler or item.folded in TOLD_OF
+    return plain or not {*item.concepts}.isdisjoint(("here", "file", "folder", "all", "name", "recursive"))
+
+
+TOLD_OF = listed("geschrieben notiert erwahnt erwaehnt puse puso escribi escribio palabra wort word")
+"""Of what is looked for it is told by these, and they are not looked for themselves."""
 
 
 def _span(text: str, items: list[Item]) -> str | None:

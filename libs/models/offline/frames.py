@@ -33,8 +33,8 @@ SPELT = (
     r"|champ|doll)\s+and\b",
     r"\b(?:would|do|wouldn['’]t)\s+you\s+(?:please\s+)?mind\b",
     r"\b(?:only\s+)?if\s+(?:it|that)(?:['’]s|\s+is|\s+isn['’]t|\s+wouldn['’]t\s+be|\s+doesn['’]t|\s+does\s+not"
-    r"|\s+would\s+not\s+be|\s+is\s+not)(?:\s+(?:not|too|much|any|a|no|of|big|asking|ok|okay|fine|all|right|alright"
-    r"|possible|trouble|bother|hassle|problem|you|with|to|ask|cause|imposition|inconvenience)\b)+",
+    r"|\s+would\s+not\s+be|\s+is\s+not)(?:\s+(?:not|too|any|a|no|of|big|asking|all|cause|to))*\s+(?:much|ok|okay|fine|right|alright"
+    r"|possible|trouble|bother|hassle|problem|ask|imposition|inconvenience)\b(?:\s+(?:asking|to|ask|of|for|with|you|trouble|bother)\b)*",
     r"\bif\s+you\s+(?:do\s?n['’]t|would\s?n['’]t|do\s+not|would\s+not)\s+mind\b",
     rf"\bif\s+you\s+(?:get|have|find|could\s+spare)\s+(?:a|some|the)\s+(?:chance|minute|moment|second|time){_END}",
     rf"\b(?:if\s+(?:at\s+all\s+)?possible|as\s+soon\s+as\s+(?:you\s+can|possible)|at\s+your\s+(?:earliest\s+)?"
@@ -84,8 +84,8 @@ SPELT = (
     r"(?:dass|wenn|ob)\s+(?:du|sie|ihr)(?:\s+(?:mir|uns|bitte|mal))*\b",
     r"\b(?:würde?|macht)\s+es\s+(?:dir|ihnen|euch)\s+(?:et)?was\s+ausmachen\b",
     r"\bes\s+wär\w*\s+(?:\w+\s+)?\w+\s*,\s*(?:wenn|dass)\s+(?:du|sie|ihr)(?:\s+(?:mir|uns|bitte|mal))*\b",
-    r"\b(?:wenn|falls|sofern)\s+es\s+(?:(?:dir|ihnen|euch|nicht|nichts|keine|zu|viel|große|mühe|umstände|verlangt"
-    r"|geht|möglich|recht|ausmacht|macht|bereitet|ist)\b\s*)+",
+    r"\b(?:wenn|falls|sofern)\s+es\s+(?:(?:dir|ihnen|euch|nicht|nichts|keine|zu|viel|große)\s+)*(?:viel|mühe|umstände|verlangt"
+    r"|geht|möglich|recht|ausmacht|macht|bereitet)\b(?:\s+(?:verlangt|macht|bereitet|ist|wäre)\b)*",
     r"\btu(?:n\s+sie)?\s+mir\s+(?:bitte\s+|mal\s+)*(?:den|einen)\s+gefallen(?:\s+und\b)?",
     rf"\bdu\s+(?:\w+\s+){{0,2}}?{_TROTTEL}(?!\w)|(?<=[,!.])\s*{_TROTTEL}{_END}",
     rf"\b(?:das|die|den|der|sie)?\s*(?:brauch\w*|benutz\w*|guck\w*|les\w*|hör\w*|seh\w*|schau\w*"
@@ -98,8 +98,8 @@ SPELT = (
     r"(?:\s+(?:de|como\s+para))?(?!\w)",
     r"\b(?:tendr[ií]as?|ten|tenga|si\s+tienes)\s+la\s+(?:bondad|amabilidad|gentileza)\s+de\b",
     r"\b(?:te|le|os)\s+(?:importar[ií]a|molestar[ií]a|importa)(?:\s+mucho)?(?!\w)",
-    r"\bsi\s+no\s+(?:(?:te|le)\s+)?(?:es|fuera|supone|importa|molesta|causa)(?:\s+(?:mucha|mucho|demasiad[ao]|ninguna"
-    r"|una|molestia|pedir|problema|trabajo))*(?!\w)",
+    r"\bsi\s+no\s+(?:(?:te|le)\s+)?(?:importa|molesta|(?:es|fuera|supone|causa)(?:\s+(?:mucha|mucho|demasiad[ao]|ninguna|una))*"
+    r"\s+(?:molestia|pedir|problema|trabajo|mucho))(?:\s+mucho)?(?!\w)",
     rf"\b(?:si|cuando)\s+(?:puedes|pudieras|puedas|es\s+posible|tienes\s+(?:tiempo|un\s+\w+)){_END}",
     r"\b(?:(?:me|nos)\s+gustar[ií]a|quisiera|quiero|querr[ií]a|necesito|(?:te\s+|le\s+)?agradecer[ií]a|(?:estar[ií]a"
     r"|ser[ií]a)\s+(?:muy\s+)?\w+)\s+(?:que|si)(?:\s+(?:me|nos|pudieras?|podr[ií]as?|puedas?))*(?!\w)",

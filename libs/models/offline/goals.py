@@ -10,6 +10,7 @@ from typing import cast
 
 from libs.models.offline.archives import archive_noun, into_archive, is_archive
 from libs.models.offline.clauses import ACTIONS, JUNK, KINDS, Clause, Item, Mood, Name, Named, Reading
+from libs.models.offline.conditions import told_if
 from libs.models.offline.coordination import apart
 from libs.models.offline.ground import Ground
 from libs.models.offline.grouping import grouped
@@ -112,7 +113,7 @@ async def intent(
 
 
 def _plainly(clause: Clause, ground: Ground) -> Clause:
-    for told in (_packing, told_everywhere, told_one_by_one, told_by_its_form, told_by_names):
+    for told in (_packing, told_if, told_everywhere, told_one_by_one, told_by_its_form, told_by_names):
         clause = told(clause, ground)
     return weighed(_cleared(_opened(_sought(clause), ground)))
 
@@ -226,12 +227,12 @@ def wanted(reading: Reading) -> list[Clause]:
 
 
 def _where_told(clause: Clause, told: Clause) -> bool:
-    """ "Some are there twice in Bills. Throw the copies away": those that were told of, where they are."""
+    """ "Some photos are there twice in Bills. Throw the copies away": those that were told of, where they are."""
     if clause.says("rename") and all(name.kind is Name.QUOTE for name in clause.names):
         one = [name.kind for name in told.names] == [Name.PATH] and not told.says(*KINDS)
         return one and not clause.says("file", "folder", *KINDS)  # "I misspelt a.txt, please rename to b"
     both = clause.says("duplicate") and told.says("duplicate")
-    return both and bool(told.names) and not clause.names and not clause.says(*KINDS)
+    return both and bool(told.names or told.says(*KINDS)) and not clause.names and not clause.says(*KINDS)
 
 
 def keeps_some(clause: Clause) -> bool:
@@ -254,7 +255,7 @@ def _ask(asked: list[Clause], clause: Clause) -> None:
         asked[-1] = replace(before, items=(*before.items, *verb))
     elif before is not None and (sorts := grouped(clause, before)) is not None:
         asked[-1] = sorts
-    elif before is not None and _grabs(before) and _points_back(clause):
+    elif before is not None and _leads_up(clause, before):
         asked[-1] = replace(_with_object(clause, before), joined=before.joined)
     elif before is not None and (_bare_look(before) or _rule_of(before, clause) or _says_which_stay(before, clause)):
         asked[-1] = replace(before.joins(clause), joined=before.joined)
@@ -264,6 +265,11 @@ def _ask(asked: list[Clause], clause: Clause) -> None:
         asked.append(_with_object(clause, before))
     else:
         asked.append(clause)
+
+
+def _leads_up(clause: Clause, before: Clause) -> bool:
+    """ "Take the PDFs and move them", "there are some photos twice: remove the copies": the first does nothing."""
+    return (_grabs(before) and _points_back(clause)) or (not before.says("remove") and _where_told(clause, before))
 
 
 def _with_the_archive(clause: Clause, before: Clause) -> Clause:
@@ -437,7 +443,9 @@ def _with_object(clause: Clause, before: Clause) -> Clause:
         thing = [item for item in thing if isinstance(item, Named) or kinds & {*item.concepts}]
     if before.says("move", "copy"):  # where it is now is another place than where it was, or there are two of it
         return clause
-    return replace(clause, items=(*thing, *clause.items), links=clause.links | before.links)
+    # Copies are those of what was told of, and no entry of a list beside it.
+    links = before.links if clause.says("duplicate") else clause.links | before.links
+    return replace(clause, items=(*thing, *clause.items), links=links)
 
 
 def _forbidden(reading: Reading) -> frozenset[Effect]:

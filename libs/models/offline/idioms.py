@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from libs.models.offline import copying, keeping
+from libs.models.offline import copying, keeping, renaming
 from libs.models.offline.archives import UNPACKS
 from libs.models.offline.paths import QUOTED
 from libs.models.offline.titles import SERIES
@@ -84,6 +84,27 @@ PURPOSES: tuple[Rule, ...] = (
         r"^\s*(?:[^\W\d_]+\s+){1,4}?(?:(?:me|nos)\s+(?:ha\s+pedido|pide|pidi[oó])|quiere|necesita)\s+(?=(?:tod[oa]s|l[oa]s|el|la)\s[^.!?\n]*,\s*(?:así\s+que\s+)?(?:por\s+favor\W+)?\w+l[oa]s?\s)",
         " ",
     ),
+    # Who wants it in one piece: "my accountant wants the invoices in one zip".
+    *(
+        _rule(rf"^\s*{who}\s+(?=[^.!?\n]{{3,80}}\s{into}\b)", f"{wish} ")
+        for who, into, wish in (
+            (
+                r"(?:my|our|the)\s+\w+\s+(?:wants|needs|(?:has\s+)?asked\s+(?:me\s+|us\s+)?for|would\s+like)",
+                r"(?:in|as|into)\s+(?:a|one)\s+(?:single\s+)?(?:zip|archive)",
+                "I need",
+            ),
+            (
+                r"(?:mein|unser|der|die)e?\s+\w+\s+(?:will|braucht|möchte)",
+                r"(?:in\s+einem|als|in\s+einer)\s+(?:Zip|Archiv)",
+                "ich will",
+            ),
+            (
+                r"(?:mi|nuestr[oa]|el|la)\s+\w+\s+(?:quiere|necesita|(?:me|nos)\s+(?:ha\s+pedido|pide|pidi[oó]))",
+                r"(?:en|como)\s+(?:un\s+)?(?:solo\s+)?zip",
+                "quiero",
+            ),
+        )
+    ),
     _rule(r"^\s*para\s+(?:la|el|mi|los|las)\s+\w+\s*,?\s+(?=(?:necesito|quiero|quisiera|querría)\b)", " "),
 )
 """What it is for, or who asked, says nothing of the files."""
@@ -131,7 +152,49 @@ def _in_place(found: re.Match[str], head: str, at: int, *, name: str) -> str:
     return f"{head:<{at}}{name}" if len(head) < at else found.group()
 
 
+def _in_that_place(found: re.Match[str]) -> str:
+    """ "Open Downloads and delete the temp files in there": the place stays where it is named."""
+    start = found.start()
+    head = f"{'in':<{found.start('where') - start}}{found['where']}"
+    return f"{head:<{found.start('rest') - start}}{found['rest']}"
+
+
+_DEEDS = (
+    r"(?:delete|remove|clean|clear|get\s+rid|throw|bin|erase|tidy|sort|organi[sz]e|zip|rename|find|list|show|count|bring\s+order"
+    r"|lösch\w*|entfern\w*|räum\w*|sortier\w*|zipp?e?|benenn\w*|such\w*|zeig\w*|wirf|werfen|schmei(?:ß|ss)\w*"
+    r"|borr[ae]|elimin[ae]|quit[ae]|limpi[ae]|orden[ae]|comprim[ae]|renombr[ae]|busca|busque|tir[ae])"
+)
+_THAT_PLACE = (
+    r"(?:(?:the|my|den|dem|meinen|la|mi)\s+)?(?:(?:folder|directory|Ordner|carpeta)\s+)?"
+    r"(?P<where>[^\s,;.!?]+)(?:\s+folder)?"
+)
+
 RULES: tuple[Rule, ...] = (
+    # Where to go first.
+    _rule(
+        r"\b(?:(?:open(?:\s+up)?|go\s+(?:in)?to|look\s+(?:in(?:to|side)?|at)|have\s+a\s+look\s+(?:in(?:to|side)?|at)|check|visit)"
+        r"|(?:geh\w*|schau\w*|guck\w*|sieh|wechs\w+)(?:\s+(?:Sie|mal|bitte|doch))*\s+(?:in|nach|ins)|(?:öffne|mach)\s+(?:mal\s+|bitte\s+)?"
+        rf"|(?:entra|ve|m[ií]ra|entre|vaya|vete)\s+(?:en|a)|abr[ae])\s+{_THAT_PLACE}\s*(?:,|,?\s+(?:and|und|y))(?:\s+(?:then|dann|luego))?\s+"
+        rf"(?P<rest>{_DEEDS}\b(?:(?!\s(?:it|into)\b)[^.;!?\n]|\.(?=\w))*)",
+        _in_that_place,
+    ),
+    # What it depends on.
+    _rule(r"\bin\s+case(?!\s+of\b)\b", "if"),
+    _rule(r"\s*,?\s+(?:es\s+sei\s+denn\s*,?|(?:a\s+menos|salvo|a\s+no\s+ser)\s+que)(?=\s)", " unless"),
+    _rule(r"\b(?:except|excepto|salvo)\s+(?:if|si)\b|\bau(?:ß|ss)er\s*,?\s+(?:wenn|falls)\b", "unless"),
+    _rule(
+        r"\b(?:check|verify|test)\s+(?:if|whether)(?=\s(?:[^.!?\n]|\.(?=\w))*\s(?:and|then)\s)"
+        r"|\b(?:prüfe?n?|schau\w*|sieh|guck\w*)(?:\s+(?:Sie|bitte|mal|nach|doch))*\s*,?\s+ob(?=\s(?:[^.!?\n]|\.(?=\w))*\s(?:und|dann)\s)"
+        r"|\b(?:mira|comprueba|revisa|verifica|mire|compruebe)\s+si(?=\s(?:[^.!?\n]|\.(?=\w))*\sy\s)",
+        "if",
+    ),
+    _rule(
+        r"(?P<and>\s(?:and|und|y))\s*,?\s+(?:if\s+so|(?:wenn|falls)\s+(?:ja|das\s+so\s+ist)|(?:si\s+es\s+as[ií]|en\s+ese\s+caso))\b,?"
+        r"|(?:,?\s+(?:if\s+so|(?:wenn|falls)\s+ja|si\s+es\s+as[ií])(?=\s*(?:[.!?]|$)))",
+        lambda found: found["and"] or " ",
+    ),
+    # "Make the folder then!"
+    _rule(r"(?<=\w)\s*,?\s+(?:then|dann|entonces|pues)(?=(?:\s+an)?\s*[.!]*\s*$)", " "),
     # Where the subfolders are.
     _rule(
         r"\b(?:down|deeper|further\s+down|unten|abajo)\s+(?=(?:in|en)\s+(?:all\s+|my\s+|the\s+|den\s+|allen\s+|las\s+)?(?:sub|unter))",
@@ -584,6 +647,12 @@ RULES: tuple[Rule, ...] = (
         r"entpacke \g<what>",
     ),
     _rule(r"\bsaca\s+(?P<what>[^,.;!?]{2,60}?)\s+del\s+(?:zip|archivo\s+comprimido)\b", r"descomprime \g<what>"),
+    # What takes room is not taken away.
+    _rule(
+        r"\b(?P<room>(?:platz|speicher\w*)\b[^.,;!?]*?)\b(?:nimmt|nehmen)\b(?P<what>[^.,;!?]*?)\s+(?:weg|ein)\b",
+        r"\g<room>belegt\g<what>",
+    ),
+    _rule(r"\b(?:nimmt|nehmen)\b(?P<what>[^.,;!?]*?\b(?:platz|speicher\w*))\s+(?:weg|ein)\b", r"belegt\g<what>"),
     # A box is a folder, and what may go there is not to go.
     _rule(r"\b(?:box|bucket|pile|drawer|crate)(?=\s+(?:called|named|labelled)\b)", "folder"),
     _rule(
@@ -629,7 +698,7 @@ RULES: tuple[Rule, ...] = (
 def plainly(text: str, known: Sequence[str]) -> str:
     """The text with these said plainly, in its old length."""
     copies = copying.RULES if copying.SPOKEN.search(text) else ()
-    for pattern, said in (*PURPOSES, *keeping.RULES, *copies, *RULES):
+    for pattern, said in (*PURPOSES, *keeping.RULES, *copies, *renaming.rules(known), *RULES):
         text = _compiled(pattern).sub(lambda found, said=said: _put(found, said(found), known), text)  # type: ignore[misc]
     return text
 

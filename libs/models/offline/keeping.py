@@ -16,7 +16,7 @@ Rule = tuple[str, Callable[[re.Match[str]], str]]
 
 SPEAKS = re.compile(
     r"dup|dopp|dubl|doubl|repetid|dedup|identi|twice|zweimal|mehrfach|\bsame\b|mism[oa]s?\b|gleiche|\bcop(?:y|ies)\b|copias?\b"
-    r"|kopien?\b|extra\s+ones",
+    r"|kopien?\b|extra\s+ones|\balike\b|igual(?:es)?\b|\bgleich\b|selben\b|one\b.*\beach\b|\beins?\b|\bcada\b",
     re.IGNORECASE,
 )
 """Only beside one of these is anything here read so."""
@@ -32,10 +32,30 @@ _MARK = (
 )
 _LIKE = r"(?:\s*,?\s*(?:like|such\s+as|e\.g\.|wie|como)\s+[^.;,!?]+)?"
 _NAMED = "wellnamed"
+_ONE_OF_EACH = (
+    r"(?:(?:and|but|so|please|just|only|we|I|want|need|to|und|aber|bitte|nur|y|pero|s[oó]lo|por\s+favor)\s+)*"
+    r"(?:(?:keep|leave|save)(?:ing)?\s+(?:me\s+|just\s+|only\s+)*(?:a\s+single|one|1)(?:\s+single)?"
+    r"(?:\s+(?:cop(?:y|ies)|version|file))?\s+(?:of|from)\s+(?:each|every)"
+    r"|(?:behalt\w*|lass\w*)(?:\s+Sie)?\s+(?:(?:bitte|davon|dabei|immer|jeweils|je|nur)\s+)*(?:von\s+jede[mr]\s+)?(?:nur\s+)?(?:je(?:weils)?\s+)?"
+    r"(?:eins|eines|eine[ns]?|ein\s+exemplar)(?:\s+(?:davon|von\s+jede[mr]|übrig|da|behalten))*"
+    r"|(?:von\s+jede[mr]\s+)?nur\s+(?:je(?:weils)?\s+)?(?:eins|eines|eine[ns]?)(?:\s+davon)?\s+behalten"
+    r"|(?:qu[eé]date|d[eé]ja(?:me)?|conserva|guarda)\s+(?:con\s+)?(?:s[oó]lo\s+)?(?:con\s+)?(?:una?|uno)(?:\s+sol[oa])?(?:\s+copia)?\s+de\s+cada)"
+)
+_THING = (
+    r"(?:pictures?|photos?|pics?|images?|files?|documents?|docs|pdfs?|songs?|videos?|films?|tracks?|scans?"
+    r"|bild(?:er(?:n)?)?|fotos?|datei(?:en)?|dokumenten?|lieder[n]?|filmen?|im[aá]gen(?:es)?|archivos?|documentos?|canciones|v[ií]deos?)"
+)
 _OTHERS = (
     r"(?:all\s+)?(?:the\s+)?(?:others?|rest|surplus|extras?|extra\s+ones|spare\s+ones|remaining\s+ones|alle\s+anderen"
     r"|die\s+(?:anderen|übrigen)|den\s+rest|(?:todos\s+)?(?:l[oa]s\s+)?(?:demás|otr[oa]s)|el\s+resto)"
 )
+
+
+def _many(kind: str) -> str:
+    """ "Just one of each photo" is said of all photos."""
+    return {"bild": "bilder", "datei": "dateien"}.get(kind.casefold()) or (
+        kind if kind.endswith(("s", "n", "r")) else f"{kind}s"
+    )
 
 
 def _to(plain: str) -> Callable[[re.Match[str]], str]:
@@ -43,6 +63,40 @@ def _to(plain: str) -> Callable[[re.Match[str]], str]:
 
 
 RULES: tuple[Rule, ...] = (
+    # "The ones that are the same picture".
+    (
+        rf"\b(?:(?:some|many|several|all|any|a\s+few)\s+of\s+)?(?P<the>(?:the|these|those|my|our)\s+)?"
+        rf"(?:ones|(?P<kind>{_THING}|\w+(?=\s+(?:that|which)\b)))\s+(?:(?:that|which)\s+)?(?:are|look)\s+"
+        rf"(?:(?:all|exactly|really|basically|just|actually|completely)\s+)*(?:the\s+(?:very\s+)?same|identical|alike)"
+        rf"(?:\s+(?P<same>{_THING}))?(?!\s+(?:as|size|name|date)\b|\w)",
+        lambda found: f"{found['the'] or ''}{_many(found['kind'] or found['same'] or 'files')} dupes",
+    ),
+    (
+        rf"\b(?P<kind>{_THING})\s*,?\s+(?:die|welche)\s+(?:(?:genau|völlig|exakt|alle|ganz)\s+)*(?:gleich|identisch)\s+(?:sind|aussehen)\b,?",
+        _to(r"\g<kind> dupes"),
+    ),
+    (
+        rf"\b(?P<deed>delete|remove|erase|bin|trash)\s+(?:all\s+)?(?:the\s+)?same\s+(?P<kind>{_THING})(?=\s*(?:[,.;:!?–-]|$))",
+        _to(r"\g<deed> dupe \g<kind>"),
+    ),
+    (
+        rf"\b(?:gleichen?|selben|dieselben)\s+(?P<kind>{_THING})(?=\s+(?:nur\s+)?(?:löschen|entfernen|weg|raus|eins?|je)\b|\s*(?:[.!]|$))",
+        _to(r"\g<kind> dupes"),
+    ),
+    (
+        rf"\b(?P<kind>{_THING})\s+(?:que\s+(?:son|est[aá]n|sean)\s+)?(?:(?:exactamente|totalmente)\s+)?(?:l[oa]s\s+mism[oa]s|iguales)(?!\w)",
+        _to(r"\g<kind> dupes"),
+    ),
+    # "Just keep one of each".
+    (
+        rf"\b(?P<kind>{_THING})\s+dupes\s*[,.;:–-]*\s*{_ONE_OF_EACH}(?:\s+(?:of\s+them|one|un[oa]|{_THING}))?",
+        _to(r"dedup \g<kind>"),
+    ),
+    (
+        rf"\b{_ONE_OF_EACH}\s+(?:of\s+)?(?:the\s+)?(?P<kind>{_THING})(?:\s+dupes)?\b",
+        lambda found: f"dedup {_many(found['kind'])}",
+    ),
+    (rf"^(?P<no>\W*(?:(?:no|nein)\W+)?){_ONE_OF_EACH}(?:\s+(?:of\s+them|one|un[oa]))?\W*$", _to(r"\g<no>dedup")),
     # Told first, and then taken up: "my photos are in here twice, please remove the extra ones".
     (
         r"(?:\b(?:I\s*(?:['’]m|\s+am)\s+(?:sure|certain|afraid)|I\s+(?:think|believe|know))\s+(?:that\s+)?)?"

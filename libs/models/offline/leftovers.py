@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from libs.models.offline.clauses import Clause, Item, Measure, Name, Named
+from libs.models.offline.clauses import ACTIONS, Clause, Item, Measure, Name, Named
 from libs.models.offline.drafting import Draft
 from libs.models.offline.grouping import BY_DATE
+from libs.models.offline.mentioned import POINTING
+from libs.models.offline.numerals import NUMBERS
 from libs.models.offline.paths import file_like
 from libs.models.offline.quantities import criteria
 from libs.retrieval.lexicon import listed
@@ -23,7 +25,7 @@ from libs.retrieval.words import Word, extension_of
 
 ORDERED = listed("order keep base")
 USED_BY: Mapping[str, frozenset[str]] = {
-    "date": listed("dated order"),
+    "date": listed("dated written order"),
     "empty": listed("empty type"),  # "an empty folder" is made
     "duplicate": listed("groups strategy"),
     "wellnamed": listed("keep"),
@@ -47,13 +49,14 @@ class Leftovers:
 
     @classmethod
     def of(cls, steps: Sequence[Draft]) -> Leftovers:
-        given = {param: value for step in steps for param, value in step.args.items() if value not in (None, False)}
+        given = {param: value for step in steps for param, value in step.args.items() if value is not None}
         said = (text for step in steps for value in step.args.values() for text in _texts(value))
         return cls(given, dict.fromkeys(term for text in said for term in terms(text)))
 
     def spans(self, clause: Clause, text: str) -> list[str]:
         """What is left of a clause, as it was written, each with the little words that lead up to it."""
         left = {id(item) for item in clause.items if self._left(item, clause)}
+        left |= {id(item) for item in _pointing(clause)}
         told = [item for item in clause.items if item.end > item.start]
         runs = groupby(told, key=lambda item: id(item) in left or _little(item))
         held = (list(run) for little, run in runs if little)
@@ -79,6 +82,27 @@ class Leftovers:
     def _holds(self, word: Word) -> bool:
         counts = word.text.isdigit() and "base" in self.params  # "a_01, 02 and so on"
         return counts or bool(extension_of(word.folded)) or all(alike(term, self.held) for term in terms(word.text))
+
+
+def _pointing(clause: Clause) -> list[Word]:
+    """ "(Delete) those two and the PDFs": so many of what nobody has named, before other files in a list."""
+    groups = [[item for item in group if not _deed(item)] for group in clause.groups(clause.items)]
+    alone = [group for group in groups if group and all(isinstance(item, Word) and _points(item) for item in group)]
+    said = [item for group in alone for item in group if isinstance(item, Word)]
+    first = min((item.start for group in groups for item in group if item not in said), default=0)
+    forms = {word.folded for word in said if word.end <= first}
+    return said if forms & COUNTS and forms & POINTING and len(groups) > len(alone) else []
+
+
+COUNTS = listed("both beide beiden ambos ambas") | {form for n in range(2, 13) for form in NUMBERS.get(n, "").split()}
+
+
+def _deed(item: Item) -> bool:
+    return isinstance(item, Word) and not ACTIONS.isdisjoint(item.concepts)
+
+
+def _points(word: Word) -> bool:
+    return not isinstance(word, Measure) and (word.filler or word.folded in POINTING | COUNTS)
 
 
 def _texts(value: object) -> Iterator[str]:

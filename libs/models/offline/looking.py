@@ -50,10 +50,10 @@ _BEGINS = (
 ASKS = re.compile(
     rf"{_BEGINS}(?:(?:in|from|at|on|since|under|of|auf|aus|seit|de|en|desde)\s+)?"
     r"(?:where|which|who|whose|when\s+(?:was|did|were|is)|what|whats|how\s+(?:much|many|big|old|large)|wo|was|wer|wann"
-    r"|welche[rsnm]?|wie\s*viele?|d[oó]nde|qu[eé]|cu[aá]l(?:es)?|qui[eé]n(?:es)?|cu[aá]ndo|cu[aá]nt[oa]s?)(?!\w)"
+    r"|welche[rsnm]?|wie\s*viele?|wie\s+(?:gro(?:ß|ss)|alt|schwer)|d[oó]nde|qu[eé]|cu[aá]l(?:es)?|qui[eé]n(?:es)?|cu[aá]ndo|cu[aá]nt[oa]s?)(?!\w)"
     r"|(?<!\w)(?:(?:is|are)\s+there|(?:do|did|have|had)\s+(?:i|we)|got\s+any|where\s+r|wheres"
     r"|(?:have|take)\s+a\s+(?:\w+\s+)?(?:look|peek)|look(?:ing)?\s+(?:for|at|in|into|up|through)|search|find|show|see\s+if"
-    r"|check|gibt\s+es|gibts|hab(?:e|en)?\s+(?:ich|wir)|schau\w*|guck\w*|zeig\w*|such\w*|find\w*|nachsehen|nachschauen"
+    r"|check|any(?:thing|one|body)|gibt\s+es|gibts|(?:ist|sind|w[äa]re?n?)\s+(?:da|hier|irgendwo|noch)|hab(?:e|en)?\s+(?:ich|wir)|schau\w*|guck\w*|zeig\w*|such\w*|find\w*|nachsehen|nachschauen"
     r"|hay|tengo|tenemos|mira|busca\w*|encuentra\w*|muestra\w*|ense[ñn]a\w*|echar?\s+un\s+vistazo)(?!\w)",
     re.IGNORECASE,
 )
@@ -81,6 +81,14 @@ PAST = (
     re.compile(r"(?<!\w)(?:he|hemos|hab[ií]a|hab[ií]amos)\s+(\w+(?:ado|ido|sto|cho|rto))(?!\w)", re.IGNORECASE),
 )
 """What somebody has done already is no wish: "what did I put in the budget"."""
+CAN_GO = re.compile(
+    r"(?<!\w)(?P<asks>how\s+many|what|which|wie\s*viele?|was|welche[rns]?|qu[eé]|cu[aá]l(?:es)?|cu[aá]nt[oa]s)\b[^,.;:!?]*?"
+    r"(?:\b(?:can|could|should|might|kann|k[oö]nnte|sollte|soll|puedo|podr[ií]a|deber[ií]a)\s+(?:[^,.;:!?]*?\b)?"
+    r"(?:delete\w*|remove\w*|get\s+rid\s+of|throw\s+(?:away|out)|go|l[oö]schen|loeschen|entfernen|wegwerfen|weg|raus|borrar|eliminar|quitar|tirar)"
+    r"|\bsobran?)\b[^.;:!?]*",
+    re.IGNORECASE,
+)
+"""Who asks what could go wants to see what there is: what is large, there twice, or empty."""
 WISHED = re.compile(
     r"^\W*(?:(?:hello|hi|hey|please|pls|ok|okay|dear|so|and|hallo|bitte|also|hola|por\s+favor)\b[\s,]*)*"
     r"(?:(?:can|could|would|will)\s+(?:you|u)\s+(?:please\s+|kindly\s+|just\s+)*|(?:k[aö]nn(?:te)?st|w[uü]rdest)\s+du\s+"
@@ -103,7 +111,7 @@ FRAME = listed(
     " stehen welchem welchen puse puso sagen verraten nachsehen nachschauen heraussuchen raussuchen herausfinden"
     " rausfinden mitteilen decirme decir mirar mirarme averiguar comprobar"
     " drin drinnen drauf frisst fressen belegt verbraucht braucht platz speicher meisten meiste rum"
-    " herum rumliegt rumliegen herumliegt so alles irgendwas irgendwo irgendwie irgendeine etwas namen"
+    " herum rumliegt rumliegen herumliegt so alles irgendwas irgendwo irgendwie irgendeine etwas dabei palabra namen"
     " dateien datei ordner rechner mal eigentlich thema inhalt wort jetzt denn hier dort creo pienso recuerdo"
     " acuerdo seguro segura busco buscando encuentro encontrar escribi escrito guardado guarde guardada tengo"
     " tenia tiene archivo archivos fichero ficheros carpeta carpetas algo alguno alguna ordenador dime"
@@ -123,6 +131,7 @@ LEAST_TERM = 2
 def only_looks(reading: Reading) -> bool:
     """Does it surely want nothing changed, and something seen?"""
     plain = _unmeasured(reading)
+    plain = CAN_GO.sub(lambda found: found["asks"].ljust(len(found.group())), plain)
     for done in PAST:
         plain = done.sub(lambda found: found.group().replace(found[1], " " * len(found[1])), plain)
     said = words(plain)
@@ -190,8 +199,10 @@ class Looking:
         """The first of these that has something to go by."""
         whole = self._whole()
         for look in (
+            self._can_go,
             self._duplicates,
             self._space,
+            self._sized,
             self._read,
             self._narrow,
             self._searched,
@@ -205,8 +216,8 @@ class Looking:
     def of_ours(self) -> bool:
         """Does it speak of something here: of files, or by words of their names?"""
         whole, ground = self._whole(), self.scene.ground
-        speaks = whole.says(*KINDS, "file", "folder", "find", "list", "report", "here") or OURS.search(
-            self.reading.text
+        speaks = whole.says(*KINDS, "file", "folder", "find", "list", "report", "here", "duplicate") or any(
+            ours.search(self.reading.text) for ours in (OURS, CAN_GO)
         )
         return bool(speaks) or bool(nearest(self.terms(), ground.paths or ground.names or ()))
 
@@ -215,6 +226,9 @@ class Looking:
         items = [item for clause in self.reading.clauses for item in clause.items]
         return Clause(tuple(sorted(items, key=lambda item: item.start)), mood=Mood.DO)
 
+    def _can_go(self, whole: Clause) -> Draft | None:
+        return self._report(whole) if CAN_GO.search(self.reading.text) else None
+
     def _duplicates(self, whole: Clause) -> Draft | None:
         reads = {need.tool for tool in self.tools.values() for need in tool.needs if need.field == "groups"}
         scan = next((tool for name, tool in self.tools.items() if name in reads), None)
@@ -222,6 +236,11 @@ class Looking:
 
     def _space(self, whole: Clause) -> Draft | None:
         return self._report(whole) if SPACE.search(fold(self.reading.text)) else None
+
+    def _sized(self, whole: Clause) -> Draft | None:
+        """How large those of a kind are, each and together."""
+        kinds = whole.says("size") and whole.says(*KINDS) and not whole.names
+        return self._chosen(whole) if kinds else None
 
     def _read(self, whole: Clause) -> Draft | None:
         """What the one file says or is that the words name."""
@@ -274,6 +293,7 @@ class Looking:
             param: whole.filters[role] for param, role in tool.roles.items() if role in bound & whole.filters.keys()
         }
         wanted = {param: list(picked) for param, role in tool.roles.items() if role == "wanted" and picked}
+        args |= {param: "largest" for param, role in tool.roles.items() if role == "order" and whole.says("size")}
         return Draft(tool, tool.defaults() | self._around(tool, whole) | args | wanted)
 
     def _overview(self, whole: Clause) -> Draft | None:
@@ -336,10 +356,12 @@ class Looking:
 
 OURS = re.compile(
     r"\b(?:i|we)(?:['’]ve|\s+have)?\s+(?:wrote|written|saved|put|made|kept|noted)\b|\bich\b.*\b(?:geschrieben|gespeichert|notiert)\b"
-    r"|\b(?:escrib[ií]|guard[eé]|apunt[eé])(?!\w)",
+    r"|\b(?:escrib[ií]|guard[eé]|apunt[eé])(?!\w)"
+    r"|\b(?<!do\s)(?:any|some|no)thing\s+(?:\w+\s+)?(?:about|from|by|on|for|with)\b|\b(?:et|irgendet|irgend)?was\s+(?:von|vom|über|ueber|zu|zum|zur|mit)\b"
+    r"|\b(?:algo|nada|alguna\s+cosa)\s+(?:de|del|sobre|con)\b",
     re.IGNORECASE,
 )
-"""Who wrote or kept something has it here."""
+"""Who wrote or kept something has it here; and who asks for anything about something asks for it here."""
 ENDS = re.compile(r"[.!?]+(?=\s|$)")
 YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 """A name may have it as well, whatever else it bounds."""

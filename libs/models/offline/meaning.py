@@ -102,6 +102,8 @@ class _Said:
         told = set(self.concepts) - {"whatis", "number", "inside", "howmany", "same"}
         if self.says("move", "copy", "organize"):
             told.discard("create")
+        if _asks_which(self.clause):
+            told -= STYLES
         if told & {"remove", "move", "copy", "pack"}:
             told -= {"report", "list"}
         if "report" in told:
@@ -185,7 +187,7 @@ def _styled(said: _Said) -> frozenset[str] | None:
     """Renaming many by a rule."""
     if said.says("find", "content", "copy"):
         return None
-    if _files_first(said.clause):
+    if _files_first(said.clause) or _asks_which(said.clause):
         return None
     styles = said.clause.concepts & STYLES
     named = said.says("name", "rename")
@@ -195,8 +197,18 @@ def _styled(said: _Said) -> frozenset[str] | None:
     by_number = any(map(a_series, said.clause.names))
     named_one = not by_number and any(name.kind is Name.PATH and name not in said.where for name in said.clause.names)
     many = said.says("rename") and (said.some or by_number) and not named_one
-    everything = said.says("rename") and said.says("all") and said.says("file")
+    everything = (
+        said.says("rename") and not named_one and ((said.says("all") and said.says("file")) or _files(said.clause))
+    )
     return frozenset(("rename", "batch")) if styles or by_part or ending or many or everything else None
+
+
+def _files(clause: Clause) -> bool:
+    """ "Rename the files in Docs": more than one, that are told by no name."""
+    return any(word.folded in FILES for word in clause.words) and not any(word.unknown for word in clause.words)
+
+
+FILES = listed("files dateien archivos ficheros")
 
 
 def _files_first(clause: Clause) -> bool:
@@ -204,7 +216,20 @@ def _files_first(clause: Clause) -> bool:
     said = [word.concepts for word in clause.words]
     verb = next((n for n, concepts in enumerate(said) if "remove" in concepts), len(said))
     letter = next((n for n, concepts in enumerate(said) if n > verb and {*concepts} & {*LETTERS}), verb)
-    return any({*concepts} & {*KINDS, "file"} for concepts in said[verb:letter])
+    things = [word.folded for word in clause.words[verb:letter]]
+    return any({*concepts} & {*KINDS, "file"} for concepts in said[verb:letter]) or not EVERYTHING.isdisjoint(things)
+
+
+EVERYTHING = listed("everything anything alles todo")
+
+
+def _asks_which(clause: Clause) -> bool:
+    """ "Which names are in capitals?" is a question about them."""
+    asks = bool(clause.words) and clause.words[0].folded in ASKED
+    return asks and clause.concepts.isdisjoint(ACTIONS - STYLES - LOOKS)
+
+
+ASKED = listed("which what are is welche welcher welches was sind ist que cuales cual estan son")
 
 
 def _of_the_names(clause: Clause) -> bool:
@@ -258,8 +283,13 @@ def _sought(said: _Said) -> frozenset[str] | None:
 
 
 def asks_where(clause: Clause) -> bool:
-    files = (before.folded for before, word in pairwise(clause.words) if "file" in word.concepts)
-    return any(word.folded in WHERE for word in clause.words) or not {"q", "que"}.isdisjoint(files)
+    pairs = [(before.folded, word) for before, word in pairwise(clause.words)]
+    which = any(before == "en" and word.folded in QUE for before, word in pairs)  # "en que facturas pone …"
+    files = any(before in QUE and "file" in word.concepts for before, word in pairs)
+    return which or files or any(word.folded in WHERE for word in clause.words)
+
+
+QUE = ("q", "que")
 
 
 WHERE = listed(
@@ -312,8 +342,8 @@ def _ranked(said: _Said) -> frozenset[str] | None:
     if order is None or said.says(*CHANGING, "duplicate", "keep", "not"):
         return None
     one_kind = said.says(*KINDS) or said.clause.filters or any(extension_of(w.folded) for w in said.clause.words)
-    one = (most(said.clause) or 1) == 1 and not weighs(said.clause)
-    if order == "largest" and not one_kind and one:
+    open_still = most(said.clause) is None and not weighs(said.clause)
+    if order == "largest" and not one_kind and open_still:
         return frozenset(("report",))
     return frozenset(("list",))
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from libs.events.committee import Exchange
 from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Mood, Named, Reading
 from libs.models.offline.measures import number_of
+from libs.models.offline.numerals import ARTICLES as COUNTLESS
 from libs.models.offline.places import INTO
 from libs.models.offline.pronouns import PRONOUNS
 from libs.retrieval.lexicon import listed
@@ -84,10 +85,31 @@ def by_name(reading: Reading, shown: Sequence[str]) -> str | None:
     span = _pointing(clause, len(shown)) if clause is not None and 0 < len(shown) <= MOST else None
     if span is None or any('"' in path for path in shown):
         return None
-    names = quoted(shown)
     text, (start, end) = reading.text, span
-    blank = "" if start == 0 or text[start - 1].isspace() else " "
-    return f"{text[:start]}{blank}{names}{text[end:]}"
+    joined = start > 0 and not text[start - 1].isspace()  # "muévelas", which only Spanish says
+    names = f"{quoted(shown[:-1])} y {quoted(shown[-1:])}" if joined and len(shown) > 1 else quoted(shown)
+    return f"{text[:start]}{' ' if joined else ''}{names}{text[end:]}"
+
+
+_ONES = r"(?:ones?|files?|cop(?:y|ies)|photos?|pictures?|images?)"
+SURPLUS = re.compile(
+    rf"\b(?:the\s+)?(?:extra|surplus|spare|redundant|superfluous)\s+(?P<en>{_ONES})\b|\bthe\s+(?P<copy>cop(?:y|ies)|duplicates?|dupes?|doubles?)(?:\s+{_ONES})?\b"
+    r"|\b(?:die|das|den)\s+(?P<de>(?:überflüssige|überzählige|doppelte)[ns]?|Kopien?|Duplikate?|Dubletten?)(?:\s+(?:Kopien?|Datei(?:en)?|Fotos?|Bild(?:er)?))?\b"
+    r"|\b(?:la|las|el|los)\s+(?P<es>copias?|duplicad[oa]s?|repetid[oa]s?|sobrantes?|que\s+sobran?)\b",
+    re.IGNORECASE,
+)
+""" "The copies", "die doppelten", "las que sobran": of files that are there more than once, those that could go."""
+SEVERAL = re.compile(r"(?:ies|s|n)$", re.IGNORECASE)
+
+
+def surplus(text: str, shown: Sequence[str]) -> str | None:
+    """The request with the names of the copies that were found in the place of what means them; one is one."""
+    found = SURPLUS.search(text)
+    if found is None or not 0 < len(shown) <= MOST or any('"' in path for path in shown):
+        return None
+    said = next(filter(None, found.groups()))
+    one = len(shown) == 1
+    return f"{text[: found.start()]}{quoted(shown)}{text[found.end() :]}" if one or SEVERAL.search(said) else None
 
 
 def quoted(paths: Sequence[str]) -> str:
@@ -100,7 +122,8 @@ def _pointing(clause: Clause, count: int) -> Span | None:
         if not isinstance(item, Word) or (at and _leads_into(clause.items[at - 1])):
             continue
         after = list(clause.items[at + 1 : at + 3])
-        number = number_of(after[0].folded) if after and isinstance(after[0], Word) else None
+        first = after[0] if after and isinstance(after[0], Word) else None
+        number = number_of(first.folded) if first and first.folded not in COUNTLESS else None  # "a Docs"
         told = after[:1] if number is not None and not isinstance(after[0], Measure) else []
         noun = after[len(told) : len(told) + 1]
         named = [one for one in noun if isinstance(one, Word) and _noun(one)]
@@ -128,4 +151,5 @@ def _noun(word: Word) -> bool:
 def _chooses(item: Item) -> bool:
     if isinstance(item, Named | Measure):
         return True
-    return item.unknown or bool({*KINDS} & {*item.concepts}) or extension_of(item.folded) is not None
+    said = not item.filler  # "a" leads to an end, and is an ending as well
+    return item.unknown or (said and bool({*KINDS} & {*item.concepts} or extension_of(item.folded)))

@@ -22,10 +22,13 @@ from libs.retrieval.words import Word, concepts_of, extension_of, fold, one_slip
 def names(text: str, known: Sequence[str], veils: Veils = UNVEILED) -> list[Named]:
     """All names in the text; what one rule has found is out of the next one's sight."""
     found = list(_copies(veils.off(text), known))
+    real = {fold(name.rstrip("/")) for name in known}
+    found += [name for name in _quotes(masked(text, found)) if fold(name.text) in real]
     rules = (
         titles.holding,
         titles.edges,
         _quotes,
+        titles.exchanged,
         titles.bracketed,
         titles.series,
         titles.spaced,
@@ -33,7 +36,7 @@ def names(text: str, known: Sequence[str], veils: Veils = UNVEILED) -> list[Name
         newnames.titles,
     )
     for rule in rules:
-        told = (_there_by_number(name, text, known) for name in rule(masked(text, found)))
+        told = (_there_already(name, text, known) for name in rule(masked(text, found)))
         found += [name for name in told if name is not None]
     found += list(newnames.ending(masked(text, found), known))
     found += list(_said_exactly(masked(text, found), known))
@@ -46,6 +49,14 @@ def names(text: str, known: Sequence[str], veils: Veils = UNVEILED) -> list[Name
 def _full_stop(token: re.Match[str]) -> bool:
     """One whose sentence has been read before it; "into ." is a place."""
     return token.group() == "." and re.search(r"\w $", token.string[: token.start()]) is None
+
+
+def _there_already(name: Named, text: str, known: Sequence[str]) -> Named | None:
+    """Not a part of names, where something is called just so; nor new names by number, where they are there."""
+    whole = name.text[0] in titles.EDGES or name.text[-1] in titles.EDGES
+    if whole and any(fold(name.text) == fold(real.rstrip("/").rpartition("/")[2]) for real in known):
+        return None
+    return _there_by_number(name, text, known)
 
 
 def _there_by_number(name: Named, text: str, known: Sequence[str]) -> Named | None:
@@ -212,15 +223,23 @@ def told_by_name(read: Sequence[Word], known: Sequence[str]) -> list[Word]:
     so, too.
     """
     tokens, told = words_of(tuple(known)), list(read)
+    renames = any({"rename", "name", "prefix", "suffix"} & {*word.concepts} for word in read)
     for at in range(1, len(told) - 1):
         before, word, after = told[at - 1 : at + 2]
         kind = {*KINDS, "file"} & {*after.concepts} or extension_of(after.folded)
         if word.folded in tokens and before.filler and kind and ACTIONS & {*word.concepts} and not word.filler:
             told[at] = replace(word, concepts=())
+    for at in _objects(read, known):
+        told[at] = replace(told[at], concepts=())
     for at, (before, word) in enumerate(pairwise(read), start=1):
         there = before.folded in AT and any(fold(name.strip("/")) == word.folded for name in known)
-        noun = there or "folder" in before.concepts or (before.folded in ARTICLES and word.folded in tokens)
-        if (noun and word.concepts == ("foreign",)) or _one_name(before, word, known):
+        called = before.folded in ARTICLES and not singulars(word.folded).isdisjoint(tokens)
+        noun = there or "folder" in before.concepts or called
+        if (
+            (noun and word.concepts == ("foreign",))
+            or (called and renames and {*word.concepts} <= DEEDS_TOO)
+            or _one_name(before, word, known)
+        ):
             told[at] = replace(word, concepts=())
         for one, other, place in ((before, word, at - 1), (word, before, at)):
             if "tempfiles" in one.concepts and other.folded in FOLDER:
@@ -228,6 +247,20 @@ def told_by_name(read: Sequence[Word], known: Sequence[str]) -> list[Word]:
     return told
 
 
+def _objects(read: Sequence[Word], known: Sequence[str]) -> Iterator[int]:
+    """ "Rename notes to summary": what is called so, and what it shall be called, whatever these words mean."""
+    stems = {fold(name.rstrip("/").rpartition("/")[2]).rpartition(".")[0] for name in known}
+    for at, word in enumerate(read):
+        object_at = at + 1 + (read[at + 1].folded in ARTICLES if at + 1 < len(read) else 0)
+        if "rename" not in word.concepts or object_at + 2 >= len(read) or read[object_at].folded not in stems:
+            continue
+        if read[object_at + 1].folded in LEADS:
+            yield from (object_at, object_at + 2)
+
+
+LEADS = listed("to in zu a as als como por")
+DEEDS_TOO = listed("report summary list content find parse explain foreign")
+""" "The year in front of the reports", where files are called so: what looks are called, too."""
 AT = listed("in to into from of inside im aus nach en a de")
 """ "The shots in phone", where a folder is called so."""
 FOLDER = listed("folder folders directory directories ordner verzeichnis carpeta carpetas directorio")

@@ -56,6 +56,9 @@ RENAMING = re.compile(
     r"|änder[en]?(?: Sie)?(?: bitte)? den (?:datei)?namen (?:von|der)|cambia(?:r|le)? el nombre (?:del?|a))\b",
     re.IGNORECASE,
 )
+_PLEASE = "bitte|please|mal|doch|einfach|just"
+_NOW = "bitte|jetzt|künftig|von nun an|ab (?:jetzt|sofort)"
+# What stands before a name is no part of it; a possessive repeat would say so, but Python misreads those before 3.11.5.
 TO_NAME = re.compile(rf"\s(?:to|in|zu|a|as|als|como|[-=]>|→)\s+{_CLOSED}", re.IGNORECASE)
 IT_NAMED = re.compile(
     r"\b(?:(?:call|name) (?:it|this|that)|(?:to|should|shall|must) be (?:called|named|renamed(?: to)?)"
@@ -65,14 +68,14 @@ IT_NAMED = re.compile(
     r"(?:the (?:new )?name|den (?:neuen )?namen|el (?:nuevo )?nombre(?: de)?)"
     r"|(?:call|name|nenne?n?(?: Sie)?|llama a)(?: bitte)?(?: (?:the|my|die|el) (?:file|datei|archivo))?"
     r" (?:[\U00020000-\U000203ff]+|\S*\d\S*|\S+\.\w+))"
-    rf"(?: (?:bitte|please|mal|doch|einfach|just))*+\s+{_CLOSED}",
+    rf"(?: (?:{_PLEASE}))*\s+(?!(?:{_PLEASE})\b){_CLOSED}",
     re.IGNORECASE,
 )
 _NAME = rf"(?P<name>{_BARE}(?: {_BARE})+?)"
 SHALL_BE = (
     re.compile(rf"^\W*(?:[\U00020000-\U000203ff]+|\S+\.\w+)\s+(?:[-=]>|to)\s+{_CLOSED}"),
     re.compile(
-        rf"\bsoll(?: (?:bitte|jetzt|künftig|von nun an|ab (?:jetzt|sofort)))*+\s+{_NAME}(?= hei(?:ß|ss)en\b)",
+        rf"\bsoll(?: (?:{_NOW}))*\s+(?!(?:{_NOW})\b){_NAME}(?= hei(?:ß|ss)en\b)",
         re.IGNORECASE,
     ),
     re.compile(rf"\sin\s+{_NAME}(?= um(?:zu)?benennen\b)", re.IGNORECASE),
@@ -130,8 +133,8 @@ ONE_THING = re.compile(
     re.IGNORECASE,
 )
 """And the folder that it is in."""
-UNNAMED = listed("something anything whatever etwas irgendwas algo the their its all names")
-AWAY = listed("in im en um and und y then dann instead")
+UNNAMED = listed("something anything whatever etwas irgendwas algo the their its all names to into")
+AWAY = listed("in im en um and und y then dann instead now jetzt ahora not nicht")
 
 
 SMALL = re.compile(

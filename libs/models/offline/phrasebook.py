@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from libs.retrieval.lexicon import Language
 
@@ -172,9 +172,15 @@ USES: Mapping[str, Phrases] = {
 }
 """What each bundled tool is good for, where it is one to choose."""
 HOW_TO: Phrases = {
-    "en": "I can do that with {skill}. You only asked, so I changed nothing; say it as a request and I will plan it.",
-    "de": "Das kann ich mit {skill}. Du hast nur gefragt, also blieb alles, wie es ist; sag es als Auftrag.",
-    "es": "Puedo hacerlo con {skill}. Solo preguntaste, así que no cambié nada; pídemelo y lo planifico.",
+    "en": (
+        "You only asked, so I changed nothing. I can {can}: say it as a request, and I will show you first what would"
+        " change."
+    ),
+    "de": (
+        "Du hast nur gefragt, also blieb alles, wie es ist. Ich kann {can}: Sag es als Auftrag, dann zeige ich vorher,"
+        " was sich ändert."
+    ),
+    "es": "Solo preguntaste, así que no cambié nada. Puedo {can}: pídemelo, y antes te muestro qué cambiaría.",
 }
 DECLINED: Phrases = {
     "en": "I can't do that: no skill of mine covers it. You could ask {examples}.",
@@ -292,9 +298,9 @@ WHAT_WITH: Phrases = {
     "es": "¿Qué debo hacer exactamente? No entiendo «{said}».",
 }
 UNKNOWN: Phrases = {
-    "en": "I don't know what “{said}” means here. Can you say it differently?",
-    "de": "Ich weiß nicht, was „{said}“ hier heißt. Kannst du es anders sagen?",
-    "es": "No sé qué significa «{said}» aquí. ¿Puedes decirlo de otra manera?",
+    "en": "I don't know what “{said}” means here. Can you say it differently, with a name or a kind of file?",
+    "de": "Ich weiß nicht, was „{said}“ hier heißt. Kannst du es anders sagen, mit einem Namen oder einer Art?",
+    "es": "No sé qué significa «{said}» aquí. ¿Puedes decirlo de otra manera, con un nombre o un tipo de archivo?",
 }
 PROPOSED: Phrases = {
     "en": "Do you mean: {label}? (yes, no, or say it differently)",
@@ -307,9 +313,9 @@ AFTER_THAT: Phrases = {
     "es": "Pide «{said}» después.",
 }
 LEFT_OUT: Phrases = {
-    "en": "I can't do “{said}”.",
-    "de": "„{said}“ kann ich nicht.",
-    "es": "No puedo hacer «{said}».",
+    "en": "I don't understand “{said}” and would leave that out.",
+    "de": "„{said}“ verstehe ich nicht und ließe es weg.",
+    "es": "No entiendo «{said}» y lo dejaría fuera.",
 }
 CHOOSE: Phrases = {
     "en": "I'm not certain what “{said}” means. Which one do you mean: {choices}?",
@@ -433,9 +439,20 @@ WHICH: Phrases = {
     "es": "No estoy seguro de qué significa «{said}». Elige: ¿{choices}?",
 }
 ONLY_PART: Phrases = {
-    "en": "I understood only a part. I can't do “{said}”. Shall I do the rest?",
-    "de": "Ich habe nur einen Teil verstanden. „{said}“ kann ich nicht. Soll ich den Rest tun?",
-    "es": "Solo entendí una parte. No puedo hacer «{said}». ¿Hago el resto?",
+    "en": "I understood only a part: not “{said}”. Shall I do the rest?",
+    "de": "Ich habe nur einen Teil verstanden, „{said}“ nicht. Soll ich den Rest tun?",
+    "es": "Solo entendí una parte, y no «{said}». ¿Hago el resto?",
+}
+OR_ELSE: Phrases = {
+    "en": "(yes, no, or say it differently)",
+    "de": "(ja, nein, oder sag es anders)",
+    "es": "(sí, no, o dilo de otra manera)",
+}
+"""What can be said to "shall I do the rest"."""
+WHETHER: Phrases = {
+    "en": "I can't check “{said}”. Shall I do it all the same?",
+    "de": "„{said}“ kann ich nicht prüfen. Soll ich es trotzdem tun?",
+    "es": "No puedo comprobar «{said}». ¿Lo hago de todos modos?",
 }
 SPARE_WHAT: Phrases = {
     "en": "Which files do you mean by “{said}”? Give a kind (such as PDFs), a name, or a pattern like *.pdf.",
@@ -453,6 +470,16 @@ BY_AGE_OR_SIZE: Phrases = {
         " tipo o un nombre."
     ),
 }
+WHICH_JUNK: Phrases = {
+    "en": "What do you mean by “{said}”: {choices}? Or say a size (over 10 MB), an age or names.",
+    "de": "Was meinst du mit „{said}“: {choices}? Oder sag eine Größe (über 10 MB), ein Alter oder Namen.",
+    "es": "¿Qué quieres decir con «{said}»: {choices}? O di un tamaño (más de 10 MB), una edad o nombres.",
+}
+JUNK: Sequence[Phrases] = (
+    {"en": "the temporary files", "de": "die temporären Dateien", "es": "los archivos temporales"},
+    {"en": "the empty files", "de": "die leeren Dateien", "es": "los archivos vacíos"},
+    {"en": "the duplicates", "de": "die Duplikate", "es": "los duplicados"},
+)
 BY_YEAR_OR_MONTH: Phrases = {
     "en": "By year or by month? The date is that of the last change.",
     "de": "Nach Jahr oder nach Monat? Es gilt das Datum der letzten Änderung.",
@@ -533,6 +560,11 @@ INSIDE: Phrases = {
 NAMED: Phrases = {"en": "be named “{end}”", "de": "„{end}“ heißen", "es": "se llama «{end}»"}
 FOLDER: Phrases = {"en": "folder", "de": "Ordner", "es": "carpeta"}
 AS: Phrases = {"en": "as", "de": "als", "es": "como"}
+CREATES: Phrases = {
+    "en": 'create a folder called "{name}"',
+    "de": 'erstelle einen Ordner namens "{name}"',
+    "es": 'crea una carpeta llamada "{name}"',
+}
 TAKEN: Phrases = {
     "en": "There is a “{name}” already, and I overwrite nothing. What should the copy be called?",
     "de": "„{name}“ gibt es schon, und ich überschreibe nichts. Wie soll die Kopie heißen?",
@@ -544,9 +576,21 @@ CONTRADICTS: Phrases = {
     "es": "Pides «{said}» y también que no lo toque, o no todo. ¿Qué vale?",
 }
 MISSING: Mapping[str, Phrases] = {
-    "files": {"en": "Which files?", "de": "Welche Dateien?", "es": "¿Qué archivos?"},
-    "file": {"en": "Which file?", "de": "Welche Datei?", "es": "¿Qué archivo?"},
-    "target": {"en": "Into which folder?", "de": "In welchen Ordner?", "es": "¿A qué carpeta?"},
+    "files": {
+        "en": "Which files? For example “all PDFs”, “the empty ones”, or a name.",
+        "de": "Welche Dateien? Zum Beispiel „alle PDFs“, „die leeren“ oder ein Name.",
+        "es": "¿Qué archivos? Por ejemplo «todos los PDF», «los vacíos» o un nombre.",
+    },
+    "file": {
+        "en": "Which file? Its name will do.",
+        "de": "Welche Datei? Ihr Name genügt.",
+        "es": "¿Qué archivo? Basta su nombre.",
+    },
+    "target": {
+        "en": "Into which folder? For example “into Archive”; a new one is made.",
+        "de": "In welchen Ordner? Zum Beispiel „nach Archiv“; einen neuen lege ich an.",
+        "es": "¿A qué carpeta? Por ejemplo «a Archivo»; si es nueva, la creo.",
+    },
     "new_name": {
         "en": "What should the new name be?",
         "de": "Wie soll der neue Name lauten?",
@@ -558,7 +602,11 @@ MISSING: Mapping[str, Phrases] = {
         "de": "Wie sollen die Namen werden? Etwa: ein Präfix, anderer Text, Nummern, das Datum oder Kleinbuchstaben.",
         "es": "¿Cómo deben quedar los nombres? Por ejemplo: un prefijo, otro texto, números, la fecha o minúsculas.",
     },
-    "listed": {"en": "Which files?", "de": "Welche Dateien?", "es": "¿Qué archivos?"},
+    "listed": {
+        "en": "Which files? For example “all PDFs”, “the empty ones”, or a name.",
+        "de": "Welche Dateien? Zum Beispiel „alle PDFs“, „die leeren“ oder ein Name.",
+        "es": "¿Qué archivos? Por ejemplo «todos los PDF», «los vacíos» o un nombre.",
+    },
     "query": {"en": "What should I look for?", "de": "Wonach soll ich suchen?", "es": "¿Qué busco?"},
     "wanted": {
         "en": "Which files should I look for?",

@@ -19,10 +19,12 @@ INTO = frozenset(
 )
 UNDER = frozenset(("under", "beneath", "below", "underneath"))
 """Where something is, unless it is put there."""
+OFF = frozenset(("a", "al"))
+"""What Spanish takes off something, or puts on it, it does "to" it: "quítale el _v1 a las fotos"."""
 IN = frozenset(
     (
         *("in", "inside", "within", "from", "of", "across", "throughout"),
-        *("im", "ins", "aus", "von", "vom", "en", "de", "del", "dentro", "desde"),
+        *("im", "ins", "aus", "von", "vom", "en", "de", "del", "desde"),
     )
 )
 PUTS = listed(
@@ -72,6 +74,8 @@ def places(clause: Clause, ground: Ground) -> tuple[Place, ...]:
 def _places(clause: Clause, ground: Ground) -> tuple[Place, ...]:
     found: list[Place] = []
     for at, item in enumerate(clause.items):
+        if item in clause.exchanged:
+            continue  # "in the names in Docs KV by Q"
         place = _place(clause.items, at, ground)
         if place is None and _with_its_kind(clause, at, ground):
             place = Place(item.text, item, "in")
@@ -111,8 +115,10 @@ def _turned(clause: Clause, found: list[Place], ground: Ground) -> tuple[Place, 
     if clause.says("find") and not clause.says("move", "copy"):
         return tuple(place for place in found if not place.target)
     if not clause.says("move", "copy", "create", "organize", "pack", "unpack") and _deed(clause):
-        found = [replace(place, after="in") if place.after in UNDER else place for place in found]
+        of = UNDER | (OFF if clause.says("remove", "prefix", "suffix") else frozenset())
+        found = [replace(place, after="in") if place.after in of else place for place in found]
     packs = any(is_archive(name.text) for name in clause.names) and not clause.says("copy")
+    packs = packs and not _of_an_archive(clause, ground)
     puts = not packs and clause.says("move", "copy") and any(_puts(word) for word in clause.words)
     wished = not packs and not _deed(clause) and any(word.folded in WISHES for word in clause.words)
     if not packs and clause.concepts.isdisjoint(ACTIONS) and not any(place.target for place in found):
@@ -130,6 +136,13 @@ def _turned(clause: Clause, found: list[Place], ground: Ground) -> tuple[Place, 
     if clause.says("copy") and not any(place.target for place in found):
         return tuple(replace(place, after="into") if _copied_into(clause, place, ground) else place for place in found)
     return tuple(found)
+
+
+def _of_an_archive(clause: Clause, ground: Ground) -> bool:
+    """ "Put June.zip in Letters": one that is there is what goes somewhere."""
+    *first, last = clause.names
+    there = bool(first) and is_archive(first[0].text) and ground.has(first[0].text) is not None
+    return there and not is_archive(last.text)
 
 
 def _there(place: Place, ground: Ground) -> bool:

@@ -18,7 +18,7 @@ from libs.models.offline import phrasebook as say
 from libs.models.offline.clauses import Mood, Name, Reading
 from libs.models.offline.disowning import owned
 from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, paths, plan_of, spread
-from libs.models.offline.earlier import Lost, added, chosen_instead, in_full, nearest_instead
+from libs.models.offline.earlier import TAKEN_BACK, Lost, added, chosen_instead, in_full, left_of, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
 from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent, wanted
@@ -32,11 +32,12 @@ from libs.models.offline.ranges import spelled
 from libs.models.offline.reading import read
 from libs.models.offline.refusals import Refusals
 from libs.models.offline.replies import Wish
-from libs.models.offline.reservations import Reservations
+from libs.models.offline.reservations import Reservations, junk_alone
 from libs.models.offline.scenes import Scene, inherited, scene_of
 from libs.models.offline.unplaced import Unplaced
 from libs.models.offline.voice import Voice
 from libs.models.ports import Answered, Drafted, Offer, PlannerOutcome, Unclear, Why
+from libs.retrieval.formality import formal
 from libs.retrieval.words import fold, language_of
 from libs.skills import Categories, Effect, ToolDefinition
 from libs.skills.categories import split_suffix
@@ -111,13 +112,21 @@ class Planner:
         fresh = Wish(replies.anew(reply))
         alone, whole = (self._read(task, text) for text in (fresh.text, wish.text))
         reply = "yes" if replies.repeats(reply, alone, whole) else reply
+        if isinstance(before, Unclear) and (some := replies.several(reply, before, whole.language)) is not None:
+            yield wish.with_words(some)
+            return
         if isinstance(before, Unclear) and (offer := replies.taken(reply, before)) is not None:
             yield wish.takes(offer)
             return
+        if isinstance(before, Unclear) and (place := replies.place_to_make(reply, before)) is not None:
+            yield Wish(say.CREATES[whole.language].format(name=place))
         if isinstance(before, Unclear) and (more := replies.MORE.match(reply)) is not None and not before.missing:
             yield from self._and_more(task, wish, before, said=more["rest"], adds=bool(more["and"]))
         if isinstance(before, Unclear) and (picked := replies.counted_in(reply, before)) is not None:
             yield from self._picked(task, wish, *picked)
+        ground = Ground.of(task.root, task.workspace)
+        if isinstance(before, Unclear) and (rest := left_of(whole, said, before.named, ground, asked=True)) is not None:
+            yield wish.with_words(rest)
         denied = replies.DENIES.match(said) is not None
         refused = denied and isinstance(before, Unclear) and any(one.skill for one in before.offers)
         if denied and (again := corrections.deed_again(whole, fresh.text, Ground.of(task.root, task.workspace))):
@@ -144,7 +153,8 @@ class Planner:
             yield placed
         if not refused and replies.chooses(alone) and not replies.spares(whole):
             yield from self._chosen(task, wish, before, fresh.text)
-        yield replies.completed(wish, before, reply) or replies.combined(wish, reply)
+        together = replies.completed(wish, before, reply) or replies.combined(wish, reply)
+        yield wish if replies.both_ways(reply, before) else together
         if not stands and fresh.text != reply:
             yield fresh
 
@@ -210,7 +220,7 @@ def _pointed(before: PlannerOutcome, alone: Reading, reply: str) -> str | None:
     named = before.named if isinstance(before, Unclear) else ()
     if (pointed := mentioned.by_name(alone, named)) is not None:
         return pointed
-    return mentioned.quoted(named) if named and replies.BOTH.match(fold(reply)) else None
+    return mentioned.quoted(named) if named and replies.of_all(reply, len(named)) else None
 
 
 class _Planning:
@@ -225,7 +235,7 @@ class _Planning:
         self._full = in_full(self._task, self._ground, now)
         text = self._full if isinstance(self._full, str) else self._task.text
         self._reading = _spoken(read(text, self._ground.spoken, now=now), task)
-        self._voice = Voice(self._reading, self._tools)
+        self._voice = Voice(self._reading, self._tools, formal(_said_before(task)))
         self._proposing = Proposing(self._tools, self._ground, planner.categories, self._reading.language)
         self._found = Intent()
         self._drawn: list[Draft] = []
@@ -322,7 +332,9 @@ class _Planning:
         changes = any(step.mutates for step in drafted.plan.steps)
         if label is None or not changes:
             return None
+        files = self._proposing.files(drafted.plan)
         proposed = self._voice.proposes([Offer(label, self._reading.text)], (), said=self._reading.text)
+        proposed = replace(proposed, named=files)
         used = Leftovers.of(self._drawn)
         left = [one for clause in wanted(heard._reading) for one in used.spans(clause, heard._reading.text)]
         return self._voice.leaving_out(left, proposed)
@@ -368,6 +380,8 @@ class _Planning:
             return self._voice.answers(say.IN_FULL, n=str(len(rest)), names=", ".join(map(self._voice.quoted, rest)))
         if odd := [word for clause in wanted(self._reading) for word in unsortable(clause, self._ground.folders)]:
             return self._voice.by_which(say.NOT_SORTED_BY, odd, units=tuple(say.UNITS))
+        if junk := next((said for clause in wanted(self._reading) if (said := junk_alone(clause))), None):
+            return self._voice.which_junk(junk)
         if isinstance(self._full, Lost) and not self._wish.answered:
             return self._voice.asks(say.EARLIER, "paths", said=self._full.said)
         if self._reading.torn and not self._wish.answered:
@@ -377,8 +391,10 @@ class _Planning:
     def _taken_back(self) -> PlannerOutcome:
         """What is wished for beside an undo has to be said again after it."""
         rest = [clause for clause in wanted(self._reading) if replies.begins(clause) and not clause.says("undo")]
+        led = TAKEN_BACK.match(self._task.text)
+        said = self._voice.said(*rest) if rest else self._task.text[led.end() :].strip(" .!") if led else ""
         told = self._voice.answers(say.UNDO, Why.UNDO)
-        after = f" {self._voice.say(say.AFTER_THAT, said=self._voice.said(*rest))}" if rest else ""
+        after = f" {self._voice.say(say.AFTER_THAT, said=said)}" if said else ""
         return replace(told, text=f"{told.text}{after}")
 
     def _beyond(self) -> str | None:
@@ -418,7 +434,9 @@ class _Planning:
             # What was not understood may have said which of its files: nobody is led to delete all of them.
             return self._voice.asks(say.SPARE_WHAT, "paths", said=asked.about)
         label = self._proposing.described(outcome.plan) if isinstance(outcome, Drafted) else None
-        return asked if label is None else replace(asked, question=f"{asked.question.rstrip('?')}: {label}?")
+        if label is None:
+            return asked
+        return replace(asked, question=f"{asked.question.rstrip('?')}: {label}? {self._voice.say(say.OR_ELSE)}")
 
     def _deletes_a_folder(self, plan: Plan) -> bool:
         deletes = (step for step in plan.steps if step.mutates and self._tools[step.tool].effect is Effect.DELETE)
@@ -464,6 +482,12 @@ class _Planning:
 def _talks(outcome: PlannerOutcome) -> bool:
     """A greeting is no answer to who answers our question."""
     return isinstance(outcome, Answered) and outcome.why in (Why.GREETING, Why.CAPABILITY)
+
+
+def _said_before(task: Task) -> list[str]:
+    """All that the person has said, the newest first."""
+    replies = [*task.replies, *((task.clarification,) if task.clarification else ())]
+    return [*reversed(replies), task.text, *(each.text for each in reversed(task.history))]
 
 
 def _spoken(reading: Reading, task: Task) -> Reading:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.measures import number_of
@@ -156,7 +156,18 @@ def _one(clause: Clause, at: int) -> bool:
     near = [item for item in clause.items[max(0, at - 2) : at + 3] if isinstance(item, Word)]
     if any(item.folded in PLURAL or _many(item) for item in near):
         return False
-    return bool(any(item.folded in SINGULAR for item in near))
+    return any(item.folded in SINGULAR for item in near) or _asked_of_one(clause)
+
+
+def _asked_of_one(clause: Clause) -> bool:
+    """ "What's the newest", "which of these is the oldest": a verb that is said of one alone."""
+    said = [word.folded for word in clause.words]
+    one = any(word in IS or (word == "es" and before in WHICH) for before, word in pairwise(["", *said]))
+    return one and not clause.says(*DEEDS) and not any(_many(word) or word.folded in PLURAL for word in clause.words)
+
+
+IS, WHICH = listed("is s whats what_s what_is ist was_ist"), listed("cual que lo quien")
+DEEDS = listed("remove move copy pack unpack rename organize")
 
 
 def _many(item: Word) -> bool:

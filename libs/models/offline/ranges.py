@@ -7,8 +7,9 @@ needs a noun of many before it.
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from libs.models.offline.ground import Ground
 from libs.models.offline.mentioned import quoted
@@ -46,6 +47,26 @@ COUNTED = re.compile(
     re.IGNORECASE,
 )
 """ "Figure 1, Figure 2 ..."."""
+OPEN = re.compile(
+    r"\b(?:everything|anything|alles|todo(?:\s+lo)?|(?:(?:all|alle|tod[oa]s)\s+)?(?:(?:the|my|die|l[oa]s|mis)\s+)?(?P<noun>[^\W\d_]{3,}))"
+    r"(?:\s+(?:(?:that|which)\s+(?:is|are|come)\s+|l[oa]\s+)?(?:in|from|of|en|de|aus|im|von)\s+(?:(?:the|my|den|dem|la|el)\s+)?(?P<in>[\w-]+))?"
+    r"\s*,?\s+(?:(?:that|which)\s+(?:come|comes|is|are)\s+)?"
+    r"(?P<side>before|after|up\s+to|until|vor|bis(?:\s+zu[mr]?)?|antes\s+de|despu[eé]s\s+de|hasta|a\s+partir\s+de)\s+"
+    r"(?P<stem>[^\W\d_][\w-]*?(?: [\w-]*?){0,3}?)(?<!\d)(?P<number>\d+)(?P<end>\.\w{1,5})?(?![\w*/-])",
+    re.IGNORECASE,
+)
+""" "Everything before inv 003", "the invoices up to inv 003": one end alone."""
+SIDES: Mapping[str, Callable[[int, int], bool]] = {
+    "before": operator.lt,
+    "vor": operator.lt,
+    "antes": operator.lt,
+    "after": operator.gt,
+    "despues": operator.gt,
+    "a": operator.ge,
+    "up": operator.le,
+}
+"""By the first word; any other takes the end in."""
+GENERIC = re.compile(r"(?:all|alle|files?|dateien?|archivos?|ficheros?|ones|things)$", re.IGNORECASE)
 NEW = re.compile(r"\b(?:to|as|into|called|named|be|like|zu|als|in|namens|a|como|llamen)\s+$", re.IGNORECASE)
 """What follows is no name of any that is there."""
 
@@ -67,7 +88,28 @@ def spelled(text: str, ground: Ground) -> str:
         start = many.start("of") if many and many["of"] else start
         if 1 < len(files := _between(found, text, ground)) <= MOST:
             text = f"{text[:start]}{quoted(files)}{text[found.end() :]}"
-    return _each_spelled(text, ground)
+    return _each_spelled(_open_spelled(text, ground), ground)
+
+
+def _open_spelled(text: str, ground: Ground) -> str:
+    """The same where only one end is said."""
+    for found in reversed([*OPEN.finditer(text)]):
+        within = SIDES.get(fold(found["side"]).split()[0], SIDES["up"])
+        number, held = int(found["number"]), _counted(fold(found["stem"]), ground, ending=fold(found["end"] or ""))
+        ends = {folder: files for folder, files in held.items() if number in files.values()}
+        around = _sole([one for one in ends if not found["in"] or fold(one).endswith(fold(found["in"]))], ends)
+        files = sorted((path for path, n in around.items() if within(n, number)), key=lambda path: (around[path], path))
+        if 0 < len(files) <= MOST and _so_called(found["noun"], files):
+            text = f"{text[: found.start()]}{quoted(files)}{text[found.end() :]}"
+    return text
+
+
+def _so_called(noun: str | None, files: Sequence[str]) -> bool:
+    """Is it a word for any files, or one of the names of all of these?"""
+    if noun is None or GENERIC.match(noun):
+        return True
+    said = terms(noun)
+    return bool(said) and all(alike(said[0], dict.fromkeys(terms(path))) for path in files)
 
 
 def _each_spelled(text: str, ground: Ground) -> str:

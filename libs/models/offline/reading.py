@@ -14,6 +14,7 @@ from itertools import zip_longest
 from libs.models.offline import courtesy
 from libs.models.offline.archives import into_archive, is_archive, without_straight
 from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, OR, Clause, Item, Measure, Mood, Name, Named, Reading
+from libs.models.offline.conditions import put_aside
 from libs.models.offline.coordination import apart
 from libs.models.offline.copying import copying, with_backups
 from libs.models.offline.depth import without_depth
@@ -24,7 +25,7 @@ from libs.models.offline.moods import all_but, corrected, mooded, negated, selec
 from libs.models.offline.naming import beside, known_as, masked, names, told_by_name
 from libs.models.offline.nesting import nested
 from libs.models.offline.repairs import repaired
-from libs.models.offline.styling import of_names, without_example
+from libs.models.offline.styling import of_names, with_years, without_example
 from libs.models.offline.telling import CONDITIONS, said_in
 from libs.models.offline.veils import veiled
 from libs.models.offline.verbs import reunited, swapping, verbal
@@ -67,13 +68,15 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     said = [known_as(word, known, after=after) for word, after in zip_longest(read_words, read_words[1:])]
     items = nested(sorted((*said, *named, *measures), key=lambda item: item.start), _folders(known))
     items = with_backups(reunited(items, plain))
-    said_for = [part for part in _parts(items, plain) if not _reason(part)]
+    certain, whether = put_aside(list(_parts(items, plain)), text, words_of(known))
+    said_for = [part for part in certain if not _reason(part)]
     said_for[:1] = [replace(part, joined="") if part.joined == "but" else part for part in said_for[:1]]  # of nothing
     parts = corrected(negated(all_but([_told(copying(verbal(part)), told, known) for part in said_for])))
     parts = [part for part in parts if part.items]
     gathered = _without_archives_kept(_returned(list(_gathered(parts))))
-    clauses = tuple(of_names(swapping(one)) for clause in gathered for one in apart(clause))
-    return Reading(text, language, clauses, asked=plain, torn=torn)
+    clauses = tuple(of_names(with_years(swapping(one))) for clause in gathered for one in apart(clause))
+    said_plainly = veils.off(listed_apart)
+    return Reading(text, language, clauses, asked=plain, torn=torn, whether=whether, plain=said_plainly)
 
 
 def _without_archives_kept(clauses: Sequence[Clause]) -> Sequence[Clause]:
@@ -171,8 +174,9 @@ def _parts(items: Sequence[Item], text: str) -> Iterator[Clause]:
         stop = _stop(text[end : item.start]) if held else ""
         said = item.folded if isinstance(item, Word) else ""
         link = _link(said)
-        modal = bool(held) and isinstance(held[-1], Word) and held[-1].folded in MODALS and said in SPLITTING_NOT
-        cuts = stop or link or (_cuts(item) and not modal)
+        modal = bool(held) and isinstance(held[-1], Word) and held[-1].folded in MODALS
+        depends = any(isinstance(one, Word) and one.folded in CONDITIONS for one in held)
+        cuts = stop or link or (_cuts(item) and not ((modal or depends) and said in SPLITTING_NOT))
         if cuts and held:
             yield _part(held, joined)
             held = []
@@ -257,6 +261,8 @@ def _together(held: Clause, part: Clause) -> Clause | None:
     if _idle(held) and (part.joined == "." or (part.joined == "," and _imperative(part))):
         return None
     if _stands(part):
+        if _copies_too(held, part):
+            return held.joins(part)
         apart = _stands(held) or (sends(held) and (selects(part) or _begins_anew(part)))
         return None if apart else replace(held.joins(part), joined=held.joined)
     renames = held.says("rename") and not sends(held) and bool(held.names and part.names)
@@ -267,6 +273,12 @@ def _together(held: Clause, part: Clause) -> Clause | None:
     if _the_others(part):
         return None
     return None if _stands(held) or sends(held) else replace(held.joins(part), joined=held.joined)
+
+
+def _copies_too(held: Clause, part: Clause) -> bool:
+    """ "Delete the temporary files and the duplicates": those as well."""
+    listed_on = part.joined in ("and", ",") and not _acts(part) and not part.says("keep", "only")
+    return listed_on and held.says("remove", "clean") and not held.says("duplicate") and part.says("duplicate")
 
 
 def _idle(part: Clause) -> bool:

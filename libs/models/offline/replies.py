@@ -9,17 +9,18 @@ open and nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from libs.events.committee import Task
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Reading
 from libs.models.offline.explaining import without_why
+from libs.models.offline.measures import number_of
 from libs.models.offline.mentioned import quoted
 from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.unplaced import of_its_own
 from libs.models.ports import Offer, PlannerOutcome, Unclear
-from libs.retrieval.lexicon import listed
+from libs.retrieval.lexicon import Language, listed
 from libs.retrieval.likeness import alike, sought, terms
 from libs.retrieval.words import Word, fold, words
 
@@ -30,9 +31,15 @@ YES = re.compile(
 )
 NO = re.compile(
     r"^\W*(no|n|nope|nah|never ?mind|cancel|stop|forget (it|that)|nein|nee?|lass es|abbrechen|vergiss es|nada"
-    r"|dejalo|olvidalo)(,? (thanks|thank you|danke|gracias|please|bitte))?\W*$"
+    r"|not (?:yet|now)|noch nicht|jetzt nicht|todavia no|aun no|ahora no|dejalo|olvidalo)"
+    r"(,? (thanks|thank you|danke|gracias|please|bitte))?\W*$"
 )
 BOTH = re.compile(r"^\W*(both|all( of them)?|everything|beides?|alles?|alle|ambos|ambas|todo|las dos)\W*$")
+SO_MANY = re.compile(
+    r"^\W*(?:(?:yes|ja|si|ok)\W+)?(?:all|alle|tod[oa]s)\s+(?:(?:the|los|las)\s+)?(?P<n>\w+)"
+    r"(?:\s+(?:of them|of those|davon|please|bitte|files|dateien))*\W*$"
+)
+""" "All six of them"."""
 TAKEN_BACK = re.compile(
     r"^\W*(?:(?:(?:oh|goodness|god|ah|ach|ay)\s+)?(?:no|nope|nah|nein|nee?)\b(?!\s+(?:longer|more|mehr|me|lo|los|las))\s*[,.!;:–-]*\s*)*"
     r"(?:(?:forget|never\s+mind|scrap|drop|leave|vergiss|lass|olvida|deja)\s+(?:that|it|this|the\s+\w+|es|das|eso)\b\s*[,.!;:–-]*\s*)?"
@@ -47,11 +54,15 @@ ORDINALS = (
 )
 NUMBERED = tuple(
     re.compile(
-        rf"^\W*(?:(?:the|das|die|der|den|el|la|lo|number|no|nummer|nr|option|opcion)\W+)*{said}(?:\s+(?:one|option|bitte|please))?\W*$"
+        rf"^\W*(?:(?:the|das|die|der|den|el|la|lo|number|no|nummer|nr|option|opcion)\W+)*{said}"
+        r"(?:\W+(?:one|option|bitte|please|por favor))*\W*$"
     )
     for said in ORDINALS
 )
-LAST = re.compile(r"^\W*(?:the |das |die |der |den |el |la )?(?:last|letzte[rsn]?|ultim[oa])(?: one)?\W*$")
+LAST = re.compile(
+    r"^\W*(?:the |das |die |der |den |el |la )?(?:last|letzte[rsn]?|ultim[oa])"
+    r"(?:\W+(?:one|option|bitte|please|por favor))*\W*$"
+)
 LINKS = {"target": "to", "new_name": "to", "name": "named", "copy_name": "named", "query": "for"}
 LEADING = (
     r"^(to|into|in|named|called|for|as|nach|namens|a|al|llamada?)\s+"
@@ -100,19 +111,78 @@ def refused(reply: str) -> bool:
     return NO.match(fold(reply)) is not None
 
 
+LIST = re.compile(r"\s*(?:,|&|\+|\b(?:and|und|y)\b)\s*", re.IGNORECASE)
+AND: Mapping[Language, str] = {"en": " and ", "de": " und ", "es": " y "}
+
+
+def several(reply: str, before: Unclear, language: Language) -> str | None:
+    """ "1 and 3", "all of them": the request with several of what was offered in its place."""
+    offers = before.offers if before.missing in (("paths",), ("path",)) else ()
+    parts = [part for part in LIST.split(BOTH_OF.sub("", reply)) if part.strip()]
+    if len(offers) > 1 and of_all(reply, len(offers)):
+        some: list[Offer | None] = [*offers]
+    else:
+        some = [taken(part, before) for part in parts] if len(offers) > 1 and len(parts) > 1 else []
+    told = [one for one in dict.fromkeys(some) if one is not None and one.label in one.request]
+    if len(told) < 2 or None in some:
+        return None
+    heads, tails = zip(*((one.request.split(one.label, 1)) for one in told), strict=True)
+    if len({*heads}) > 1 or len({*tails}) > 1:
+        return None
+    joint = '" "' if heads[0].endswith('"') else AND[language]
+    return f"{heads[0]}{joint.join(one.label for one in told)}{tails[0]}"
+
+
+BOTH_OF = re.compile(
+    r"^\W*(?:(?:yes|ja|s[ií]|ok)\W+)?(?:both|beide[sn]?|amb[oa]s|sowohl|tanto)\s+(?=\S+\s)", re.IGNORECASE
+)
+
+
+def of_all(reply: str, count: int) -> bool:
+    """All that the question has named, with no other number than theirs."""
+    found, both = SO_MANY.match(fold(reply)), BOTH.match(fold(reply))
+    two = both is not None and both[1] in ("both", "beide", "beides", "ambos", "ambas", "las dos")
+    return (both is not None and (count == 2 or not two)) or (found is not None and number_of(found["n"]) == count)
+
+
+def both_ways(reply: str, before: PlannerOutcome) -> bool:
+    """ "Both", to "by year or by month?": it is one of them."""
+    return isinstance(before, Unclear) and before.missing == ("by",) and of_all(reply, len(before.offers))
+
+
 def taken(reply: str, before: Unclear) -> Offer | None:
     """What the reply takes of all that was offered."""
     offers, said = offered(before), fold(reply)
     if agrees(reply):
         plain = len(before.offers) == 1 or not before.missing  # of several files none is a yes
         return before.offers[0] if before.offers and plain else None
+    if MAKES_IT.match(said) is not None:
+        return next((one for one in offers if FOLDER.search(one.label)), None)
+    of_files = len(offers) == 1 and len(before.named) > 1  # the first of them is none of one deed
     for at, numbered in enumerate(NUMBERED):
-        if numbered.match(said):
+        if numbered.match(said) and not of_files:
             return offers[at] if at < len(offers) else None
-    if offers and LAST.match(said):
+    if offers and LAST.match(said) and not of_files:
         return offers[-1]
     by_skill = next((one for one in offers if one.skill and said.strip() == fold(one.skill)), None)
     return by_skill or _by_words(reply, before.offers)
+
+
+MAKES_IT = re.compile(
+    r"^\W*(?:(?:yes|ja|si|ok|okay|well|so|then|dann|also|pues|entonces|please|bitte|por favor)\W+)*"
+    r"(?:make|create|add|set up|mach\w*|leg\w*|erstell\w*|crea|haz|hazla|creala)\b"
+    r"(?:\s+(?:me|mir|the|that|this|a|it|one|new|den|diesen|dieses|einen|ihn|neuen|la|una|esa|nueva"
+    r"|folder|directory|ordner|verzeichnis|carpeta|then|now|dann|doch|halt|eben|mal|an|neu"
+    r"|please|bitte|first|zuerst|entonces|pues|primero|por favor))+\W*$"
+)
+""" "Make the folder then!": the one that was asked about."""
+FOLDER = re.compile(r"folder|Ordner|carpeta", re.IGNORECASE)
+
+
+def place_to_make(reply: str, before: Unclear) -> str | None:
+    """The folder that is not there, and is to be made."""
+    missing = before.missing == ("path",) and not before.offers
+    return before.about if missing and before.about and MAKES_IT.match(fold(reply)) else None
 
 
 def refuses(reply: str, before: PlannerOutcome, offers: Sequence[Offer]) -> bool:
@@ -176,16 +246,23 @@ BARE = ACTIONS | {"here", "all", "greeting", "then", "only"}
 def _by_words(reply: str, offers: Sequence[Offer]) -> Offer | None:
     """The one offer whose file the reply names, or that has its words and no other has as many of them."""
     named = [word.strip("\"'“”„«»`,;:!?()").casefold() for word in reply.split() if "." in word.strip(".")]
-    if len(told := [one for one in offers if any(name in one.label.casefold() for name in named)]) == 1:
+    if len(told := [one for one in offers if any(name in _told(one).casefold() for name in named)]) == 1:
         return told[0]
     asked = sought(reply)
-    shares = [len([term for term in asked if alike(term, dict.fromkeys(terms(one.label)))]) for one in offers]
+    shares = [len([term for term in asked if alike(term, dict.fromkeys(terms(_told(one))))]) for one in offers]
     best = max(shares, default=0)
-    if not asked or best < len(asked) * ENOUGH or shares.count(best) > 1 or _acts(reply) or BUT.search(reply):
+    enough = 1 if any(one.skill for one in offers) or LIST.search(reply) else ENOUGH
+    if not asked or best < len(asked) * enough or shares.count(best) > 1 or _acts(reply) or BUT.search(reply):
         return None
     return offers[shares.index(best)]
 
 
+def _told(offer: Offer) -> str:
+    """Who names one of several files that a deed is about does not ask for it to be done to all of them."""
+    return offer.label if len(NAMED.findall(offer.label)) == 1 else NAMED.sub("", offer.label)
+
+
+NAMED = re.compile(r"[“„«][^”“»]*[”“»]")
 BUT = re.compile(
     r"^\W*(?:no|nope|nah|nein|nee?|not|nicht)\b|\b(?:but|though|aber|pero|only|just|nur|s[oó]lo|solamente)\b",
     re.IGNORECASE,
@@ -230,7 +307,7 @@ def in_place(wish: Wish, before: PlannerOutcome, reply: str, *, whole: Reading, 
     """
     about = before.about if isinstance(before, Unclear) and not before.partly else ""
     said = MEANT.sub("", anew(reply)).strip(" .!?")
-    if not about or not said or _acts(about) or _acts(said) or agrees(reply):
+    if not about or not said or _acts(about) or _acts(said) or agrees(reply) or BOTH.match(fold(said)):
         return None
     begins = [item.start for clause in whole.clauses for item in clause.items]
     places = [found.start() for found in re.finditer(re.escape(about), wish.text)]
@@ -258,7 +335,7 @@ ARTICLE = re.compile(r"\b(?:the|die|der|den|das|dem|la|el|los|las)\s+$", re.IGNO
 def each_of(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
     """ "Both", where several are called what was said."""
     about = before.about if isinstance(before, Unclear) and before.offers else ""
-    if not about or not isinstance(before, Unclear) or len(before.named) < 2 or not BOTH.match(fold(reply)):
+    if not about or not isinstance(before, Unclear) or len(before.named) < 2 or not of_all(reply, len(before.named)):
         return None
     return wish.with_words(wish.text.replace(about, quoted(before.named))) if wish.text.count(about) == 1 else None
 

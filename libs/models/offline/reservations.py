@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from libs.models.offline import phrasebook as say
 from libs.models.offline import quantities
-from libs.models.offline.clauses import KINDS, Clause, Mood, Name
+from libs.models.offline.clauses import JUNK, KINDS, Clause, Mood, Name
 from libs.models.offline.copying import originals_stay
 from libs.models.offline.courtesy import CHOOSES
 from libs.models.offline.drafting import ordered
@@ -18,15 +19,17 @@ from libs.models.offline.filling import KEEP, filters
 from libs.models.offline.goals import Doubt, Goal, Intent, elliptic
 from libs.models.offline.ground import Ground
 from libs.models.offline.grouping import dated, grouping
+from libs.models.offline.looking import CAN_GO
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.scenes import Scene, spared_in
 from libs.models.offline.selection import select, the_rest
 from libs.models.offline.telling import OWN
 from libs.models.offline.unplaced import Unplaced, of_its_own, which
-from libs.models.offline.voice import Voice
-from libs.models.ports import PlannerOutcome, Unclear, Why
-from libs.retrieval.words import fold
+from libs.models.offline.verbs import ARTICLES
+from libs.models.offline.voice import Voice, use_of
+from libs.models.ports import PlannerOutcome, Unclear
+from libs.retrieval.words import Word, fold
 from libs.skills import Effect, ToolDefinition
 
 QUESTION = re.compile(
@@ -36,6 +39,17 @@ QUESTION = re.compile(
     r"|se puede|es seguro|wie (kann|konnte|mach|losch|funktioniert)|warum|soll ich|was passiert|como "
     r"|por ?que |debo |deberia )"
 )
+AMOUNT = re.compile(r"^\W*(?:how (?:much|many|big|large)|wie ?viele?|wie gross|cuant[oa]s?)\b")
+""" "How many could I delete": a deed in such a clause is only spoken of."""
+_SPANISH_DEED = r"(?:borr|elimin|mov|renombr|comprim|descomprim|copi|cambi|orden)"
+DONE_BEFORE = re.compile(
+    r"^\W*(?:(?:was|were|is|are)\s+(?!it\b|there\b|you\b)[^,]*\b(?:\w+ed|gone|thrown|taken|lost)|(?:have|has|had)\s[^,]*\bbeen\b[^,]*"
+    r"|(?:wurden?|ist|sind|hast|habt)\s[^,]*\b(?:\w*ge\w+(?:t|en)|\w*(?:schoben|nannt|packt)|entfernt|weg)(?:\s+worden)?"
+    rf"|se\s+(?:(?:han?|habian?)\s+)?{_SPANISH_DEED}\w*(?:aron|ieron|[oai]do|o)\b[^,]*|(?:has|han?)\s+{_SPANISH_DEED}\w*[ai]do\b[^,]*)"
+    r"(?:\s+(?:already|yet|before|again|schon|bereits|ya))?\W*$"
+)
+"""Whether something has been done already is asked, and no wish: "have the letters been deleted", "se borró …"."""
+ENDS = re.compile(r"[.!?;](?=\s|$)|\n")
 LEAST_OF_TALK = 3
 """Words that a sentence must have to be talk: shorter ones may be a deed that nobody knows ("defragment")."""
 
@@ -76,10 +90,13 @@ class Reservations:
     def _how_to(self, changes: Sequence[Goal]) -> PlannerOutcome | None:
         if self.answered or not any(self._asks_how(goal) for goal in changes):
             return None
-        return self.voice.answers(say.HOW_TO, Why.CAPABILITY, skill=changes[0].tool.skill)
+        return self.voice.answers(say.HOW_TO, can=use_of(changes[0].tool, self.voice.reading.language))
 
     def _asks_how(self, goal: Goal) -> bool:
-        return QUESTION.match(fold(self.voice.reading.sentence(goal.clause))) is not None
+        rest, clause = fold(self.voice.reading.sentence(goal.clause)), fold(self.voice.said(goal.clause))
+        sentence = ENDS.split(rest, maxsplit=1)[0]
+        asked = ((QUESTION, rest), (DONE_BEFORE, sentence), (AMOUNT, clause), (CAN_GO, sentence.strip(" \xbf\xa1")))
+        return any(question.match(said) for question, said in asked)
 
     def _unread(self, found: Intent, changes: Sequence[Goal]) -> Unclear | None:
         if any(goal.tool.effect is Effect.MOVE for goal in changes) and originals_stay(self.voice.reading):
@@ -88,6 +105,8 @@ class Reservations:
         moved = moved or _removes_copies(found)
         if moved is not None:
             return self.voice.asks(say.WHAT_WITH, said=self.voice.said(moved.clause))
+        if changes and self.voice.reading.whether and not self.agreed:
+            return self.voice.asks(say.WHETHER, said=" … ".join(self.voice.reading.whether))
         doubts = [doubt for doubt in self._doubts(found) if changes or doubt.clause.acts]
         doubts = [doubt for doubt in doubts if not self._leads_up(doubt.clause, changes)]
         if doubts and not self.agreed:
@@ -207,6 +226,23 @@ class Reservations:
         return [word for picked in spared for word in picked.strange] + [
             word.text for word in never if not ground.has(word.text) and not ground.called(word.text)
         ]
+
+
+def junk_alone(clause: Clause) -> list[Word]:
+    """ "The useless stuff" of "get rid of the useless stuff in Downloads": what shall go is told by its worth alone."""
+    told = (*KINDS, *JUNK, "duplicate", "age", "size", "date", "newest", "oldest", "largest", "smallest")
+    outright = any(file_like(name) or name.kind is not Name.PATH for name in clause.names)
+    strange = any(word.unknown for word in clause.words)
+    if not clause.says("junk") or not clause.says("remove", "clean") or clause.says(*told) or outright or strange:
+        return []
+    at = next(n for n, item in enumerate(clause.items) if isinstance(item, Word) and "junk" in item.concepts)
+    before = takewhile(lambda item: isinstance(item, Word) and _determines(item), clause.items[:at][::-1])
+    after = takewhile(lambda item: isinstance(item, Word) and "file" in item.concepts, clause.items[at + 1 :])
+    return [item for item in (*[*before][::-1], clause.items[at], *after) if isinstance(item, Word)]
+
+
+def _determines(word: Word) -> bool:
+    return word.folded in ARTICLES or "all" in word.concepts
 
 
 SINGLED_OUT = CHOOSES - {"age", "all"}

@@ -48,6 +48,13 @@ class Scene:
     """Is it a list for another step, and not what was asked for?"""
     changes: bool = False
     """Is it for a change? "The files" of a change are files and no folders."""
+    plain: str = ""
+    """The text as its clauses were read from it."""
+
+    @property
+    def said(self) -> str:
+        """Where the clauses' items have their places."""
+        return self.plain or self.text
 
 
 def scene_of(reading: Reading, ground: Ground, categories: Categories) -> Scene:
@@ -63,6 +70,7 @@ def scene_of(reading: Reading, ground: Ground, categories: Categories) -> Scene:
         kept=kept,
         filters=bounds(reading),
         node_kind=_node_kind(reading),
+        plain=reading.plain,
     )
 
 

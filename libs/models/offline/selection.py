@@ -75,7 +75,9 @@ def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
 
 def told_everywhere(clause: Clause, ground: Ground) -> Clause:
     """ "All files called a.tmp", "a.tmp in all subfolders": the name is one that several may have, as a pattern is."""
-    of_all = clause.says("all") and (clause.says("junk") or any(map(_files_noun, clause.items)))
+    ends = {place.item for place in places(clause, ground) if place.target}  # "… to Films"
+    nouns = any(_files_noun(item) for item in clause.items if item not in ends)
+    of_all = clause.says("all") and (clause.says("junk") or nouns)
     if not (of_all or clause.says("recursive")) or clause.says("rename", "create", "unpack"):
         return clause
     return replace(clause, items=tuple(_told_as_pattern(item, ground) for item in clause.items))
@@ -332,10 +334,14 @@ def _nobody_knows(item: Item, ground: Ground) -> bool:
 
 
 def mixed(clause: Clause, ground: Ground) -> bool:
-    """ "song.mp3 and the pdfs": a file by its name, and beside it some of a kind."""
+    """ "song.mp3 and the pdfs", "the invoices and song.mp3": a file by its name, and beside it some of a kind, or some
+    that are called so and that it is none of.
+    """
     groups = clause.groups(_choosing(clause, ground))
     named = [any(_file_by_name(item) for item in group) for group in groups]
-    kinds = [any(_told_kind(item) or _is_glob(item) for item in group) for group in groups]
+    names = {item.text for item in clause.names if _file_by_name(item)}
+    called = {word for word, held in named_words(clause, ground) if names.isdisjoint(held)}
+    kinds = [any(_told_kind(item) or _is_glob(item) or item in called for item in group) for group in groups]
     return any(named) and any(kinds) and not any(one and other for one, other in zip(named, kinds, strict=True))
 
 

@@ -13,7 +13,7 @@ from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Name
 from libs.models.offline.measures import number_of
 from libs.models.offline.places import INTO
 from libs.models.offline.quantities import criteria
-from libs.models.offline.titles import PLUS, SERIES, digits_of
+from libs.models.offline.titles import EDGES, PLUS, SERIES, digits_of
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of, fold, words
 
@@ -42,7 +42,19 @@ Literal = tuple[str, tuple[Item, ...]]
 
 def style(clause: Clause, text: str) -> Style:
     """The first rule that the words spell out whole; nothing where they leave it open."""
-    for read in (_patterned, _exampled, _cased, _dated, _extended, _swapped, _taken_out, _prefixed, _suffixed, _based):
+    for read in (
+        _patterned,
+        _exampled,
+        _cased,
+        _written,
+        _dated,
+        _extended,
+        _swapped,
+        _taken_out,
+        _prefixed,
+        _suffixed,
+        _based,
+    ):
         found = read(clause, text)
         if found is not None:
             return found
@@ -107,6 +119,45 @@ def _cased(clause: Clause, text: str) -> Style | None:
     return Style({"case": case}) if case else None
 
 
+def _written(clause: Clause, text: str) -> Style | None:
+    """The date that stands in the names: taken out, or put elsewhere. To put a day there is to date them."""
+    said = tuple(item for item in clause.words if "date" in item.concepts)
+    if not said or clause.filters or any(name.kind is Name.QUOTE for name in clause.names):
+        return None
+    if clause.says("remove"):
+        return Style({"written": "out"}, said)
+    if clause.says("suffix"):
+        return Style({"written": "last"}, said)
+    shifts = any(word.folded.startswith(SHIFTS) for word in clause.words) or any(word.folded in YEARS for word in said)
+    return Style({"written": "first"}, said) if shifts and clause.says("prefix") else None
+
+
+SHIFTS = ("move", "moving", "shift", "verschieb", "ruck", "muev", "mover", "pasa")
+YEARS = listed("year years jahr jahre jahreszahl jahreszahlen ano anos")
+
+
+def with_years(clause: Clause) -> Clause:
+    """ "Put the year first": the one in the names."""
+    years = [word for word in clause.words if word.folded in YEARS and not isinstance(word, Measure)]
+    puts = clause.says("move", "create") and clause.says(*AT_AN_END)
+    if not years or clause.says("organize", "folder", "pack", "find", "list") or not (puts or _out_of_names(clause)):
+        return clause
+    return replace(clause, items=tuple(_in_the_name(item) if isinstance(item, Word) else item for item in clause.items))
+
+
+AT_AN_END = ("prefix", "suffix", "first")
+
+
+def _out_of_names(clause: Clause) -> bool:
+    return clause.says("remove") and clause.says("name", "prefix", "suffix")
+
+
+def _in_the_name(word: Word) -> Word:
+    if word.folded in YEARS:
+        return replace(word, concepts=("date",))
+    return replace(word, concepts=("prefix",)) if "first" in word.concepts else word
+
+
 def _dated(clause: Clause, text: str) -> Style | None:
     put = clause.says("prefix", "move", "create", "rename")
     return Style({"dated": True}) if clause.says("date") and put and not clause.filters else None
@@ -131,6 +182,8 @@ def _swapped(clause: Clause, text: str) -> Style | None:
     if len(letters) == 2:
         old, new = (LETTERS[next(c for c in item.concepts if c in LETTERS)] for item in letters)
         return Style({"find_text": old, "replace_text": new}, tuple(letters))
+    if clause.exchanged:
+        return _one_for(*(_as_quoted(one, text) for one in clause.exchanged))
     if not clause.says("swap", "change"):
         return None
     left, right = _cut(clause, WITH if any(word.folded in WITH for word in clause.words) else FOR)
@@ -201,17 +254,19 @@ def _shall(clause: Clause, concept: str) -> bool:
 
 
 def _prefixed(clause: Clause, text: str) -> Style | None:
-    if (edge := _edge(clause, text, concept="starts", role="prefix")) is not None:
-        return edge
-    found = _literal(clause.items, text) if clause.says("prefix") else None
-    return Style({"prefix": found[0]}, found[1]) if found else None
+    return _edge(clause, text, concept="starts", role="prefix") or _put_on(clause, text, role="prefix")
 
 
 def _suffixed(clause: Clause, text: str) -> Style | None:
-    if (edge := _edge(clause, text, concept="ends", role="suffix")) is not None:
-        return edge
-    found = _literal(clause.items, text) if clause.says("suffix") else None
-    return Style({"suffix": found[0]}, found[1]) if found else None
+    return _edge(clause, text, concept="ends", role="suffix") or _put_on(clause, text, role="suffix")
+
+
+def _put_on(clause: Clause, text: str, *, role: str) -> Style | None:
+    found = _literal(clause.items, text) if clause.says(role) else None
+    if found is None or (found[1] == clause.items[:1] and isinstance(clause.items[0], Word)):
+        return None  # its verb, that nobody knows
+    year = found[0].isdigit() and role == "prefix" and text[found[1][0].start] not in QUOTES
+    return Style({role: f"{found[0]} " if year else found[0]}, found[1])
 
 
 def _based(clause: Clause, text: str) -> Style | None:
@@ -219,7 +274,8 @@ def _based(clause: Clause, text: str) -> Style | None:
     if not clause.says("rename", "number"):
         return None
     right = _after_last(clause, WITH | {"as", "als", "como"}) or _after_in(clause)
-    used = tuple(item for item in right if isinstance(item, Named) or not _chooses(item))
+    by = criteria(clause)
+    used = tuple(item for item in right if item not in by and (isinstance(item, Named) or not _chooses(item)))
     named = [item for item in used if isinstance(item, Named) or not (item.filler or "number" in item.concepts)]
     between = clause.items[clause.items.index(named[0]) : clause.items.index(named[-1])] if named else ()
     if not named or any(isinstance(item, Word) and item.filler for item in between):
@@ -271,9 +327,11 @@ def _literal(items: Sequence[Item], text: str) -> Literal | None:
     """In quotes, with a sign at its edge, a name, a letter by its name, or a word that
     means nothing else.
     """
-    quoted = next((item for item in items if isinstance(item, Named) and text[item.start] in QUOTES), None)
+    quoted = next(
+        (item for item in items if isinstance(item, Named) and (text[item.start] in QUOTES or _piece(item))), None
+    )
     if quoted is not None:
-        return text[quoted.start : quoted.end].strip(QUOTES) or quoted.text, (quoted,)
+        return _as_quoted(quoted, text)
     plain = [item for item in items if isinstance(item, Word) and item.unknown and not extension_of(item.folded)]
     if any(item.folded in INDEFINITE for item in plain):
         return None
@@ -292,6 +350,17 @@ def _literal(items: Sequence[Item], text: str) -> Literal | None:
         if letter is not None:
             return letter, (item,)
     return (plain[0].text, (plain[0],)) if len(plain) == 1 else None
+
+
+def _piece(item: Named) -> bool:
+    """A part of names by the sign at its edge: "_v1", "(1)"."""
+    return item.kind is Name.QUOTE and bool({item.text[0], item.text[-1]} & {*EDGES})
+
+
+def _as_quoted(item: Named, text: str) -> Literal:
+    """With its blanks, "2024 "."""
+    said = text[item.start : item.end].strip(QUOTES) if text[item.start] in QUOTES else ""
+    return said or item.text, (item,)
 
 
 INDEFINITE = listed(
@@ -330,7 +399,7 @@ def _names_no_place(items: Sequence[Item], at: int) -> bool:
 
 def of_names(clause: Clause) -> Clause:
     """ "Quítale el (1) a las fotos": what is taken off things is taken out of their names."""
-    part = any(item.kind is Name.QUOTE and item.text.startswith(("(", "[")) for item in clause.names)
+    part = any(map(_piece, clause.names))
     if not part or not clause.says("remove") or clause.says("name"):
         return clause
     end = clause.items[-1].end

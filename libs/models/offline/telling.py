@@ -93,11 +93,13 @@ ADDRESSED = listed("you du ihr usted ustedes te le euch dir ihnen")
 LOSSES = listed("lose losing lost miss verlieren verliere verloren perder pierda perdido")
 """What nobody wants done is no deed: "I don't want to lose it"."""
 CONDITIONS = listed(
-    "if unless provided assuming whether falls wenn sofern si siempre_que salvo_que a_menos_que in_case"
+    "if unless provided assuming whether falls wenn sofern ob si siempre_que salvo_que a_menos_que in_case"
 )
 """What a deed depends on has to be understood."""
 INDIRECT = listed("where what which who whose how why wo was welche welcher wer wie warum donde cual quien como")
 """First words of a question within a sentence, or of a relative clause."""
+ASKED = INDIRECT | listed("que q cuales welchem welchen welches quienes")
+"""The same after a preposition."""
 TOLD_TO = listed("thank know see told tell always never show showed")
 
 
@@ -107,6 +109,8 @@ def said_in(language: Language, word: Word) -> Word:
     """
     if (word.folded, language) in (("del", "es"), ("quite", "en")):
         return replace(word, concepts=(), filler=True)
+    if (word.folded, language) == ("leer", "de"):  # "to read" in Spanish
+        return replace(word, concepts=("empty",))
     if (word.folded, language) == ("x", "es"):
         return replace(word, folded="por", filler=True)
     return replace(word, folded="an") if word.folded == "a" and language != "es" else word
@@ -137,6 +141,8 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
     if goes_on:
         return False
     finite = any(_finite(word, language) and before.folded not in RELATIVES for before, word in pairwise(said[:FAR]))
+    if first in PREPOSITIONS and said[1].folded in ASKED:
+        return False  # "en que recetas pone tomate"
     if first in PREPOSITIONS and finite and not any(word.concepts or of_files(word) for word in said[1:]):
         return True  # "in the meeting Paul told us"
     if language == "de" and any(word.folded in PERSONS["de"] | SOME for word in said[1:FAR]) and finite:

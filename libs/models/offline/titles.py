@@ -108,6 +108,58 @@ UNPARTS = listed("blank date number underscore hyphen upper lower not all same o
 """What is said of names and is no part of one: "with blanks in the name"."""
 
 
+_TEXT = r"(?![-–—]\s)[^\s,;:!?\"“”„«»‘`\0*]*[^\s,.;:!?\"“”„«»‘`\0*]"
+_CLOSED = (
+    r"(?=\s*(?:[.,;:!?)\n]|$)|\s+(?:in|im|en|from|of|bei|and|und|y"
+    r"|please|bitte|por\s+favor|ersetz\w*|austausch\w*|tausch\w*|everywhere|überall|throughout)\b)"
+)
+_FOR_ANOTHER = (
+    r"\b(?:replac|swap|substit|exchang|ersetz|tausch|reempla|sustitu)\w*\b",
+    r"\b(?:chang|turn|änder|aender|wandel|cambi)\w*\b",
+)
+_IN_BETWEEN = r"[^.;:!?\n\"“„«]*?\s"
+EXCHANGED = (
+    re.compile(
+        rf"{_FOR_ANOTHER[0]}{_IN_BETWEEN}(?P<old>{_TEXT})\s+(?:with|by|for|durch|gegen|mit|por|con)\s+(?P<new>{_TEXT}){_CLOSED}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"{_FOR_ANOTHER[1]}{_IN_BETWEEN}(?P<old>{_TEXT})\s+(?:to|into|in|zu|por|a)\s+(?P<new>{_TEXT}){_CLOSED}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?<!\S)(?P<old>{_TEXT})\s+(?:in\s+(?:den|allen)\s+(?:datei)?namen\s+)?(?:bitte\s+|überall\s+|immer\s+)*(?:durch|gegen)\s+(?P<new>{_TEXT})\s+(?:bitte\s+)?(?:ersetz|austausch|tausch)\w*",
+        re.IGNORECASE,
+    ),
+)
+""" "Replace … KV with Q": short as they are, they are texts."""
+OF_NAMES = re.compile(r"\b(?:file\s?|datei)?names?\b|namen\b|\bnombres?\b", re.IGNORECASE)
+SENTENCES = re.compile(r"(?:[^.;!?\n]|\.(?=\S))+")
+GRAMMAR = ACTIONS | listed("blank underscore hyphen date name file folder type upper lower titlecase here all")
+
+
+def exchanged(text: str) -> Iterator[Named]:
+    """One text of names and what takes its place: "replace KV with Q in the names"."""
+    for sentence in SENTENCES.finditer(text):
+        found = (form.search(sentence.group()) for form in EXCHANGED if OF_NAMES.search(sentence.group()))
+        match = next((one for one in found if one and all(_a_text(one[side]) for side in ("old", "new"))), None)
+        for side in ("old", "new") if match else ():
+            start, end = (sentence.start() + at for at in match.span(side))  # type: ignore[union-attr]
+            yield Named(Name.QUOTE, text[start:end], start, end)
+
+
+def _a_text(said: str) -> bool:
+    """No word of grammar, unless its capitals say so: "Q"."""
+    read = words(said)
+    if not read or any(ord(letter) > _VEILS for letter in said):
+        return False
+    return said.isupper() or (not read[0].filler and GRAMMAR.isdisjoint(read[0].concepts))
+
+
+_VEILS = 0x1FFFF
+"""What lies beyond stands for names that are there."""
+
+
 def series(text: str) -> Iterator[Named]:
     """What files shall be called by number."""
     for match in SERIES.finditer(text) if RENAMES.search(text) else ():
@@ -185,16 +237,20 @@ def edges(text: str) -> Iterator[Named]:
 
 
 BRACKETED = re.compile(
-    r"(?<=\s)[(\[][\w -]{1,12}[)\]](?=\s+(?:from|off|out\s+of|of|in|a|al|del?|en|aus|von|vom|bei|am|im)\s)",
+    r"(?<=\s)(?:[(\[][\w -]{1,12}[)\]]|[_~#+-][\w-]+|\w[\w-]*[_~#+-])"
+    r"(?=\s+(?:from|off|out\s+of|of|in|at|a|al|del?|en|aus|von|vom|bei|am|im|vorne?|hinten)\s)",
     re.IGNORECASE,
 )
+"""What can only be a part of names, by its brackets or the sign at its edge."""
 
 
 COPIES = re.compile(r"(?<=\w\s)\((?:\d{1,2}|copy|copia|kopie)\)(?!\w)", re.IGNORECASE)
 
 
 def bracketed(text: str) -> Iterator[Named]:
-    """ "Quita el (1) de los nombres" takes a part out of names; "borra las fotos (1)" means those that have it."""
+    """ "Quita el (1) de los nombres", "take the _v1 off the files" take a part out of names; "borra las fotos (1)"
+    means those that have it.
+    """
     deeds = {concept for word in words(text) for concept in word.concepts} & ACTIONS
     for match in BRACKETED.finditer(text) if {"remove", "swap"} & deeds else ():
         yield Named(Name.QUOTE, match.group(), *match.span())
@@ -203,6 +259,8 @@ def bracketed(text: str) -> Iterator[Named]:
             yield Named(Name.GLOB, f"*{match.group()}*", *match.span())
 
 
+EDGES = "_~#+-([)]"
+"""What stands at the edge of a part of a name."""
 MARKS = ("~", "#")
 """What programs put after a name, its ending included."""
 APPOSED = re.compile(

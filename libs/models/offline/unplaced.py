@@ -72,7 +72,22 @@ def what_with(voice: Voice, clauses: Sequence[Clause], ground: Ground) -> Unclea
     strange = [word for clause in clauses for word in clause.words if word.unknown and not _known(word.text, ground)]
     if len(strange) == 1:
         return voice.asks(say.UNKNOWN, said=strange[0].text)
+    if not strange and len(clauses) == 1 and (several := _several(clauses[0], ground)):
+        return voice.which_of(clauses[0], several)
     return voice.asks(say.WHAT_WITH, said=voice.said(*clauses))
+
+
+def _several(clause: Clause, ground: Ground) -> Sequence[str]:
+    """ "Delete the invoice", where several are called so."""
+    said = [word for word in clause.words if word.unknown]
+    placed = all(ground.has(name.text) in ground.folders for name in clause.names)
+    single = clause.says(*OURS) and placed and len(said) == 1 and not said[0].text.isdigit()
+    there = ground.anywhere(said[0].text) if single else ()
+    return there if 1 < len(there) <= MOST else ()
+
+
+MOST = 60
+"""Files to choose from: of more, people say which by words."""
 
 
 def _known(said: str, ground: Ground) -> bool:

@@ -102,8 +102,8 @@ def _packed(text: str, known: Sequence[str]) -> Iterator[Named]:
 
 ARCHIVE = r"\.(?:zip|tar(?:\.gz)?|tgz)(?!\w)"
 TO = re.compile(
-    r"\b(?:to|as|nach|als|a|como|called|named|namens|llamad[ao]|(?:call|name)\s+(?:it|them|that)|nenn\w*\s+(?:es|sie|ihn|die|das)"
-    r"|ll[aá]mal[ao]s?)\s+$",
+    r"\b(?:to|as|nach|als|(?<!nombre )a|como|called|named|namens|llamad[ao]"
+    r"|(?:call|name)\s+(?:it|them|that)|nenn\w*\s+(?:es|sie|ihn|die|das)|ll[aá]mal[ao]s?)\s+$",
     re.IGNORECASE,
 )
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from libs.events.values import Candidate
 from libs.models.offline import phrasebook as say
 from libs.models.offline.archives import is_archive
-from libs.models.offline.clauses import Clause, Reading
+from libs.models.offline.clauses import ACTIONS, Clause, Reading
 from libs.models.offline.ground import Ground
 from libs.models.offline.phrasebook import Phrases
 from libs.models.offline.quantities import BY
 from libs.models.ports import Answered, Offer, Unclear, Why
+from libs.retrieval.formality import formally
 from libs.retrieval.lexicon import Language
 from libs.retrieval.likeness import nearest, terms
-from libs.retrieval.words import Word, fold, language_of
+from libs.retrieval.words import Word, fold, language_of, words
 from libs.skills import ToolDefinition
 
 
@@ -38,9 +39,12 @@ class Voice:
 
     reading: Reading
     tools: Mapping[str, ToolDefinition]
+    formal: bool = False
+    """Is German spoken with Sie?"""
 
     def say(self, phrases: Phrases, **values: str) -> str:
-        return phrases[self.reading.language].format(**values)
+        template = phrases[self.reading.language]
+        return (formally(template) if self.formal and self.reading.language == "de" else template).format(**values)
 
     def quoted(self, name: str) -> str:
         return self.say(say.QUOTED, name=name)
@@ -49,7 +53,7 @@ class Voice:
         return Answered(self.say(phrases, **values), why)
 
     def asks(self, phrases: Phrases, *missing: str, **values: str) -> Unclear:
-        about, partly = values.get("said", ""), phrases is say.ONLY_PART
+        about, partly = values.get("said", ""), phrases in (say.ONLY_PART, say.WHETHER)
         return Unclear(self.say(phrases, **values), missing=missing, about=about, partly=partly)
 
     def said(self, *clauses: Clause) -> str:
@@ -69,6 +73,16 @@ class Voice:
         offers = tuple(Offer(name, self._sorted_by(said, name)) for name in names)
         text = self.reading.text[said[0].start : said[-1].end]
         return replace(self.asks(question, "by", said=text), offers=offers)
+
+    def which_junk(self, said: Sequence[Word]) -> Unclear:
+        """Asks what is worth nothing here, and offers the request with each sort in the place of what was said."""
+        start, end = said[0].start, said[-1].end
+        text = self.reading.text
+        names = [self.say(sort) for sort in say.JUNK]
+        offers = tuple(Offer(name, f"{text[:start]}{name}{text[end:]}") for name in names)
+        choices = self.say(say.OR).join(f"({n}) {name}" for n, name in enumerate(names, 1))
+        asked = self.asks(say.WHICH_JUNK, "paths", said=text[start:end], choices=choices)
+        return replace(asked, offers=offers)
 
     def _sorted_by(self, said: Sequence[Word], unit: str) -> str:
         """What an idiom has put plainly stands elsewhere in the text, and "alphabetically" needs a "by"."""
@@ -93,16 +107,18 @@ class Voice:
             offers = tuple(Offer(one, self._instead(name, one)) for one in near)
             asked = self.asks(say.MEANT, "path", name=name, names=names)
             return replace(asked, offers=offers, named=tuple(near), about=name)
-        return self.asks(say.NO_SUCH, "path", name=name, among=self.among((ground.names or ())[:8]))
+        asked = self.asks(say.NO_SUCH, "path", name=name, among=self.among((ground.names or ())[:8]))
+        return replace(asked, about=name)
 
     def offers(self, about: str, ground: Ground) -> Unclear | None:
         """The few files that come nearest to words that nobody understood, to choose from."""
+        about = about[next((word.start for word in words(about) if not {*word.concepts} & ACTIONS), 0) :]
         near = nearest(terms(about), ground.paths or ()) if self.reading.text.count(about) == 1 else []
         if not about or not near or len(near) > FEW:
             return None
         names = self.say(say.OR).join(map(self.quoted, near))
         offers = tuple(Offer(one, self._instead(about, one)) for one in near)
-        return replace(self.asks(say.NEAR, "paths", said=about, names=names), offers=offers)
+        return replace(self.asks(say.NEAR, "paths", said=about, names=names), offers=offers, named=tuple(near))
 
     def which_of(self, clause: Clause, there: Sequence[str]) -> Unclear:
         """Of several files that could be meant, which."""

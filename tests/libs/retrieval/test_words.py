@@ -26,6 +26,21 @@ def test_an_ordinary_word_is_no_typo_of_a_destructive_one(word: str) -> None:
     assert "remove" not in concepts(word) or word == "deleter"
 
 
+@pytest.mark.parametrize(
+    ("said", "apart"),
+    [
+        ("metelas", ["mete", "las"]),
+        ("métemelas", ["méte", "me", "las"]),
+        ("bórramelos", ["bórra", "me", "los"]),
+        ("pásaselo", ["pása", "se", "lo"]),
+        ("borrarlos", ["borrar", "los"]),
+        ("duplicate", ["duplicate"]),
+    ],
+)
+def test_pronouns_come_off_a_spanish_verb_one_by_one(said: str, apart: list[str]) -> None:
+    assert [word.text for word in words(said)] == apart
+
+
 def test_an_unknown_word_stands_for_itself() -> None:
     assert concepts("the zyzzyva") == {"=zyzzyva": 1}
 

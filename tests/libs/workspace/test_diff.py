@@ -81,3 +81,9 @@ def test_a_folder_that_moves_or_goes_tells_how_many_files_it_holds(root: Path) -
 def test_the_counts_are_by_kind_of_change(root: Path) -> None:
     diff = staged(root, Create(path="x"), Write(path="README", content=text("")), Move(path="docs", target="d")).diff()
     assert (diff.created, diff.changed, diff.moved, diff.deleted, diff.version) == (1, 1, 1, 0, 3)
+
+
+def test_numbers_in_names_are_in_their_order(root: Path) -> None:
+    names = ["page 10.md", "page 2.md", "docs/page 1.md", "Page 1.md"]
+    diff = staged(root, *(Create(path=name) for name in names)).diff()
+    assert [entry.path for entry in diff.entries] == ["docs/page 1.md", "Page 1.md", "page 2.md", "page 10.md"]

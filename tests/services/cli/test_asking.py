@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import io
+from collections.abc import Callable, Iterator
 
-from services.cli.asking import Nobody, Yes, chosen
+import pytest
+import typer
+from rich.console import Console
+
+from services.cli.asking import Allowed, Gone, Nobody, Terminal, Yes, chosen
 from services.cli.errors import NobodyToAsk
+from services.cli.show import Screen
 
 QUESTION = {"title": "Commit 2 changes", "items": [{"id": "a", "change": "moved"}]}
 
@@ -41,3 +47,52 @@ def test_numbers_are_chosen_one_by_one_or_from_to(text: str, numbers: list[int])
 def test_a_number_that_is_not_there_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"there is no|is no number"):
         chosen(text, 5)
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Terminal]:
+    """A terminal at which these lines are typed, one after the other, and then Ctrl-D."""
+
+    def terminal(*lines: str) -> Terminal:
+        left: Iterator[str] = iter(lines)
+
+        def line(prompt: str, **_: object) -> str:
+            try:
+                if (said := next(left, None)) is None:
+                    raise EOFError
+            except EOFError:
+                raise typer.Abort from None
+            return said
+
+        monkeypatch.setattr(typer, "prompt", line)
+        return Terminal(Screen(Console(file=io.StringIO())))
+
+    return terminal
+
+
+@pytest.mark.parametrize(
+    ("lines", "allowed"),
+    [
+        (["y"], Allowed(True)),
+        (["show me the newest photo", "yes"], Allowed(True, "show me the newest photo")),
+        (["zeig mir die Fotos", "ja"], Allowed(True, "zeig mir die Fotos")),
+        (["show me the newest photo", "n"], Allowed(False, "show me the newest photo")),
+        (["no, use Docs"], Allowed(False)),
+        ([""], Allowed(False)),
+    ],
+)
+def test_a_wish_at_the_first_question_is_kept_until_it_is_answered(
+    typed: Callable[..., Terminal], lines: list[str], allowed: Allowed
+) -> None:
+    assert typed(*lines).allows("May I?") == allowed
+
+
+def test_who_leaves_at_a_question_has_not_answered_it(typed: Callable[..., Terminal]) -> None:
+    with pytest.raises(Gone):
+        typed().decide(QUESTION)
+
+
+def test_a_question_about_several_says_how_to_leave_one_out(typed: Callable[..., Terminal]) -> None:
+    items = [{"id": "b/trip 1.jpg", "change": "moved", "source": "b/IMG 1.jpg"}, {"id": "c", "change": "deleted"}]
+    assert "but not IMG 1.jpg" in typed()._choices(items)
+    assert "but not" not in typed()._choices(items[:1])

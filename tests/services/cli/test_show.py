@@ -277,6 +277,15 @@ def test_a_long_diff_is_cut_and_says_so() -> None:
     assert "… and 10 more" in said(console)
 
 
+def test_a_long_diff_of_several_folders_shows_some_of_each() -> None:
+    console, many = Console(file=io.StringIO(), width=200), diff(50)
+    entries = [{**entry, "path": f"{'ab'[n % 2]}/{entry['path']}"} for n, entry in enumerate(many["entries"])]
+    diff_of(Screen(console), {**many, "entries": entries}, most=40)
+    lines = said(console).splitlines()
+    assert [lines[0], lines[1], lines[7]] == ["  a/ (25 changes)", "    - a/0.txt", "  b/ (25 changes)"]
+    assert "… and 38 more" in lines[14]
+
+
 def test_files_that_someone_else_changed_are_listed() -> None:
     changed = event(1, "workspace.changed", change="conflicted", conflicts=["a.txt"], operations=0)
     assert "Nothing was changed" in shown(changed)

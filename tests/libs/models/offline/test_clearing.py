@@ -51,11 +51,50 @@ async def test_both_sorts_go_each_by_itself_in_every_folder(listings: Any, text:
 
 
 @pytest.mark.parametrize(
-    "text", ["delete the empty files here", "delete the temp files in Docs", "borra los archivos vacíos de aquí"]
+    "text", ["delete the empty files here", "delete the temp files in this folder", "borra los archivos vacíos de aquí"]
 )
-async def test_where_a_place_is_said_they_go_there_alone(listings: Any, text: str) -> None:
+async def test_where_this_very_folder_is_said_they_go_there_alone(listings: Any, text: str) -> None:
     (only,) = await listings(text)
     assert "recursive" not in only
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "delete the temp files in Docs",
+        "open Docs and delete the temp rubbish in there",
+        "look into Docs and get rid of the temp files there",
+        "geh in den Ordner Docs und lösch dort die temporären Dateien",
+        "entra en Docs y borra ahí los temporales",
+    ],
+)
+async def test_of_a_folder_that_is_named_they_go_from_all_that_is_in_it(listings: Any, text: str) -> None:
+    (only,) = await listings(text)
+    assert (only["path"], only["recursive"], only["node_kind"]) == ("Docs", True, "file")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("the junk in Docs can go", "the junk"),
+        ("clean up the junk", "the junk"),
+        ("get rid of the useless stuff in Docs", "the useless stuff"),
+        ("weg mit dem ganzen Müll in Docs", "dem ganzen Müll"),
+        ("der Müll in Docs kann weg", "der Müll"),
+        ("borra la basura de Docs", "la basura"),
+    ],
+)
+async def test_what_is_junk_is_for_the_person_to_say(
+    model: OfflineModel, catalogue: Catalogue, text: str, said: str
+) -> None:
+    task = Task(text=text, intent="", root="/home/u/x", workspace=FACTS)
+    outcome = await model.plan(task, catalogue)
+    assert isinstance(outcome, Unclear), outcome
+    assert (said in outcome.question, len(outcome.offers)) == (True, 3)
+    taken = await model.plan(task.model_copy(update={"clarification": "1"}), catalogue)
+    assert isinstance(taken, Drafted), taken
+    assert taken.plan.steps[0].args["recursive"]
+    assert isinstance(await model.plan(task.model_copy(update={"clarification": "yes"}), catalogue), Unclear)
 
 
 async def test_lock_files_are_a_sort_of_their_own(listings: Any) -> None:
@@ -70,3 +109,27 @@ async def test_a_temporary_folder_is_none_of_the_files(model: OfflineModel, cata
     assert isinstance(
         await model.plan(Task(text=text, intent="", root="/home/u/x", workspace=FACTS), catalogue), Unclear
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "folder"),
+    [
+        ("I have duplicate photos, remove the copies", "."),
+        ("my photos are in here twice. Delete the copies", "."),
+        ("the thing is that my photos are in here twice, remove the copies", "."),
+        ("my photos in Docs are there twice, remove the duplicates", "Docs"),
+        ("meine Bilder sind doppelt, bitte lösch die Kopien", "."),
+        ("tengo fotos repetidas, quita las copias", "."),
+        ("tengo fotos repetidas en Docs, borra las copias", "Docs"),
+        ("resulta que tengo fotos repetidas. ¿Puedes quitar las copias?", "."),
+    ],
+)
+async def test_copies_are_those_of_what_was_told_of_and_nothing_else_goes(
+    model: OfflineModel, catalogue: Catalogue, text: str, folder: str
+) -> None:
+    outcome = await model.plan(Task(text=text, intent="", root="/home/u/x", workspace=FACTS), catalogue)
+    assert isinstance(outcome, Drafted), outcome
+    *_, scan, removal = outcome.plan.steps
+    assert [step.tool for step in outcome.plan.steps if step.mutates] == ["remove-duplicates.remove"]
+    assert removal.args["groups"] == f"$step({scan.ordinal}).groups"
+    assert (scan.args["path"], "*.jpg" in scan.args["include"]) == (folder, True)

@@ -83,3 +83,25 @@ def test_the_place_holds_for_each_part() -> None:
 @pytest.mark.parametrize("text", ["keep the empty files and the zips, delete the rest", "behalte die leeren Dateien"])
 def test_what_is_kept_is_no_wish(text: str) -> None:
     assert read(text, now=NOW).clauses[0].mood is Mood.SPARE
+
+
+@pytest.mark.requirement("S4-44")
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("delete the duplicate budgets and the temp files", [True, False]),
+        ("delete the temp files and the duplicates", [False, True]),
+        ("delete the temp files, the empty ones and the duplicates", [False, False, True]),
+        ("delete the duplicates and readme.txt", [True, False]),
+        ("lösche die doppelten Bilder und die leeren Dateien", [True, False]),
+        ("borra los archivos vacíos y las fotos repetidas", [False, True]),
+        ("clean up the duplicates and the temp files", [True, False]),
+        ("delete the duplicate photos and videos", [True]),
+        ("delete the duplicate photos and the videos", [True]),
+        ("delete duplicate pdfs and docs", [True]),
+    ],
+)
+def test_copies_are_a_part_of_their_own_where_nothing_else_could_be_meant(text: str, parts: list[bool]) -> None:
+    clauses = [clause for clause in read(text, now=NOW).clauses if clause.mood is Mood.DO]
+    assert [clause.says("duplicate") for clause in clauses] == parts
+    assert all(clause.says("remove", "clean") for clause in clauses)

@@ -182,3 +182,42 @@ async def test_the_year_that_the_names_say_counts_where_they_are_spoken_of_or_mo
 async def test_the_plan_says_which_year_it_goes_by(by_name: Any) -> None:
     assert "by the year in their names" in (await by_name("sort Papers by year", *NAMED)).description
     assert "by the year of their last change" in (await by_name("sort Papers by year", *COUNTED)).description
+
+
+@pytest.mark.parametrize(
+    ("text", "by", "target"),
+    [
+        ("put all jpgs into a new folder called Snaps, sorted by month", "month", "Snaps"),
+        ("move the photos into Album and sort them by month", "month", "Album"),
+        ("move the photos into Album and sort them there by month", "month", "Album"),
+        ("move the jpgs into Scans, by month please", "month", "Scans"),
+        ("leg alle Bilder in einen neuen Ordner Album, nach Monat sortiert", "month", "Album"),
+        ("verschieb die Bilder nach Album und sortier sie nach Typ", "extension_category", "Album"),
+        ("mueve las fotos a Album y ordénalas por mes", "month", "Album"),
+        ("sort the photos into a folder called Snaps, one subfolder per year", "year", "Snaps"),
+    ],
+)
+async def test_what_is_moved_and_sorted_goes_into_its_new_folder_in_one_step(
+    plan: Any, text: str, by: str, target: str
+) -> None:
+    args = await sorts(plan, text)
+    assert (args["by"], args["target"], args.get("path")) == (by, target, ".")
+    assert "*.jpg" in args["include"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "make a folder Shots and sort the photos into it by month",
+        "create a folder named Shots and inside it sort all jpgs by month",
+        "mach einen neuen Ordner Shots und sortier da die Bilder nach Monat rein",
+        "crea una carpeta Shots y ordena dentro las fotos por mes",
+    ],
+)
+async def test_they_are_sorted_into_the_folder_that_was_just_made(plan: Any, text: str) -> None:
+    outcome = await plan(text)
+    assert isinstance(outcome, Drafted), outcome
+    made, listing, sort = outcome.plan.steps
+    assert (made.args["name"], listing.args["path"]) == ("Shots", ".")
+    assert (sort.args["by"], sort.args["target"]) == ("month", "Shots")
+    assert not listing.args.get("recursive")

@@ -40,7 +40,6 @@ def plan(model: OfflineModel, catalogue: Catalogue) -> Any:
         ("lösche die Fotos nach Datum", "„nach Datum“"),
         ("borra las fotos por fecha", "«por fecha»"),
         ("delete plan.txt from two years ago", "“from two years ago”"),
-        ("delete plan.txt if it is empty", "empty”"),
         ("copy the invoices to shots, without the (1)", "“without the (1)”"),
         ("delete the invoices that are paid", "“that are paid”"),
         ("borra las fotos borrosas", "«borrosas»"),

@@ -60,7 +60,7 @@ async def test_who_asks_where_something_is_gets_a_search(
         ("wo steht es, dass die Kaution bezahlt ist", "Kaution bezahlt"),
         ("dónde dice borrar", "borrar"),
         ("en q archivo sale lo de la arqueta", "arqueta"),
-        ("Wo habe ich etwas über Frösche geschrieben?", "Frösche geschrieben"),
+        ("Wo habe ich etwas über Frösche geschrieben?", "Frösche"),
         ("what did I charge for the second boiler", "charge second boiler"),
     ],
 )
@@ -121,3 +121,120 @@ async def test_what_has_nothing_to_do_with_the_files_is_not_looked_for(
     model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
 ) -> None:
     assert not isinstance(await model.plan(asked(text), catalogue), Drafted)
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("en que recetas pone tomate", "tomate"),
+        ("en qué recetas pone tomate?", "tomate"),
+        ("is there anything about the wedding", "wedding"),
+        ("do we have anything on taxes", "taxes"),
+        ("ist da was von Paul dabei", "paul"),
+        ("gibt es was über Steuern", "steuern"),
+        ("hay algo de la boda", "boda"),
+    ],
+)
+async def test_who_asks_for_anything_about_something_gets_a_search_though_no_name_has_it(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str, query: str
+) -> None:
+    (step,) = (await plan(model, catalogue, text)).steps
+    assert (step.tool, step.args["query"].casefold()) == ("search-files.search", query)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what can I delete",
+        "which files can go?",
+        "what should I delete to free space?",
+        "how many files could I delete",
+        "welche Dateien kann ich löschen?",
+        "was kann weg",
+        "qué puedo borrar",
+        "cuáles puedo eliminar sin problema",
+    ],
+)
+async def test_who_asks_what_could_go_is_told_what_there_is(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    (step,) = (await plan(model, catalogue, text)).steps
+    assert step.tool == "analyze-directory.report"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "have the letters been deleted",
+        "has boiler manual.txt been moved already?",
+        "did you delete boiler manual.txt?",
+        "is boiler manual.txt gone",
+        "wurden die Fotos schon verschoben?",
+        "ist boiler manual.txt weg",
+        "se borró boiler manual.txt?",
+        "has borrado boiler manual.txt?",
+        "how many files would you delete",
+    ],
+)
+async def test_whether_something_was_done_is_no_wish_to_have_it_done(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    outcome = await model.plan(asked(text), catalogue)
+    assert not isinstance(outcome, Drafted) or not any(step.mutates for step in outcome.plan.steps), outcome
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the letters have been read, delete boiler manual.txt",
+        "is it possible to delete boiler manual.txt",
+        "se acabó el espacio, borra boiler manual.txt",
+    ],
+)
+async def test_a_wish_beside_such_a_sentence_is_a_wish(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    assert any(step.mutates for step in (await plan(model, catalogue, text)).steps)
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("what's the newest", "newest"),
+        ("which one is the oldest", "oldest"),
+        ("what is the biggest file", "largest"),
+        ("was ist die größte Datei", "largest"),
+        ("was ist das Neueste", "newest"),
+        ("cuál es el archivo más grande", "largest"),
+        ("cual es el mas nuevo", "newest"),
+    ],
+)
+async def test_the_one_at_the_top_is_the_only_one_that_is_shown(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str, order: str
+) -> None:
+    (step,) = (await plan(model, catalogue, text)).steps
+    assert (step.args["order"], step.args["most"], step.args["recursive"]) == (order, 1, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how big are the photos",
+        "how much do the photos weigh",
+        "wie groß sind die Bilder zusammen",
+        "cuánto pesan las fotos",
+    ],
+)
+async def test_how_large_some_are_is_told_of_each(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    (step,) = (await plan(model, catalogue, text)).steps
+    assert step.args["order"] == "largest"
+    assert "*.jpg" in step.args["include"]
+
+
+@pytest.mark.parametrize("text", ["wie viel Platz nehmen die Fotos weg", "wieviel Speicher nehmen die Bilder ein"])
+async def test_what_takes_room_is_not_taken_away(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    assert not any(step.mutates for step in (await plan(model, catalogue, text)).steps)

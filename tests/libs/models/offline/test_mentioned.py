@@ -102,3 +102,34 @@ async def test_all_of_it_is_told_again(model: OfflineModel, catalogue: Catalogue
 async def test_a_wish_with_a_rest_in_it_is_no_wish_to_see_it(model: OfflineModel, catalogue: Catalogue) -> None:
     done = await then(model, catalogue, "delete notes.txt and leave the rest")
     assert touched(done) == ["notes.txt"]
+
+
+COMPARED = Exchange(text="do I have any photo twice", answer="1 file could go: a.tmp.", shown=("a.tmp",))
+COMPARED_ALL = Exchange(text="do I have anything twice", answer="2 files could go.", shown=("a.tmp", "b c.tmp"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["delete the copy", "delete the duplicates", "lösch die Kopie", "borra la copia", "borra las que sobran"],
+)
+async def test_the_copy_is_the_one_that_was_found(model: OfflineModel, catalogue: Catalogue, text: str) -> None:
+    assert touched(await then(model, catalogue, text, COMPARED)) == ["a.tmp"]
+
+
+@pytest.mark.parametrize("text", ["get rid of the extra ones", "move the copies to Extra", "borra las que sobran"])
+async def test_the_extra_ones_are_those_that_could_go(model: OfflineModel, catalogue: Catalogue, text: str) -> None:
+    assert touched(await then(model, catalogue, text, COMPARED_ALL)) == ["a.tmp", "b c.tmp"]
+
+
+async def test_one_copy_of_several_is_not_chosen(model: OfflineModel, catalogue: Catalogue) -> None:
+    assert not isinstance(await then(model, catalogue, "delete the copy", COMPARED_ALL), Drafted)
+
+
+async def test_all_of_them_are_all_that_were_shown_wherever_they_go(model: OfflineModel, catalogue: Catalogue) -> None:
+    outcome = await then(model, catalogue, "move all of them to Films")
+    assert sorted(touched(outcome)) == sorted(SHOWN)
+
+
+@pytest.mark.parametrize("text", ["muévelos a Docs", "muevelos a Docs", "pásalos a la carpeta Nueva"])
+async def test_a_pronoun_at_its_verb_leads_to_an_end(model: OfflineModel, catalogue: Catalogue, text: str) -> None:
+    assert sorted(touched(await then(model, catalogue, text))) == sorted(SHOWN)

@@ -44,6 +44,23 @@ def test_all_from_the_one_to_the_other_are_named(text: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("zip everything in Trip before DSC_4103", 'zip "Trip/DSC_4101.JPG" "Trip/DSC_4102.JPG"'),
+        ("zip everything up to Foto 2", 'zip "Bad/Foto 1.jpg" "Bad/Foto 2.jpg"'),
+        ("pack alles in Bad vor Foto 10", 'pack "Bad/Foto 1.jpg" "Bad/Foto 2.jpg"'),
+        ("borra todas las fotos antes de Foto 10", 'borra "Bad/Foto 1.jpg" "Bad/Foto 2.jpg"'),
+        ("move all the reports after Report 2019 to Bad", 'move "Year/Report 2020.md" "Year/Report 2022.md" to Bad'),
+        ("delete the songs before Foto 10", "delete the songs before Foto 10"),
+        ("delete everything before 2020", "delete everything before 2020"),
+        ("delete everything before Foto 3", "delete everything before Foto 3"),
+    ],
+)
+def test_one_end_alone_takes_all_on_its_side(text: str, meant: str) -> None:
+    assert spelled(text, GROUND) == meant
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Foto 1, Foto 2 ...",

@@ -301,3 +301,63 @@ async def test_nobody_is_offered_a_delete_who_spoke_of_none(model: OfflineModel,
     asked = await heard(model, catalogue, "I mean the zip, and it should go on being a zip")
     assert not isinstance(asked, Drafted)
     assert "delete" not in getattr(asked, "question", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "reply", "tools"),
+    [
+        ("tidy up a bit", "the duplicates and the temp files", ["remove-duplicates.remove", "manage-files.delete"]),
+        ("räum mal auf", "die temporären Dateien", ["manage-files.delete"]),
+        ("delete the rubbish", "the empty files and the temp files", ["manage-files.delete", "manage-files.delete"]),
+    ],
+)
+async def test_what_shall_go_is_said_in_a_list(
+    model: OfflineModel, catalogue: Catalogue, text: str, reply: str, tools: list[str]
+) -> None:
+    assert [tool for tool, _ in touched(await heard(model, catalogue, text, reply))] == tools
+
+
+async def test_what_shall_go_stays_in_the_folder_that_was_spoken_of(model: OfflineModel, catalogue: Catalogue) -> None:
+    done = await heard(model, catalogue, "tidy up Recipes", "the empty files")
+    assert isinstance(done, Drafted)
+    assert done.plan.steps[0].args["path"] == "Recipes"
+
+
+@pytest.mark.parametrize("reply", ["make the folder then!", "then make a folder", "leg den Ordner dann an"])
+async def test_the_folder_that_was_asked_about_is_made(model: OfflineModel, catalogue: Catalogue, reply: str) -> None:
+    done = await heard(model, catalogue, "copy the folder Recipes to Backup", reply)
+    assert [(tool, args["target"]) for tool, args in touched(done)] == [("manage-files.copy", "Backup")]
+    made = await heard(model, catalogue, "what is in Bills", reply)
+    assert [(tool, args["name"]) for tool, args in touched(made)] == [("manage-files.create", "Bills")]
+
+
+@pytest.mark.parametrize(
+    ("text", "reply", "tools"),
+    [
+        ("delete the rubbish", "1 and 2", ["manage-files.delete", "manage-files.delete"]),
+        (
+            "delete the rubbish",
+            "both the temp files and the duplicates",
+            ["manage-files.delete", "remove-duplicates.remove"],
+        ),
+        ("lösch den Müll", "1 und 3", ["manage-files.delete", "remove-duplicates.remove"]),
+        (
+            "delete the rubbish",
+            "all of them",
+            ["manage-files.delete", "manage-files.delete", "remove-duplicates.remove"],
+        ),
+    ],
+)
+async def test_several_of_what_was_offered_are_taken_together(
+    model: OfflineModel, catalogue: Catalogue, text: str, reply: str, tools: list[str]
+) -> None:
+    assert [tool for tool, _ in touched(await heard(model, catalogue, text, reply))] == tools
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"), [("delete the rubbish", "both"), ("sort the files by date", "both"), ("sort by date", "1 and 2")]
+)
+async def test_both_is_no_answer_where_there_are_three_or_only_one_can_be(
+    model: OfflineModel, catalogue: Catalogue, text: str, reply: str
+) -> None:
+    assert isinstance(await heard(model, catalogue, text, reply), Unclear)

@@ -66,7 +66,7 @@ async def test_only_the_folders_that_are_meant_are_listed(steps: Any) -> None:
         ("how big is this folder", "analyze-directory.report"),
         ("how big is the folder Suppliers", "manage-files.get_metadata"),
         ("Wie groß ist der Ordner Suppliers?", "manage-files.get_metadata"),
-        ("what is the biggest file in this folder", "analyze-directory.report"),
+        ("what is the biggest file in this folder", "manage-files.list"),
         ("what takes up all the space here", "analyze-directory.report"),
     ],
 )

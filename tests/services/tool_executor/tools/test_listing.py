@@ -106,6 +106,12 @@ def test_a_report_counts_only_what_the_filters_select(shelf: Desk) -> None:
     assert told["oldest"]["path"] == "deep/er/old.txt"
 
 
+def test_a_report_of_some_names_them_and_counts_the_folders_that_hold_them(shelf: Desk) -> None:
+    told = shelf.run("analyze-directory.report", path=".", include=["old.txt"]).data
+    assert (told["nodes"], told["directories"]) == (["deep/er/old.txt"], 1)
+    assert "nodes" not in shelf.run("analyze-directory.report", path=".").data
+
+
 def test_duplicates_are_those_among_the_selected(desk: Desk) -> None:
     for name, day in (("a.txt", "2020-01-01"), ("b.txt", "2021-01-01"), ("c.txt", "2022-01-01")):
         desk.write(name, b"same", at=f"{day}T00:00")

@@ -42,6 +42,12 @@ def test_folders_of_years_come_to_be_in_the_folder_that_was_named(album: Desk) -
     assert sort(album, "year", source=["old/ski.jpg"], target="old") == {"old/ski.jpg": "old/2024/ski.jpg"}
 
 
+def test_a_folder_that_is_not_there_yet_is_made_once(album: Desk) -> None:
+    done = album.run(SORT, source=["beach.jpg", "snow.jpg"], by="month", target="Album/All")
+    assert [move["to"] for move in done.data["moved"]] == ["Album/All/2024-12/beach.jpg", "Album/All/2025-01/snow.jpg"]
+    assert done.data["folders"] == ["Album/All/2024-12", "Album/All/2025-01"]
+
+
 def test_sorting_twice_changes_nothing(album: Desk) -> None:
     sort(album, "year")
     assert album.run(SORT, source=album.listed(recursive=True, path="2024"), by="year").applied is None
