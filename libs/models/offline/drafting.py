@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from libs.events.values import Plan, Step
-from libs.models.offline import styling
 from libs.models.offline.archives import into_archive, is_archive
 from libs.models.offline.excepting import Part, inside, parts
-from libs.models.offline.filling import choosing, every_folder, fill, folders, held, new_names, patterns
+from libs.models.offline.filling import choosing, every_folder, fill, folders, held, new_names, patterns, ruled
 from libs.models.offline.goals import Goal, Intent
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
@@ -75,7 +74,7 @@ class Draughtsman:
         around = replace(without_target(scene, goal), changes=goal.tool.mutates, feeds=True)
         if "base" in goal.tool.roles.values() and not _of_folders(goal, scene):
             dated = any({"date", "age"} & {*word.concepts} for word in criteria(goal.clause))
-            rule = styling.style(goal.clause, scene.said).args
+            rule = ruled(goal.clause, scene)
             numbered, around = rule.get("base"), replace(around, only=_with_text(rule, patterns(clause, around)))
             order = {"order": "oldest"} if dated else {"order": "name"} if numbered else {}  # img2 before img10
             around = replace(around, node_kind="file", filters={**around.filters, **order})

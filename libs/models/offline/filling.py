@@ -93,8 +93,17 @@ def _within_path(tool: ToolDefinition, args: Mapping[str, Any]) -> dict[str, Any
 
 def _styled(tool: ToolDefinition, clause: Clause, scene: Scene) -> dict[str, Any]:
     """The rule of a rename of many, where the tool takes one."""
-    rule = styling.style(clause, scene.said).args if "base" in tool.roles.values() else {}
+    rule = ruled(clause, scene) if "base" in tool.roles.values() else {}
     return {param: rule[role] for param, role in tool.roles.items() if role in rule}
+
+
+def ruled(clause: Clause, scene: Scene) -> Mapping[str, Any]:
+    """How names change; a text in them is written as they write it, where they agree."""
+    rule = styling.style(clause, scene.said).args
+    find = re.compile(re.escape(str(rule.get("find_text", ""))), re.IGNORECASE)
+    names = {name.rpartition("/")[2] for name in scene.ground.paths or ()} if find.pattern else set()
+    spelled = {found.group() for name in names for found in find.finditer(name)}
+    return {**rule, "find_text": spelled.pop()} if len(spelled) == 1 else rule
 
 
 def choosing(tool: ToolDefinition, clause: Clause, scene: Scene) -> Clause:

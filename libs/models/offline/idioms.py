@@ -665,6 +665,23 @@ RULES: tuple[Rule, ...] = (
     # Both of two.
     _rule(r"\bsowohl\s+(?P<one>[^.;!?]+?)\s+als\s+auch\b", r"\g<one> und"),
     _rule(r"\btanto\s+(?P<one>(?:el|la|los|las)\s[^.;!?]+?)\s+como\b", r"\g<one> y"),
+    # What is to be done with it is said after what it is like.
+    _rule(
+        rf"^\W*(?P<what>{_NAME})(?:\s+folder)?\s+(?:is|are|looks?)\s+(?:\w+\s+){{0,3}}?(?:mess|chaos|disaster|dump|tip|nightmare|untidy|cluttered"
+        r"|full\s+of\s+\w+)\s*[.,;:!–-]+\s*(?:(?:so|please|can\s+you|could\s+you)\s+)*"
+        r"(?P<verb>sort|organi[sz]e|tidy\s+up|tidy|clean\s+up|clean|group|arrange)\s+(?:it|them|that)(?:\s+(?:out|up))?(?!\w)",
+        r"\g<verb> \g<what>",
+    ),
+    _rule(
+        rf"^\W*(?:(?:der|die|das|mein)\s+)?(?P<what>{_NAME})\s+ist\s+(?:\w+\s+){{0,3}}?(?:chaos|durcheinander|unordentlich|saustall|voll)"
+        r"\s*[.,;:!–-]+\s*(?:bitte\s+)?(?P<verb>sortiere?|ordne)\s+(?:mir\s+)?(?:bitte\s+)?(?:es|das|den|ihn|sie)(?!\w)",
+        r"\g<verb> \g<what>",
+    ),
+    _rule(
+        rf"^\W*(?:la\s+carpeta\s+)?(?P<what>{_NAME})\s+(?:es|est[aá])\s+(?:\w+\s+){{0,3}}?(?:desastre|caos|l[ií]o|desorden(?:ad[ao])?)"
+        r"\s*[.,;:!–-]+\s*(?:por\s+favor\s+)?(?P<verb>ord[eé]n|organ[ií]z)[aáe]l[ao](?!\w)",
+        r"\g<verb>a \g<what>",
+    ),
     # Where we are.
     _rule(
         r"\bin\s+(?:the|my|this)\s+(?:main|top|root)(?:[-\s]level)?\s+(?:folder|directory)\b(?!\s+(?:of|called))",

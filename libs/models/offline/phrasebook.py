@@ -598,9 +598,9 @@ MISSING: Mapping[str, Phrases] = {
     },
     "name": {"en": "What should it be called?", "de": "Wie soll es heißen?", "es": "¿Cómo se debe llamar?"},
     "rule": {
-        "en": "How should the names change? For example: a prefix, other text, numbers, the date, or lower case.",
-        "de": "Wie sollen die Namen werden? Etwa: ein Präfix, anderer Text, Nummern, das Datum oder Kleinbuchstaben.",
-        "es": "¿Cómo deben quedar los nombres? Por ejemplo: un prefijo, otro texto, números, la fecha o minúsculas.",
+        "en": "How should the names change? For example “Trip 1, Trip 2”, “replace a by b” or “lower case”.",
+        "de": "Wie sollen die Namen werden? Etwa „Reise 1, Reise 2“, „ersetze a durch b“ oder „Kleinbuchstaben“.",
+        "es": "¿Cómo deben quedar los nombres? Por ejemplo «Viaje 1, Viaje 2», «cambia a por b» o «minúsculas».",
     },
     "listed": {
         "en": "Which files? For example “all PDFs”, “the empty ones”, or a name.",

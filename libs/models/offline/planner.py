@@ -109,8 +109,10 @@ class Planner:
     def _meanings(self, task: Task, wish: Wish, before: PlannerOutcome, reply: str) -> Iterator[Wish]:
         """What was offered, a wish of its own, what was asked for in its place, or more words of the wish."""
         said, reply = reply, spelled(owned(reply), Ground.of(task.root, task.workspace))
+        whole = self._read(task, wish.text)
+        reply = replies.how(before, reply, whole.language)
         fresh = Wish(replies.anew(reply))
-        alone, whole = (self._read(task, text) for text in (fresh.text, wish.text))
+        alone = self._read(task, fresh.text)
         reply = "yes" if replies.repeats(reply, alone, whole) else reply
         if isinstance(before, Unclear) and (some := replies.several(reply, before, whole.language)) is not None:
             yield wish.with_words(some)

@@ -269,6 +269,13 @@ _LETTER = (
 )
 _PLAINER: tuple[Rule, ...] = (
     (
+        r"^\W*(?P<where>(?:in|bei|en)\s+(?:(?:all|allen|todos)\s+)?(?:(?:the|my|our|den|meinen|los|mis)\s+)?(?:file\s?|datei)?"
+        r"(?:names?|namen|nombres?)(?:\s+(?:of|von|der|de)\s+[^,;:.!?\n]{2,50}?)?)\s*[,:]?\s+"
+        r"(?P<deed>(?:please\s+|bitte\s+|por\s+favor\s+)?(?:replace|change|swap|exchange|ersetze?n?|tausche?n?|cambi[ae]|reemplaz[ae]|sustituy[ea])\s"
+        r"[^,;:.!?\n]+)",
+        lambda found: f"{found['deed']} {found['where'][0].lower()}{found['where'][1:]}",
+    ),
+    (
         r"\b(?:the\s+(?:word|text|abbreviation|letters)|das\s+(?:Wort|Kürzel)|die\s+(?:Abkürzung|Buchstaben)|den\s+Text|la\s+palabra|las\s+siglas|el\s+texto)"
         r"\s+(?=\S+\s+(?:with|by|durch|gegen|por|con)\s)",
         lambda found: " ",

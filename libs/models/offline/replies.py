@@ -294,6 +294,31 @@ def completed(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
     return wish.with_words(f'{wish.text.rstrip(" .!?")} {link} "{bare}"')
 
 
+RENAMED = re.compile(
+    r"^\W*(?:(?:please|bitte|por\s+favor|ok(?:ay)?|well|just|einfach|simplemente)\W+)*"
+    r"(?:(?:re)?name\s+(?:them|those|these)|call\s+(?:them|those|these)|(?:i(?:['’]d)?\s+(?:want|like)\s+)?(?:them|they)\s+(?:should|to|shall)\s+(?:all\s+)?"
+    r"be(?:\s+(?:called|named))?|(?:be)?nenne?(?:n\s+sie)?\s+(?:sie|die)|(?:quiero\s+)?que\s+se\s+llamen|ll[aá]mal[oa]s"
+    r"|p[oó]n(?:ga)?les(?:\s+(?:de\s+|el\s+)?nombre)?)(?:\s+(?:all|alle|tod[oa]s|to|as|um\s+in|in))*\s+(?P<new>\S.*)$"
+    r"|^\W*(?:sie|die)\s+sollen\s+(?:alle\s+)?(?P<new2>\S.*?)\s+hei(?:ß|ss)en\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+""" "Call them Beach 1, Beach 2, …": which ones is known, and how is the rest."""
+BARE_OF = re.compile(
+    r"^\W*(?:(?:no|without|with\s+no|ohne|keine|sin)\s+(?:any\s+|the\s+|die\s+|los\s+|las\s+)?)(?P<what>\S.*?)(?:\s+(?:please|bitte|por\s+favor))?\W*$",
+    re.IGNORECASE,
+)
+OUT: Mapping[Language, str] = {"en": "remove the {what}", "de": "entferne die {what}", "es": "quita los {what}"}
+
+
+def how(before: PlannerOutcome, reply: str, language: Language) -> str:
+    """What is said to "how should the names change?", as it would stand in the request."""
+    if not (isinstance(before, Unclear) and before.missing == ("rule",)):
+        return reply
+    if found := RENAMED.match(reply):
+        return found["new"] or found["new2"]
+    return OUT[language].format(what=found["what"]) if (found := BARE_OF.match(reply)) else reply
+
+
 HERE = re.compile(
     r"^(?:(?:egal|einfach|whatever|just|simply|right|igual|da)\W+)*(?:hier|here|aqu[ií])"
     r"(?:\s+(?:rein|hinein|mismo|is\s+fine|will\s+do|please|bitte|por\s+favor))*$",

@@ -61,8 +61,10 @@ class Voice:
         return " … ".join(self._written(clause) for clause in clauses)
 
     def _written(self, clause: Clause) -> str:
-        start = min(item.start for item in clause.items)
-        return self.reading.text[start : max(item.end for item in clause.items)]
+        """What was put plainly as it was put: where it stands, half of something else was written."""
+        span = slice(min(item.start for item in clause.items), max(item.end for item in clause.items))
+        plain = self.reading.plain[span]
+        return self.reading.text[span] if plain in ("", self.reading.text[span]) else " ".join(plain.split())
 
     def declines(self) -> Answered:
         return self.answers(say.DECLINED, Why.DECLINED, examples=self.examples())
