@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from libs.workspace.roots import check_root
 from services.cli.address import Address
 from services.cli.errors import Usage
 
-FILE = "roots.json"
+FILE, LOCK = "roots.json", "roots.lock"
 
 
 def allowed(address: Address) -> list[Path]:
@@ -38,8 +41,23 @@ def allow(address: Address, folder: Path) -> None:
     if address.data is None:
         raise Usage(f"{folder} is outside the roots of {address.url}: its administrator can add it to SUMA_ROOTS")
     root = check_root(folder, address.data)
-    roots = [path for path in allowed(address) if path not in address.roots]
-    _place(address.data / FILE, json.dumps([*map(str, roots), str(root)], indent=1))
+    with _alone(address.data / LOCK):
+        roots = [path for path in allowed(address) if path not in address.roots]
+        _place(address.data / FILE, json.dumps([*map(str, roots), str(root)], indent=1))
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """One terminal at a time adds to the list: of two that read it first and write it then, one would be forgotten.
+
+    Whoever dies lets go; whoever lives holds it for as long as a small file takes.
+    """
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        flock(handle, LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _place(file: Path, text: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -35,6 +37,19 @@ def test_an_allowed_folder_stays_allowed_with_all_in_it(here: Address, tmp_path:
     roots.allow(here, downloads)
     roots.allow(here, folder(tmp_path / "Pictures"))
     assert roots.covers(roots.allowed(here), downloads / "deep" / "er")
+
+
+def test_of_many_terminals_that_allow_a_folder_at_once_none_is_forgotten(here: Address, tmp_path: Path) -> None:
+    wanted = [folder(tmp_path / f"folder {n}") for n in range(16)]
+    ready = Barrier(len(wanted))
+
+    def terminal(one: Path) -> None:
+        ready.wait(timeout=10)
+        roots.allow(here, one)
+
+    with ThreadPoolExecutor(len(wanted)) as terminals:
+        list(terminals.map(terminal, wanted))
+    assert {*wanted} <= {*roots.allowed(here)}
 
 
 @pytest.mark.requirement("A5")
