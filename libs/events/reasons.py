@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from libs.errors import Rejected
+
 Phrases = Mapping[str, str]
 
 POLICY: Phrases = {
@@ -93,6 +95,11 @@ KNOWN: Mapping[str, Phrases] = {
         "de": "{path} gibt es schon, und nichts wird ersetzt",
         "es": "{path} ya existe, y nada se reemplaza",
     },
+    "WRONG_KIND": {
+        "en": "{path} is no file of the kind that this takes",
+        "de": "{path} ist nicht von der Art, die dafür nötig ist",
+        "es": "{path} no es del tipo que hace falta",
+    },
     "NAME_TAKEN": {
         "en": "two files would have the same name",
         "de": "zwei Dateien hätten denselben Namen",
@@ -131,7 +138,7 @@ SAID: Mapping[str, Phrases] = {
 ANY_RULE = "no rule allows this"
 """Policy's word where no rule has one of its own; what a rule says is told as whoever wrote it has put it."""
 CODE = re.compile(r"^(?P<code>policy|[A-Z]{2,}(?:_[A-Z]+)*)(?::\s*(?P<detail>.*))?$", re.DOTALL)
-PATH = re.compile(r"^(?P<path>.+?) (?:does not exist|exists already|is (?:not there|no )|is there already)")
+PATH = re.compile(r"^(?P<path>.+?) (?:does not exist|exists already|is (?:not? |a folder)|is there already)")
 
 
 def plain(error: str, language: str) -> str:
@@ -140,7 +147,7 @@ def plain(error: str, language: str) -> str:
     begins, detail = (found["code"].upper(), found["detail"] or "") if found else ("", error.strip())
     known = next((phrases for said, phrases in SAID.items() if said in detail), None) or KNOWN.get(begins)
     if known is None:
-        return detail if detail and "_" in begins else error.strip()
+        return detail if detail and ("_" in begins or begins == Rejected.code) else error.strip()
     if known is POLICY and detail and detail != ANY_RULE:
         return f"{known[language]}: {detail}"
     if "{path}" not in known[language]:

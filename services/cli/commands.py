@@ -515,7 +515,7 @@ def _line() -> str | None:
 
 
 def _finish(ended: Ended) -> None:
-    if not ended.completed:
+    if not ended.done:
         raise typer.Exit(NOT_DONE)
 
 

@@ -36,10 +36,14 @@ class Ended:
     """What the person wants in place of what was proposed: it is to be said next."""
     seq: int = 0
     """The last event that was seen."""
+    went: set[str] = field(default_factory=set)
+    """The states in which steps ended, and "dropped" where all that was prepared was given up."""
 
     @property
-    def completed(self) -> bool:
-        return self.state == "completed"
+    def done(self) -> bool:
+        """Did it end well, and not in vain? Of a refused difference, or where each step failed, nothing was done."""
+        vain = self.went and not self.commits and ("dropped" in self.went or "succeeded" not in self.went)
+        return self.state == "completed" and not vain
 
 
 def follow(client: Client, session: str, turn: str, *, after: int, watcher: Watcher, person: Person) -> Ended:
@@ -89,6 +93,10 @@ def _note(ended: Ended, event: Seen) -> None:
             ended.answer = event.data["text"]
         case "workspace.changed" if event.data["change"] == "committed" and event.data["operations"]:
             ended.commits.append(event.data["commit_id"])
+        case "workspace.changed" if event.data["change"] == "dropped":
+            ended.went.add("dropped")
+        case "step.changed" if event.data["state"] != "running":
+            ended.went.add(event.data["state"])
 
 
 def _decide(client: Client, event: Seen, person: Person, *, instead: str | None) -> str | None:

@@ -21,6 +21,8 @@ from libs.events import reasons
         ("NO_SUCH_PATH: a b/c.txt does not exist", "de", "“a b/c.txt” gibt es nicht"),
         ("APPROVAL_EXPIRED", "en", "nobody answered in time"),
         ("a person said no", "es", "dijiste que no"),
+        ("WRONG_KIND: Invoices is a folder, not a file", "de", "“Invoices” ist nicht von der Art, die dafür nötig ist"),
+        ("REJECTED: the moon is full", "de", "the moon is full"),
         ("STRANGE_CODE: the moon is full", "de", "the moon is full"),
         ("PDF: is no code", "en", "PDF: is no code"),
         ("something else", "de", "something else"),

@@ -123,7 +123,7 @@ def _cleaned(made: Mess, before: Sequence[str], between: Sequence[str], done: En
     gone = len(_files(before)) - len(_files(between))
     apart = [name for name in made.left_out if not any(Path(found).name == Path(name).name for found in names)]
     return (
-        Checked("the turn was completed and committed", done.completed and len(done.commits) == 1),
+        Checked("the turn was completed and committed", done.done and len(done.commits) == 1),
         Checked(f"{words.count(made.surplus, 'duplicate')} removed, and nothing else", gone == made.surplus),
         Checked("the group that was left out is still whole", len(person.excluded) == 1 and not apart),
         Checked("no content was lost", _contents(before) == _contents(between)),
@@ -132,7 +132,7 @@ def _cleaned(made: Mess, before: Sequence[str], between: Sequence[str], done: En
 
 def _restored(before: Sequence[str], after: Sequence[str], undone: Ended) -> Sequence[Checked]:
     return (
-        Checked("the rollback was completed", undone.completed),
+        Checked("the rollback was completed", undone.done),
         Checked(f"before and after are equal: {_inventory(before)}, each byte, mode, time and name", before == after),
     )
 

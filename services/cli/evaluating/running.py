@@ -174,7 +174,7 @@ def _said(suma: Client, session: str, folder: Path, text: str) -> tuple[Did, Obs
 
 
 def _outcome(ended: Ended, watched: Observer) -> Outcome:
-    if watched.steps() and ended.completed:
+    if watched.steps() and ended.state == "completed":
         return Outcome.DOES
     return Outcome.DECLINES if ended.state in REFUSED else Outcome.TALKS
 

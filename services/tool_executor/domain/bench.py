@@ -14,6 +14,7 @@ from libs.errors import NotFound, Rejected
 from libs.skills import Categories
 from libs.skills.categories import split_suffix
 from libs.workspace import names
+from libs.workspace.errors import WrongKind
 from libs.workspace.operations import AnyOperation, Batch, Blob, Create
 from libs.workspace.scope import resolve
 from libs.workspace.stage import Applied, Stage
@@ -142,7 +143,7 @@ class Bench:
         """The file at a path; a folder or a link is none."""
         node = self.stage.get_metadata(path)
         if node.kind != "file":
-            raise Rejected(f"{path} is a folder, not a file" if node.kind == "directory" else f"{path} is not a file")
+            raise WrongKind(f"{path} is a folder, not a file" if node.kind == "directory" else f"{path} is not a file")
         return node
 
     @contextmanager

@@ -81,7 +81,7 @@ def test_a_stream_that_comes_back_says_the_words_again_and_nobody_hears_them_twi
 @pytest.mark.requirement("A22a")
 def test_an_answer_carries_the_digest_of_what_was_shown() -> None:
     gateway = Gateway([asked(1, "a1"), END])
-    assert followed(gateway).completed
+    assert followed(gateway).done
     assert gateway.posts == [("/v1/approvals/a1", {"verdict": "approve", "digest": "of a1"})]
 
 
@@ -112,7 +112,7 @@ def test_what_is_wanted_instead_answers_a_question_that_comes_before_the_turn_en
 def test_whoever_was_quicker_is_no_reason_to_stop(code: str) -> None:
     gateway = Gateway([asked(1, "a1"), END])
     gateway.refusal = httpx.Response(409, json={"detail": "late", "code": code})
-    assert followed(gateway).completed
+    assert followed(gateway).done
 
 
 def test_any_other_refusal_is_told() -> None:
@@ -153,3 +153,21 @@ def test_events_of_other_turns_are_not_shown() -> None:
 )
 def test_the_end_says_what_came_of_it_and_what_can_be_undone(events: list[Event], ended: Ended) -> None:
     assert followed(Gateway(events)) == ended
+
+
+READ, FAILED = (event(n, "step.changed", state=state) for n, state in ((1, "succeeded"), (2, "failed")))
+DROPPED = event(3, "workspace.changed", change="dropped", operations=2)
+
+
+@pytest.mark.parametrize(
+    ("events", "done"),
+    [
+        ([READ], True),
+        ([READ, FAILED], True),
+        ([FAILED], False),
+        ([READ, DROPPED], False),
+        ([DROPPED, event(4, "workspace.changed", change="committed", operations=2, commit_id="c1")], True),
+    ],
+)
+def test_what_was_refused_or_failed_altogether_is_not_done(events: list[Event], done: bool) -> None:
+    assert followed(Gateway([*events, END])).done is done
