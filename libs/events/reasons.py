@@ -132,6 +132,31 @@ KNOWN: Mapping[str, Phrases] = {
 SAID: Mapping[str, Phrases] = {
     "path is outside the workspace": OUTSIDE,
     "nobody approved it in time": LATE,
+    "wants left alone": {
+        "en": "the plan would change what you want left alone, as I read it; say it with the names of the files",
+        "de": "der Plan würde ändern, was so bleiben soll, wie ich es lese; sag es mit den Namen der Dateien",
+        "es": "el plan cambiaría algo que, según lo leo, quieres dejar como está; dilo con los nombres de los archivos",
+    },
+    "which the request does not ask for": {
+        "en": "the plan would do more than you surely asked for; say plainly what shall be done with which files",
+        "de": "der Plan täte mehr, als du sicher verlangt hast; sag genau, was mit welchen Dateien geschehen soll",
+        "es": "el plan haría más de lo que seguro has pedido; di claramente qué hay que hacer con qué archivos",
+    },
+    "which the request rules out": {
+        "en": "the plan would do what you ruled out, as I read it; say it once more without the no",
+        "de": "der Plan täte, was du ausgeschlossen hast, wie ich es lese; sag es noch einmal ohne das Nein",
+        "es": "el plan haría algo que, según lo leo, no quieres; dilo otra vez sin el no",
+    },
+    "of which the request names a part": {
+        "en": "the plan would take a whole folder where you named a part of it; say which files are meant",
+        "de": "der Plan nähme einen ganzen Ordner, wo du einen Teil genannt hast; sag, welche Dateien gemeint sind",
+        "es": "el plan tomaría una carpeta entera donde nombraste una parte; di qué archivos son",
+    },
+    "the request bounds": {
+        "en": "the plan did not keep to the sizes or times that you said; say them once more, one after the other",
+        "de": "der Plan hielt sich nicht an die Größen oder Zeiten, die du genannt hast; sag sie noch einmal einzeln",
+        "es": "el plan no respetó los tamaños o fechas que dijiste; dilos otra vez, uno por uno",
+    },
     "a person said no": {"en": "you said no", "de": "du hast nein gesagt", "es": "dijiste que no"},
 }
 """Sentences of ours that have no code."""

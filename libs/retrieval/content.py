@@ -61,10 +61,12 @@ class ContentMatch:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Files, best first, and the words and quoted phrases of the search that no file has."""
+    """Files, best first, the words and quoted phrases of the search that no file has, and what has fewer of them."""
 
     matches: tuple[ContentMatch, ...] = ()
     missing: tuple[str, ...] = ()
+    fewer: tuple[str, ...] = ()
+    """Files that have one of the words, where those that have more were found; the best first."""
 
 
 class ContentIndex:
@@ -122,7 +124,7 @@ class ContentIndex:
         first = search.ranked(scores, held, said)[:top_k]
         shown = (said[path].excerpt() if path in said else search.excerpt(best[path]) for path in first)
         matches = (ContentMatch(path, scores[path], text) for path, text in zip(first, shown, strict=True))
-        return Found(tuple(matches), search.missing(said))
+        return Found(tuple(matches), search.missing(said), search.fewer(scores, held, said))
 
     async def _by_meaning(self, query: str, inside: Mapping[str, Passage]) -> dict[str, float]:
         near = self._vectors.search(await self._embedder.embed_query(query), len(self._vectors))
@@ -261,6 +263,11 @@ class _Search:
 
         kept = (path for path, score in scores.items() if score >= least and (not better or path in better))
         return sorted(kept, key=order)
+
+    def fewer(self, scores: Mapping[str, float], held: Held, said: Mapping[str, _Said]) -> tuple[str, ...]:
+        """What has one of the words and was left out, since others have more; of a quoted phrase there is no part."""
+        better = () if self.quoted else self._better(held, said)
+        return tuple(sorted((path for path in scores if better and path not in better), key=lambda path: -scores[path]))
 
     def _better(self, held: Held, said: Mapping[str, _Said]) -> Collection[str]:
         """What alone is worth showing: a quoted phrase, or more than one of several words that some file has all of."""

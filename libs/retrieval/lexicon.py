@@ -774,7 +774,7 @@ FILLERS: dict[Language, str] = {
         " hoflichst herzlich seien sei ware waren hatten wurde verfickte verfickten verfluchter verflixte"
         " verflixten dreckige dreckigen dreckiges bloder blodes dummer dummes doofe doofen olle ollen gott himmel"
         " okay ok jo jep tut tun getan    welch    samtlich"
-        " bite bitt bidde biite di dei wi dan un unt ma kan kanst kannste kansst nen nem eien einne nich"
+        " bite bitt bidde biite di dei wi dan un unt ma kan kanst kannste kansst nen nem ne eien einne nich"
         " nihct_mehr binich ihc mier"
         " brauchte brauchten mocht mochts"
         " was"

@@ -4,9 +4,13 @@ everywhere.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
+
+WILD = re.compile(r"[*?\[]")
 
 
 def selected(path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> bool:
@@ -14,7 +18,7 @@ def selected(path: str, *, include: Sequence[str] = (), exclude: Sequence[str] =
 
     Paths are relative to the workspace's root. A pattern is matched, whatever its case, against the last name, and one
     with a `/` against the whole path; an `exclude` also against each folder above, so that excluding `Photos` excludes
-    all that is in it.
+    all that is in it. One with wildcards that has no accents itself is for names with and without them.
     """
     if any(_matches(above, pattern) for pattern in exclude for above in _lineage(path)):
         return False
@@ -28,4 +32,11 @@ def _lineage(path: str) -> list[str]:
 
 def _matches(path: str, pattern: str) -> bool:
     name = path if "/" in pattern else PurePosixPath(path).name
+    if pattern.isascii() and WILD.search(pattern) and not name.isascii():
+        name = _plain(name)
     return fnmatchcase(name.casefold(), pattern.casefold())
+
+
+def _plain(name: str) -> str:
+    """Without its accents."""
+    return "".join(one for one in unicodedata.normalize("NFD", name) if not unicodedata.combining(one))

@@ -157,7 +157,14 @@ def told(found: Found, unknown: Unknown) -> dict[str, Any]:
     matches = [{"path": m.path, "score": round(m.score, 3), "excerpt": m.excerpt} for m in found.matches]
     by_reason = Counter(why.value for why in unknown.unread.values())
     unread = {"count": len(unknown.unread), "why": dict(by_reason), "paths": sorted(unknown.unread)[:NAMED_MOST]}
-    return {"matches": matches, "missing": list(found.missing), "stale": unknown.stale, "unread": unread}
+    fewer = {"count": len(found.fewer), "paths": list(found.fewer[:NAMED_MOST])}
+    return {
+        "matches": matches,
+        "missing": list(found.missing),
+        "fewer": fewer,
+        "stale": unknown.stale,
+        "unread": unread,
+    }
 
 
 def _stamps(stage: Stage) -> dict[str, Stamp]:

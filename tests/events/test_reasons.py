@@ -18,6 +18,16 @@ from libs.events import reasons
             "en",
             "it reaches outside this folder",
         ),
+        (
+            "COMMITTEE_REJECTED: Step 1 does not exclude what the request wants left alone.",
+            "es",
+            "el plan cambiaría algo que, según lo leo, quieres dejar como está; dilo con los nombres de los archivos",
+        ),
+        (
+            "COMMITTEE_REJECTED: Step 1 takes all of Bills, of which the request names a part.",
+            "en",
+            "the plan would take a whole folder where you named a part of it; say which files are meant",
+        ),
         ("NO_SUCH_PATH: a b/c.txt does not exist", "de", "“a b/c.txt” gibt es nicht"),
         ("APPROVAL_EXPIRED", "en", "nobody answered in time"),
         ("a person said no", "es", "dijiste que no"),

@@ -83,6 +83,13 @@ async def test_one_of_several_words_is_shown_where_nothing_has_more(contracts: C
     assert await names(contracts, "garden zeppelin") == ["Clients/brief.md"]
 
 
+async def test_what_has_only_one_of_the_words_is_told_beside(contracts: ContentIndex) -> None:
+    found = await contracts.find("garden shooter")
+    assert found.fewer == ()
+    found = await contracts.find("second photographer")
+    assert not {match.path for match in found.matches} & {*found.fewer}
+
+
 async def test_where_either_is_looked_for_one_is_enough(contracts: ContentIndex) -> None:
     both = ["Contract Okafor.txt", "Clients/brief.md"]
     assert set(both) < set(await names(contracts, "drone or photographer"))

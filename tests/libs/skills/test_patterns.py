@@ -25,6 +25,9 @@ from libs.skills import selected
         ("figures/plot.png", ["figure*.png"], [], False),
         ("figures/plot.png", ["figures/*.png"], [], True),
         ("Draft letters/a.txt", [], ["draft*.txt"], True),
+        ("boda lucía.jpg", ["*lucia*"], [], True),
+        ("boda lucia.jpg", ["*lucía*"], [], False),
+        ("lucía.jpg", ["lucia.jpg"], [], False),
     ],
 )
 def test_what_is_excluded_stays_out_with_all_that_is_in_it(
