@@ -16,7 +16,7 @@ from libs.retrieval.words import language_of
 from libs.skills import Categories
 
 Data = Mapping[str, Any]
-SHOWN, LISTED = 10, 20
+SHOWN, LISTED, FEWER = 10, 20, 5
 """Names told before the rest is only counted; of a list that was asked for, as many as are no burden."""
 QUOTED = 200
 """Letters of a file that an answer repeats."""
@@ -124,6 +124,11 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "en": "No name and no text here has {words}.",
         "de": "Kein Name und kein Text hier enthält {words}.",
         "es": "Ningún nombre ni texto de aquí contiene {words}.",
+    },
+    "fewer": {
+        "en": "Only one of the words: {paths}.",
+        "de": "Nur eins der Wörter: {paths}.",
+        "es": "Solo una de las palabras: {paths}.",
     },
     "matched": {"en": "Found in {files}:", "de": "Gefunden in {files}:", "es": "Encontrado en {files}:"},
     "unread": {
@@ -536,10 +541,18 @@ def _searched(say: Speaker, data: Data) -> list[str]:
     return [
         "\n".join((head, *lines, *rest)),
         more,
+        _fewer(say, _mapping(data, "fewer")),
         say.say("lacking", words=", ".join(missing)) if missing else "",
         _unread(say, _mapping(data, "unread")),
         say.say("stale", files=say.count("file", stale)) if stale else "",
     ]
+
+
+def _fewer(say: Speaker, data: Data) -> str:
+    """The files that have one of several words, where others have more of them."""
+    number, named = int(_number(data, "count")), _list(data, "paths")[:FEWER]
+    more = [say.say("more", n=say.number(number - len(named)))] if number > len(named) else []
+    return say.say("fewer", paths=", ".join([*map(say.choosing.quoted, named), *more])) if named else ""
 
 
 def _unread(say: Speaker, data: Data) -> str:

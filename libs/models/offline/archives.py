@@ -27,7 +27,7 @@ ENDINGS = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".rar", ".7
 NOUNS = listed("zip archive archiv tarball tar zipdatei zip_datei comprimido archivo_comprimido")
 BEFORE_A_NAME = listed("into to in as named called namens a en llamado als")
 AS = listed("as als como")
-ONE = listed("a an one single ein einem einer eine einen un una")
+ONE = listed("a an one single ein einem einer eine einen un una ne nem nen")
 
 
 def straight(text: str) -> bool:

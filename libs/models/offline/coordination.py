@@ -26,6 +26,8 @@ OF_COPIES = listed("remove list find clean")
 TOWARDS = listed("to into onto nach in en a al im ins from aus de")
 NOUNS = listed("file folder") | {*KINDS}
 PLAIN = listed("here all recursive empty") | NOUNS
+STARTS = listed("starts ends prefix suffix")
+"""What leads to a pattern: "the ones starting with ~"."""
 LED = listed("the these those los las el la esos esas") | ARTICLES
 SORTS = listed("empty folder duplicate")
 """What no pattern shows."""
@@ -87,6 +89,11 @@ class Part:
         plain = all(word.filler for word in self.words) and not self.bounds
         return bool(named) and plain and all(item.kind is Name.PATH and file_like(item) for item in named)
 
+    @property
+    def by_pattern(self) -> bool:
+        """ "Die mit ~ vorne": files by what their names have."""
+        return any(isinstance(item, Named) and item.kind is Name.GLOB for item in self.items)
+
     def led_by(self, said: frozenset[str]) -> bool:
         return bool(self.words) and self.words[0].folded in said
 
@@ -101,18 +108,26 @@ class Part:
         """Nothing in it that a rule further on would have to make sense of."""
         if self.named:
             return True
-        patterns = all(item.kind is Name.GLOB for item in self.items if isinstance(item, Named))
-        return patterns and all(word.filler or _ending(word) or {*word.concepts} & PLAIN for word in self.words)
+        patterns = all(_file(item) for item in self.items if isinstance(item, Named))
+        plain = PLAIN | STARTS if self.by_pattern else PLAIN
+        return patterns and all(word.filler or _ending(word) or {*word.concepts} & plain for word in self.words)
 
 
 def apart(clause: Clause) -> list[Clause]:
     """The clause once for each part of its list where each picks files of its own, else as it is."""
     deeds = [item for item in clause.items if isinstance(item, Word) and not ACTIONS.isdisjoint(item.concepts)]
     groups = [group for group in clause.groups(clause.items) if not all(map(_of_the_deed, group))]
-    if clause.mood is not Mood.DO or len(groups) < 2 or len({*deeds}) != 1 or DEEDS.isdisjoint(deeds[0].concepts):
+    if clause.mood is not Mood.DO or len(groups) < 2 or not _one_deed(deeds, groups):
         return [clause]
     before, groups[0] = _place_first(groups[0], deeds[0])
+    groups, everywhere = _everywhere(groups)
+    if len(groups) > 1 and _heads(groups[0], deeds):
+        everywhere += [item for item in groups[0] if isinstance(item, Word) and "recursive" in item.concepts]
+        groups = groups[1:]
+    if not groups:
+        return [clause]
     groups[-1], after = _place_last(groups[-1])
+    after = [*everywhere, *after]
     parts = _named_together([Part(tuple(item for item in group if item not in deeds)) for group in groups])
     either = any(part.items and part.items[0].start in clause.ors for part in parts)
     if any(part.copies for part in parts) and OF_COPIES.isdisjoint(deeds[0].concepts):
@@ -161,7 +176,7 @@ def _differ(parts: Sequence[Part], *, either: bool) -> bool:
         return False
     if len({part.bounds for part in parts}) == 1:
         return False
-    bare = [part for part in parts if part.noun is None and not part.named]
+    bare = [part for part in parts if part.noun is None and not part.named and not part.by_pattern]
     if bare:
         return junk or all(part.bounds and (either or part.led_by(ONES)) for part in bare)
     reach = any(one.bounds and one.kinds and not other.by_itself for one, other in pairwise(parts))
@@ -184,8 +199,37 @@ def _place_first(group: Sequence[Item], deed: Word) -> tuple[list[Item], list[It
 def _place_last(group: Sequence[Item]) -> tuple[list[Item], list[Item]]:
     """The last part, and the place that is said after it."""
     found = (n for n, item in enumerate(group) if n and isinstance(item, Word) and _leads(item))
-    at = next((n for n in found if any(Part((item,)).noun for item in group[:n])), len(group))
+    at = next((n for n in found if any(Part((item,)).noun or _file(item) for item in group[:n])), len(group))
     return [*group[:at]], [*group[at:]]
+
+
+def _file(item: Item) -> bool:
+    return isinstance(item, Named) and (item.kind is Name.GLOB or file_like(item))
+
+
+def _everywhere(groups: list[list[Item]]) -> tuple[list[list[Item]], list[Item]]:
+    """The parts, and what stands among them and says that all are meant at any depth: "…, in every folder, …"."""
+    deep = [group for group in groups if all(isinstance(item, Word) and _deep(item) for item in group)]
+    deep = [group for group in deep if any("recursive" in word.concepts for word in group if isinstance(word, Word))]
+    return [group for group in groups if group not in deep], [item for group in deep for item in group]
+
+
+def _deep(word: Word) -> bool:
+    return word.filler or {*word.concepts} <= {"recursive", "here"}
+
+
+def _one_deed(deeds: Sequence[Word], groups: Sequence[Sequence[Item]]) -> bool:
+    """Once, or as a German verb with its other half: "schmeiß … weg"."""
+    same = len({deed.concepts for deed in deeds}) == 1 and not DEEDS.isdisjoint(deeds[0].concepts)
+    return same and (len({*deeds}) == 1 or any(all(deed in group for deed in deeds) for group in groups))
+
+
+def _heads(group: Sequence[Item], deeds: Sequence[Word]) -> bool:
+    """ "All the rubbish: tmp, Thumbs.db and the empty files": a word for the whole list."""
+    said = [item for item in group if item not in deeds]
+    words = [item for item in said if isinstance(item, Word) and not isinstance(item, Measure)]
+    plain = all(word.filler or {*word.concepts} <= {"junk", "all", "here", "recursive"} for word in words)
+    return plain and len(words) == len(said) and any("junk" in word.concepts for word in words)
 
 
 def _leads(word: Word) -> bool:

@@ -155,7 +155,7 @@ def _right_folder(before: Reading, clause: Clause, text: str, ground: Ground) ->
     there = places(clause, ground)
     old = [place.item for place in there if place.target] or [place.item for place in there]
     if not old:
-        return _within(before, clause, folder, ends=[])
+        return within(before, clause, folder, ends=[])
     return f"{before.text[: old[-1].start]}{_quoted(folder)}{before.text[old[-1].end :]}"
 
 
@@ -253,13 +253,50 @@ def _put_right(before: Reading, clause: Clause, reading: Reading, ground: Ground
         old = [place.item for place in places(clause, ground) if not place.target]
         if old:
             return f"{before.text[: old[0].start]}{_quoted(folder)}{before.text[old[0].end :]}"
-        return _within(before, clause, folder, ends=[end.start for end in ends])
+        return within(before, clause, folder, ends=[end.start for end in ends])
     if (narrowed := _other_bound(before, clause, reading) or _by_another(before, clause, reading)) is not None:
         return narrowed
     bounds = any(one.filters for one in reading.clauses) and not _chooses(reading)
     limits = all(one.mood in (Mood.ONLY, Mood.SPARE) for one in reading.clauses)
     whole = limits and (clause.says("organize", "duplicate") or len(reading.clauses) > 1)
     return f"{request}, {said}" if _stays(reading) or bounds or whole else None
+
+
+NO_FOLDER = re.compile(
+    r"^\W*(?:(?:good|fine|nice|great|yes|yeah|aye|ok|okay|right|perfect|gut|schön|super|ja|passt|bien|s[ií]|vale|perfecto)\b\W*)*"
+    r"(?:(?:but|aber|pero|only|just|nur|please|bitte)\W+)*(?:without\s+(?:making\s+)?|(?:don['’]?t|do\s+not)\s+(?:make|create|add)\s+"
+    r"|no\s+(?:crees|hagas)\s+|ohne\s+|keinen\s+|sin\s+(?:crear\s+)?|(?:leg|mach|erstell)e?\s+(?=.*\bnicht\b))"
+    r"(?:(?:the|that|this|an?|any|den|diesen|einen|la|esa|una)\s+)?(?:(?:new|extra|empty|neuen|leeren|extra)\s+)?"
+    r"(?:folder|directory|ordner|carpeta)\b(?:\s+(?:called|named|namens|llamada))?(?P<what>[^,;.]*?)(?:\s+nicht(?:\s+an)?)?\W*$",
+    re.IGNORECASE,
+)
+JOINED = re.compile(r"[\s,;.]*(?:\b(?:and|und|y|then|dann|luego))?\s*$", re.IGNORECASE)
+
+
+def without_folder(before: Reading, text: str) -> str | None:
+    """ "Good, but without folder X": the same without the step that makes it."""
+    found = NO_FOLDER.match(text)
+    acting = [one for one in before.clauses if one.mood is Mood.DO and one.acts]
+    makes = [one for one in acting if one.says("folder") and one.concepts & ACTIONS == {"create"}]
+    if found is None or len(makes) != 1 or len(acting) < 2:
+        return None
+    start, end = makes[0].items[0].start, makes[0].items[-1].end
+    name = found["what"].strip(" \"'“”„«»").casefold()
+    if not before.text[start:end].casefold().strip(" \"'“”„«»").endswith(name):
+        return None
+    rest = re.sub(r"^[\s,;.]*(?:(?:and|und|y|then|dann|luego)\b\s*)*", "", before.text[end:], flags=re.IGNORECASE)
+    head = JOINED.sub("", before.text[:start])
+    return f"{head}, {rest}" if head and rest else head or rest
+
+
+def within(before: Reading, clause: Clause, folder: str, *, ends: Sequence[int] = ()) -> str:
+    """With the folder where the files are, before it is said where they go."""
+    inside = WITHIN[before.language].format(what=_quoted(folder))
+    goes = next((word for word in clause.words if ends and word.end <= ends[-1] and word.folded in LINKS), None)
+    if goes is None:
+        end = clause.items[-1].end if clause is not before.clauses[-1] else len(before.text.rstrip(" .!?"))
+        return f"{before.text[:end]} {inside}{before.text[end:].rstrip(' .!?')}"
+    return f"{before.text[: goes.start]}{inside} {before.text[goes.start :]}"
 
 
 def called(before: Reading, text: str, ground: Ground) -> str | None:
@@ -375,16 +412,6 @@ def _by_another(before: Reading, clause: Clause, reading: Reading) -> str | None
     if any(before.text[word.start : word.end] != word.text for word in old):
         return None  # said in a roundabout way, and put plainly in another place
     return f"{before.text[: old[0].start]}{by[0].text}{before.text[old[-1].end :]}"
-
-
-def _within(before: Reading, clause: Clause, folder: str, *, ends: Sequence[int]) -> str:
-    """With the folder where the files are, before it is said where they go."""
-    inside = WITHIN[before.language].format(what=_quoted(folder))
-    goes = next((word for word in clause.words if ends and word.end <= ends[-1] and word.folded in LINKS), None)
-    if goes is None:
-        end = clause.items[-1].end if clause is not before.clauses[-1] else len(before.text.rstrip(" .!?"))
-        return f"{before.text[:end]} {inside}{before.text[end:].rstrip(' .!?')}"
-    return f"{before.text[: goes.start]}{inside} {before.text[goes.start :]}"
 
 
 LINKS = ("to", "into", "nach", "in", "a", "en")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from libs.events.committee import DENIED, MORE_BELOW, Exchange, Task
-from libs.models.offline import among, corrections, made, mentioned, replies
+from libs.models.offline import among, corrections, made, mentioned, originals, replies
 from libs.models.offline.archives import is_archive
 from libs.models.offline.clauses import ACTIONS, JUNK, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.corrections import BELOW
@@ -70,6 +70,12 @@ TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 """ "Undo that and delete them instead": where nothing was done, it is only said what is wanted."""
+NOT_THOSE = re.compile(
+    r"^\W*(?:(?:no|nope|nah|nein|nee)\b\W*)*(?:not\s+(?:those|these|them|that)|nicht\s+(?:die|diese|das|alle)|no\s+(?:es[oa]s|est[oa]s)|es[oa]s\s+no)"
+    r"\s*[,.;:!–-]+\s*(?=(?:only|just|but|nur|bloß|sondern|s[oó]lo|solamente|sino)\b)",
+    re.IGNORECASE,
+)
+""" "No, not those, only …": what comes after it says which."""
 PLAIN_NO = re.compile(r"^\W*(?:(?:no|nope|nah|nein|nee)\b\W*)+(?<=[,.!;:–-]\s)", re.IGNORECASE)
 LED = re.compile(
     r"^\W*(?:yes|yeah|yep|aye|ok|okay|ja|s[ií]|vale)\b\W*(?:(?:please|bitte|por\s+favor)\b\W*)?(?=\w)", re.IGNORECASE
@@ -82,6 +88,7 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
     named, text = mentioned.last(history), spelled(without_why(text), ground)
     text = owned(text) if history else text
     text = TAKEN_BACK.sub("", text) if history and history[-1].reason == DENIED else text
+    text = NOT_THOSE.sub("", text) if history and history[-1].reason not in DONE else text
     text = text if named is None else mentioned.AGREED.sub("", text)
     reading = read(text, ground.spoken, now=now)
     if history and history[-1].reason in DONE and (led := LED.match(text)) is not None:
@@ -97,9 +104,13 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
         return before.text
     if undone and before is not None and (renamed := corrections.called(before, text, ground)) is not None:
         return renamed
+    if undone and before is not None and (rest := corrections.without_folder(before, text)) is not None:
+        return rest
     if history and before is not None and (again := made.renamed(history[-1], before, text, ground)) is not None:
         return again
     just_named = named.shown if named is not None and named is history[-1] else ()
+    if before is not None and history[-1].reason == DENIED and (more := _gone_too(before, text, just_named, ground)):
+        return more
     if undone and before is not None and (rest := left_of(before, text, just_named, ground)) is not None:
         return rest
     if just_named and (some := among.written_out(reading, just_named, ground)) is not None:
@@ -116,9 +127,9 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
     if AGAIN.match(text):
         return before.text
     if (wider := WIDER.match(text)) is not None:
-        return _everywhere(before.text.rstrip(" .!?"), wider["where"])
+        return _everywhere(before, wider["where"])
     if history[-1].reason == MORE_BELOW and replies.agrees(text):
-        return _everywhere(before.text.rstrip(" .!?"), BELOW[before.language])
+        return _everywhere(before, BELOW[before.language])
     if history[-1].reason == DENIED and (more := added(before, text, ground, now)) is not None:
         return more
     if undone and (instead := corrections.instead(before, text, ground, now)) is not None:
@@ -135,6 +146,14 @@ def _in_full(text: str, history: Sequence[Exchange], ground: Ground, now: dateti
     return _with_antecedent(reading, before, ground, last=history[-1])
 
 
+def _gone_too(before: Reading, text: str, shown: Sequence[str], ground: Ground) -> str | None:
+    """ "And then delete the three", where a packing stands before them."""
+    text = originals.without_after(text, before.language)
+    said = read(ADDED.sub("", text), ground.spoken)
+    led = AND_THIS.match(text) or ADDS.match(text) or said.says("then")
+    return originals.go_too(before, said, shown) if led else None
+
+
 def _of_copies(before: Reading, reading: Reading) -> bool:
     """Has it looked for what is there more than once, and is that all that something is to be done with now? Where it
     has looked for all, removing duplicates says as much.
@@ -146,9 +165,15 @@ def _of_copies(before: Reading, reading: Reading) -> bool:
     return len(deeds) == 1 and (some or not (reading.says("duplicate") and reading.says("remove")))
 
 
-def _everywhere(text: str, where: str) -> str:
-    """The same wish in all subfolders; what a German sentence closed by its verb is closed."""
-    return f"{text}{',' if VERB_LAST.search(text) else ''} {where}"
+def _everywhere(before: Reading, where: str) -> str:
+    """The same wish in all subfolders, said before what is only told after it; what a German sentence closed by its
+    verb is closed.
+    """
+    text, deed = before.text.rstrip(" .!?"), _last(before)
+    end = deed.items[-1].end if deed is not None else len(text)
+    if re.match(r"\s*[,.;:–-]\s*\w", text[end:]) is None:
+        end = len(text)
+    return f"{text[:end]}{',' if VERB_LAST.search(text[:end]) else ''} {where}{text[end:]}"
 
 
 VERB_LAST = re.compile(
@@ -298,6 +323,14 @@ ADDS = re.compile(
     r"|^\W*(?:please\s+|bitte\s+|por\s+favor\s+)?(?:(?:add|include|throw\s+in|a[ñn]ade|agrega|incluye)\s+|(?:füge?|nimm)\s+(?=.*\b(?:hinzu|dazu|mit)\W*$))",
     re.IGNORECASE | re.DOTALL,
 )
+MISSING = re.compile(
+    r"^\W*(?:(?:but|aber|pero|und|and|y)\W+)?(?:(?P<what>\S.*?)\s+(?:fehlen|fehlt|(?:are|is)\s+(?:still\s+)?missing)(?:\s+(?:da|noch|there|aber|ja))*"
+    r"|(?:todav[ií]a\s+|a[uú]n\s+)?faltan?\s+(?P<es>\S.*?))"
+    r"(?:\s*[,.;]\s*(?:(?:and|und|y)\s+)?(?:(?:die|sie|those|they)\s+(?:sollen|müssen|können|should|must|can)|(?:que\s+)?(?:se\s+vayan|b[oó]rral[oa]s))"
+    r"(?:\s+(?:auch|also|too|noch|weg|go|gelöscht\s+werden|be\s+deleted|tambi[eé]n))*)?\W*$",
+    re.IGNORECASE,
+)
+""" "The empty ones are missing, they should go too"."""
 AND_THIS = re.compile(r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale)\b\W*)?(?:and|n|und|y)\b\W*(?=\w)", re.IGNORECASE)
 """ "And notes.txt": more of it, where files are all that follows."""
 ADDED = re.compile(
@@ -315,8 +348,10 @@ def _adds_files(reading: Reading, ground: Ground) -> bool:
 
 def added(before: Reading, text: str, ground: Ground, now: datetime) -> str | None:
     """ "Also notes.txt", to a change that stands before them: what was asked for, and this as well."""
-    led = replies.MORE.match(text)
+    led, lacks = replies.MORE.match(text), MISSING.match(text)
     text = f"also {led['rest']}" if led is not None and led["and"] else text
+    if lacks is not None and before.says("remove"):
+        text = f"also {lacks['what'] or lacks['es']}"
     found, clause = ADDS.match(text) or AND_THIS.match(text), _last(before)
     if found is None or clause is None:
         return None
@@ -435,9 +470,16 @@ def nearest_instead(reading: Reading, ground: Ground) -> str | None:
     told = [word for word in telling if word.text not in where]
     found = nearest([term for word in told for term in terms(word.text)], there)
     own = [term for word in told if not KINDS_SAID & {*word.concepts} for term in terms(word.text)]
+    if (number := originals.number_said(clause)) is not None and (number != len(found) or _packs_before(reading)):
+        return None
     if not found or len(found) > FEW or not all(_has_one(path, own) for path in found):
         return None
     return _put(reading.text, *span, said=" ".join(f'"{path}"' for path in found))
+
+
+def _packs_before(reading: Reading) -> bool:
+    """Has it packed something? Then a number that follows is of that."""
+    return any(originals.packs(clause) for clause in reading.wishes(Mood.DO)[:-1])
 
 
 def _has_one(path: str, sought: Sequence[str]) -> bool:
@@ -464,6 +506,8 @@ def _instead(before: Reading, items: Sequence[Item], ground: Ground, *, text: st
             for name in clause.names
             if not file_like(name) and name not in {p.item for p in places(clause, ground)}
         ]
+        if not old and len(place) == 1 and not any(found.target for found in places(clause, ground)):
+            return corrections.within(before, clause, place[0].text)
         return _put(before.text, old[0].start, old[0].end, said=said) if old else Lost(text)
     span = _things(clause, ground)
     if span is None:

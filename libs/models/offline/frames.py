@@ -90,7 +90,7 @@ SPELT = (
     rf"\bdu\s+(?:\w+\s+){{0,2}}?{_TROTTEL}(?!\w)|(?<=[,!.])\s*{_TROTTEL}{_END}",
     rf"\b(?:das|die|den|der|sie)?\s*(?:brauch\w*|benutz\w*|guck\w*|les\w*|hör\w*|seh\w*|schau\w*"
     rf"|will)\s+(?:(?:ich|wir|man"
-    rf"|eh|ja|sie|es|das|die|sowieso|ohnehin)\s+)*(?:nicht|keiner|niemand|kein\s+mensch)\s+mehr{_END}",
+    rf"|eh|ja|sie|es|das|die|sowieso|ohnehin)\s+)*(?:(?:nicht|keiner|niemand|kein\s+mensch)\s+mehr|nimmer){_END}",
     r"\bso\s+ein(?:e)?\s+(?:scheiß\w*|mist|dreck|schrott|kack\w*|sauerei|saustall)(?!\w)",
     rf"\b(?:vielen\s+)?(?:lieben\s+|herzlichen\s+)?dank(?:\s+im\s+voraus)?{_END}",
     # Spanish.

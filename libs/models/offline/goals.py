@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import cast
 
+from libs.models.offline import originals
 from libs.models.offline.archives import archive_noun, into_archive, is_archive
 from libs.models.offline.clauses import ACTIONS, JUNK, KINDS, Clause, Item, Mood, Name, Named, Reading
 from libs.models.offline.conditions import told_if
@@ -252,7 +253,7 @@ def _ask(asked: list[Clause], clause: Clause) -> None:
     clause = clause if before is None else _with_the_archive(clause, before)
     if before is not None and _removes_originals(before, clause):
         verb = (item for item in clause.items if isinstance(item, Word) and "remove" in item.concepts)
-        asked[-1] = replace(before, items=(*before.items, *verb))
+        asked[-1] = replace(before, items=(*before.items, *verb, *originals.count_of(clause)))
     elif before is not None and (sorts := grouped(clause, before)) is not None:
         asked[-1] = sorts
     elif before is not None and _leads_up(clause, before):
@@ -347,12 +348,12 @@ def _chatter(clause: Clause) -> bool:
 
 def _removes_originals(before: Clause, clause: Clause) -> bool:
     """ "… and delete the originals": after packing, that is the rest of the same wish."""
-    packs = before.says("pack") or (before.says("create", "move") and into_archive(before))
+    packed = originals.packs(before) and clause.says("remove") and not clause.says(*KINDS)
     if clause.names:
         same = {name.text for name in clause.names} == {name.text for name in before.names if not _made(name, before)}
-        return packs and clause.says("remove") and same and not clause.says(*KINDS)
+        return packed and same
     back = _points_back(clause) or clause.says("oldest") or _that_folder(clause, before)
-    return packs and clause.says("remove") and not clause.says(*KINDS) and back
+    return packed and (back or originals.means_them(clause))
 
 
 def _made(name: Named, before: Clause) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from libs.models.offline import copying, keeping, renaming
+from libs.models.offline import beside, copying, keeping, renaming
 from libs.models.offline.archives import UNPACKS
 from libs.models.offline.paths import QUOTED
 from libs.models.offline.titles import SERIES
@@ -682,6 +682,27 @@ RULES: tuple[Rule, ...] = (
         r"\s*[.,;:!–-]+\s*(?:por\s+favor\s+)?(?P<verb>ord[eé]n|organ[ií]z)[aáe]l[ao](?!\w)",
         r"\g<verb>a \g<what>",
     ),
+    # A list that goes on.
+    _rule(r"\s*,?\s+as\s+well\s+as\s+(?=(?:the|all|any|every|those)\b)", " and "),
+    _rule(r"\s*,?\s+as[ií]\s+como\s+(?=(?:el|la|los|las|tod[oa]s|l[oa]s)\b)", " y "),
+    _rule(
+        r"(?P<what>\bmit\s+(?:einer?\s+)?[~$_#.]+)\s+(?:davor|voran)\b",
+        r"\g<what> vorne",
+    ),
+    _rule(r"\b(?:das|die)\s+(?:kann|können)\s+alle?s?\s+(?=weg\b|gelöscht\b)", "die können "),
+    _rule(r"\b(?:that|those|these|they)\s+can\s+all\s+(?=go\b|be\s+(?:deleted|removed)\b)", "they can "),
+    # What was packed, and one archive of a folder.
+    _rule(
+        r"\bdie\s+(?P<what>einzelne?n?|originale?n?|losen)(?:\s+dateien)?\s+(?:können\s+|sollen\s+)?(?:dann|danach|hinterher|anschließend)"
+        r"\s+(?:auch\s+)?(?:weg|raus|löschen|gelöscht\s+werden)(?:machen|werfen|schmeißen)?\b",
+        r"dann lösche \g<what>",
+    ),
+    _rule(
+        r"\b(?:mach|bau|erstell)e?\s+(?:mir\s+|bitte\s+)?aus\s+(?:dem|meinem)\s+ordner\s+(?P<what>\S+|[\"„“][^\"„“”]+[\"“”])\s+"
+        r"(?:ein|eine|einen|ne|nen)\s+(?:zip|archiv)(?:[-\s]?(?:datei|archiv))?\b",
+        r"pack ordner \g<what> in ein zip",
+    ),
+    _rule(r"\bin\s+['’`]n\s+(?=zip|archiv)", "in ne "),
     # Where we are.
     _rule(
         r"\bin\s+(?:the|my|this)\s+(?:main|top|root)(?:[-\s]level)?\s+(?:folder|directory)\b(?!\s+(?:of|called))",
@@ -715,7 +736,7 @@ RULES: tuple[Rule, ...] = (
 def plainly(text: str, known: Sequence[str]) -> str:
     """The text with these said plainly, in its old length."""
     copies = copying.RULES if copying.SPOKEN.search(text) else ()
-    for pattern, said in (*PURPOSES, *keeping.RULES, *copies, *renaming.rules(known), *RULES):
+    for pattern, said in (*PURPOSES, *beside.RULES, *keeping.RULES, *copies, *renaming.rules(known), *RULES):
         text = _compiled(pattern).sub(lambda found, said=said: _put(found, said(found), known), text)  # type: ignore[misc]
     return text
 

@@ -132,13 +132,15 @@ def only_looks(reading: Reading) -> bool:
     """Does it surely want nothing changed, and something seen?"""
     plain = _unmeasured(reading)
     plain = CAN_GO.sub(lambda found: found["asks"].ljust(len(found.group())), plain)
+    told = any(done.search(plain) for done in PAST)
     for done in PAST:
         plain = done.sub(lambda found: found.group().replace(found[1], " " * len(found[1])), plain)
     said = words(plain)
     idioms = [word for clause in reading.clauses for word in clause.words if _changes(word, reading, plain)]
     if idioms or any(_deed(word) for word in said) or any(_foreign_deed(said, at) for at in range(len(said))):
         return False
-    if SHALL.search(plain) or reading.says("same") or any(map(_a_file, (n for c in reading.clauses for n in c.names))):
+    again = reading.says("same") and not told  # "did I tell that I'd use it again"
+    if SHALL.search(plain) or again or any(map(_a_file, (n for c in reading.clauses for n in c.names))):
         return False
     return _asks(reading, plain) and not any(map(_strange_verb, re.split(r"[.!?;\n]+", plain)))
 
@@ -279,7 +281,9 @@ class Looking:
         """Where a size or a time is said, and no name has the words beside it, that tells more than they do."""
         known = self.scene.ground.paths
         said = whole.filters or whole.says("howmany")
-        return self._chosen(whole) if said and known and not _in_a_name(self.terms(), known) else None
+        noun, _ = asked_among(self.scene) or ("", ())
+        beside = [term for term in self.terms() if not (whole.filters and term in terms(noun))]
+        return self._chosen(whole) if said and known and not _in_a_name(beside, known) else None
 
     def _chosen(self, whole: Clause) -> Draft | None:
         """Those of a kind, a size or a time, wherever they are."""

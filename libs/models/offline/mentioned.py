@@ -16,6 +16,7 @@ from libs.models.offline.numerals import ARTICLES as COUNTLESS
 from libs.models.offline.places import INTO
 from libs.models.offline.pronouns import PRONOUNS
 from libs.retrieval.lexicon import listed
+from libs.retrieval.likeness import alike, terms
 from libs.retrieval.words import Word, extension_of
 
 Span = tuple[int, int]
@@ -82,7 +83,7 @@ def _told(named: Exchange) -> int:
 def by_name(reading: Reading, shown: Sequence[str]) -> str | None:
     """The request with the names of these files in the place of what points at them."""
     clause = next((one for one in reading.clauses if one.mood is Mood.DO and one.acts), None)
-    span = _pointing(clause, len(shown)) if clause is not None and 0 < len(shown) <= MOST else None
+    span = pointing(clause, shown) if clause is not None and 0 < len(shown) <= MOST else None
     if span is None or any('"' in path for path in shown):
         return None
     text, (start, end) = reading.text, span
@@ -112,12 +113,8 @@ def surplus(text: str, shown: Sequence[str]) -> str | None:
     return f"{text[: found.start()]}{quoted(shown)}{text[found.end() :]}" if one or SEVERAL.search(said) else None
 
 
-def quoted(paths: Sequence[str]) -> str:
-    return " ".join(f'"{path}"' for path in paths)
-
-
-def _pointing(clause: Clause, count: int) -> Span | None:
-    """Where the clause points at so many files."""
+def pointing(clause: Clause, shown: Sequence[str]) -> Span | None:
+    """Where the clause points at these files."""
     for at, item in enumerate(clause.items):
         if not isinstance(item, Word) or (at and _leads_into(clause.items[at - 1])):
             continue
@@ -126,11 +123,22 @@ def _pointing(clause: Clause, count: int) -> Span | None:
         number = number_of(first.folded) if first and first.folded not in COUNTLESS else None  # "a Docs"
         told = after[:1] if number is not None and not isinstance(after[0], Measure) else []
         noun = after[len(told) : len(told) + 1]
-        named = [one for one in noun if isinstance(one, Word) and _noun(one)]
+        named = [one for one in noun if (isinstance(one, Word) and _noun(one)) or (told and in_each(one, shown))]
+        others = any(isinstance(one, Named) for one in noun) if told else any(map(_chooses, noun))
         joined = at > 0 and clause.items[at - 1].end == item.start  # "bórralos"
-        if _points(item, number, count, joined=joined) and (named or told or not any(map(_chooses, noun))):
+        if _points(item, number, len(shown), joined=joined) and (named or not others):
             return item.start, (named or told or [item])[-1].end
     return None
+
+
+def in_each(noun: Item, shown: Sequence[str]) -> bool:
+    """ "Invoices", of files that are all called so, or lie in a folder that is."""
+    said = terms(noun.text)
+    return bool(said) and all(alike(term, dict.fromkeys(terms(path))) for term in said for path in shown)
+
+
+def quoted(paths: Sequence[str]) -> str:
+    return " ".join(f'"{path}"' for path in paths)
 
 
 def _points(item: Word, number: float | None, count: int, *, joined: bool) -> bool:

@@ -13,9 +13,9 @@ from fnmatch import fnmatchcase
 
 from libs.events.committee import Task
 from libs.events.values import Plan
-from libs.models.offline import corrections, mentioned, replies
+from libs.models.offline import corrections, mentioned, originals, replies
 from libs.models.offline import phrasebook as say
-from libs.models.offline.clauses import Mood, Name, Reading
+from libs.models.offline.clauses import Clause, Mood, Name, Reading
 from libs.models.offline.disowning import owned
 from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, paths, plan_of, spread
 from libs.models.offline.earlier import TAKEN_BACK, Lost, added, chosen_instead, in_full, left_of, nearest_instead
@@ -38,7 +38,7 @@ from libs.models.offline.unplaced import Unplaced
 from libs.models.offline.voice import Voice
 from libs.models.ports import Answered, Drafted, Offer, PlannerOutcome, Unclear, Why
 from libs.retrieval.formality import formal
-from libs.retrieval.words import fold, language_of
+from libs.retrieval.words import Word, fold, language_of
 from libs.skills import Categories, Effect, ToolDefinition
 from libs.skills.categories import split_suffix
 
@@ -111,6 +111,8 @@ class Planner:
         said, reply = reply, spelled(owned(reply), Ground.of(task.root, task.workspace))
         whole = self._read(task, wish.text)
         reply = replies.how(before, reply, whole.language)
+        ground = Ground.of(task.root, task.workspace)
+        reply = replies.where(before, reply, ground, whole=whole, alone=self._read(task, reply))
         fresh = Wish(replies.anew(reply))
         alone = self._read(task, fresh.text)
         reply = "yes" if replies.repeats(reply, alone, whole) else reply
@@ -174,6 +176,9 @@ class Planner:
         heard = before.question
         if not adds and (right := corrections.each_instead(whole, said, ground, now)) is not None:
             yield replace(offered, text=right, answered=True, heard=heard)
+        rest = self._read(task, originals.without_after(said, whole.language))
+        if adds and (gone := originals.go_too(whole, rest, before.named)) is not None:
+            yield replace(offered, text=gone, agreed=False, answered=True, heard=heard)
         if (more := added(whole, f"also {said}" if adds else said, ground, now)) is not None:
             yield replace(offered, text=more, agreed=False, answered=True, heard=heard)
 
@@ -332,14 +337,20 @@ class _Planning:
         """This plan for the request as it was `heard`, and what of that it leaves out."""
         label = self._proposing.described(drafted.plan)
         changes = any(step.mutates for step in drafted.plan.steps)
-        if label is None or not changes:
+        used = Leftovers.of(self._drawn)
+        left = [one for clause in wanted(heard._reading) for one in used.spans(clause, heard._reading.text)]
+        if label is None or not changes or heard.leads_astray(drafted.plan, left):
             return None
         files = self._proposing.files(drafted.plan)
         proposed = self._voice.proposes([Offer(label, self._reading.text)], (), said=self._reading.text)
         proposed = replace(proposed, named=files)
-        used = Leftovers.of(self._drawn)
-        left = [one for clause in wanted(heard._reading) for one in used.spans(clause, heard._reading.text)]
         return self._voice.leaving_out(left, proposed)
+
+    def leads_astray(self, plan: Plan, left: Sequence[str]) -> bool:
+        """Would a yes delete a folder, or what was to go after something else, though nobody has understood all?"""
+        deletes = all(self._tools[step.tool].effect is Effect.DELETE for step in plan.steps if step.mutates)
+        later = any(_comes_later(clause, at) for at, clause in enumerate(self._reading.wishes(Mood.DO)))
+        return bool(left and self._deletes_a_folder(plan)) or (deletes and later)
 
     def _would(self, skill: str) -> tuple[str, tuple[str, ...]] | None:
         """What a plan with this skill's nearest tool comes to, and the files that it is about."""
@@ -357,7 +368,7 @@ class _Planning:
         if not isinstance(outcome, Drafted):
             return None
         looks = not any(step.mutates for step in outcome.plan.steps)
-        if looks and replies.wants_change(self._reading):
+        if (looks and replies.wants_change(self._reading)) or self.leads_astray(outcome.plan, self._left):
             return None
         label = self._proposing.described(outcome.plan)
         return None if label is None else (label, self._proposing.files(outcome.plan))
@@ -445,7 +456,8 @@ class _Planning:
         return any(self._ground.below(path) for step in deletes for path in paths(step.args.get("paths")))
 
     def _drafted(self, found: Intent, scene: Scene) -> PlannerOutcome:
-        drawn, refusals = Draughtsman(self._tools), Refusals(self._voice, self._tools)
+        follows = self._wish.answered or bool(self._task.history)
+        drawn, refusals = Draughtsman(self._tools), Refusals(self._voice, self._tools, follows=follows)
         goals = [allowed for goal in ordered(found) for allowed in self._permitted(goal, found)]
         self._left = []
         for goal in goals:
@@ -479,6 +491,13 @@ class _Planning:
         return " ".join(
             f"“{self._voice.said(goal.clause)}” means {goal.tool.name} ({goal.score:.2f})." for goal in goals
         )
+
+
+def _comes_later(clause: Clause, at: int) -> bool:
+    """ "…, then it can go", after a wish, or after words of which nobody knows what they wish for."""
+    then = next((n for n, item in enumerate(clause.items) if isinstance(item, Word) and "then" in item.concepts), None)
+    unknown = any(isinstance(item, Word) and item.unknown for item in clause.items[: then or 0])
+    return then is not None and clause.says("remove") and (at > 0 or unknown)
 
 
 def _talks(outcome: PlannerOutcome) -> bool:

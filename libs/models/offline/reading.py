@@ -25,7 +25,7 @@ from libs.models.offline.moods import all_but, corrected, mooded, negated, selec
 from libs.models.offline.naming import beside, known_as, masked, names, told_by_name
 from libs.models.offline.nesting import nested
 from libs.models.offline.repairs import repaired
-from libs.models.offline.styling import of_names, with_years, without_example
+from libs.models.offline.styling import each_text, of_names, with_years, without_example
 from libs.models.offline.telling import CONDITIONS, said_in
 from libs.models.offline.veils import veiled
 from libs.models.offline.verbs import reunited, swapping, verbal
@@ -74,7 +74,9 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     parts = corrected(negated(all_but([_told(copying(verbal(part)), told, known) for part in said_for])))
     parts = [part for part in parts if part.items]
     gathered = _without_archives_kept(_returned(list(_gathered(parts))))
-    clauses = tuple(of_names(with_years(swapping(one))) for clause in gathered for one in apart(clause))
+    clauses = tuple(
+        of_names(with_years(each)) for clause in gathered for one in apart(clause) for each in each_text(swapping(one))
+    )
     said_plainly = veils.off(listed_apart)
     return Reading(text, language, clauses, asked=plain, torn=torn, whether=whether, plain=said_plainly)
 

@@ -13,12 +13,16 @@ from libs.models.offline.ends import makes_copies, open_end
 from libs.models.offline.excepting import parts
 from libs.models.offline.filling import choosing, fill, filled_names, filters, folders, held, limited
 from libs.models.offline.goals import Goal
+from libs.models.offline.measures import number_of
+from libs.models.offline.numerals import ARTICLES as COUNTLESS
+from libs.models.offline.originals import DETERMINERS
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import glob_folders, mixed, odd_kind, select
 from libs.models.offline.voice import Voice
 from libs.models.ports import Offer, PlannerOutcome, Unclear, Why
+from libs.retrieval.words import Word
 from libs.skills import Effect, ToolDefinition, selected
 
 
@@ -28,12 +32,15 @@ class Refusals:
 
     voice: Voice
     tools: Mapping[str, ToolDefinition]
+    follows: bool = False
+    """Has something been said before? Then "the invoices" may be those that were spoken of, and no folder."""
 
     def outcome(self, goal: Goal, scene: Scene) -> PlannerOutcome | None:
         """The first objection, or None. Raises `Outside` or `NoSuchPlace`."""
         objections = (
             self._astray,
             self._too_many_names,
+            self._no_folder,
             self._not_allowed,
             self._several_ends,
             self._choice,
@@ -50,6 +57,23 @@ class Refusals:
         """A file was named to a tool that changes whole folders."""
         strays = [name.text for name in goal.clause.names if _stray(name, goal.tool)]
         return self.voice.asks(say.SPARE_WHAT, "path", said=" ".join(strays)) if strays else None
+
+    def _no_folder(self, goal: Goal, scene: Scene) -> Unclear | None:
+        """A folder that would go, where "the three invoices" names files that are called like it."""
+        taken = {*_touched(goal, scene)} & scene.ground.folders if goal.tool.deletes({}) else set()
+        folders = [name for name in goal.clause.names if scene.ground.has(name.text.strip("/")) in taken]
+        if goal.clause.says("folder") or not any(self._as_files(name, goal.clause) for name in folders):
+            return None
+        return self.voice.asks(say.SPARE_WHAT, "paths", said=self.voice.said(goal.clause))
+
+    def _as_files(self, name: Named, clause: Clause) -> bool:
+        """A number before the name of a folder, or in talk of files an article, tells the files of that name."""
+        at = clause.items.index(name)
+        before = clause.items[at - 1] if at else None
+        if not isinstance(before, Word) or name.kind is Name.QUOTE or "/" in name.text:
+            return False
+        counted = number_of(before.folded) is not None and before.folded not in COUNTLESS
+        return counted or (self.follows and before.folded in DETERMINERS)
 
     def _too_many_names(self, goal: Goal, scene: Scene) -> PlannerOutcome | None:
         """One new name, and several files that could get it."""

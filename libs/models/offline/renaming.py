@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from libs.models.offline.respelling import RULES as RESPELLING
+from libs.models.offline.respelling import Rule
 from libs.retrieval.words import fold, one_slip, words
-
-Rule = tuple[str, Callable[[re.Match[str]], str]]
 
 _WHAT = r"(?:^|(?<=[.!?;:\n]\s))(?P<what>[^,.;:!?\n]{2,90}?)"
 _PART = r"[\"“„«'‘`]?(?P<part>\([^()\n]{1,12}\)|(?![.*])[^\s,;:!?\"“”„«»‘`]*[^\s,;:!?.\"“”„«»‘’'`])[\"”“»'’`]?"
@@ -129,7 +129,15 @@ def _by_number(form: str) -> Callable[[re.Match[str]], str]:
     return lambda found: f"{form.format(what=found['what'].strip())}"
 
 
-_EXAMPLES = tuple((rf"{_WHAT}{_LIKE}{_THEN}{become}\s+{_SERIES}", _by_number(form)) for form, become in _BECOME.items())
+_SHOW = (
+    r"\s+(?:(?:are|were)\s+(?:all\s+)?(?:of|from)|(?:all\s+)?show|sind\s+(?:alle\s+)?(?:von|vom|aus)|zeigen(?:\s+alle)?"
+    r"|son\s+(?:tod[oa]s\s+)?del?|muestran)\s+[^.,;:!?\n]{2,60}"
+)
+_EXAMPLES = tuple(
+    (rf"{_WHAT}{has}{_THEN}{become}\s+{_SERIES}", _by_number(form))
+    for form, become in _BECOME.items()
+    for has in (_LIKE, _SHOW)
+)
 
 _SOME_LIKE = (
     r"(?<=\w)\s+(?:(?:that|which|die|que)\s+)?(?:have|has|with|having|haben|mit|tienen|tengan|con)\s+(?:names?|namen?|nombres?)\s+"
@@ -418,6 +426,7 @@ def _slip(right: str, said: str) -> bool:
 
 WORDS = re.compile(r"[^\W\d_]{4,}")
 RULES: tuple[Rule, ...] = (
+    *RESPELLING,
     *_TAKEN_OUT,
     *_EXAMPLES,
     (_SOME_LIKE, _all_like),

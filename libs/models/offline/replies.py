@@ -13,10 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from libs.events.committee import Task
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Reading
+from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Name, Reading
 from libs.models.offline.explaining import without_why
+from libs.models.offline.ground import Ground
 from libs.models.offline.measures import number_of
 from libs.models.offline.mentioned import quoted
+from libs.models.offline.places import places
 from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.unplaced import of_its_own
 from libs.models.ports import Offer, PlannerOutcome, Unclear
@@ -319,6 +321,40 @@ def how(before: PlannerOutcome, reply: str, language: Language) -> str:
     return OUT[language].format(what=found["what"]) if (found := BARE_OF.match(reply)) else reply
 
 
+def where(before: PlannerOutcome, reply: str, ground: Ground, *, whole: Reading, alone: Reading) -> str:
+    """A rule that is told to "how should the names change?" holds in the folder that the request spoke of."""
+    asked = isinstance(before, Unclear) and before.missing == ("rule",)
+    if not asked or any(places(clause, ground) or _of_files(clause) for clause in alone.clauses):
+        return reply
+    told = {place.said for clause in whole.wishes(Mood.DO) for place in places(clause, ground)}
+    if len(told) != 1 or not _acts(reply):
+        return reply
+    return f'{reply.rstrip(" .!?")} {_of_kinds(whole, alone)} "{told.pop()}"'
+
+
+def _of_kinds(whole: Reading, alone: Reading) -> str:
+    """Of what is there, the kind that was spoken of."""
+    of, link = NAMES_OF[whole.language]
+    kinds = {word.text for clause in whole.wishes(Mood.DO) for word in clause.words if {*KINDS} & {*word.concepts}}
+    spoken = any(clause.says(*KINDS) for clause in alone.clauses)
+    return f"{of} {kinds.pop()} {link}" if len(kinds) == 1 and not spoken else link
+
+
+NAMES_OF: Mapping[Language, tuple[str, str]] = {
+    "en": ("in the names of the", "in"),
+    "de": ("in den Namen von", "in"),
+    "es": ("en los nombres de", "en"),
+}
+
+
+def _of_files(clause: Clause) -> bool:
+    """Does it name files, or those that are here?"""
+    here = any("here" in word.concepts and word.folded in HERES for word in clause.words)
+    return here or any(name.kind is not Name.QUOTE for name in clause.names)
+
+
+HERES = listed("here hier aqui this diesem este esta")
+
 HERE = re.compile(
     r"^(?:(?:egal|einfach|whatever|just|simply|right|igual|da)\W+)*(?:hier|here|aqu[ií])"
     r"(?:\s+(?:rein|hinein|mismo|is\s+fine|will\s+do|please|bitte|por\s+favor))*$",
@@ -390,10 +426,17 @@ def _bears_on(clause: Clause, wish: Reading) -> bool:
     deeds = clause.concepts & DEEDS
     if clause.says("except", "keep", "untouched"):
         return True
+    if not (clause.names or clause.filters) and all(map(_only_denies, clause.words)):
+        return False
     if (deeds and not any(deeds & one.concepts for one in wish.clauses)) or _says(clause, LIKINGS):
         return False
     plain = _says(clause, NEEDS) or all(word.folded in NOS for word in clause.words if "not" in word.concepts)
     return not plain or bool(clause.names or clause.filters or clause.says(*KINDS))
+
+
+def _only_denies(word: Word) -> bool:
+    """ "Not those", to what was shown."""
+    return word.filler or "not" in word.concepts or word.folded in PRONOUNS
 
 
 NOS = listed("no nein nope nee")

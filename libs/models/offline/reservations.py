@@ -109,6 +109,8 @@ class Reservations:
             return self.voice.asks(say.WHETHER, said=" … ".join(self.voice.reading.whether))
         doubts = [doubt for doubt in self._doubts(found) if changes or doubt.clause.acts]
         doubts = [doubt for doubt in doubts if not self._leads_up(doubt.clause, changes)]
+        if doubts and any(_comes_after(goal, doubts) for goal in changes):
+            return self.voice.asks(say.WHAT_WITH, "paths", said=self.voice.said(*(doubt.clause for doubt in doubts)))
         if doubts and not self.agreed:
             return self._in_part(doubts)
         outright = all(self._outright(goal) for goal in changes)
@@ -257,6 +259,12 @@ def _own_purpose(clause: Clause, text: str, changes: Sequence[Goal]) -> bool:
     about = PURPOSE | ({*KINDS} if all(goal.clause.names for goal in changes) else set())
     mine = bool(OWN & begins) and clause.says("foreign") and clause.concepts <= about
     return mine and apart and not clause.names
+
+
+def _comes_after(goal: Goal, doubts: Sequence[Doubt]) -> bool:
+    """ "…, then the folder can go": what is deleted once something else is done, and nobody knows what that is."""
+    later = goal.clause.says("then") and goal.clause.says("remove")
+    return later and any(doubt.clause.items[0].start < goal.clause.items[0].start for doubt in doubts)
 
 
 def _of_what(goal: Goal, found: Intent) -> bool:

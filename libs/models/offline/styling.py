@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from libs.models.offline.clauses import KINDS, Clause, Item, Measure, Name, Named
 from libs.models.offline.measures import number_of
 from libs.models.offline.places import INTO
+from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.quantities import criteria
 from libs.models.offline.titles import EDGES, PLUS, SERIES, digits_of
 from libs.retrieval.lexicon import listed
@@ -196,8 +197,18 @@ def _swapped(clause: Clause, text: str) -> Style | None:
 CHANGES = {"swap", "change"}
 
 
+def each_text(clause: Clause) -> tuple[Clause, ...]:
+    """ "Replace RE and Rg with Rechnung": a rule for each of them."""
+    old = clause.exchanged[0] if clause.exchanged else None
+    at = clause.items.index(old) if old else 0
+    also = clause.items[at - 1] if at else None
+    if old is None or not (isinstance(also, Named) and also.kind is Name.QUOTE and old.start in clause.links):
+        return (clause,)
+    return clause.without((old,)), replace(clause.without((also,)), joined="and")
+
+
 def _one_for(old: Literal | None, new: Literal | None) -> Style | None:
-    if old is None or new is None:
+    if old is None or new is None or fold(old[0]) in PRONOUNS:
         return None
     return Style({"find_text": old[0], "replace_text": new[0]}, (*old[1], *new[1]))
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from libs.models.offline.clauses import ACTIONS, Name, Named
+from libs.models.offline.pronouns import PRONOUNS
 from libs.retrieval.lexicon import CONCEPTS, listed
 from libs.retrieval.words import words
 
@@ -120,7 +121,7 @@ _FOR_ANOTHER = (
 _IN_BETWEEN = r"[^.;:!?\n\"“„«]*?\s"
 EXCHANGED = (
     re.compile(
-        rf"{_FOR_ANOTHER[0]}{_IN_BETWEEN}(?P<old>{_TEXT})\s+(?:with|by|for|durch|gegen|mit|por|con)\s+(?P<new>{_TEXT}){_CLOSED}",
+        rf"{_FOR_ANOTHER[0]}{_IN_BETWEEN}(?:(?P<also>{_TEXT})\s+(?:and|und|y|e)\s+)?(?P<old>{_TEXT})\s+(?:with|by|for|durch|gegen|mit|por|con)\s+(?P<new>{_TEXT}){_CLOSED}",
         re.IGNORECASE,
     ),
     re.compile(
@@ -141,17 +142,33 @@ GRAMMAR = ACTIONS | listed("blank underscore hyphen date name file folder type u
 def exchanged(text: str) -> Iterator[Named]:
     """One text of names and what takes its place: "replace KV with Q in the names"."""
     for sentence in SENTENCES.finditer(text):
-        found = (form.search(sentence.group()) for form in EXCHANGED if OF_NAMES.search(sentence.group()))
-        match = next((one for one in found if one and all(_a_text(one[side]) for side in ("old", "new"))), None)
-        for side in ("old", "new") if match else ():
-            start, end = (sentence.start() + at for at in match.span(side))  # type: ignore[union-attr]
-            yield Named(Name.QUOTE, text[start:end], start, end)
+        found = (form.search(sentence.group()) for form in EXCHANGED)
+        match = next((one for one in found if one and _of_names(one)), None)
+        for start, end in _sides(match) if match else ():
+            yield Named(Name.QUOTE, sentence.group()[start:end], sentence.start() + start, sentence.start() + end)
+
+
+def _of_names(found: re.Match[str]) -> bool:
+    """Both are texts, and names are spoken of, or a short form in capitals: "replace RE with Rechnung"."""
+    old = (found["old"], found.groupdict().get("also") or "")
+    short = any(one.isupper() and one.isalpha() and len(one) <= _SHORT for one in old)
+    texts = all(_a_text(found[side]) for side in ("old", "new"))
+    return texts and (short or OF_NAMES.search(found.string) is not None)
+
+
+_SHORT = 4
+
+
+def _sides(found: re.Match[str]) -> list[tuple[int, int]]:
+    """Where they stand, and where another one does that the same text takes the place of."""
+    also = found.groupdict().get("also")
+    return [found.span(side) for side in (*(("also",) if also and _a_text(also) else ()), "old", "new")]
 
 
 def _a_text(said: str) -> bool:
     """No word of grammar, unless its capitals say so: "Q"."""
     read = words(said)
-    if not read or any(ord(letter) > _VEILS for letter in said):
+    if not read or any(ord(letter) > _VEILS for letter in said) or read[0].folded in PRONOUNS:
         return False
     return said.isupper() or (not read[0].filler and GRAMMAR.isdisjoint(read[0].concepts))
 

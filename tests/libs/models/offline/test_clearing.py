@@ -133,3 +133,22 @@ async def test_copies_are_those_of_what_was_told_of_and_nothing_else_goes(
     assert [step.tool for step in outcome.plan.steps if step.mutates] == ["remove-duplicates.remove"]
     assert removal.args["groups"] == f"$step({scan.ordinal}).groups"
     assert (scan.args["path"], "*.jpg" in scan.args["include"]) == (folder, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "schmeiss den ganzen müll weg überall, also tmp, a.txt, die mit ~ vorne und leere dateien",
+        "delete the tmp files, a.txt, the ones starting with ~ and the empty files, in all subfolders",
+        "delete a.txt, tmp and the ~* file too, in every folder, as well as the empty ones",
+        "da liegt so müll rum, leere dateien, a.txt, tmp und das mit ~ davor. das kann alles weg, in den unterordnern auch",
+        "borra los archivos tmp, a.txt y los vacíos, en todas las subcarpetas",
+    ],
+)
+async def test_what_is_empty_is_one_of_the_list_and_no_limit_of_the_rest(listings: Any, text: str) -> None:
+    told = await listings(text)
+    assert [listing for listing in told if listing.get("empty")] == [
+        listing for listing in told if "include" not in listing
+    ]
+    assert all(listing["recursive"] for listing in told)
+    assert {"*.tmp", "a.txt"} <= {pattern for listing in told for pattern in listing.get("include", ())}

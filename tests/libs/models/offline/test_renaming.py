@@ -145,3 +145,44 @@ def test_one_thing_gets_the_name_that_is_told(text: str, new: str) -> None:
 )
 def test_what_somebody_wrote_is_no_slip_to_be_mended(text: str) -> None:
     assert not any(clause.says("rename") and len(clause.names) > 1 for clause in read(text, KNOWN).clauses)
+
+
+@pytest.mark.requirement("S4-59")
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (
+            "los nombres de Docs no deben tener espacios, pon guiones bajos en su lugar",
+            {"find_text": " ", "replace_text": "_"},
+        ),
+        (
+            "in Docs the files have those underscores in the names, I'd rather have spaces",
+            {"find_text": "_", "replace_text": " "},
+        ),
+        ("put the date in front of the names in Pics, like 2024-05-03 IMG_1", {"dated": True}),
+        (
+            "they don't know what is oferta. change it to quote in the file names",
+            {"find_text": "oferta", "replace_text": "quote"},
+        ),
+        (
+            "rename files with oferta, put quote and not oferta",
+            {"find_text": "oferta", "replace_text": "quote"},
+        ),
+        ("ersetze in Docs vorne RE durch Rechnung", {"find_text": "RE", "replace_text": "Rechnung"}),
+        ("change it to quote in the names", {}),
+    ],
+)
+def test_what_shall_not_stand_in_names_tells_the_rule(text: str, rule: dict[str, str]) -> None:
+    assert rules(text) == [rule] * bool(rule)
+
+
+@pytest.mark.requirement("S4-59")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ersetze in Docs vorne RE und Rg durch Rechnung",
+        "bei Docs steht vorn mal RE mal Rg, mach da überall Rechnung draus",
+    ],
+)
+def test_two_texts_that_become_the_same_are_two_rules(text: str) -> None:
+    assert [rule["find_text"] for rule in rules(text)] == ["RE", "Rg"]
