@@ -141,7 +141,7 @@ async def test_copies_are_those_of_what_was_told_of_and_nothing_else_goes(
         "schmeiss den ganzen müll weg überall, also tmp, a.txt, die mit ~ vorne und leere dateien",
         "delete the tmp files, a.txt, the ones starting with ~ and the empty files, in all subfolders",
         "delete a.txt, tmp and the ~* file too, in every folder, as well as the empty ones",
-        "da liegt so müll rum, leere dateien, a.txt, tmp und das mit ~ davor. das kann alles weg, in den unterordnern auch",
+        "da liegt so müll rum, leere dateien, a.txt, tmp und das mit ~ davor. das kann alles weg, auch in unterordnern",
         "borra los archivos tmp, a.txt y los vacíos, en todas las subcarpetas",
     ],
 )
