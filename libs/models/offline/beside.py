@@ -7,9 +7,8 @@ Dobsons into one folder, they're all over the place": each is put into the wish'
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-Rule = tuple[str, Callable[[re.Match[str]], str]]
+from libs.models.offline.rewriting import Rule, put
 
 _WHO = (
     r"(?:accountant|book-?keeper|lawyer|solicitor|boss|bank|landlord|client|customer|insurance|tax\s*(?:man|office|advis[eo]r)"
@@ -33,10 +32,6 @@ _ALL_OVER = {
         r"|(?:por|en)\s+(?:varias|distintas|diferentes|muchas|todas\s+las)\s+carpetas)"
     ),
 }
-
-
-def _is(plain: str) -> Callable[[re.Match[str]], str]:
-    return lambda found: found.expand(plain)
 
 
 def _set_apart(found: re.Match[str]) -> str:
@@ -72,86 +67,86 @@ _SEPARATED = (
 RULES: tuple[Rule, ...] = (
     (
         r"^\W*no\s*,\s*(?:(?:lo\s+que\s+)?quiero\s+)?que\s+(?=(?:me\s+)?(?:borr|elimin|quit|muev|pong|met|comprim|orden|renombr|cambi)\w*[ae]s\s)",
-        _is(""),
+        put(""),
     ),
-    *((asked, _is("")) for asked in _WANTS_TO_KNOW),
+    *((asked, put("")) for asked in _WANTS_TO_KNOW),
     *(
         (
             rf"\s*[,.;:–-]*\s*(?:(?:and|because|since|but|as|y|porque|pero|und|aber|denn)\s+)?{told}(?=\s*(?:[.,;!?]|$))",
-            _is(f" {where}"),
+            put(f" {where}"),
         )
         for where, told in _ALL_OVER.items()
     ),
-    (r"\bfrom\s+all\s+(?:of\s+)?(?:the|my|our)\s+(?:other\s+)?folders\b", _is("in all subfolders")),
-    (r"\b(?:aus|in|von)\s+(?:all\s+den|sämtlichen)\s+Ordnern\b", _is("in Unterordnern")),
-    (r"\b(?:de|desde|en)\s+todas\s+las\s+carpetas\b(?:\s+de\s+dentro)?", _is("en subcarpetas")),
+    (r"\bfrom\s+all\s+(?:of\s+)?(?:the|my|our)\s+(?:other\s+)?folders\b", put("in all subfolders")),
+    (r"\b(?:aus|in|von)\s+(?:all\s+den|sämtlichen)\s+Ordnern\b", put("in Unterordnern")),
+    (r"\b(?:de|desde|en)\s+todas\s+las\s+carpetas\b(?:\s+de\s+dentro)?", put("en subcarpetas")),
     (
         rf"(?P<what>\b(?:all|everything)\b)\s+(?:to\s+do\s+with|about|concerning|related\s+to|that\s+has\s+to\s+do\s+with)"
         rf"\s+the\s+(?P<who>(?-i:[A-Z])\w+?)s(?=\s[^.;!?\n]*\b{_FOLDER}\b)",
-        _is(r"all with \g<who> in the name"),
+        put(r"all with \g<who> in the name"),
     ),
     (
         rf"(?<=\w)(?P<into>\s{_FOLDER}\s+(?:called|named)\s+[^\s,.;!?]+),(?:\s+(?:the|my|and)(?:\s+\w+){{1,3}},?)+?"
         r"(?=\s+in\s+all\s+subfolders\b)",
-        _is(r"\g<into> "),
+        put(r"\g<into> "),
     ),
     (
         rf"(?P<head>\b{_PACK}\b[^!?\n]*?)\s+(?:for|für|para)\s+(?:the|my|our|den|die|das|meinen?|unseren?|el|la|mi)\s+{_WHO}"
         r"(?=\s*(?:[.,;!?]|$|(?:and|und|y)\s))",
-        _is(r"\g<head>"),
+        put(r"\g<head>"),
     ),
     (
         rf"(?P<head>\b{_PACK}\b[^!?\n]*?)\s*[.?,;!]?\s+(?:and\s+)?(?:please\s+)?(?:call|name)\s+(?:it|the\s+(?:zip|archive))\s+"
         r"(?!an?\b|the\b)(?=\S)",
-        _is(r"\g<head> called "),
+        put(r"\g<head> called "),
     ),
     (
         r"\s+ya\s+no\s+(?:me|nos)\s+(?:sirven?|hacen?\s+falta|valen?|interesan?)(?:\s+(?:para\s+nada|de\s+nada))?"
         r"(?:\s+y\s+(?:s[oó]lo\s+)?(?:me\s+)?ocupan?\s+(?:mucho\s+)?(?:sitio|espacio))?(?=\s*[,.;:])",
-        _is(""),
+        put(""),
     ),
     (
         r"(?<=\w)\s*[.?!]+\s*(?:(?:they(?:\s*['’]re|\s+are)|sie\s+(?:sind|liegen)|est[aá]n)\s+(?:todos\s+|todas\s+|all\s+|alle\s+)?)"
         rf"(?P<where>(?:in|im|en)\s+(?:(?:the|my|la|den|dem|mi)\s+)?(?:{_FOLDER}\s+)?\w+(?:\s+folder)?)\s*(?=[.!?]*$)",
-        _is(r" \g<where>"),
+        put(r" \g<where>"),
     ),
-    *((pattern, _is(plain)) for pattern, plain in _SEPARATED),
+    *((pattern, put(plain)) for pattern, plain in _SEPARATED),
     (
         r"\b(?:nach\s+(?P<unit>jahr(?:en)?|monat(?:en)?))\s+(?:weg|ein|aus|durch)\s*sortier",
-        _is(r"nach \g<unit> sortier"),
+        put(r"nach \g<unit> sortier"),
     ),
     (
         r"^\s*(?P<what>(?:(?:my|the|all)\s+)*\S+)\s+(?P<put>put|move|sort)\s+in(?:to)?\s+(?:a\s+|separate\s+)?folders?\s+"
         r"(?:for\s+each|for\s+every|per|by)\s+(?P<unit>year|month)\b",
-        _is(r"\g<put> \g<what> in folders by \g<unit>"),
+        put(r"\g<put> \g<what> in folders by \g<unit>"),
     ),
     (
         r"^\W*(?:räum\w*|mach\w*\s+ordnung)[^.:!?\n]*?(?:rum|herum)(?:fliegt|liegt)\s*[:,–-]\s*(?=(?:die|alle|den|das)\s)",
-        _is("verschieb "),
+        put("verschieb "),
     ),
     (
         r"^\W*(?:please\s+)?(?:tidy|clean|sort)[^.:!?\n]*?\b(?:lying|flying|floating)\s+(?:around|about)\s*[:–-]\s*(?=(?:the|all|my)\s)",
-        _is("move "),
+        put("move "),
     ),
     (
         r"^\W*(?:por\s+favor\s+)?(?:orden|recog|organi)\w+[^.:!?\n]*?\b(?:por\s+(?:ah[ií]|medio)|suelto)\s*[:–-]\s*(?=(?:l[oa]s|tod[oa]s)\s)",
-        _is("mueve "),
+        put("mueve "),
     ),
     (
         r",?\s+(?:contando|incluyendo|mirando|con)\s+(?:también\s+)?(?:tod[oa]s\s+)?(?:las\s+)?(?:subcarpetas|carpetas\s+de\s+dentro)\b",
-        _is(" en subcarpetas"),
+        put(" en subcarpetas"),
     ),
     (
         r",?\s+counting\s+(?:also\s+)?(?:all\s+)?(?:the\s+)?(?:sub-?folders|folders\s+inside)\b",
-        _is(" in all subfolders"),
+        put(" in all subfolders"),
     ),
     (
         r",?\s+(?:(?:die\s+)?unterordner\s+(?:mitgezählt|mitgerechnet|eingeschlossen))\b",
-        _is(" in Unterordnern"),
+        put(" in Unterordnern"),
     ),
     (
         r"\bque\s+m[aá]s\s+(?:espacio\s+|sitio\s+)?(?:me\s+)?ocupan\b(?:\s+(?:de|en)\s+todo(?:\s+esto)?)?",
-        _is("más grandes"),
+        put("más grandes"),
     ),
     (
         rf"\b(?P<to>in|into|to|a|en|nach)\s+(?:(?:(?:ei)?['’]?nen?|den|an?|the|una|la)\s+)?(?:(?:neuen?|new|nueva)\s+)?(?P<noun>{_FOLDER})\s+"
@@ -161,6 +156,6 @@ RULES: tuple[Rule, ...] = (
     (
         r"(?P<first>\b(?:in|nach)\s[^.;!?\n]*?(?:,|\sund)\s+(?:die|alle|den|das)\s+\w+)\s+zu(?:\s+den|\s+der|r|\s+dem|m)?\s+"
         r"(?P<where>(?-i:[A-ZÄÖÜ])\w+)(?=\s*(?:[.,!?]|$))",
-        _is(r"\g<first> nach \g<where>"),
+        put(r"\g<first> nach \g<where>"),
     ),
 )

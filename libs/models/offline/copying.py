@@ -15,10 +15,9 @@ from itertools import pairwise, takewhile
 from typing import TypeGuard
 
 from libs.models.offline.clauses import Clause, Item, Name, Named, Reading
+from libs.models.offline.rewriting import Rule, put
 from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word
-
-Rule = tuple[str, Callable[[re.Match[str]], str]]
 
 _LITTLE = r"(?:\s+(?:me|us|please|just|also|then|quickly|up|kindly))*"
 _OTHER = (
@@ -64,10 +63,6 @@ _SPARING = re.compile(
 """ "Remove duplicates, keep a copy of each": nothing is copied there."""
 
 
-def _said(plain: str) -> Callable[[re.Match[str]], str]:
-    return lambda found: found.expand(plain)
-
-
 def _placed(plain: str, *, otherwise: str | None = None) -> Callable[[re.Match[str]], str]:
     """As a copy that goes somewhere; else as what it is without a place."""
 
@@ -92,79 +87,79 @@ RULES: tuple[Rule, ...] = (
         rf"\b(?:make|create|take){_LITTLE}\s+{_COPY}(?P<what>\s(?:[^.;:!?\n]|\.(?=\w)){{1,80}}?)\s*,?\s+and\s+(?:then\s+)?"
         r"(?:put|place|drop|move|stick|store|save)\s+(?:it|them|that|those|the\s+(?:copy|copies|duplicates?))"
         r"(?=\s+(?:in|into|to|inside|under)\b)",
-        _said(r"put copying\g<what>"),
+        put(r"put copying\g<what>"),
     ),
     (
         rf"\b(?:mach|mache|erstell|erstelle|zieh|ziehe){_HELP}\s+{_KOPIE}(?P<what>\s(?:[^.;:!?\n]|\.(?=\w)){{1,80}}?)\s*,?"
         rf"\s+und\s+{_LEG}\s+(?:sie|es|diese|die\s+Kopien?)(?=\s+(?:in|nach|ins)\b)",
-        _said(r"leg kopiere\g<what>"),
+        put(r"leg kopiere\g<what>"),
     ),
     (
         rf"(?<!\w)(?:h[aá]z(?:me)?|crea|saca){_AYUDA}\s+{_COPIA}(?P<what>\s(?:[^.;:!?\n]|\.(?=\w)){{1,80}}?)\s*,?"
         r"\s+y\s+(?:pon|guárda|guarda|mete|méte|deja|déja)(?:la|las|lo|los)(?=\s+(?:en|a)\b)",
-        _said(r"pon copiar\g<what>"),
+        put(r"pon copiar\g<what>"),
     ),
-    (r"(?<=\s)and\s+paste\s+(?:it|them|those)(?=\s+(?:in|into|to)\b)", _said(" ")),
+    (r"(?<=\s)and\s+paste\s+(?:it|them|those)(?=\s+(?:in|into|to)\b)", put(" ")),
     # What it shall be called, said after it.
     (
         r"\b(?P<head>(?:copy|duplicate|clone|(?:make|create)\s+an?\s+(?:copy|duplicate)\s+of)\s[^;:!?\n]{2,80}?)\s*(?:,|,?\s+and)\s+"
         r"(?:please\s+)?(?:call|name)\s+(?:it|the\s+(?:copy|duplicate|new\s+(?:one|file)))(?=\s+\S)",
-        _said(r"\g<head> called"),
+        put(r"\g<head> called"),
     ),
     (
         r"\b(?P<head>(?:kopiere?|dupliziere?|mach\w*\s+eine\s+Kopie\s+(?:von|der|des))\s[^;:!?\n]{2,80}?)\s*,?\s+und\s+"
         r"(?:nenn|nenne)\s+(?:sie|es|die\s+Kopie)(?=\s+\S)",
-        _said(r"\g<head> namens"),
+        put(r"\g<head> namens"),
     ),
     (
         r"\b(?P<head>(?:copia|duplica|haz(?:me)?\s+una\s+copia\s+de)\s[^;:!?\n]{2,80}?)\s*,?\s+y\s+"
         r"(?:llámala|llamala|llámalo|llamalo|ponle\s+de\s+nombre)(?=\s+\S)",
-        _said(r"\g<head> llamada"),
+        put(r"\g<head> llamada"),
     ),
     # English.
-    (rf"\b(?:make|making|create|creating|produce|generate|do|take){_LITTLE}\s+{_COPY}\b", _said("replicate")),
-    (rf"\b{_PUT}{_LITTLE}\s+{_COPY}\b", _said("put copying")),
+    (rf"\b(?:make|making|create|creating|produce|generate|do|take){_LITTLE}\s+{_COPY}\b", put("replicate")),
+    (rf"\b{_PUT}{_LITTLE}\s+{_COPY}\b", put("put copying")),
     (rf"\b(?:keep|leave|have|hold){_LITTLE}\s+an?\s+{_OTHER}(?:copy|duplicate)\s+of\b", _kept("put copying")),
     (rf"\b{_WANT_EN}{_LITTLE}\s+{_COPY}\b", _placed("put copying", otherwise="copy")),
     (
         rf"(?:^|(?<=[.!,]\s)|(?<=\sand\s)|(?<=\splease\s))(?P<blank>\s*)(?:a|another)\s+{_OTHER}copy\s+of\b"
         r"(?=\s(?:[^.;:!?\n]|\.(?=\w)){1,80}?\s(?:should|shall|must|needs?\s+to|has\s+to|goes|belongs|to|into)\s)",
-        _said(r"\g<blank>copying"),
+        put(r"\g<blank>copying"),
     ),
     # German: the verb may come last.
     (
         rf"\b(?:mach|mache|erstell|erstelle|zieh|ziehe){_HELP}\s+von\s+(?P<what>(?:[^.;:!?\n]|\.(?=\w)){{2,60}}?)\s+"
         r"(?:eine|je\s+eine)\s+Kopie\b",
-        _said(r"dupliziere \g<what>"),
+        put(r"dupliziere \g<what>"),
     ),
     (
         rf"\b{_LEG}{_HELP}\s+von\s+(?P<what>(?:[^.;:!?\n]|\.(?=\w)){{2,60}}?)\s+(?:eine|je\s+eine)\s+Kopie\b",
-        _said(r"leg kopiere \g<what>"),
+        put(r"leg kopiere \g<what>"),
     ),
-    (rf"\b(?:mach|mache|macht|erstell|erstelle|erzeuge?|fertige?|zieh|ziehe){_HELP}\s+{_KOPIE}\b", _said("dupliziere")),
-    (rf"\b{_LEG}{_HELP}\s+{_KOPIE}\b", _said("leg kopiere")),
+    (rf"\b(?:mach|mache|macht|erstell|erstelle|erzeuge?|fertige?|zieh|ziehe){_HELP}\s+{_KOPIE}\b", put("dupliziere")),
+    (rf"\b{_LEG}{_HELP}\s+{_KOPIE}\b", put("leg kopiere")),
     (rf"\b(?:behalte?|bewahre?|sicher|sichere|lass|lasse){_HELP}\s+{_KOPIE}\b", _kept("leg kopiere")),
     (rf"\b{_WANT_DE}{_HELP}\s+{_KOPIE}\b", _placed("leg kopiere", otherwise="kopiere")),
     (
         rf"\b{_KOPIE}(?P<what>\s(?:[^.;:!?\n]|\.(?=\w)){{2,80}}?)\s+(?:machen|erstellen|anlegen|anfertigen|erzeugen|ziehen)\b",
-        _said(r"dupliziere\g<what>"),
+        put(r"dupliziere\g<what>"),
     ),
     (
         rf"\b{_KOPIE}(?P<what>\s(?:[^.;:!?\n]|\.(?=\w)){{2,80}}?)\s+(?:legen|packen|ablegen|speichern|stecken|tun)\b",
-        _said(r"leg kopiere\g<what>"),
+        put(r"leg kopiere\g<what>"),
     ),
     (
         rf"(?:^|(?<=[.!,]\s)|(?<=\sund\s))(?P<blank>\s*){_KOPIE}\b"
         r"(?=\s(?:[^.;:!?\n]|\.(?=\w)){1,80}?\s(?:soll|sollen|muss|kommt|gehört|nach|in\s+den|ins)\s)",
-        _said(r"\g<blank>kopiere"),
+        put(r"\g<blank>kopiere"),
     ),
     # Spanish.
     (
         rf"(?<!\w)(?:h[aá]z(?:me|nos)?|haga(?:me|s)?|hacer(?:me)?|crea(?:r|me)?|cree|genera(?:r)?|s[aá]ca(?:r|me)?|saque)"
         rf"{_AYUDA}\s+{_COPIA}\b",
-        _said("duplica"),
+        put("duplica"),
     ),
-    (rf"\b{_PON}{_AYUDA}\s+{_COPIA}\b", _said("pon copiar")),
+    (rf"\b{_PON}{_AYUDA}\s+{_COPIA}\b", put("pon copiar")),
     (rf"(?<!\w)(?:conserva(?:r)?|mant[eé]n|mantener){_AYUDA}\s+{_COPIA}\b", _kept("pon copiar")),
     (rf"\b{_WANT_ES}{_AYUDA}\s+{_COPIA}\b", _placed("pon copiar", otherwise="copia")),
 )

@@ -13,6 +13,7 @@ from functools import cache
 from libs.models.offline import beside, copying, keeping, renaming
 from libs.models.offline.archives import UNPACKS
 from libs.models.offline.paths import QUOTED
+from libs.models.offline.rewriting import Rule, put
 from libs.models.offline.titles import SERIES
 
 _BIN = (
@@ -34,11 +35,9 @@ _OWN = r"(?:of\s+(?:its|their|his|her)\s+own)"
 
 _NAME = r"(?:[\"“„«'‘][^\"”“»'’]+[\"”“»'’]|[^\s,.;:!?]+)"
 
-Rule = tuple[str, Callable[[re.Match[str]], str]]
-
 
 def _rule(pattern: str, plain: str | Callable[[re.Match[str]], str]) -> Rule:
-    said = plain if callable(plain) else (lambda found: found.expand(plain))
+    said = plain if callable(plain) else put(plain)
     return pattern, said
 
 

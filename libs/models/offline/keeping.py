@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable
 
 from libs.models.offline.clauses import Clause
+from libs.models.offline.rewriting import Rule
 from libs.retrieval.lexicon import listed
-
-Rule = tuple[str, Callable[[re.Match[str]], str]]
 
 SPEAKS = re.compile(
     r"dup|dopp|dubl|doubl|repetid|dedup|identi|twice|zweimal|mehrfach|\bsame\b|mism[oa]s?\b|gleiche|\bcop(?:y|ies)\b|copias?\b"

@@ -38,6 +38,7 @@ from libs.models.offline.unplaced import Unplaced
 from libs.models.offline.voice import Voice
 from libs.models.ports import Answered, Drafted, Offer, PlannerOutcome, Unclear, Why
 from libs.retrieval.formality import formal
+from libs.retrieval.lexicon import Language
 from libs.retrieval.words import Word, fold, language_of
 from libs.skills import Categories, Effect, ToolDefinition
 from libs.skills.categories import split_suffix
@@ -108,32 +109,22 @@ class Planner:
 
     def _meanings(self, task: Task, wish: Wish, before: PlannerOutcome, reply: str) -> Iterator[Wish]:
         """What was offered, a wish of its own, what was asked for in its place, or more words of the wish."""
-        said, reply = reply, spelled(owned(reply), Ground.of(task.root, task.workspace))
+        ground = Ground.of(task.root, task.workspace)
+        said, reply = reply, spelled(owned(reply), ground)
         whole = self._read(task, wish.text)
         reply = replies.how(before, reply, whole.language)
-        ground = Ground.of(task.root, task.workspace)
         reply = replies.where(before, reply, ground, whole=whole, alone=self._read(task, reply))
         fresh = Wish(replies.anew(reply))
         alone = self._read(task, fresh.text)
         reply = "yes" if replies.repeats(reply, alone, whole) else reply
-        if isinstance(before, Unclear) and (some := replies.several(reply, before, whole.language)) is not None:
-            yield wish.with_words(some)
-            return
-        if isinstance(before, Unclear) and (offer := replies.taken(reply, before)) is not None:
-            yield wish.takes(offer)
-            return
-        if isinstance(before, Unclear) and (place := replies.place_to_make(reply, before)) is not None:
-            yield Wish(say.CREATES[whole.language].format(name=place))
-        if isinstance(before, Unclear) and (more := replies.MORE.match(reply)) is not None and not before.missing:
-            yield from self._and_more(task, wish, before, said=more["rest"], adds=bool(more["and"]))
-        if isinstance(before, Unclear) and (picked := replies.counted_in(reply, before)) is not None:
-            yield from self._picked(task, wish, *picked)
-        ground = Ground.of(task.root, task.workspace)
-        if isinstance(before, Unclear) and (rest := left_of(whole, said, before.named, ground, asked=True)) is not None:
-            yield wish.with_words(rest)
+        if isinstance(before, Unclear):
+            if (taken := _taken(wish, before, reply, whole.language)) is not None:
+                yield taken
+                return
+            yield from self._of_what_was_asked(task, wish, before, said=said, reply=reply, whole=whole)
         denied = replies.DENIES.match(said) is not None
         refused = denied and isinstance(before, Unclear) and any(one.skill for one in before.offers)
-        if denied and (again := corrections.deed_again(whole, fresh.text, Ground.of(task.root, task.workspace))):
+        if denied and (again := corrections.deed_again(whole, fresh.text, ground)):
             yield wish.with_words(again)
         if (each := replies.each_of(wish, before, reply)) is not None:
             yield each
@@ -144,7 +135,7 @@ class Planner:
         if names and (new := corrections.new_name(reply, whole.language)) is not None:
             yield replies.completed(wish, before, new) or Wish(new)
             return
-        if (called := corrections.called(whole, reply, Ground.of(task.root, task.workspace))) is not None:
+        if (called := corrections.called(whole, reply, ground)) is not None:
             yield wish.with_words(called)
             return
         if not refused and any(clause.names and clause.mood is Mood.ONLY for clause in alone.clauses):
@@ -161,6 +152,20 @@ class Planner:
         yield wish if replies.both_ways(reply, before) else together
         if not stands and fresh.text != reply:
             yield fresh
+
+    def _of_what_was_asked(
+        self, task: Task, wish: Wish, before: Unclear, *, said: str, reply: str, whole: Reading
+    ) -> Iterator[Wish]:
+        """What only a question can be told: a place to make, a yes that goes on, a number, some of what it named."""
+        if (place := replies.place_to_make(reply, before)) is not None:
+            yield Wish(say.CREATES[whole.language].format(name=place))
+        if (more := replies.MORE.match(reply)) is not None and not before.missing:
+            yield from self._and_more(task, wish, before, said=more["rest"], adds=bool(more["and"]))
+        if (picked := replies.counted_in(reply, before)) is not None:
+            yield from self._picked(task, wish, *picked)
+        ground = Ground.of(task.root, task.workspace)
+        if (rest := left_of(whole, said, before.named, ground, asked=True)) is not None:
+            yield wish.with_words(rest)
 
     def _instead(self, task: Task, fresh: Wish, alone: Reading, *, whole: Reading) -> Iterator[Wish]:
         """The reply in place of the wish; without its first sentence, where that only explains something."""
@@ -220,6 +225,14 @@ class Planner:
         guess = _Planning(self, task, Wish(request), tools)
         plan = await guess.outcome()
         return guess.proposes(plan, planning) if isinstance(plan, Drafted) else None
+
+
+def _taken(wish: Wish, before: Unclear, reply: str, language: Language) -> Wish | None:
+    """The wish with one or several of what was offered."""
+    if (some := replies.several(reply, before, language)) is not None:
+        return wish.with_words(some)
+    offer = replies.taken(reply, before)
+    return wish.takes(offer) if offer is not None else None
 
 
 def _pointed(before: PlannerOutcome, alone: Reading, reply: str) -> str | None:

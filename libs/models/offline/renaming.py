@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from libs.models.offline.respelling import RULES as RESPELLING
-from libs.models.offline.respelling import Rule
+from libs.models.offline.rewriting import Rule
 from libs.retrieval.words import fold, one_slip, words
 
 _WHAT = r"(?:^|(?<=[.!?;:\n]\s))(?P<what>[^,.;:!?\n]{2,90}?)"

@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable
 
 from libs.models.offline.clauses import ACTIONS
+from libs.models.offline.rewriting import Rule
 from libs.retrieval.words import words
-
-Rule = tuple[str, Callable[[re.Match[str]], str]]
 
 _OLD, _NEW = (
     rf"(?P<{one}>(?:spaces?|blanks?|underscores?|dash(?:es)?|hyphens?|Leerzeichen|Unterstriche?n?|Bindestriche?n?|espacios?"
