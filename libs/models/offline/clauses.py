@@ -99,7 +99,7 @@ class Clause:
         """The sizes and times that it names; where two speak of the same bound, the narrower holds."""
         told: dict[str, int | str | bool] = {}
         for measure in (item for item in self.items if isinstance(item, Measure)):
-            told = _both(told, measure.filters)
+            told = both(told, measure.filters)
         return told
 
     @cached_property
@@ -168,7 +168,8 @@ class Reading:
         return any(clause.says(concept) for clause in self.clauses)
 
 
-def _both(one: Mapping[str, int | str | bool], other: Filters) -> dict[str, int | str | bool]:
+def both(one: Mapping[str, int | str | bool], other: Filters) -> dict[str, int | str | bool]:
+    """The bounds of two measures at once: of the same bound the narrower holds."""
     narrower = {"larger_than": max, "modified_after": max, "smaller_than": min, "modified_before": min}
     told = dict(one)
     for name, value in other.items():

@@ -50,6 +50,14 @@ Bounds = Mapping[str, Any]
 Objection = tuple[int | None, str]
 
 
+APPROVED = json.dumps({"approved": True, "reason": ""})
+
+
+def just_that(calls: Sequence[tuple[str, Mapping[str, Any]]], plan: Plan) -> bool:
+    """Is the plan, step by step, what somebody has been shown and has agreed to?"""
+    return [(step.tool, step.args) for step in plan.steps] == [(tool, dict(args)) for tool, args in calls]
+
+
 def review(
     task: Task, plan: Plan, catalogue: Sequence[ToolDefinition], *, categories: Categories, now: datetime
 ) -> str:
@@ -58,7 +66,7 @@ def review(
         _objections(task, plan, {tool.name: tool for tool in catalogue}, categories=categories, now=now), None
     )
     if objection is None:
-        return json.dumps({"approved": True, "reason": ""})
+        return APPROVED
     step, reason = objection
     return json.dumps({"approved": False, "reason": reason, "step": step}, ensure_ascii=False)
 

@@ -212,6 +212,11 @@ ONLY_LOOKS: Phrases = {
     "de": "Es soll sich nichts ändern, also sehe ich einfach nach.",
     "es": "No hay que cambiar nada, así que solo miro.",
 }
+THE_GIST: Phrases = {
+    "en": "This is what your words come to here.",
+    "de": "Darauf laufen deine Worte hier hinaus.",
+    "es": "A esto se reducen tus palabras aquí.",
+}
 AT_A_LOSS: Phrases = {
     "en": (
         "I still don't understand. Say it in one short sentence, for example: {examples}. A name with blanks may stand"

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 
 from libs.events.committee import Task
 from libs.events.values import Plan
-from libs.models.offline import corrections, mentioned, originals, replies
+from libs.models.offline import corrections, gist, mentioned, originals, replies
 from libs.models.offline import phrasebook as say
 from libs.models.offline.clauses import Clause, Mood, Name, Reading
 from libs.models.offline.disowning import owned
@@ -21,6 +21,9 @@ from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, pat
 from libs.models.offline.earlier import TAKEN_BACK, Lost, added, chosen_instead, in_full, left_of, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
+from libs.models.offline.gist.deeds import Deed, agreed
+from libs.models.offline.gist.deeds import said as words_of
+from libs.models.offline.gist.story import Story
 from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent, wanted
 from libs.models.offline.ground import Ground, NoSuchPlace, Outside
 from libs.models.offline.grouping import unsortable
@@ -59,12 +62,14 @@ class Planner:
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         wish, outcome = await self._heard(task, catalogue)
-        if isinstance(outcome, Unclear) or wish.text == task.text:
+        if isinstance(outcome, Unclear) or words_of(wish.text) == task.text:
             return outcome
-        return replace(outcome, wish=wish.text)
+        return replace(outcome, wish=words_of(wish.text))
 
     async def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> str:
-        """What is asked for, in the words that the replies to our questions came to."""
+        """What is asked for, in the words that the replies to our questions came to, and the deed that was agreed to
+        behind them, where it was the gist of more words.
+        """
         return (await self._heard(task, catalogue))[0].text
 
     async def _heard(self, task: Task, catalogue: Sequence[ToolDefinition]) -> tuple[Wish, PlannerOutcome]:
@@ -212,8 +217,18 @@ class Planner:
             return looked
         proposed = planning.proposal(outcome)
         whole = proposed is not None and not planning.leaves_out
-        guess = None if whole else await self._guessed(task, planning, outcome, tools=tools)
-        return guess or proposed or outcome
+        if proposed is not None and whole:
+            return proposed
+        if (heard := self._gist(task, planning, outcome)) is not None:
+            return heard
+        return await self._guessed(task, planning, outcome, tools=tools) or proposed or outcome
+
+    def _gist(self, task: Task, planning: _Planning, outcome: PlannerOutcome) -> Drafted | Unclear | None:
+        """What a request that was not understood may come to: a look is taken, a change is only proposed."""
+        if not planning.at_a_guess(outcome):
+            return None
+        story = Story(words_of(planning.wish.text), Ground.of(task.root, task.workspace), self.categories, self.now())
+        return next((told for deed in gist.deeds(story) if (told := planning.in_short(deed)) is not None), None)
 
     async def _guessed(
         self, task: Task, planning: _Planning, outcome: PlannerOutcome, *, tools: Sequence[ToolDefinition]
@@ -247,7 +262,8 @@ class _Planning:
     """One request on its way to an outcome."""
 
     def __init__(self, planner: Planner, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> None:
-        self._planner, self._wish, self._task = planner, wish, wish.of(task)
+        self._planner, self.wish, self._agreed = planner, wish, agreed(wish.text)
+        self._task = wish.of(task)
         # What a tool from outside is good for takes a model to tell; words alone would call it by accident.
         self._tools = {tool.name: tool for tool in tools if tool.in_workspace}
         self._ground = Ground.of(task.root, task.workspace)
@@ -265,11 +281,13 @@ class _Planning:
         """Is a part of the request not in what was proposed? Then a guess at the files may be nearer."""
 
     async def outcome(self) -> PlannerOutcome:
+        if self._agreed is not None:
+            return self.carried_out(self._agreed) or self._voice.declines()
         if (told := self._beforehand()) is not None:
             return told
         matcher, tools = self._planner.matcher, list(self._tools.values())
         found = await intent(self._reading, matcher, self._ground, self._task.skill, tools=tools)
-        found = all_of(found) if self._wish.all_of_it else best_of(found) if self._wish.proposed else found
+        found = all_of(found) if self.wish.all_of_it else best_of(found) if self.wish.proposed else found
         self._found = found
         try:
             return self._planned(found) if found.goals else Unplaced(self._voice, self._ground).outcome(found)
@@ -298,14 +316,14 @@ class _Planning:
 
     def without_the_left(self, drafted: Drafted) -> PlannerOutcome:
         """A new wish in place of one whose exception nobody understood: it is said before anything changes."""
-        if not self._wish.left or self._wish.agreed:
+        if not self.wish.left or self.wish.agreed:
             return drafted
-        return self._voice.asks(say.ONLY_PART, said=self._wish.left)
+        return self._voice.asks(say.ONLY_PART, said=self.wish.left)
 
     def look(self, outcome: PlannerOutcome) -> Drafted | None:
         """A look at what nobody understood, where it surely wants no change."""
         left_out = any(clause.names for clause in self._reading.wishes(Mood.SPARE))
-        lost = isinstance(self._full, Lost) or self._wish.answered or left_out
+        lost = isinstance(self._full, Lost) or self.wish.answered or left_out
         if isinstance(outcome, Drafted) or lost or not only_looks(self._reading):
             return None
         looking = Looking(self._reading, Scene(self._reading.text, self._ground, self._planner.categories), self._tools)
@@ -340,11 +358,35 @@ class _Planning:
         if (
             not (declined or open_still)
             or self._ground.paths is None
-            or self._wish.agreed
+            or self.wish.agreed
             or replies.spares(self._reading)
         ):
             return None
         return nearest_instead(self._reading, self._ground)
+
+    def at_a_guess(self, outcome: PlannerOutcome) -> bool:
+        """Is nothing understood that could be done or offered?"""
+        declined = isinstance(outcome, Answered) and outcome.why in (Why.DECLINED, Why.GREETING, Why.CAPABILITY)
+        lost = isinstance(outcome, Unclear) and (outcome.partly or not outcome.offers)
+        return (declined or lost) and not self.wish.agreed
+
+    def in_short(self, deed: Deed) -> Drafted | Unclear | None:
+        """What a gist comes to. None where its tools are not to be had, or it would find nothing to do."""
+        drafted = self.carried_out(deed)
+        label = self._proposing.described(drafted.plan) if drafted is not None else None
+        if drafted is None or label is None:
+            return None
+        if not any(step.mutates for step in drafted.plan.steps):
+            return drafted
+        proposed = self._voice.proposes([Offer(label, deed.behind(self._task.text))], (), said=self._task.text)
+        return replace(proposed, named=self._proposing.files(drafted.plan))
+
+    def carried_out(self, deed: Deed) -> Drafted | None:
+        """The plan that a deed is; None where one of its tools may not be used."""
+        if any(tool not in self._tools for tool, _ in deed.calls):
+            return None
+        self._drawn = [Draft(self._tools[tool], args) for tool, args in deed.calls]
+        return self._told(self._drawn, self._voice.say(say.THE_GIST))
 
     def proposes(self, drafted: Drafted, heard: _Planning) -> Unclear | None:
         """This plan for the request as it was `heard`, and what of that it leaves out."""
@@ -408,9 +450,9 @@ class _Planning:
             return self._voice.by_which(say.NOT_SORTED_BY, odd, units=tuple(say.UNITS))
         if junk := next((said for clause in wanted(self._reading) if (said := junk_alone(clause))), None):
             return self._voice.which_junk(junk)
-        if isinstance(self._full, Lost) and not self._wish.answered:
+        if isinstance(self._full, Lost) and not self.wish.answered:
             return self._voice.asks(say.EARLIER, "paths", said=self._full.said)
-        if self._reading.torn and not self._wish.answered:
+        if self._reading.torn and not self.wish.answered:
             return self._voice.asks(say.WHAT_WITH, said=self._task.text)
         return self._outside(beyond) if (beyond := self._beyond()) is not None else None
 
@@ -443,14 +485,14 @@ class _Planning:
             scene,
             self._tools,
             self._task.text,
-            answered=self._wish.answered,
-            agreed=self._wish.agreed,
+            answered=self.wish.answered,
+            agreed=self.wish.agreed,
         )
         open_part = open_still.outcome(found)
         if open_part is not None and not (isinstance(open_part, Unclear) and open_part.partly):
             return open_part
         outcome = self._drafted(found, scene)
-        if open_part is None and isinstance(outcome, Drafted) and self._left and not self._wish.agreed:
+        if open_part is None and isinstance(outcome, Drafted) and self._left and not self.wish.agreed:
             open_part = self._voice.asks(say.ONLY_PART, said=" … ".join(self._left))
         return outcome if open_part is None else self._with_the_rest(open_part, outcome)
 
@@ -469,7 +511,7 @@ class _Planning:
         return any(self._ground.below(path) for step in deletes for path in paths(step.args.get("paths")))
 
     def _drafted(self, found: Intent, scene: Scene) -> PlannerOutcome:
-        follows = self._wish.answered or bool(self._task.history)
+        follows = self.wish.answered or bool(self._task.history)
         drawn, refusals = Draughtsman(self._tools), Refusals(self._voice, self._tools, follows=follows)
         goals = [allowed for goal in ordered(found) for allowed in self._permitted(goal, found)]
         self._left = []

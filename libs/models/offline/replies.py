@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from libs.events.committee import Task
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Name, Reading
 from libs.models.offline.explaining import without_why
+from libs.models.offline.gist.deeds import said
 from libs.models.offline.ground import Ground
 from libs.models.offline.measures import number_of
 from libs.models.offline.mentioned import quoted
@@ -106,7 +107,8 @@ class Wish:
 
     def of(self, task: Task) -> Task:
         """The task with these words as its request."""
-        return task.model_copy(update={"text": self.text, "clarification": None, "skill": self.skill, "replies": ()})
+        words = said(self.text)
+        return task.model_copy(update={"text": words, "clarification": None, "skill": self.skill, "replies": ()})
 
 
 def refused(reply: str) -> bool:

@@ -276,8 +276,8 @@ def _picked(group: Sequence[Item], called: Sequence[Called], categories: Categor
     """What one noun and all that tells which of it pick out. All of it must hold: a kind, a piece of the name, and each
     word that the names have.
     """
-    kinds = _of_all([_patterns(item, categories) for item in group if isinstance(item, Word)])
-    globs = [pattern for item in group if isinstance(item, Named) for pattern in _patterns(item, categories)]
+    kinds = _of_all([patterns_of(item, categories) for item in group if isinstance(item, Word)])
+    globs = [pattern for item in group if isinstance(item, Named) for pattern in patterns_of(item, categories)]
     patterns = _meeting(globs, kinds)
     lost = tuple(item.text for item in group if _is_glob(item)) if globs and not patterns else ()
     patterns = patterns or globs
@@ -539,7 +539,8 @@ def _spelt(item: Named) -> list[str]:
     return [said.replace(" ", "[ _.-]"), said.replace(" ", "")]
 
 
-def _patterns(item: Word | Named, categories: Categories) -> list[str]:
+def patterns_of(item: Word | Named, categories: Categories) -> list[str]:
+    """What a kind, an extension or a pattern comes to."""
     if isinstance(item, Named):
         return _spelt(item) if item.kind is Name.GLOB else []
     extension = extension_of(item.folded)

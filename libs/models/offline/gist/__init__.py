@@ -1,0 +1,30 @@
+"""The gist of a request that nobody has understood word by word: what people tell with a story around it.
+
+The strict reading comes first, and it alone may act. Where it would only ask what was meant, the gist looks for what
+the folder bears out and a deed that is spoken of anywhere, and puts down the steps of that. Whoever said it sees what
+they come to and says yes or no: nothing is changed on the strength of a gist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from libs.models.offline.gist import clearing, placing, renaming, seeking
+from libs.models.offline.gist.deeds import Deed
+from libs.models.offline.gist.story import Story
+
+Heard = Callable[[Story], Iterator[Deed]]
+DEEDS: Sequence[Heard] = (renaming.heard, placing.heard, clearing.heard, seeking.heard)
+"""The more a request has to say for a deed, the earlier it stands: a new name says most, a question least."""
+
+
+def deeds(story: Story) -> Iterator[Deed]:
+    """What the story may come to, the likeliest first; nothing where the folder bears out nothing."""
+    if story.ground.paths is None:
+        return
+    told: list[Deed] = []
+    for heard in DEEDS:
+        for deed in heard(story):
+            if deed not in told:
+                told.append(deed)
+                yield deed

@@ -1,0 +1,122 @@
+"""Deeds that a gist comes to: the steps of a plan, written behind the words that they are the gist of.
+
+"those pics are of the harbour … ⇒ batch-rename.rename {…}" is what somebody agrees to with a yes. What stands behind
+the arrow is never read as speech, so that no name in it can be misread.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from libs.models.offline.gist.story import Some
+from libs.models.offline.selection import escaped
+
+ARROW = "\n⇒ "
+LIST, NODES = "manage-files.list", "$step({n}).nodes"
+Call = tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """Calls of tools in their order; `$step(n)` counts from this deed's first."""
+
+    calls: tuple[Call, ...]
+
+    def then(self, other: Deed) -> Deed:
+        """Both, one after the other."""
+        later = ((tool, _shifted(args, len(self.calls))) for tool, args in other.calls)
+        return Deed((*self.calls, *later))
+
+    def behind(self, text: str) -> str:
+        """The request that a yes to this is."""
+        return f"{said(text)}{ARROW}{json.dumps(self.calls, ensure_ascii=False)}"
+
+
+def said(text: str) -> str:
+    """The words alone."""
+    return text.partition(ARROW)[0]
+
+
+def agreed(text: str) -> Deed | None:
+    """The deed behind the words, where there is one."""
+    _, arrow, written = text.partition(ARROW)
+    if not arrow:
+        return None
+    try:
+        return Deed(tuple((str(tool), dict(args)) for tool, args in json.loads(written)))
+    except (ValueError, TypeError):
+        return None
+
+
+def listing(some: Some) -> Call:
+    """A look at just these files, as far as sizes and times let them through."""
+    here = {"path": ".", "recursive": True, "node_kind": "file"}
+    return LIST, {**here, "include": [escaped(path) for path in some.files], **some.filters}
+
+
+def on(some: Some, tool: str, param: str, **args: Any) -> Deed:
+    """One change to these files, which are looked at first (S0-14)."""
+    return Deed((listing(some), (tool, {**args, param: NODES.format(n=1)})))
+
+
+def delete(some: Some) -> Deed:
+    return on(some, "manage-files.delete", "paths")
+
+
+def move(some: Some, folder: str) -> Deed:
+    return on(some, "manage-files.move", "source", target=folder)
+
+
+def rename(path: str, new_name: str) -> Deed:
+    """One file or folder; `new_name` is whole, with its extension."""
+    return Deed((("manage-files.rename", {"path": path, "new_name": new_name}),))
+
+
+def restyle(some: Some, **rule: Any) -> Deed:
+    """Many by one rule of `batch-rename`: base and digits, find and replace, prefix, suffix, case, dated, written."""
+    deed = on(some, "batch-rename.rename", "paths", **rule)
+    if "base" not in rule:
+        return deed
+    (tool, args), *rest = deed.calls
+    return Deed(((tool, {**args, "order": "name"}), *rest))
+
+
+def pack(some: Some, archive: str, *, remove: bool = False) -> Deed:
+    return on(some, "archive-files.pack", "paths", archive=archive, remove=remove)
+
+
+def sort(some: Some, by: str, target: str) -> Deed:
+    """By `extension_category`, `year`, `month`, `name_year` or `name_month`, into folders within `target`."""
+    return on(some, "organize-by-type.sort", "source", by=by, target=target)
+
+
+def undouble(folder: str = ".", **bounds: Any) -> Deed:
+    """Of files with one content one is kept."""
+    scan = {"path": folder, "strategy": "hash", **bounds}
+    return Deed((("remove-duplicates.scan", scan), ("remove-duplicates.remove", {"groups": "$step(1).groups"})))
+
+
+def search(query: str, folder: str = ".", among: Sequence[str] = ()) -> Deed:
+    """For what files say."""
+    within = {"among": list(among)} if among else {}
+    return Deed((("search-files.search", {"query": query, "top_k": 10, "path": folder, **within}),))
+
+
+def show(some: Some, **how: Any) -> Deed:
+    """A list of these: `order` and `most` for the largest, the newest and the like."""
+    tool, args = listing(some)
+    return Deed(((tool, {**args, **how}),))
+
+
+def _shifted(value: Any, by: int) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _shifted(one, by) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_shifted(one, by) for one in value]
+    if isinstance(value, str) and value.startswith("$step("):
+        number, _, rest = value.removeprefix("$step(").partition(")")
+        return f"$step({int(number) + by}){rest}"
+    return value

@@ -1,0 +1,231 @@
+"""A request heard loosely: which of its words the folder bears out, whatever else is told around them.
+
+Nothing here has to understand a sentence. A word counts where files have it in their names, where a folder is called
+so, where it is a kind of files, a size or a time; all else is talk. What comes of it is only ever offered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property, lru_cache
+from itertools import groupby
+
+from libs.models.offline.clauses import ACTIONS, AND, KINDS, OR, both
+from libs.models.offline.ground import Ground, singulars
+from libs.models.offline.measures import Measured, measured
+from libs.models.offline.selection import patterns_of
+from libs.retrieval.lexicon import FAMILIES, Language, listed
+from libs.retrieval.words import Word, fold, language_of, words
+from libs.skills import Categories, selected
+
+Span = tuple[int, int]
+PART = re.compile(r"[^\W\d_]+|\d+")
+SENTENCE = re.compile(r"[.!?;:\n]+(?=\s|$)")
+LIST = AND | OR
+SPARING = listed("keep untouched except")
+"""What a part of the sentence with one of these names stays out."""
+HOLLOW = ACTIONS | listed(
+    "folder file here all only recursive newest oldest largest smallest age size name date then first not same"
+    " duplicate empty because junk archives content"
+)
+"""Concepts that are never taken for a part of a file's name, unless the word is written like one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Some files that are there, and what chose them."""
+
+    files: tuple[str, ...]
+    folder: str = "."
+    """The folder that was spoken of."""
+    words: tuple[Word, ...] = ()
+    """Those that are in the names, or tell the kind."""
+    times: tuple[Measured, ...] = ()
+    """Sizes and times, which no name can tell."""
+
+    @property
+    def told(self) -> bool:
+        """Was anything said of them at all?"""
+        return bool(self.words or self.times or self.folder != ".")
+
+    @property
+    def filters(self) -> dict[str, int | str | bool]:
+        """The bounds of a listing that the sizes and times come to."""
+        told: dict[str, int | str | bool] = {}
+        for one in self.times:
+            told = both(told, one.filters)
+        return told
+
+
+@dataclass(frozen=True)
+class Story:
+    """One request, or all that was said of one, with the folder that it is about."""
+
+    text: str
+    ground: Ground
+    categories: Categories
+    now: datetime
+
+    @cached_property
+    def language(self) -> Language:
+        return language_of(self.text)
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        return words(self.text)
+
+    @cached_property
+    def times(self) -> tuple[Measured, ...]:
+        return measured(self.text, self.now)
+
+    def says(self, *concepts: str) -> bool:
+        return any(not {*word.concepts}.isdisjoint(concepts) for word in self.words)
+
+    @cached_property
+    def folders(self) -> tuple[str, ...]:
+        """All that have files somewhere below them, and those at the top."""
+        above = (path.rpartition("/")[0] for path in self.ground.paths or ())
+        lines = (folder.split("/") for folder in above if folder)
+        below = ("/".join(parts[:n]) for parts in lines for n in range(1, len(parts) + 1))
+        return tuple(dict.fromkeys((*below, *sorted(self.ground.folders))))
+
+    @cached_property
+    def places(self) -> tuple[tuple[str, tuple[Word, ...]], ...]:
+        """The folders that the text names, each with the words that do, in the order of the text."""
+        found: list[tuple[str, tuple[Word, ...]]] = []
+        for folder in self.folders:
+            said = self._naming(folder.rpartition("/")[2])
+            if said:
+                found.append((folder, said))
+        found.sort(key=lambda one: (one[1][0].start, -len(one[1])))
+        return tuple(one for one in found if not any({*one[1]} < {*other} for _, other in found))
+
+    def _naming(self, name: str) -> tuple[Word, ...]:
+        """The words that say just this name, side by side."""
+        wanted = _parts(name)
+        told = [(part, word) for word in self.words for part in PART.findall(fold(word.text))]
+        for at in range(len(told) - len(wanted) + 1):
+            run = told[at : at + len(wanted)]
+            if wanted and all(_one(part, real) for (part, _), real in zip(run, wanted, strict=True)):
+                return tuple(dict.fromkeys(word for _, word in run))
+        return ()
+
+    def some(self, *, beside: Sequence[Span] = (), without: Iterable[str] = ()) -> Some:
+        """The files that the words choose. What stands in the spans `beside` is no choice, nor are the words
+        `without`: they belong to a new name.
+        """
+        skipped = {fold(word) for word in without}
+        place, naming = self._place(beside)
+        free = [
+            word
+            for word in self.words
+            if word not in naming and not _within(word, beside) and word.folded not in skipped
+        ]
+        held: Sequence[str] = self.ground.below(place) if place != "." else self.ground.paths or ()
+        times = tuple(one for one in self.times if not _touches(one, beside))
+        free = [word for word in free if not any(one.start <= word.start < one.end for one in times)]
+        chosen, by, held = self._chosen(free, held)
+        return Some(tuple(chosen if by else held), place, tuple(by), times)
+
+    def _place(self, beside: Sequence[Span]) -> tuple[str, tuple[Word, ...]]:
+        """The first folder that is named and holds something."""
+        for folder, naming in self.places:
+            if self.ground.below(folder) and not any(_within(word, beside) for word in naming):
+                return folder, naming
+        return ".", ()
+
+    def _chosen(self, free: Sequence[Word], held: Sequence[str]) -> tuple[list[str], list[Word], Sequence[str]]:
+        """The files that all of these words choose together, or, of those that choose different ones, any."""
+        spared = {path for group in self._groups(free) if _spares(group) for path in self._all_of(group, held)[0]}
+        held = [path for path in held if path not in spared]
+        kinds = [word for word in free if _kind(word)]
+        groups = [self._all_of(group, held) for group in self._groups(free) if not _spares(group)]
+        told = [(files, by) for files, by in groups if by]
+        if not told:
+            return [], [], held
+        together = [path for path in held if all(path in files for files, _ in told)]
+        union = [path for path in held if any(path in files for files, _ in told)]
+        by = [word for _, words_ in told for word in words_]
+        narrowed = self._of_kind(kinds, together or union)
+        return narrowed, by, held
+
+    def _of_kind(self, kinds: Sequence[Word], files: Sequence[str]) -> list[str]:
+        wanted = [pattern for word in kinds for pattern in patterns_of(word, self.categories)]
+        narrow = [path for path in files if selected(path, include=wanted)] if wanted else []
+        return narrow or list(files)
+
+    def _groups(self, free: Sequence[Word]) -> list[list[Word]]:
+        """Words apart where the sentence lists them, or ends."""
+
+        def key(word: Word) -> int:
+            before = self.text[: word.start]
+            joints = sum(one.folded in LIST and one.end <= word.start for one in self.words)
+            return joints + len(re.findall(r"[,.;:!?\n()](?=\s|$)", before))
+
+        return [list(run) for _, run in groupby(free, key=key)]
+
+    def _all_of(self, group: Sequence[Word], held: Sequence[str]) -> tuple[list[str], list[Word]]:
+        """The files that the words of one part choose: narrowed by each that leaves some, the rarest first."""
+        sets = [(word, files) for word in group if (files := self._having(word, held))]
+        sets.sort(key=lambda one: len(one[1]))
+        chosen: list[str] = []
+        by: list[Word] = []
+        for word, files in sets:
+            rest = [path for path in chosen if path in files] if by else files
+            if rest:
+                chosen, by = rest, [*by, word]
+        return chosen, by
+
+    def _having(self, word: Word, held: Sequence[str]) -> list[str]:
+        """The files that one word chooses: by their kind, or by a part of their names."""
+        if wanted := patterns_of(word, self.categories):
+            return [path for path in held if selected(path, include=wanted)]
+        if not _may_name(word):
+            return []
+        parts = PART.findall(fold(word.text))
+        return [path for path in held if all(any(_one(part, real) for real in _parts(_stem(path))) for part in parts)]
+
+
+def _stem(path: str) -> str:
+    name = path.rpartition("/")[2]
+    return name.rpartition(".")[0] or name
+
+
+@lru_cache(maxsize=4096)
+def _parts(name: str) -> tuple[str, ...]:
+    """The words and numbers of a name; `IMG20260714` and `GasBill` are two each."""
+    apart = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name)
+    return tuple(PART.findall(fold(apart)))
+
+
+@lru_cache(maxsize=16384)
+def _one(said: str, real: str) -> bool:
+    """Are these one word, but for its number or its leading noughts?"""
+    if said.isdigit() or real.isdigit():
+        return said.lstrip("0") == real.lstrip("0") and said.isdigit() and real.isdigit()
+    return said == real or (len(said) > 2 and len(real) > 2 and not singulars(said).isdisjoint(singulars(real)))
+
+
+def _may_name(word: Word) -> bool:
+    if word.text.isdigit():
+        return len(word.text) > 1
+    return len(word.folded) > 1 and not word.filler and {*word.concepts}.isdisjoint(HOLLOW) and word.folded not in LIST
+
+
+def _kind(word: Word) -> bool:
+    return not {*word.concepts}.isdisjoint({*KINDS, *FAMILIES})
+
+
+def _spares(group: Sequence[Word]) -> bool:
+    return any(not {*word.concepts}.isdisjoint(SPARING) for word in group)
+
+
+def _within(word: Word, spans: Sequence[Span]) -> bool:
+    return any(start <= word.start < end for start, end in spans)
+
+
+def _touches(one: Measured, spans: Sequence[Span]) -> bool:
+    return any(one.start < end and start < one.end for start, end in spans)
