@@ -7,10 +7,10 @@ is parsed by whoever asked.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from libs.errors import Rejected
 from libs.events.committee import Task
@@ -55,13 +55,20 @@ class Answered:
     wish: str = ""
 
 
+Call = tuple[str, Mapping[str, Any]]
+"""A tool's name and its arguments; `$step(n).field` in them counts from the first call of its plan."""
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Something that a question offers: in plain words, and what is asked for where it is taken."""
+    """Something that a question offers: in plain words, and what is asked for where it is taken: another request, or
+    the very calls.
+    """
 
     label: str
     request: str
     skill: str | None = None
+    calls: tuple[Call, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from libs.models.offline.places import places
 from libs.models.offline.reading import read
 from libs.models.offline.scenes import Scene, bounds, sparing
 from libs.models.offline.selection import spared
+from libs.models.ports import Call
 from libs.retrieval.lexicon import listed
 from libs.skills import Categories, Effect, ToolDefinition, is_reference, selected, sources
 
@@ -53,9 +54,11 @@ Objection = tuple[int | None, str]
 APPROVED = json.dumps({"approved": True, "reason": ""})
 
 
-def just_that(calls: Sequence[tuple[str, Mapping[str, Any]]], plan: Plan) -> bool:
+def just_that(calls: Sequence[Call], plan: Plan) -> bool:
     """Is the plan, step by step, what somebody has been shown and has agreed to?"""
-    return [(step.tool, step.args) for step in plan.steps] == [(tool, dict(args)) for tool, args in calls]
+    return bool(calls) and [(step.tool, step.args) for step in plan.steps] == [
+        (tool, dict(args)) for tool, args in calls
+    ]
 
 
 def review(

@@ -10,9 +10,9 @@ from libs.clock import SystemClock
 from libs.events.committee import Task
 from libs.events.values import Plan
 from libs.models.offline import answers, critic, resolver
-from libs.models.offline.gist.deeds import agreed, said
 from libs.models.offline.matching import Matcher
 from libs.models.offline.planner import Planner
+from libs.models.offline.replies import Wish
 from libs.models.ports import Answered, Drafted, PlannerOutcome, Said
 from libs.retrieval import Embedder
 from libs.skills import Categories, ToolDefinition
@@ -44,11 +44,10 @@ class OfflineModel:
         return await self._planner.plan(task, catalogue)
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
-        wish = await self._planner.wish(task, catalogue) if task.clarification else task.text
-        if (deed := agreed(wish)) is not None and critic.just_that(deed.calls, plan):
+        wish = await self._planner.wish(task, catalogue) if task.clarification else Wish(task.text)
+        if critic.just_that(wish.calls, plan):
             return Said(critic.APPROVED)
-        wish = said(wish)
-        asked = task.model_copy(update={"text": wish, "clarification": None, "replies": ()})
+        asked = task.model_copy(update={"text": wish.text, "clarification": None, "replies": ()})
         return Said(critic.review(asked, plan, catalogue, categories=self._categories, now=self._now()))
 
     async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:

@@ -21,8 +21,7 @@ from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, pat
 from libs.models.offline.earlier import TAKEN_BACK, Lost, added, chosen_instead, in_full, left_of, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
-from libs.models.offline.gist.deeds import Deed, agreed
-from libs.models.offline.gist.deeds import said as words_of
+from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
 from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent, wanted
 from libs.models.offline.ground import Ground, NoSuchPlace, Outside
@@ -39,7 +38,7 @@ from libs.models.offline.reservations import Reservations, junk_alone
 from libs.models.offline.scenes import Scene, inherited, scene_of
 from libs.models.offline.unplaced import Unplaced
 from libs.models.offline.voice import Voice
-from libs.models.ports import Answered, Drafted, Offer, PlannerOutcome, Unclear, Why
+from libs.models.ports import Answered, Call, Drafted, Offer, PlannerOutcome, Unclear, Why
 from libs.retrieval.formality import formal
 from libs.retrieval.lexicon import Language
 from libs.retrieval.words import Word, fold, language_of
@@ -62,15 +61,13 @@ class Planner:
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         wish, outcome = await self._heard(task, catalogue)
-        if isinstance(outcome, Unclear) or words_of(wish.text) == task.text:
+        if isinstance(outcome, Unclear) or wish.text == task.text:
             return outcome
-        return replace(outcome, wish=words_of(wish.text))
+        return replace(outcome, wish=wish.text)
 
-    async def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> str:
-        """What is asked for, in the words that the replies to our questions came to, and the deed that was agreed to
-        behind them, where it was the gist of more words.
-        """
-        return (await self._heard(task, catalogue))[0].text
+    async def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> Wish:
+        """What is asked for, as far as the replies to our questions have told."""
+        return (await self._heard(task, catalogue))[0]
 
     async def _heard(self, task: Task, catalogue: Sequence[ToolDefinition]) -> tuple[Wish, PlannerOutcome]:
         """Each reply in turn, with the question that it answers: planning is deterministic, so that is asked again."""
@@ -227,7 +224,7 @@ class Planner:
         """What a request that was not understood may come to: a look is taken, a change is only proposed."""
         if not planning.at_a_guess(outcome):
             return None
-        story = Story(words_of(planning.wish.text), Ground.of(task.root, task.workspace), self.categories, self.now())
+        story = Story(planning.wish.text, Ground.of(task.root, task.workspace), self.categories, self.now())
         return next((told for deed in gist.deeds(story) if (told := planning.in_short(deed)) is not None), None)
 
     async def _guessed(
@@ -262,7 +259,7 @@ class _Planning:
     """One request on its way to an outcome."""
 
     def __init__(self, planner: Planner, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> None:
-        self._planner, self.wish, self._agreed = planner, wish, agreed(wish.text)
+        self._planner, self.wish = planner, wish
         self._task = wish.of(task)
         # What a tool from outside is good for takes a model to tell; words alone would call it by accident.
         self._tools = {tool.name: tool for tool in tools if tool.in_workspace}
@@ -281,8 +278,8 @@ class _Planning:
         """Is a part of the request not in what was proposed? Then a guess at the files may be nearer."""
 
     async def outcome(self) -> PlannerOutcome:
-        if self._agreed is not None:
-            return self.carried_out(self._agreed) or self._voice.declines()
+        if self.wish.calls:
+            return self.carried_out(self.wish.calls) or self._voice.declines()
         if (told := self._beforehand()) is not None:
             return told
         matcher, tools = self._planner.matcher, list(self._tools.values())
@@ -372,20 +369,20 @@ class _Planning:
 
     def in_short(self, deed: Deed) -> Drafted | Unclear | None:
         """What a gist comes to. None where its tools are not to be had, or it would find nothing to do."""
-        drafted = self.carried_out(deed)
+        drafted = self.carried_out(deed.calls)
         label = self._proposing.described(drafted.plan) if drafted is not None else None
         if drafted is None or label is None:
             return None
         if not any(step.mutates for step in drafted.plan.steps):
             return drafted
-        proposed = self._voice.proposes([Offer(label, deed.behind(self._task.text))], (), said=self._task.text)
+        proposed = self._voice.proposes([Offer(label, "", calls=deed.calls)], (), said=self._task.text)
         return replace(proposed, named=self._proposing.files(drafted.plan))
 
-    def carried_out(self, deed: Deed) -> Drafted | None:
-        """The plan that a deed is; None where one of its tools may not be used."""
-        if any(tool not in self._tools for tool, _ in deed.calls):
+    def carried_out(self, calls: Sequence[Call]) -> Drafted | None:
+        """The plan that these are; None where one of the tools may not be used."""
+        if any(tool not in self._tools for tool, _ in calls):
             return None
-        self._drawn = [Draft(self._tools[tool], args) for tool, args in deed.calls]
+        self._drawn = [Draft(self._tools[tool], args) for tool, args in calls]
         return self._told(self._drawn, self._voice.say(say.THE_GIST))
 
     def proposes(self, drafted: Drafted, heard: _Planning) -> Unclear | None:

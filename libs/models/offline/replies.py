@@ -15,14 +15,13 @@ from dataclasses import dataclass, replace
 from libs.events.committee import Task
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Name, Reading
 from libs.models.offline.explaining import without_why
-from libs.models.offline.gist.deeds import said
 from libs.models.offline.ground import Ground
 from libs.models.offline.measures import number_of
 from libs.models.offline.mentioned import quoted
 from libs.models.offline.places import places
 from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.unplaced import of_its_own
-from libs.models.ports import Offer, PlannerOutcome, Unclear
+from libs.models.ports import Call, Offer, PlannerOutcome, Unclear
 from libs.retrieval.lexicon import Language, listed
 from libs.retrieval.likeness import alike, sought, terms
 from libs.retrieval.words import Word, fold, words
@@ -92,23 +91,26 @@ class Wish:
     """A question of ours that names what nobody has understood, and that they have agreed to leave aside."""
     left: str = ""
     """Words of an earlier wish that spare something, and that nobody has understood."""
+    calls: tuple[Call, ...] = ()
+    """What these words come to, as they were shown and agreed to."""
 
     def leaves_aside(self, about: str) -> bool:
         return any(f"{begins}{about}{ends}" in self.heard for begins, ends in ("“”", "„“", "«»"))
 
     def takes(self, offer: Offer) -> Wish:
-        """What was offered: another request, or what we made of this one."""
+        """What was offered: the very calls, another request, or what we made of this one."""
+        if offer.calls:
+            return replace(self, calls=offer.calls, agreed=True, answered=True)
         if offer.request:
             return self.with_words(offer.request)
         return replace(self, skill=offer.skill or self.skill, agreed=True, proposed=True, answered=True)
 
     def with_words(self, text: str) -> Wish:
-        return replace(self, text=text, proposed=False)
+        return replace(self, text=text, proposed=False, calls=())
 
     def of(self, task: Task) -> Task:
         """The task with these words as its request."""
-        words = said(self.text)
-        return task.model_copy(update={"text": words, "clarification": None, "skill": self.skill, "replies": ()})
+        return task.model_copy(update={"text": self.text, "clarification": None, "skill": self.skill, "replies": ()})
 
 
 def refused(reply: str) -> bool:

@@ -1,22 +1,16 @@
-"""Deeds that a gist comes to: the steps of a plan, written behind the words that they are the gist of.
-
-"those pics are of the harbour … ⇒ batch-rename.rename {…}" is what somebody agrees to with a yes. What stands behind
-the arrow is never read as speech, so that no name in it can be misread.
-"""
+"""Deeds that a gist comes to: the steps of a plan, as they are offered for a yes."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from libs.models.offline.gist.story import Some
 from libs.models.offline.selection import escaped
+from libs.models.ports import Call
 
-ARROW = "\n⇒ "
 LIST, NODES = "manage-files.list", "$step({n}).nodes"
-Call = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +23,6 @@ class Deed:
         """Both, one after the other."""
         later = ((tool, _shifted(args, len(self.calls))) for tool, args in other.calls)
         return Deed((*self.calls, *later))
-
-    def behind(self, text: str) -> str:
-        """The request that a yes to this is."""
-        return f"{said(text)}{ARROW}{json.dumps(self.calls, ensure_ascii=False)}"
-
-
-def said(text: str) -> str:
-    """The words alone."""
-    return text.partition(ARROW)[0]
-
-
-def agreed(text: str) -> Deed | None:
-    """The deed behind the words, where there is one."""
-    _, arrow, written = text.partition(ARROW)
-    if not arrow:
-        return None
-    try:
-        return Deed(tuple((str(tool), dict(args)) for tool, args in json.loads(written)))
-    except (ValueError, TypeError):
-        return None
 
 
 def listing(some: Some) -> Call:
