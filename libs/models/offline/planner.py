@@ -104,10 +104,23 @@ class Planner:
             if isinstance(outcome, Drafted):
                 return meant, _Planning(self, task, meant, tools).without_the_left(outcome)
             tried.append((meant, outcome))
+        if (own := await self._of_its_own(task, reply, tools)) is not None:
+            return own
         meant, outcome = next((one for one in tried if not _talks(one[1])), tried[0])
         if isinstance(outcome, Unclear) and replies.refuses(reply, before, outcome.offers):
             return meant, _Planning(self, task, meant, tools).at_a_loss(outcome, [outcome.question])
         return meant, outcome
+
+    async def _of_its_own(
+        self, task: Task, reply: str, tools: Sequence[ToolDefinition]
+    ) -> tuple[Wish, PlannerOutcome] | None:
+        """The reply without all that was said before, where it says a deed and something comes of that alone."""
+        fresh = Wish(replies.anew(reply))
+        if not replies.says_it_all(self._read(task, fresh.text)):
+            return None
+        outcome = await self._planned(task, fresh, tools)
+        offers = isinstance(outcome, Unclear) and bool(outcome.offers)
+        return (fresh, outcome) if offers or isinstance(outcome, Drafted) else None
 
     def _meanings(self, task: Task, wish: Wish, before: PlannerOutcome, reply: str) -> Iterator[Wish]:
         """What was offered, a wish of its own, what was asked for in its place, or more words of the wish."""
@@ -365,7 +378,12 @@ class _Planning:
         """Is nothing understood that could be done or offered?"""
         declined = isinstance(outcome, Answered) and outcome.why in (Why.DECLINED, Why.GREETING, Why.CAPABILITY)
         lost = isinstance(outcome, Unclear) and (outcome.partly or not outcome.offers)
-        return (declined or lost) and not self.wish.agreed
+        vain = isinstance(outcome, Drafted) and self._in_vain(outcome.plan)
+        return (declined or lost or vain) and not self.wish.agreed
+
+    def _in_vain(self, plan: Plan) -> bool:
+        """Would it change nothing, as far as anybody knows?"""
+        return any(step.mutates for step in plan.steps) and self._proposing.described(plan) is None
 
     def in_short(self, deed: Deed) -> Drafted | Unclear | None:
         """What a gist comes to. None where its tools are not to be had, or it would find nothing to do."""

@@ -63,6 +63,10 @@ def _named(step: Step) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else [str(value)]
 
 
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
 def _sentence(deed: str) -> str:
     return f"{deed[:1].upper()}{deed[1:]}."
 
@@ -91,9 +95,13 @@ class _Teller:
         return " ".join(told.split())
 
     def idle(self, step: Step) -> bool:
-        """Does it get its files from a listing that is known to find none, in subfolders neither?"""
-        listing = self._listing(step)
-        return listing is not None and self._held({**listing, "recursive": True}) == []
+        """Does it get its files from a listing that is known to find none, in subfolders neither, or look for a text
+        that is in none of their names, or move a folder into itself?
+        """
+        listing, find = self._listing(step), step.args.get("find")
+        held = self._held({**listing, "recursive": True}) if listing is not None else None
+        lacks = isinstance(find, str) and held is not None and not any(find in _name(path) for path in held)
+        return held == [] or lacks or [step.args.get("target")] == _named(step)
 
     def files(self, step: Step) -> Sequence[str]:
         if (listing := self._listing(step)) is not None:

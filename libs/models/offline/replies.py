@@ -503,6 +503,15 @@ def stands(alone: Reading, whole: Reading) -> bool:
     return changes or not wants_change(whole) or begins(deeds[0]) or alone.text.rstrip().endswith("?")
 
 
+def says_it_all(alone: Reading) -> bool:
+    """Is it a wish of a few words at least, with a deed in it?"""
+    deed = any(not clause.concepts.isdisjoint(DEEDS) for clause in alone.clauses)
+    return deed and len(alone.text.split()) >= FEWEST
+
+
+FEWEST = 4
+
+
 DEEDS = ACTIONS - {"greeting", "capability", "whatis", "foreign"}
 STRONG = DEEDS - listed("list find report parse explain inside howmany summary number create")
 
