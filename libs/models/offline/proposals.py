@@ -131,7 +131,7 @@ class _Teller:
     def _held(self, args: Mapping[str, Any]) -> list[str] | None:
         """None where nobody said what is there."""
         ground, where = self._ground, str(args.get("path", "."))
-        if ground.paths is None or args.get("node_kind") == "directory" or args.get("order"):
+        if ground.paths is None or args.get("node_kind") == "directory" or args.get("most"):
             return None
         inside = ground.below(where) if args.get("recursive") else ground.within(where)
         include, exclude = args.get("include", ()), args.get("exclude", ())
