@@ -1,4 +1,4 @@
-"""What nobody has understood word by word is offered by what the folder bears out, and nothing is done on the strength of it."""
+"""What nobody has understood word by word is offered by what the folder bears out, and nothing is done by that alone."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ async def test_a_yes_does_what_was_offered_and_the_critic_finds_just_that(
     model: OfflineModel, catalogue: Catalogue, yes: str
 ) -> None:
     outcome = await model.plan(task(STORY, yes), catalogue)
+    assert isinstance(outcome, Drafted)
     assert calls(outcome) == SERIES
     said = json.loads((await model.review(task(STORY, yes), outcome.plan, catalogue)).text)
     assert said["approved"]
@@ -69,7 +70,8 @@ async def test_another_plan_than_the_one_that_was_agreed_to_is_judged_by_the_wor
 ) -> None:
     agreed = await model.plan(task(STORY, "yes"), catalogue)
     other = await model.plan(task("delete notes.txt"), catalogue)
-    assert isinstance(agreed, Drafted) and isinstance(other, Drafted)
+    assert isinstance(agreed, Drafted)
+    assert isinstance(other, Drafted)
     said = json.loads((await model.review(task(STORY, "yes"), other.plan, catalogue)).text)
     assert not said["approved"]
 
