@@ -137,7 +137,7 @@ def only_looks(reading: Reading) -> bool:
         plain = done.sub(lambda found: found.group().replace(found[1], " " * len(found[1])), plain)
     said = words(plain)
     idioms = [word for clause in reading.clauses for word in clause.words if _changes(word, reading, plain)]
-    if idioms or any(_deed(word) for word in said) or any(_foreign_deed(said, at) for at in range(len(said))):
+    if idioms or any(changes(word) for word in said) or any(_foreign_deed(said, at) for at in range(len(said))):
         return False
     again = reading.says("same") and not told  # "did I tell that I'd use it again"
     if SHALL.search(plain) or again or any(map(_a_file, (n for c in reading.clauses for n in c.names))):
@@ -153,10 +153,11 @@ def _a_file(name: Named) -> bool:
 
 def _changes(word: Word, reading: Reading, plain: str) -> bool:
     """A deed that stands only in the plain words of an idiom."""
-    return _deed(word) and word.text.casefold() not in reading.text[word.start : word.end].casefold()
+    return changes(word) and word.text.casefold() not in reading.text[word.start : word.end].casefold()
 
 
-def _deed(word: Word) -> bool:
+def changes(word: Word) -> bool:
+    """Is a change spoken of with it?"""
     return bool(CHANGES & {*word.concepts}) and word.folded not in NOUNS and not word.slip
 
 
@@ -180,7 +181,7 @@ def _strange_verb(sentence: str) -> bool:
         return False
     verb = words(found["verb"])[0]
     slipped = verb.slip and bool(CHANGES & {*verb.concepts})
-    return slipped or (verb.unknown and verb.folded not in _frame())
+    return slipped or (verb.unknown and verb.folded not in frame())
 
 
 def _unmeasured(reading: Reading) -> str:
@@ -351,7 +352,7 @@ class Looking:
         folder = any(item.start <= word.start < item.end for item in around)
         short = len(word.folded) < LEAST_TERM
         closes = word.folded in INCLUDED and not re.search(r"\w", self.reading.text[word.end :])
-        return closes or not (word.filler or known or folder or short or word.folded in _frame())
+        return closes or not (word.filler or known or folder or short or word.folded in frame())
 
     def _named_so(self, word: Word) -> bool:
         """Is there a file that is called as its kind: "the archive"?"""
@@ -380,7 +381,8 @@ def _of_a_kind(word: Word) -> bool:
 
 
 @cache
-def _frame() -> frozenset[str]:
+def frame() -> frozenset[str]:
+    """Words around what is looked for."""
     finite = frozenset().union(*telling.FINITE.values(), *telling.PERSONS.values(), *telling.DETERMINERS.values())
     return (
         FRAME | finite | telling.OPENERS | telling.WISHES | telling.INDIRECT | telling.PREPOSITIONS | telling.ADDRESSED

@@ -1,4 +1,4 @@
-"""What nobody has understood word by word is offered by what the folder bears out, and nothing is done by that alone."""
+"""What nobody has understood word by word is offered by what the folder bears out, and nothing is done by that."""
 
 from __future__ import annotations
 
