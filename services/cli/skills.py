@@ -1,4 +1,4 @@
-"""`suma skills`: what the platform can do, one skill in full, a check of a folder, and one's word on a folder's own."""
+"""`suma skills`: what the platform can do and how to find it, a new one, a check, and one's word on a folder's own."""
 
 from __future__ import annotations
 
@@ -51,6 +51,49 @@ def list_(folder: In = None, as_json: Json = False) -> None:
     console.print(table)
     for one in found["skills"]:
         _tell(one["name"], one["problems"])
+
+
+@app.command()
+def search(
+    said: Annotated[list[str], typer.Argument(metavar="WORDS", help="What it should be good for, in your words.")],
+    folder: In = None,
+    as_json: Json = False,
+) -> None:
+    """Find skills by what they are good for, the nearest first; exit with 1 where none comes near."""
+    with connected() as client:
+        found = client.get("/v1/skills", **_root(folder), query=" ".join(said))["skills"]
+    if as_json:
+        print_json(found)
+    elif not found:
+        console.print("No skill comes near that. `suma skills list` shows them all.")
+    else:
+        console.print(_ranked(found))
+    if not found:
+        raise typer.Exit(NOT_DONE)
+
+
+@app.command()
+def new(
+    name: Which,
+    about: Annotated[str, typer.Option("--description", "-d", help="What it does and when to use it, in a line.")] = "",
+    folder: Annotated[
+        Path | None, typer.Option("--in", metavar="DIR", help="For this folder alone, not for all.", file_okay=False)
+    ] = None,
+    tools: Annotated[
+        bool, typer.Option("--tools", help="With a tools.yaml to start from, not of words alone.")
+    ] = False,
+) -> None:
+    """Make a skill of your own from the template; then write it, and check it."""
+    # Imported here: the other commands need none of it, and are quicker without.
+    from services.cli.scaffolding import scaffold
+
+    made = scaffold(name, about, folder, tools=tools)
+    console.print(Text(f"✔ {words.line(str(made))}", style="green"))
+    console.print(Text(f"Write its SKILL.md, then: suma skills check {words.line(str(made))}"))
+    if folder is not None:
+        console.print(
+            Text(f"It is off until you approve it: suma skills approve {name} --in {words.line(str(folder))}")
+        )
 
 
 @app.command()
@@ -116,6 +159,14 @@ def revoke(name: Which, folder: Of = HERE, as_json: Json = False) -> None:
         print_json(done)
     else:
         console.print(Text(f"✔ {name} is off in {words.line(str(root))}", style="green"))
+
+
+def _ranked(found: Iterable[Mapping[str, Any]]) -> Table:
+    table = Table("score", "skill", "what it is good for", box=None, pad_edge=False)
+    for one in found:
+        cells = (f"{one['score']:.2f}", one["name"], one["description"])
+        table.add_row(*(Text(words.line(cell, 200)) for cell in cells), style="" if one["state"] == "on" else "dim")
+    return table
 
 
 def _root(folder: Path | None) -> dict[str, str]:

@@ -149,9 +149,9 @@ async def tools(tenant: Tenant, room: At) -> dict[str, Any]:
     }
 
 
-async def skills(tenant: Tenant, room: At, root: str | None = None) -> dict[str, Any]:
+async def skills(tenant: Tenant, room: At, root: str | None = None, query: str | None = None) -> dict[str, Any]:
     """Every skill: whether it is in use, and why not. With a folder's own where one is named."""
-    return await room.desk.listed(tenant, root)
+    return await room.desk.listed(tenant, root, query)
 
 
 async def skill(tenant: Tenant, room: At, name: str, root: str | None = None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from libs.runtime.platform import Platform
 from libs.skills import Kind, SkillDefinition, Skills, Source
 from services.tool_executor.chain import runnable
 from services.tool_executor.local_skills import WITH_CODE, Local, LocalSkills
+from services.tool_executor.skill_search import nearest
 from services.tool_executor.workspaces import GROUP
 
 ACTION = "admin.skills"
@@ -42,11 +43,14 @@ class Desk:
     def __init__(self, platform: Platform, local: LocalSkills) -> None:
         self._platform, self._local = platform, local
 
-    async def listed(self, tenant: str, root: str | None) -> dict[str, Any]:
-        """Every skill, with whether it is in use and why not; with a folder's own where one is named."""
-        view = self._platform.skills
+    async def listed(self, tenant: str, root: str | None, query: str | None = None) -> dict[str, Any]:
+        """Every skill, with whether it is in use and why not; with a folder's own where one is named. With a `query`
+        those that come near it, the nearest first, each with a `score`.
+        """
+        view, own = self._platform.skills, await self._own(tenant, root)
+        rows = _rows(view, own)
         return {
-            "skills": _rows(view, await self._own(tenant, root)),
+            "skills": rows if query is None else await self._near(query, rows, _every(view, own)),
             "problems": {folder.name: list(told) for folder, told in view.problems.items()},
         }
 
@@ -59,9 +63,15 @@ class Desk:
         row = next((row for row in _rows(view, own) if row["name"] == name), None)
         if row is None:
             raise NotFound(f"there is no skill {name}")
-        every = (*(local.skill for local in own if local.skill is not None), *view.skills.values(), *view.hidden)
-        read = next((one for one in every if (one.name, one.digest) == (name, row["digest"])), None)
+        read = next((one for one in _every(view, own) if (one.name, one.digest) == (name, row["digest"])), None)
         return {**row, **(_more(read) if read is not None else {})}
+
+    async def _near(
+        self, query: str, rows: Sequence[dict[str, Any]], every: Sequence[SkillDefinition]
+    ) -> list[dict[str, Any]]:
+        found = await nearest(query, every, self._platform.embedder)
+        places = {(row["folder"], row["digest"]): row for row in rows}
+        return [{**places[str(skill.folder), skill.digest], "score": score} for skill, score in found]
 
     async def approve(self, tenant: str, word: Approval) -> None:
         """Turn exactly this version on. Raises Denied, and what `LocalSkills.to_approve` raises."""
@@ -99,6 +109,11 @@ class Desk:
             await self._platform.writer.apply(changes)
             raise Denied(decision.reason or "policy does not allow this", code="POLICY_DENIED")
         return changes
+
+
+def _every(view: Skills, own: Sequence[Local]) -> Sequence[SkillDefinition]:
+    """All that could be read."""
+    return (*(local.skill for local in own if local.skill is not None), *view.skills.values(), *view.hidden)
 
 
 def _rows(view: Skills, own: Sequence[Local]) -> Sequence[dict[str, Any]]:

@@ -22,6 +22,7 @@ router = APIRouter(route_class=StrictRoute, tags=["catalogue"], responses=PROBLE
 
 Name = Annotated[str, StringConstraints(pattern=r"^[\w-]{1,64}$")]
 SkillName = Annotated[Name, Path()]
+Query = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True)]
 
 
 class Folder(Asked):
@@ -43,9 +44,11 @@ async def tools(here: Here, who: Caller) -> Response:
 
 
 @router.get("/v1/skills")
-async def skills(here: Here, who: Caller, root: Root | None = None) -> Response:
-    """The skills: of which kind, from where, in use or why not. With `root`, a folder's own too."""
-    return await _asked(here, who.tenant, "skills", _seen(who, root))
+async def skills(here: Here, who: Caller, root: Root | None = None, query: Query | None = None) -> Response:
+    """The skills: of which kind, from where, in use or why not. With `root`, a folder's own too. With `query`, those
+    that come near these words, the nearest first, each with a `score` from 0 to 1."""
+    words = {"query": query} if query is not None else {}
+    return await _asked(here, who.tenant, "skills", {**_seen(who, root), **words})
 
 
 @router.get("/v1/skills/{name}")

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 from typing_extensions import override
 
+from libs.skills import Kind, read_skill
 from services.cli import skills
 from services.cli.errors import NobodyToAsk, Usage
 from tests.libs.skills.folders import TOOL, skill
@@ -63,7 +64,9 @@ class Skilled(Server):
     def answer(self, path: str, body: Any) -> Any:
         if body is not None:
             return {**LETTERS, "state": "on"}
-        where = urlsplit(path).path
+        where, query = urlsplit(path)[2:4]
+        if "query=" in query:
+            return {"skills": [{**FILES, "score": 0.81}] if "files" in query else []}
         return {"skills": [LETTERS, FILES]} if where == "/v1/skills" else FILES if "files" in where else LETTERS
 
 
@@ -144,3 +147,72 @@ def test_a_check_of_a_folder_of_skills_names_every_problem_and_fails(tmp_path: P
 def test_a_check_of_what_holds_no_skill_says_so(tmp_path: Path) -> None:
     done = CliRunner().invoke(skills.app, ["check", str(tmp_path)])
     assert isinstance(done.exception, Usage)
+
+
+@pytest.mark.requirement("S4-59")
+def test_a_search_tells_the_nearest_skills_with_their_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running(server := Skilled(), monkeypatch) as runner:
+        done = runner.invoke(skills.app, ["search", "move", "files"])
+        assert (done.exit_code, done.output.splitlines()[1].split()[:2]) == (0, ["0.81", "manage-files"])
+        assert json.loads(runner.invoke(skills.app, ["search", "files", "--json"]).output)[0]["score"] == 0.81
+    assert server.asked[0] == "/v1/skills?query=move+files"
+
+
+@pytest.mark.requirement("S4-59")
+def test_a_search_that_finds_nothing_says_so_and_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running(Skilled(), monkeypatch) as runner:
+        done = runner.invoke(skills.app, ["search", "pizza"])
+    assert (done.exit_code, "No skill comes near that" in done.output) == (1, True)
+
+
+@pytest.mark.requirement("S4-59")
+@pytest.mark.parametrize("more", [[], ["--tools"]], ids=["words", "tools"])
+def test_a_new_skill_is_made_from_the_template_and_is_a_good_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: list[str]
+) -> None:
+    monkeypatch.setenv("SUMA_DATA_DIR", str(tmp_path))
+    about = "Writes letters: use it for letters."
+    done = CliRunner().invoke(skills.app, ["new", "letter-writer", "-d", about, *more])
+    assert done.exit_code == 0, done.output
+    made = read_skill(tmp_path / "skills" / "letter-writer")
+    assert (made.name, made.description, made.id) == ("letter-writer", about, "skill-letter-writer-v1")
+    assert [tool.name for tool in made.tools] == (["letter-writer.list"] if more else [])
+
+
+@pytest.mark.requirement("S4-59", "S2-24")
+def test_a_new_skill_of_a_folders_own_is_told_to_be_off(tmp_path: Path) -> None:
+    done = CliRunner().invoke(skills.app, ["new", "letters", "--in", str(tmp_path)])
+    assert read_skill(tmp_path / ".suma" / "skills" / "letters").kind is Kind.PROMPT
+    assert "off until you approve it" in done.output
+
+
+@pytest.mark.requirement("S4-59")
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["Letter Writer"],
+        ["../letters"],
+        ["a" * 65],
+        ["letters", "-d", "two\nlines"],
+        ["letters", "-d", "a" * 1025],
+        ["letters", "--in", "not-there"],
+        ["letters", "--in", ".", "--tools"],
+    ],
+)
+def test_a_new_skill_that_could_not_be_one_is_refused_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, args: list[str]
+) -> None:
+    monkeypatch.setenv("SUMA_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(skills.app, ["new", *args])
+    assert isinstance(done.exception, Usage)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.requirement("S4-59")
+def test_a_skill_that_is_there_is_never_written_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SUMA_DATA_DIR", str(tmp_path))
+    first = CliRunner().invoke(skills.app, ["new", "letters", "-d", "Mine."])
+    again = CliRunner().invoke(skills.app, ["new", "letters", "-d", "Other."])
+    assert (first.exit_code, isinstance(again.exception, Usage)) == (0, True)
+    assert read_skill(tmp_path / "skills" / "letters").description == "Mine."

@@ -289,3 +289,36 @@ def _changed(skills: Skills, name: str) -> Skills:
     old = skills.skills[name]
     tools = tuple(replace(tool, digest="f" * 64) for tool in old.tools)
     return replace(skills, skills={**skills.skills, name: replace(old, digest="f" * 64, tools=tools)})
+
+
+@pytest.mark.requirement("S4-59")
+@pytest.mark.parametrize(
+    ("words", "skill"),
+    [
+        ("give many photos new names", "batch-rename"),
+        ("zip things up", "archive-files"),
+        ("find copies of the same file", "remove-duplicates"),
+        ("Dateien zusammenfassen", "summarize"),
+        ("comprimir archivos en un zip", "archive-files"),
+    ],
+)
+async def test_a_search_finds_the_skill_that_is_good_for_it(home: Dsns, tmp_path: Path, words: str, skill: str) -> None:
+    async with house(home, tmp_path) as at:
+        found = (await asked(at, "skills", query=words))["skills"]
+        assert found[0]["name"] == skill
+        scores = [one["score"] for one in found]
+        assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.requirement("S4-59", "S2-24")
+async def test_a_search_shows_a_folders_own_skills_too_and_that_they_are_off(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path) as at:
+        own(root := at.folder(), about="Writes birthday letters to aunts.")
+        found = (await asked(at, "skills", query="birthday letters to an aunt", root=str(root)))["skills"]
+        assert (found[0]["name"], found[0]["state"], found[0]["source"]) == ("letters", "off", "workspace")
+
+
+@pytest.mark.requirement("S4-59")
+async def test_a_search_for_what_no_skill_does_finds_none(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path) as at:
+        assert (await asked(at, "skills", query="xylophone quark"))["skills"] == []
