@@ -15,7 +15,7 @@ from libs.skills.definitions import (
     ToolDefinition,
     ValidationResult,
 )
-from libs.skills.files import BadSkill
+from libs.skills.files import LOADER, BadSkill
 from libs.skills.folder import read_skill
 from libs.skills.patterns import selected
 from libs.skills.references import REFERENCE, is_reference, references, sources, strings
@@ -23,6 +23,7 @@ from libs.skills.reloading import Catalogue, Place
 from libs.skills.using import USE, NoSandbox, NoSuchReference, UnknownSkill, use
 
 __all__ = [
+    "LOADER",
     "REFERENCE",
     "USE",
     "BadSkill",

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 import yaml
 
 from libs.errors import Rejected
+from libs.skills.files import LOADER
 
 OTHER = "Other"
 DOUBLE = (".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst")
@@ -40,7 +41,7 @@ class Categories:
     def read(cls, content: bytes) -> Categories:
         """A YAML mapping of category to extensions. Raises `BadCategories`."""
         try:
-            listed = yaml.safe_load(content)
+            listed = yaml.load(content, LOADER)  # noqa: S506 - both loaders are safe ones
         except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as wrong:
             raise BadCategories(f"the categories cannot be read: {wrong}") from wrong
         if not isinstance(listed, dict) or not all(isinstance(found, list) for found in listed.values()):

@@ -12,7 +12,12 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import yaml
+
 from libs.errors import Rejected
+
+LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's takes a tenth of the time; PyYAML may have been built without it."""
 
 LARGEST = 1_000_000
 """Bytes of one file of a skill. What is larger is not instructions."""

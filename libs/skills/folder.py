@@ -19,12 +19,10 @@ from skills_ref.parser import parse_frontmatter
 from skills_ref.validator import validate_metadata
 
 from libs.skills.definitions import PAGE, TOOLS, Effect, Kind, Need, Primitive, SkillDefinition, Source, ToolDefinition
-from libs.skills.files import BadSkill, digest_of, read_files
+from libs.skills.files import LOADER, BadSkill, digest_of, read_files
 
 PAGE_MOST = 100_000
 """Characters of SKILL.md: what a model can read at once. The rest belongs into references."""
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Ten times as quick, where PyYAML was built with it."""
 DEPTH_MOST, NODES_MOST = 50, 20_000
 REFERRING = ("$ref", "$dynamicRef", "$recursiveRef", "$id")
 RESERVED = ("skills", "workspace")

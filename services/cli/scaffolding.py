@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from libs.skills import LOADER
 from services import settings
 from services.cli.errors import Usage
 
@@ -48,7 +49,7 @@ def scaffold(name: str, about: str, folder: Path | None, *, tools: bool) -> Path
 def _written(name: str, about: str) -> str:
     """The template's instructions under a head of its own."""
     _, head, body = (TEMPLATE / "SKILL.md").read_text("utf-8").split("---\n", 2)
-    told = yaml.safe_load(head)
+    told = yaml.load(head, LOADER)  # noqa: S506 - both loaders are safe ones
     told |= {"name": name, "description": about}
     told["metadata"] |= {"id": f"skill-{name}-v1", "tags": name.replace("-", ", ")}
     written = yaml.safe_dump(told, allow_unicode=True, sort_keys=False, width=ABOUT_MOST)

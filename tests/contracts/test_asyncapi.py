@@ -17,6 +17,7 @@ from libs.events import registry
 from libs.events.contracts import read
 from libs.events.contracts.__main__ import PROTO, main
 from libs.events.topics import TOPICS
+from libs.skills import LOADER
 from tests.infrastructure.asyncapi import parsed
 from tests.infrastructure.cache import Unprovided
 
@@ -25,7 +26,7 @@ GOLDENS = sorted((PROTO / "golden").glob("*.json"))
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return dict(yaml.safe_load((PROTO / "asyncapi.yaml").read_text("utf-8")))
+    return dict(yaml.load((PROTO / "asyncapi.yaml").read_text("utf-8"), LOADER))
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_a_message_on_kafka_is_what_the_document_says(document: dict[str, Any], 
 
 def test_a_header_that_someone_reads_may_not_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     proto = shutil.copytree(PROTO, tmp_path / "proto")
-    older = yaml.safe_load((proto / "asyncapi.yaml").read_text("utf-8"))
+    older = yaml.load((proto / "asyncapi.yaml").read_text("utf-8"), LOADER)
     older["components"]["schemas"]["CloudEventHeaders"]["properties"]["ce_channel"] = {"type": "string"}
     (proto / "asyncapi.yaml").write_text(yaml.safe_dump(older), "utf-8")
     assert main([str(proto)]) == 1

@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from libs.errors import Rejected
+from libs.skills import LOADER
 from services.cli.evaluating.folders import Folder, inside
 from services.settings import HOUSE
 
@@ -24,8 +25,6 @@ KINDS = (
     *("plain", "terse", "wordy", "polite", "rude", "typos", "several-goals", "negation", "earlier-turns"),
     *("impossible", "ambiguous", "dangerous", "sizes", "dates", "counts", "targets"),
 )
-LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's takes a tenth of the time; PyYAML may have been built without it."""
 M = TypeVar("M", bound=BaseModel)
 CHANGES = ("created", "deleted", "one_of", "moved", "numbered", "written", "copied", "packed")
 

@@ -34,6 +34,7 @@ import yaml
 from libs import documents
 from libs.documents import FORMS
 from libs.errors import Rejected
+from libs.skills import LOADER
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import Args, Bench, Done, TooMuch, human, many
 from services.tool_executor.domain.decoding import NoText, decoded
@@ -235,9 +236,8 @@ def _json_lines(text: str) -> Parsed:
 
 
 def _yaml(text: str) -> Parsed:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    _refuse_aliases(yaml.parse(text, loader))
-    documents = list(yaml.load_all(text, loader))
+    _refuse_aliases(yaml.parse(text, LOADER))
+    documents = list(yaml.load_all(text, LOADER))
     value = documents[0] if len(documents) == 1 else documents
     return _document("YAML", value, text)
 
