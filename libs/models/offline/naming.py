@@ -82,7 +82,10 @@ def _below(token: re.Match[str], known: Sequence[str]) -> Named | None:
 
 
 LIKE_A_FOLDER = re.compile(r"[^\W\d_][\w-]*(?:/|-\d+)")
-TOWARDS = re.compile(r"\b(?:in|into|to|nach|en|a|called|named|as|namens|als|llamad[ao]|como)\s+$", re.IGNORECASE)
+TOWARDS = re.compile(
+    r"\b(?:in|into|to|nach|en|a|called|named|as|namens|als|llamad[ao]|como|folder|directory|ordner|verzeichnis|carpeta)\s+$",
+    re.IGNORECASE,
+)
 """ "In safe/" and "to Safe" are folders, whatever the word means, and "to work-2" another one than work."""
 
 COPY_OF = re.compile(

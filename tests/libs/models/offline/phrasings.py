@@ -183,6 +183,7 @@ PHRASINGS: list[tuple[str, Expected]] = [
     ("copy everything but the folders to Vault", [(LIST, {"node_kind": "file"}), (COPY, {"target": "Vault"})]),
     ("move everything but the PDFs to Docs", [(LIST, {"exclude": ["*.pdf", "Docs"]}), (MOVE, {"target": "Docs"})]),
     ("copy a.txt to Docs-2", [(COPY, {"source": "a.txt", "target": "Docs-2"})]),
+    ("a.txt should go into the folder Docs-2", [(MOVE, {"source": ["a.txt"], "target": "Docs-2"})]),
     ("copy Photos into Vault", [(COPY, {"source": "Photos", "target": "Vault", "new_name": "Photos"})]),
     ("copy Photos to Docs", [(COPY, {"source": "Photos", "target": "Docs", "new_name": None})]),
     ("Kopiere alle PDFs nach Docs", [(LIST, {"include": ["*.pdf"]}), (COPY, {"target": "Docs"})]),
