@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -201,3 +202,13 @@ def test_an_answer_in_another_language_is_wrong(room: Room) -> None:
     assert room.judged(german, outcome=Outcome.ASKS, said="Welche Dateien meinst du?").right
     score = room.judged(german, outcome=Outcome.ASKS, said="I can not do that. What is it that you have in the folder?")
     assert score.stage is Stage.WRONG_ANSWER
+
+
+@pytest.mark.parametrize(("name", "right"), [("Whatever it is called.zip", True), ("c.tar", False)])
+def test_an_archive_may_have_any_name_where_none_was_said(room: Room, name: str, right: bool) -> None:
+    def packing(root: Path) -> None:
+        with zipfile.ZipFile(root / name, "w") as archive:
+            archive.write(root / "c.txt", "c.txt")
+
+    zipped = case(packed={"*.zip": ["c.txt"]})
+    assert room.judged(zipped, Ran("archive-files.pack", mutates=True), doing=packing).right is right

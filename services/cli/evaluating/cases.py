@@ -130,6 +130,8 @@ class Case(Turn):
     language: Literal["en", "de", "es"] = "en"
     kinds: tuple[str, ...] = Field(min_length=1)
     before: tuple[Turn, ...] = ()
+    again: tuple[str, ...] = ()
+    """What the person says next, one after the other, where it was not understood (`python -m tests.evals.told`)."""
     or_: tuple[Expected, ...] = Field(default=(), alias="or")
 
     @field_validator("kinds")

@@ -88,10 +88,25 @@ class Score:
 
 def judge(case: Case, did: Did) -> Score:
     """Right in any of the case's ways, or wrong in the first one's terms."""
+    case = _with_names(case, did)
     fault = _fault(case, case, did)
     if fault is None or any(_fault(way, case, did) is None for way in case.or_):
         return Score(case, right=True)
     return Score(case, False, fault.stage, wrong_change=_wrongly_changed(case, did), detail=fault.detail)
+
+
+def _with_names(case: Case, did: Did) -> Case:
+    """The case with the archive that was made in the place of `*.zip`, which is one of any name."""
+    made = sorted(path for path in did.after.keys() - did.before.keys() if path.endswith(".zip"))
+    ways = [way.model_copy(update={"packed": _named_so(way.packed, made)}) for way in case.or_]
+    return case.model_copy(update={"packed": _named_so(case.packed, made), "or_": tuple(ways)})
+
+
+def _named_so(packed: Mapping[str, tuple[str, ...]], made: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    return {(made[0] if basename(path) == ANY_ZIP and made else path): held for path, held in packed.items()}
+
+
+ANY_ZIP = "*.zip"
 
 
 @dataclass(frozen=True)
