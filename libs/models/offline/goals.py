@@ -439,7 +439,8 @@ def _with_object(clause: Clause, before: Clause) -> Clause:
     folder.
     """
     thing = [item for item in before.items if isinstance(item, Named) or ACTIONS.isdisjoint(item.concepts)]
-    if before.mood is Mood.TOLD and (before.names or clause.says("unpack")):  # what else is told chooses nothing
+    own = clause.says("unpack", "empty")  # what else is told chooses nothing
+    if before.mood is Mood.TOLD and (before.names or own):
         kinds = {"archives", "pack"} if clause.says("unpack") else {*KINDS}
         thing = [item for item in thing if isinstance(item, Named) or kinds & {*item.concepts}]
     if before.says("move", "copy"):  # where it is now is another place than where it was, or there are two of it

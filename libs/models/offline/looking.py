@@ -142,7 +142,7 @@ def only_looks(reading: Reading) -> bool:
     again = reading.says("same") and not told  # "did I tell that I'd use it again"
     if SHALL.search(plain) or again or any(map(_a_file, (n for c in reading.clauses for n in c.names))):
         return False
-    return _asks(reading, plain) and not any(map(_strange_verb, re.split(r"[.!?;\n]+", plain)))
+    return _asks(reading, plain) and not any(map(strange_verb, re.split(r"[.!?;\n]+", plain)))
 
 
 def _a_file(name: Named) -> bool:
@@ -174,7 +174,7 @@ def _asks(reading: Reading, plain: str) -> bool:
     return ASKS.search(plain) is not None or any(clause.says(*LOOKS) for clause in reading.clauses)
 
 
-def _strange_verb(sentence: str) -> bool:
+def strange_verb(sentence: str) -> bool:
     """A word that nobody knows where a request has its verb: "defragment it", "can you shrink them"."""
     found = WISHED.match(sentence)
     if found is None or ASKS.search(sentence.partition(",")[0]):

@@ -145,7 +145,9 @@ SCALES = {
     "billion milliarden": 1_000_000_000,
 }
 SIZE = rf"(?P<size>(?:{NUMBER}(?: {_any(*SCALES)})?|{HALF}) (?:of |de )?{UNIT})"
-SPAN = rf"(?P<span>(?:{NUMBER} )?(?:(?:and )?(?:a )?half (?:an? )?)?{SPAN_UNIT})"
+HALVES = "half halbes halben halbe medio media"
+A_HALF = rf"(?:(?:and )?(?:an? |ein(?:e[mn]?)? |n )?{_any(HALVES)} (?:an? )?)"
+SPAN = rf"(?P<span>(?:{NUMBER} )?{A_HALF}?{SPAN_UNIT}(?: and a half| y medio)?)"
 YEAR = r"(?:19|20)\d\d"
 CALENDAR = _any(*(spoken.SPANS[unit] for unit in ("week", "month", "year")))
 LAST_YEAR = r"(?:last year|letzten jahres?|vergangenen jahres?|letztes jahr|vorigen jahres?|(?:el |del )?ano pasado)"
@@ -327,22 +329,31 @@ def _nothing(said: re.Match[str], now: datetime) -> Filters:
 
 
 def _back(span: str, now: datetime) -> datetime:
-    """The moment this long ago; a month or a year by the calendar."""
-    words = [word for word in span.split() if word not in ("and",)]
-    unit = next(unit for unit, names in spoken.SPANS.items() if words[-1] in names.split())
-    counted = [word for word in words[:-1] if word == "half" or word[0].isdigit() or word in _numbers()]
-    amount = sum(0.5 if word == "half" else _amount(word) for word in counted if counted != ["half", word]) or 1.0
-    if "half" in counted and len([w for w in counted if w not in ("a", "an", "half")]) == 0:
-        amount = 0.5
+    """The moment this long ago; a month, a year and the half of one by the calendar."""
+    told = span.split()
+    unit = next(unit for unit, names in spoken.SPANS.items() if not {*told}.isdisjoint(names.split()))
+    amount = _so_many(told)
     match unit:
         case "minute":
             return now - timedelta(minutes=amount)
         case "hour":
             return now - timedelta(hours=amount)
-        case "month" | "year" if amount % 1 == 0:
-            return _months_back(now, int(amount) * (12 if unit == "year" else 1))
+        case "month" if amount % 1 == 0:
+            return _months_back(now, int(amount))
+        case "year" if amount * 2 % 1 == 0:
+            return _months_back(now, int(amount * 12))
         case _:
             return now - timedelta(days=amount * DAYS[unit])
+
+
+def _so_many(told: Sequence[str]) -> float:
+    """ "Two and a half" is more than two, as is "a year and a half" than one; "half a" alone is half."""
+    halves = next((at for at, word in enumerate(told) if word in HALVES.split()), None)
+    whole = next((_amount(word) for word in told if word[0].isdigit() or word in _numbers()), 1.0)
+    if halves is None:
+        return whole
+    alone = not {*told[: halves + 1]} & {"and", "y"} and whole == 1
+    return 0.5 if alone else whole + 0.5
 
 
 def _months_back(now: datetime, months: int) -> datetime:

@@ -53,7 +53,7 @@ def _full_stop(token: re.Match[str]) -> bool:
 
 def _there_already(name: Named, text: str, known: Sequence[str]) -> Named | None:
     """Not a part of names, where something is called just so; nor new names by number, where they are there."""
-    whole = name.text[0] in titles.EDGES or name.text[-1] in titles.EDGES
+    whole = bool(name.text) and (name.text[0] in titles.EDGES or name.text[-1] in titles.EDGES)
     if whole and any(fold(name.text) == fold(real.rstrip("/").rpartition("/")[2]) for real in known):
         return None
     return _there_by_number(name, text, known)

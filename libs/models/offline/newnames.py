@@ -133,7 +133,7 @@ ONE_THING = re.compile(
     re.IGNORECASE,
 )
 """And the folder that it is in."""
-UNNAMED = listed("something anything whatever etwas irgendwas algo the their its all names to into")
+UNNAMED = listed("that something anything whatever etwas irgendwas algo the their its all names to into")
 AWAY = listed("in im en um and und y then dann instead now jetzt ahora not nicht")
 
 

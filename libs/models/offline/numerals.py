@@ -112,7 +112,8 @@ AND_TO = "and to und bis y a hasta -"
 OLDER = (
     "older_than more_than over not_modified_in not_changed_in not_touched_in untouched_for not_opened_in"
     " not_used_in unchanged_for at_least unused_for older_then"
-    " alter_als aelter_als mehr_als seit_mehr_als uber ueber altere_als mindestens"
+    " alter_als aelter_als alter_is_als alter_ist_als alter_sind_als mehr_als seit_mehr_als"
+    " uber ueber altere_als mindestens"
     " mas_antiguo_que mas_antiguos_que mas_antigua_que mas_antiguas_que mas_viejo_que mas_viejos_que mas_vieja_que"
     " mas_viejas_que mas_antiguo_de mas_antiguos_de mas_antiguas_de mas_viejos_de mas_viejas_de"
     " de_mas_de de_hace_mas_de"
@@ -121,7 +122,8 @@ OLDER = (
 OUTRIGHT_OLDER = frozenset(
     " ".join(form.split("_"))
     for form in listed(
-        "older_than older_then alter_als aelter_als altere_als mas_antiguo_que mas_antiguos_que mas_antigua_que"
+        "older_than older_then alter_als aelter_als alter_is_als alter_ist_als alter_sind_als"
+        " altere_als mas_antiguo_que mas_antiguos_que mas_antigua_que"
         " mas_antiguas_que mas_viejo_que mas_viejos_que mas_vieja_que mas_viejas_que mas_antiguo_de mas_antiguos_de"
         " mas_antiguas_de mas_viejos_de mas_viejas_de not_modified_in not_changed_in not_touched_in untouched_for"
         " not_opened_in not_used_in unchanged_for unused_for de_hace_mas_de hace_mas_de mayores_de"

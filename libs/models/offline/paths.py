@@ -26,7 +26,8 @@ ABBREVIATIONS = frozenset(("e.g", "i.e", "z.b", "u.a", "p.ej", "a.m", "p.m", "d.
 
 
 def quoted(match: re.Match[str]) -> Named:
-    inner = next(group for group in match.groups() if group).strip()
+    said = next(group for group in match.groups() if group)
+    inner = said.strip() or said  # a blank is a text, too
     looks = kind_of(inner) if " " not in inner else (Name.PATH if FILE_NAME.match(inner.replace(" ", "_")) else None)
     return Named(looks or Name.QUOTE, inner, match.start(), match.end())
 

@@ -436,7 +436,64 @@ THE: Phrases = {"en": "the {what}", "de": "die {what}", "es": "{what}"}
 ALL_HERE: Phrases = {"en": "all that is here", "de": "alles hier", "es": "todo lo que hay aquí"}
 WITHIN: Phrases = {"en": "in {place}", "de": "in {place}", "es": "en {place}"}
 TO: Phrases = {"en": "into {end}", "de": "nach {end}", "es": "a {end}"}
+AND_GONE: Phrases = {
+    "en": "{deed} and delete the originals",
+    "de": "{deed} und die Originale löschen",
+    "es": "{deed} y borrar los originales",
+}
+"""Of a deed that takes away what it is done to."""
+SORTED_INTO: Phrases = {"en": "{deed} in {end}", "de": "{deed}, in {end}", "es": "{deed}, en {end}"}
 CALLED: Phrases = {"en": "as {name}", "de": "als {name}", "es": "como {name}"}
+IN_SERIES: Phrases = {"en": "to {first}, {second} …", "de": "in {first}, {second} …", "es": "a {first}, {second} …"}
+TO_NAME: Phrases = {"en": "to {first}", "de": "in {first}", "es": "a {first}"}
+SWAPPED: Phrases = {
+    "en": "with {replace} instead of {find}",
+    "de": "mit {replace} statt {find}",
+    "es": "con {replace} en lugar de {find}",
+}
+WITHOUT: Phrases = {"en": "without {find}", "de": "ohne {find}", "es": "sin {find}"}
+PREFIXED: Phrases = {"en": "with {text} in front", "de": "mit {text} davor", "es": "con {text} delante"}
+SUFFIXED: Phrases = {"en": "with {text} at the end", "de": "mit {text} am Ende", "es": "con {text} al final"}
+ENDING: Phrases = {"en": "with the ending {text}", "de": "mit der Endung {text}", "es": "con la extensión {text}"}
+DATED: Phrases = {
+    "en": "with the date of their last change in front",
+    "de": "mit dem Datum der letzten Änderung davor",
+    "es": "con la fecha del último cambio delante",
+}
+WRITTEN: Mapping[str, Phrases] = {
+    "out": {
+        "en": "without the date in the name",
+        "de": "ohne das Datum im Namen",
+        "es": "sin la fecha que llevan en el nombre",
+    },
+    "first": {
+        "en": "with the date in the name first",
+        "de": "mit dem Datum im Namen zuerst",
+        "es": "con la fecha del nombre al principio",
+    },
+    "last": {
+        "en": "with the date in the name last",
+        "de": "mit dem Datum im Namen zuletzt",
+        "es": "con la fecha del nombre al final",
+    },
+}
+LETTERS: Mapping[str, Phrases] = {
+    "lower": {"en": "in small letters", "de": "in Kleinbuchstaben", "es": "en minúsculas"},
+    "upper": {"en": "in capital letters", "de": "in Großbuchstaben", "es": "en mayúsculas"},
+    "title": {
+        "en": "with a capital for each word",
+        "de": "mit großem Anfang in jedem Wort",
+        "es": "con mayúscula en cada palabra",
+    },
+    "sentence": {
+        "en": "with a capital for the first word",
+        "de": "mit großem Anfang",
+        "es": "con mayúscula solo al principio",
+    },
+    "snake": {"en": "in snake_case", "de": "in snake_case", "es": "en snake_case"},
+}
+"""What a rule of renaming makes of names."""
+BOTH: Phrases = {"en": " and ", "de": " und ", "es": " y "}
 AND: Phrases = {"en": " and then ", "de": " und dann ", "es": " y luego "}
 WHICH: Phrases = {
     "en": "I'm not certain what “{said}” means. Please choose: {choices}?",

@@ -12,7 +12,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 
 from libs.events.committee import Task
-from libs.events.values import Plan
+from libs.events.values import Plan, Step
 from libs.models.offline import corrections, gist, mentioned, originals, replies
 from libs.models.offline import phrasebook as say
 from libs.models.offline.clauses import Clause, Mood, Name, Reading
@@ -21,6 +21,7 @@ from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, pat
 from libs.models.offline.earlier import TAKEN_BACK, Lost, added, chosen_instead, in_full, left_of, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
+from libs.models.offline.gist import asking, placing, renaming, seeking
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
 from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent, wanted
@@ -29,6 +30,7 @@ from libs.models.offline.grouping import unsortable
 from libs.models.offline.leftovers import Leftovers
 from libs.models.offline.looking import Looking, only_looks
 from libs.models.offline.matching import Matcher
+from libs.models.offline.paths import file_like
 from libs.models.offline.proposals import Proposing
 from libs.models.offline.ranges import spelled
 from libs.models.offline.reading import read
@@ -46,6 +48,14 @@ from libs.skills import Categories, Effect, ToolDefinition
 from libs.skills.categories import split_suffix
 
 REST = re.compile(r"\b(rm\s+-\w*[rf]|mkfs|dd\s+if=|:\(\)\s*\{)")
+STORY = 8
+"""So many words at least tell a story: of fewer, what was not understood is no mere talk."""
+KINDLY = re.compile(
+    r"\W*(?:if|wenn|falls|si)\s+(?:you|u|du|sie|ihr|it'?s|that'?s|possible|m[oö]glich|es (?:geht|m[oö]glich)|puedes?"
+    r"|pudieras?|me (?:hace|hiciera)s?|(?:es|eres|fuera)s? tan|no (?:te|le) importa|quieres?|hiciera)\b",
+    re.IGNORECASE,
+)
+"""Nothing depends on such an if: "if you'd be so kind"."""
 LOOKED_AFTER = (Why.GREETING, Why.DECLINED, Why.ANSWER)
 """Words alone that a look does better than."""
 
@@ -223,22 +233,55 @@ class Planner:
     async def _planned(self, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> PlannerOutcome:
         planning = _Planning(self, task, wish, tools)
         outcome = await planning.outcome()
-        if (looked := planning.look(outcome)) is not None:
+        if (looked := self._look(task, planning, outcome)) is not None:
             return looked
+        planning.changes = gist.changes(self._story(task, planning))
         proposed = planning.proposal(outcome)
         whole = proposed is not None and not planning.leaves_out
-        if proposed is not None and whole:
+        if proposed is not None and whole and not planning.changes:
             return proposed
-        if (heard := self._gist(task, planning, outcome)) is not None:
-            return heard
-        return await self._guessed(task, planning, outcome, tools=tools) or proposed or outcome
+        heard = self._gist(task, planning, outcome)
+        if heard is None and proposed is not None and whole:
+            return proposed
+        guessed = await self._guessed(task, planning, outcome, tools=tools)
+        if guessed is not None and isinstance(heard, Unclear) and heard.offers[0].label in guessed.question:
+            return guessed
+        return _told_with(heard, proposed, outcome) or heard or guessed or proposed or outcome
+
+    def _look(self, task: Task, planning: _Planning, outcome: PlannerOutcome) -> Drafted | None:
+        """The look that a story asks for, where none was understood or the one that was leaves out what it is about."""
+        story = self._story(task, planning)
+        if (not isinstance(outcome, Drafted) and gist.changes(story)) or planning.leads_past_names(outcome, story):
+            return None
+        if planning.looks_past(outcome) and (nearer := seeking.nearer(story, planning.seen())) is not None:
+            return planning.carried_out(nearer.calls)
+        deed = next(seeking.heard(story), None) if planning.sees_nothing(outcome) else None
+        if deed is not None and (told := planning.carried_out(deed.calls)) is not None:
+            return told
+        asks = asking.question(story) is not None
+        return planning.look(outcome) or (planning.nearest_look(outcome) if asks else None)
+
+    def _story(self, task: Task, planning: _Planning) -> Story:
+        return Story(planning.wish.text, Ground.of(task.root, task.workspace), self.categories, self.now())
 
     def _gist(self, task: Task, planning: _Planning, outcome: PlannerOutcome) -> Drafted | Unclear | None:
         """What a request that was not understood may come to: a look is taken, a change is only proposed."""
-        if not planning.at_a_guess(outcome):
+        story = self._story(task, planning)
+        past = planning.leads_past_names(outcome, story)
+        if not past and isinstance(outcome, Drafted) and (understood := planning.understood(outcome)) is not None:
+            fuller = placing.fuller(story, *understood)
+            return planning.in_short(fuller) if fuller is not None else None
+        if placing.the_same(story, planning.seen()):
             return None
-        story = Story(planning.wish.text, Ground.of(task.root, task.workspace), self.categories, self.now())
-        return next((told for deed in gist.deeds(story) if (told := planning.in_short(deed)) is not None), None)
+        if not (past or planning.at_a_guess(outcome)):
+            return self._placed(planning, story) if isinstance(outcome, Unclear) and not outcome.partly else None
+        told = next((told for deed in gist.deeds(story) if (told := planning.in_short(deed)) is not None), None)
+        return planning.leaving_out(told, outcome)
+
+    def _placed(self, planning: _Planning, story: Story) -> Drafted | Unclear | None:
+        """Where files go, told with all that there is to tell: nothing is asked that the story says."""
+        deed = None if planning.wish.agreed or planning.wish.answered else next(placing.outright(story), None)
+        return planning.in_short(deed) if deed is not None else None
 
     async def _guessed(
         self, task: Task, planning: _Planning, outcome: PlannerOutcome, *, tools: Sequence[ToolDefinition]
@@ -250,6 +293,17 @@ class Planner:
         guess = _Planning(self, task, Wish(request), tools)
         plan = await guess.outcome()
         return guess.proposes(plan, planning) if isinstance(plan, Drafted) else None
+
+
+def _told_with(heard: PlannerOutcome | None, *asked: PlannerOutcome | None) -> Unclear | None:
+    """The question that comes to the same as the gist: it says besides what was not understood. A yes to it does what
+    the gist comes to, which is what the question says.
+    """
+    if not isinstance(heard, Unclear):
+        return None
+    label = heard.offers[0].label
+    same = next((one for one in asked if isinstance(one, Unclear) and label in one.question), None)
+    return replace(same, offers=heard.offers, named=heard.named) if same is not None else None
 
 
 def _taken(wish: Wish, before: Unclear, reply: str, language: Language) -> Wish | None:
@@ -287,6 +341,8 @@ class _Planning:
         self._drawn: list[Draft] = []
         self._left: list[str] = []
         """What was said of changes and no step uses."""
+        self.changes = False
+        """Does the story behind the words want something done?"""
         self.leaves_out = False
         """Is a part of the request not in what was proposed? Then a guess at the files may be nearer."""
 
@@ -344,6 +400,32 @@ class _Planning:
             return None
         return self._told([best], self._voice.say(say.ONLY_LOOKS))
 
+    def understood(self, drafted: Drafted) -> tuple[list[Call], tuple[str, ...]] | None:
+        """The calls that a request comes to by the word, and the files that they change; None where it answers us."""
+        if self.wish.answered or self.wish.calls or self.wish.skill or self._full != self._task.text:
+            return None
+        return self.seen(), self._proposing.files(drafted.plan)
+
+    def looks_past(self, outcome: PlannerOutcome) -> bool:
+        """Is it a look that was understood, of a request that stands alone?"""
+        alone = not (self.wish.answered or self.wish.calls or self.wish.skill) and self._full == self._task.text
+        looks = isinstance(outcome, Drafted) and not any(step.mutates for step in outcome.plan.steps)
+        return alone and looks and self.names_none()
+
+    def sees_nothing(self, outcome: PlannerOutcome) -> bool:
+        """Is there nothing that a look would not do better than?"""
+        answered = isinstance(outcome, Answered) and outcome.why in LOOKED_AFTER
+        return (answered or self.at_a_guess(outcome)) and not isinstance(outcome, Drafted) and self.names_none()
+
+    def names_none(self) -> bool:
+        """Is no file named outright, nor anything left out?"""
+        spared = any(clause.names for clause in self._reading.wishes(Mood.SPARE))
+        return not spared and not any(file_like(name) for clause in self._reading.clauses for name in clause.names)
+
+    def seen(self) -> list[Call]:
+        """The calls that were drawn."""
+        return [(draft.tool.name, draft.args) for draft in self._drawn]
+
     def proposal(self, outcome: PlannerOutcome) -> Unclear | None:
         """What the nearest skills would do, in plain words; nothing where none of them comes to a plan."""
         if not isinstance(outcome, Unclear) or not outcome.candidates or outcome.missing:
@@ -377,9 +459,15 @@ class _Planning:
     def at_a_guess(self, outcome: PlannerOutcome) -> bool:
         """Is nothing understood that could be done or offered?"""
         declined = isinstance(outcome, Answered) and outcome.why in (Why.DECLINED, Why.GREETING, Why.CAPABILITY)
+        asked = isinstance(outcome, Unclear) and bool(outcome.missing or outcome.partly)
+        if any(not KINDLY.match(one) for one in self._reading.whether) or (
+            asked and len(self._task.text.split()) < STORY
+        ):
+            return False
         lost = isinstance(outcome, Unclear) and (outcome.partly or not outcome.offers)
         vain = isinstance(outcome, Drafted) and self._in_vain(outcome.plan)
-        return (declined or lost or vain) and not self.wish.agreed
+        undone = isinstance(outcome, Answered) and outcome.why is Why.ANSWER and self.changes
+        return (declined or lost or vain or undone) and not self.wish.agreed
 
     def _in_vain(self, plan: Plan) -> bool:
         """Would it change nothing, as far as anybody knows?"""
@@ -395,6 +483,21 @@ class _Planning:
             return drafted
         proposed = self._voice.proposes([Offer(label, "", calls=deed.calls)], (), said=self._task.text)
         return replace(proposed, named=self._proposing.files(drafted.plan))
+
+    def leaving_out(self, told: Drafted | Unclear | None, outcome: PlannerOutcome) -> Drafted | Unclear | None:
+        """A proposal that says what it leaves out, where a part was understood and that was not."""
+        if not isinstance(told, Unclear) or not isinstance(outcome, Unclear) or not outcome.partly:
+            return told
+        return replace(self._voice.leaving_out([outcome.about], told), about=outcome.about)
+
+    def leads_past_names(self, outcome: PlannerOutcome, story: Story) -> bool:
+        """Does a plan look, delete or create what is there already, where the story surely speaks of names?"""
+        if not isinstance(outcome, Drafted) or self.wish.agreed or self._ground.paths is None:
+            return False
+        changes = [step for step in outcome.plan.steps if step.mutates]
+        deletes = all(self._tools[step.tool].effect is Effect.DELETE for step in changes)
+        there = [_created(step) in self._ground.paths for step in changes]
+        return (bool(there) and all(there)) or (deletes and renaming.surely(story))
 
     def carried_out(self, calls: Sequence[Call]) -> Drafted | None:
         """The plan that these are; None where one of the tools may not be used."""
@@ -422,8 +525,24 @@ class _Planning:
         later = any(_comes_later(clause, at) for at, clause in enumerate(self._reading.wishes(Mood.DO)))
         return bool(left and self._deletes_a_folder(plan)) or (deletes and later)
 
+    def nearest_look(self, outcome: PlannerOutcome) -> Drafted | None:
+        """What would be proposed to who only asks, where that is a look: it is taken at once."""
+        if not isinstance(outcome, Unclear) or outcome.missing or not self.names_none():
+            return None
+        drawn = (self._drawn_with(one.skill) for one in outcome.candidates)
+        nearest = next((one for one in drawn if one is not None), None)
+        if nearest is None or any(step.mutates for step in nearest.plan.steps) or self._left:
+            return None
+        return nearest
+
     def _would(self, skill: str) -> tuple[str, tuple[str, ...]] | None:
         """What a plan with this skill's nearest tool comes to, and the files that it is about."""
+        drafted = self._drawn_with(skill)
+        label = self._proposing.described(drafted.plan) if drafted is not None else None
+        return None if drafted is None or label is None else (label, self._proposing.files(drafted.plan))
+
+    def _drawn_with(self, skill: str) -> Drafted | None:
+        """The plan with this skill's nearest tool."""
         doubts = [
             replace(
                 doubt, near=tuple(one for one in doubt.near if one.tool.skill == skill and self._spoken_of(one.tool))
@@ -438,10 +557,11 @@ class _Planning:
         if not isinstance(outcome, Drafted):
             return None
         looks = not any(step.mutates for step in outcome.plan.steps)
-        if (looks and replies.wants_change(self._reading)) or self.leads_astray(outcome.plan, self._left):
+        if (looks and (self.changes or replies.wants_change(self._reading))) or self.leads_astray(
+            outcome.plan, self._left
+        ):
             return None
-        label = self._proposing.described(outcome.plan)
-        return None if label is None else (label, self._proposing.files(outcome.plan))
+        return outcome
 
     def _spoken_of(self, tool: ToolDefinition) -> bool:
         """Nothing that deletes is offered to who spoke of nothing of the kind."""
@@ -561,6 +681,14 @@ class _Planning:
         return " ".join(
             f"“{self._voice.said(goal.clause)}” means {goal.tool.name} ({goal.score:.2f})." for goal in goals
         )
+
+
+def _created(step: Step) -> str | None:
+    """The path of what a step creates."""
+    if step.tool != "manage-files.create":
+        return None
+    where, name = str(step.args.get("path", ".")), str(step.args.get("name", ""))
+    return name if where == "." else f"{where}/{name}"
 
 
 def _comes_later(clause: Clause, at: int) -> bool:

@@ -14,13 +14,16 @@ from libs.events.values import Plan, Step
 from libs.models.offline import phrasebook as say
 from libs.models.offline.answers import Speaker
 from libs.models.offline.ground import Ground
+from libs.models.offline.rules import ruled
 from libs.retrieval.lexicon import Language
-from libs.skills import REFERENCE, Categories, ToolDefinition, selected
+from libs.skills import REFERENCE, Categories, Effect, ToolDefinition, selected
 
 FEW = 5
 """Names that a proposal tells before the rest is only counted."""
 FILES = ("paths", "source", "path")
 """The parameters that hold what a step is done to."""
+RENAMES = "batch-rename.rename"
+SORTS = "organize-by-type.sort"
 LISTINGS = ("manage-files.list", "search-files.find")
 
 
@@ -63,6 +66,11 @@ def _named(step: Step) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list) else [str(value)]
 
 
+def _holds(folder: str, target: str) -> bool:
+    """Is it the folder itself, or one within it?"""
+    return folder != "." and (target == folder or target.startswith(f"{folder}/"))
+
+
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
@@ -89,10 +97,22 @@ class _Teller:
         name = args.get("new_name") or args.get("name") or args.get("base") or args.get("query") or ""
         end = say.TO[self._language].format(end=self._choosing.quoted(target)) if target and target != "." else ""
         called = say.CALLED[self._language].format(name=self._choosing.quoted(name)) if name else ""
+        if step.tool == RENAMES:
+            called = ruled(step.args, self._language, self._choosing.quoted, several=len(self.files(step)) != 1)
         what = self._listed(step.args) if step.tool in LISTINGS else self._what(step)
         by = say.SORTED_BY[args["by"]][self._language] if args.get("by") in say.SORTED_BY else ""
         told = form[self._language].format(what=what, end=end, called=called, name=self._choosing.quoted(name), by=by)
-        return " ".join(told.split())
+        return " ".join(self._in_full(told, step, tool).split())
+
+    def _in_full(self, told: str, step: Step, tool: ToolDefinition) -> str:
+        """With what nobody would think of: that the originals go, that the new folders come to be elsewhere."""
+        if tool.effect is not Effect.DELETE and tool.deletes(step.args):
+            return say.AND_GONE[self._language].format(deed=told)
+        target = str(step.args.get("target", "."))
+        elsewhere = any(path.rpartition("/")[0] != target for path in self.files(step))
+        if step.tool == SORTS and target != "." and elsewhere:
+            return say.SORTED_INTO[self._language].format(deed=told, end=self._choosing.quoted(target))
+        return told
 
     def idle(self, step: Step) -> bool:
         """Does it get its files from a listing that is known to find none, in subfolders neither, or look for a text
@@ -101,7 +121,7 @@ class _Teller:
         listing, find = self._listing(step), step.args.get("find")
         held = self._held({**listing, "recursive": True}) if listing is not None else None
         lacks = isinstance(find, str) and held is not None and not any(find in _name(path) for path in held)
-        return held == [] or lacks or [step.args.get("target")] == _named(step)
+        return held == [] or lacks or any(_holds(one, str(step.args.get("target", ""))) for one in _named(step))
 
     def files(self, step: Step) -> Sequence[str]:
         if (listing := self._listing(step)) is not None:
@@ -138,9 +158,14 @@ class _Teller:
         return [path for path in inside if selected(path, include=include, exclude=exclude)]
 
     def _names(self, names: Sequence[str]) -> str:
-        shown = ", ".join(map(self._choosing.quoted, names[:FEW]))
-        rest = len(names) - FEW
         if len(names) == 1:
-            return shown
+            return self._choosing.quoted(names[0])
+        folders, rest = {name.rpartition("/")[0] for name in names}, len(names) - FEW
+        inside = (
+            f" {self._choosing.within({'path': next(iter(folders))})}"
+            if len(folders) == 1 and {*folders} != {""}
+            else ""
+        )
+        shown = ", ".join(self._choosing.quoted(_name(name) if inside else name) for name in names[:FEW])
         more = f", {self._speaker.say('more', n=self._speaker.number(rest))}" if rest > 0 else ""
-        return f"{self._speaker.count('file', len(names))} ({shown}{more})"
+        return f"{self._speaker.count('file', len(names))}{inside} ({shown}{more})"

@@ -9,13 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from libs.models.offline.gist import clearing, placing, renaming, seeking
+from libs.models.offline.gist import clearing, placing, renaming
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
 
 Heard = Callable[[Story], Iterator[Deed]]
-DEEDS: Sequence[Heard] = (renaming.heard, placing.heard, clearing.heard, seeking.heard)
-"""The more a request has to say for a deed, the earlier it stands: a new name says most, a question least."""
+DEEDS: Sequence[Heard] = (
+    renaming.outright,
+    placing.outright,
+    clearing.heard,
+    placing.heard,
+    renaming.heard,
+    placing.home,
+)
+"""The more a request has to say for a deed, the earlier it stands: new names of files and folders say most; that
+something is to go is said plainly or not at all. For what a story only asks, see `seeking`.
+"""
+CHANGES: Sequence[Heard] = (renaming.outright, clearing.heard, placing.heard)
+"""Those that no look is taken instead of."""
 
 
 def deeds(story: Story) -> Iterator[Deed]:
@@ -28,3 +39,8 @@ def deeds(story: Story) -> Iterator[Deed]:
             if deed not in told:
                 told.append(deed)
                 yield deed
+
+
+def changes(story: Story) -> bool:
+    """Does it want something done to files, whatever it may ask besides?"""
+    return story.ground.paths is not None and any(next(heard(story), None) is not None for heard in CHANGES)

@@ -1,12 +1,226 @@
-"""TODO"""
+"""Deleting in a story: "them NORM clips are nowt just motorway so bin em, keep the EMER ones".
+
+Nothing is offered but where it is said that something is to go. Of what is to go, what is to stay is taken off; where
+that leaves nothing, or nobody said which files, nothing is offered at all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from libs.models.offline.gist.deeds import Deed
-from libs.models.offline.gist.story import Story
+from libs.models.offline.gist import bounds, cues, doubling, litter
+from libs.models.offline.gist.bearing import Bearing, Item, Sort, shared, together
+from libs.models.offline.gist.bounds import Bounds
+from libs.models.offline.gist.deeds import LIST, NODES, Deed, delete
+from libs.models.offline.gist.stances import Part, Stance, parts
+from libs.models.offline.gist.staying import fellows, left_of, only_kept, spares_unknown, staying
+from libs.models.offline.gist.story import Some, Story
+from libs.models.offline.looking import CAN_GO
+from libs.models.offline.measures import Measured
+from libs.models.offline.selection import escaped
+
+OTHER_DEEDS = re.compile(
+    r"(?<!\w)(?:re-?nam(?:e|es|ing)|umbenenn\w*|umzubenennen|renombr\w*|zip (?:up|them|it|those|the|all|everything)"
+    r"|(?<!the )(?<!all )(?<!my )(?<!these )(?<!those )zip (?!files?|archives?|can|from|is|are|ones?|that|which)\w+"
+    r"|zippe?n?|unzip\w*|compress\w*|entpack\w*|archivier\w*|comprim\w*|descomprim\w*"
+    r"|(?:a|an|one|in|into|un|una|eine?|einem|einen|nen|ne|als|to|as) (?:\w+ )?zip|\w+\.zip"
+    r"|move (?!on)|verschieb\w*|muev\w*|mover)(?!\w)"
+    r"|(?<!\w)(?:from|out of|off|aus|von|vom|de|del|a) (?:(?!with|having|have|mit|con|que)[\w']+ ){0,6}?"
+    r"(?:names?|namen|dateinamen|nombres?)(?!\w)"
+    r"|(?<!\w)(?:remove|take out|delete|drop|lose|strip|cut|quit\w*|borr\w*|saca\w*|losch\w*|entfern\w*) "
+    r"(?:the |that |this |la |esa |las |das |dieses |all |those )*"
+    r"(?:words?|palabras?|wort|bits?|parts?|numbers?|prefix|date|text)(?!\w)"
+    r"|(?<!\w)(?:word|palabra|wort|bit) (?:out|off|away|raus|weg|fuera)(?!\w)"
+    r"|(?<!\w)(?:in|im|en) (?:the |their |its |all |el |los |den )*(?:names?|namen|nombres?)(?!\w).{0,40}?"
+    r"(?<!\w)(?:(?:it|this|that|das|es) (?:out|off|away|raus|weg)|(?:quit|sac)al[oa]|drop it|lose it)(?!\w)"
+    r"|(?<!\w)(?:underscores?|unterstrich\w*|guiones|bindestrich\w*|leerzeichen|brackets?|klammern?|parentesis)"
+    r"(?!\w)"
+)
+"""With one of these, what is to go may be a part of a name, or is to go after something else."""
+EMPTY = re.compile(
+    r"(?<!\w)(?:empt(?:y|ies)(?! (?:the|my|this|out|it|them))"
+    r"|blank (?:\w+ )?(?:ones|files?|documents?|docs?|notes?|pages?)"
+    r"|(?:nothing|nowt|not a (?:word|thing|letter)|no (?:content|text|words)) (?:\w+ ){0,3}?"
+    r"(?:in (?:it|them|there|those)|inside|written|typed|on (?:it|them))(?! (?:worth|that|i|we))"
+    r"|zero (?:bytes?|size|kb|in size)|size is zero|0[ -]?(?:kb|bytes?|b)"
+    r"|leere[nrms]?|(?:ist|sind|ganz|vollig|komplett|total) leer|leer (?:ist|sind)|nix drin"
+    r"|nichts (?:\w+ ){0,2}?(?:drin|drinsteht|steht|geschrieben|enthalten)|ohne inhalt"
+    r"|vaci[oa]s?|(?:nada|sin) (?:\w+ ){0,2}?(?:dentro|escrito|contenido)|en blanco"
+    r"|no (?:tienen?|hay|ponen?|dicen?) nada)(?!\w)"
+)
+
+FOLDERS = re.compile(r"(?<!\w)(?:folders|directories|ordner|verzeichnisse|carpetas)(?!\w)")
+WHERE = re.compile(
+    r"(?<!\w)(?:in|im|all|alle|allen|den|dem|der|the|las|los|todas|every|of|from|aus|de|other)\s+(?:[\w']+\s+)?$"
+)
+"""Behind one of these a folder is where something is, and not what holds nothing."""
+
+
+OPEN = re.compile(
+    r"(?<!\w)(?:if (?!you|u |i |we |that'?s|it'?s (?:ok|fine|possible)|possible)|unless|falls|sofern|provided"
+    r"|wenn (?!du|sie|ihr|es geht|moglich|ich|wir)|si (?!puedes?|me |hicier|es tan|eres|no te|no le|quieres?|tu |fuera)"
+    r"|some of|half of|a few of|einige|manche|ein paar|die halfte|algun[oa]s|unos|unas|la mitad"
+    r"|(?:by|per|nach|por|pro) (?:the )?(?:month|year|date|type|size|name|monat|jahr|datum|typ|art|mes|ano|fecha|tipo)"
+    r"|danach|hinterher|anschlie(?:ß|ss)end|afterwards?|after that|luego|despues)(?!\w)"
+)
+"""With one of these in what is said of them, which of them are to go is not plain."""
+COUNT = re.compile(
+    r"(?<!\w)(?P<count>two|three|four|five|six|both|pair of|zwei|drei|vier|funf|sechs"
+    r"|beiden?|dos|tres|cuatro|cinco|seis|ambos|ambas"
+    r"|[2-9])\s+(?:[\w']+\s+)?$"
+)
+SOME = re.compile(r"(?<!\w)(?:some|several|einige|manche|mehrere|algun[oa]s|vari[oa]s)\s+$")
+SHORT = 6
+"""Words of a request that tells no story."""
+COUNTS = {
+    **dict.fromkeys(("two", "both", "pair of", "zwei", "beide", "beiden", "dos", "ambos", "ambas"), 2),
+    **dict.fromkeys(("three", "drei", "tres"), 3),
+    **dict.fromkeys(("four", "vier", "cuatro"), 4),
+    **dict.fromkeys(("five", "funf", "cinco"), 5),
+    **dict.fromkeys(("six", "sechs", "seis"), 6),
+}
 
 
 def heard(story: Story) -> Iterator[Deed]:
-    yield from ()
+    """Every clearing that the story may want."""
+    bearing = Bearing(story)
+    told = parts(story.text)
+    if OTHER_DEEDS.search(bearing.plain) or _asks(story.text):
+        return
+    if (twins := doubling.heard(bearing, told)) is not None:
+        yield twins
+        return
+    empty = _empty(bearing, told)
+    named = _named(bearing, told, beside=empty is not None)
+    if empty is not None and named is not None:
+        yield empty.then(named)
+    elif (deed := empty or named) is not None:
+        yield deed
+
+
+def _asks(text: str) -> bool:
+    """Who asks what could go wants to see it."""
+    return any(not text[: found.start()].rstrip(" ¿¡")[-1:].strip(".!?;:\n") for found in CAN_GO.finditer(text))
+
+
+def _empty(bearing: Bearing, told: Sequence[Part]) -> Deed | None:
+    """Files of no bytes, wherever they are, or in the folder that is spoken of."""
+    found = EMPTY.search(bearing.plain)
+    part = next((one for one in told if found and one.start <= found.start() < one.end), None)
+    wanted = any(one.stance in (Stance.GO, Stance.TIDY) for one in told)
+    if part is None or part.stance is Stance.STAY or not wanted:
+        return None
+    place = next((atom.folder for atom in bearing.atoms if atom.sort is Sort.PLACE and part.has(atom)), ".")
+    spared = [escaped(path) for path in staying(bearing, told)]
+    folders = FOLDERS.search(bearing.plain)
+    hollow = folders is not None and WHERE.search(bearing.plain[: folders.start()]) is None
+    kind = "directory" if hollow else "file"
+    args: dict[str, Any] = {"path": place, "recursive": True, "node_kind": kind, "empty": True}
+    args |= {"exclude": spared} if spared else {}
+    return Deed(((LIST, args), ("manage-files.delete", {"paths": NODES.format(n=1)})))
+
+
+def _named(bearing: Bearing, told: Sequence[Part], *, beside: bool) -> Deed | None:
+    """Those that the words choose. `beside` others, they have to be named where it is said that they go."""
+    told = [part for part in told if not EMPTY.search(bearing.plain, part.start, part.end)]
+    going = [part for part in told if part.stance is Stance.GO]
+    bound = bounds.of(told, bearing.story.text, bearing.story.times, bearing.numbers)
+    if any(OPEN.search(bearing.plain, part.start, part.end) for part in going) or _puzzles(bearing, going):
+        return None
+    if spares_unknown(bearing, told):
+        return None
+    if beside and not [item for item in bearing.items(going) if not item.only(Sort.PLACE)]:
+        return None
+    chosen = list(_going(bearing, told, going, bound)) if going else []
+    chosen = chosen or (fellows(bearing, told) if not going and only_kept(bearing, told) else [])
+    rest = left_of(bearing, told, bound.within(chosen)) or _tidied(bearing, told)
+    times = bound.left(chosen)
+    if not rest or times is None or (not times and _miscounted(bearing, going, rest)):
+        return None
+    return _aged(times) if len(rest) == len(bearing.held) else delete(Some(tuple(rest), times=times))
+
+
+def _puzzles(bearing: Bearing, going: Sequence[Part]) -> bool:
+    """ "Delete some PDFs", "delete the blurry photos": in so short a request no word is mere talk."""
+    said = bearing.story.words
+    atoms = [atom for atom in bearing.atoms if any(part.has(atom) for part in going)]
+    some = any(SOME.search(bearing.plain[: atom.start]) for atom in atoms if any(p.has(atom) for p in going if p.cues))
+    unknown = (word for word in said if word.unknown and any(part.has(word) for part in going))
+    odd = any(not any(atom.start < word.end and word.start < atom.end for atom in bearing.atoms) for word in unknown)
+    return some or (odd and len(said) <= SHORT)
+
+
+def _miscounted(bearing: Bearing, going: Sequence[Part], chosen: Sequence[str]) -> bool:
+    """ "The three bills", where there are four."""
+    items = [item for item in bearing.items(going) if not item.only(Sort.PLACE)]
+    said = COUNT.search(bearing.plain[: items[0].atoms[0].start]) if len(items) == 1 else None
+    told = said["count"] if said else ""
+    return bool(told) and len(chosen) != (int(told) if told.isdigit() else COUNTS[told])
+
+
+def _aged(times: Sequence[Measured]) -> Deed:
+    """All files of one age or size."""
+    args = {"path": ".", "recursive": True, "node_kind": "file", **Some((), times=tuple(times)).filters}
+    return Deed(((LIST, args), ("manage-files.delete", {"paths": NODES.format(n=1)})))
+
+
+def _going(bearing: Bearing, told: Sequence[Part], going: Sequence[Part], bound: Bounds) -> Sequence[str]:
+    items = bearing.items(going)
+    if any(not item.only(Sort.PLACE) for item in items):
+        return _narrowed(bearing, going, _in_context(bearing, items, told))
+    every = any(_all(bearing, part) for part in going)
+    if items and (every or bound):
+        return shared(items)
+    if every and (rest := fellows(bearing, told)):
+        return rest
+    if before := () if every and bound else _spoken_of_before(bearing, told, going):
+        return before
+    return bearing.held if bound else ()
+
+
+def _narrowed(bearing: Bearing, going: Sequence[Part], chosen: Sequence[str]) -> Sequence[str]:
+    """ "Finch and Maddox have had their day, get rid of their drafts": what the deed names, of those it is said of."""
+    of_deed = together(bearing.items([part for part in going if part.cues]))
+    around = together(bearing.items([part for part in going if not part.cues]))
+    both = [path for path in chosen if path in of_deed and path in around]
+    return both or chosen
+
+
+def _all(bearing: Bearing, part: Part) -> bool:
+    said = any("all" in word.concepts for word in bearing.story.words if part.has(word))
+    return said or bool(cues.spans(cues.REST, bearing.plain[part.start : part.end]))
+
+
+def _in_context(bearing: Bearing, items: Sequence[Item], told: Sequence[Part]) -> Sequence[str]:
+    """ "The one with the 1 can go": a mark alone is of what was spoken of."""
+    chosen = together(items)
+    if not all(item.only(Sort.MARK, Sort.PLACE) for item in items):
+        return chosen
+    others = bearing.items([part for part in told if part.stance is not Stance.GO])
+    around = {path for item in others for path in item.files}
+    return [path for path in chosen if path in around] or chosen
+
+
+def _spoken_of_before(bearing: Bearing, told: Sequence[Part], going: Sequence[Part]) -> Sequence[str]:
+    """What "them" may be: that of the nearest sentence before which names any."""
+    sentences = sorted({part.sentence for part in told if part.sentence <= going[0].sentence}, reverse=True)
+    for number in sentences:
+        around = [part for part in told if part.sentence == number and part.start < going[0].start]
+        around = [part for part in around if part.stance in (Stance.TOLD, Stance.TIDY)]
+        items = [item for item in bearing.items(around) if not item.only(Sort.PLACE)]
+        if items:
+            return shared(items)
+    return ()
+
+
+def _tidied(bearing: Bearing, told: Sequence[Part]) -> list[str]:
+    """Of tidying alone, and of junk that nobody names, what no one would keep."""
+    if not any(part.stance in (Stance.GO, Stance.TIDY) for part in told):
+        return []
+    spoken = [part for part in told if part.stance is not Stance.STAY]
+    items = [item for item in bearing.items(spoken) if litter.only_litter(item.files)]
+    nameless = not items and litter.JUNK.search(bearing.plain) is not None
+    held = [path for path in bearing.held if nameless or any(path in item.files for item in items)]
+    return left_of(bearing, told, [path for path in held if litter.only_litter([path])])

@@ -1,43 +1,92 @@
-"""New names in a story: "those are all of the harbour, might they be called Harbour 1, Harbour 2 and so forth"."""
+"""New names in a story: "those are all of the harbour, might they be called Harbour 1, Harbour 2 and so forth".
+
+Each reader looks for another sort of evidence. What says its new names outright comes first: a series, and names that
+are there but for the way they are written. Who speaks of folders, archives or of deleting means no names, unless these
+are spoken of as well.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from libs.models.offline.gist.deeds import Deed, restyle
+from libs.models.offline.gist import dropping, edging, exchanging, lettering, series, titling
+from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
 
-FIRST_AND_SECOND = re.compile(
-    r"(?P<stem>[^\W\d_][^,.;:!?\n\"“”„«»]*?)[ _-]*(?P<first>0*[01])\b[\s,.;&]*(?:(?:and|then|und|dann|y|luego)\s+)?"
-    r"(?:(?P=stem)[ _-]*)?(?P<second>0*[12])\b",
+READERS = (series, lettering, dropping, edging, exchanging, titling)
+NAMES = re.compile(
+    r"\brenam\w*|\b(?:file\s?)?names\b|\bname(?!\s+(?:it|on)\b)(?!\w)|\bnamed\b|\bcall\s+(?:them|'?em|those"
+    r"|these)\b|\bspel(?:t|l|ling)\b|\bunderscores?\b|\bcapitals?\b|\bletters\b"
+    r"|\b(?:datei)?namen?\b|\w*benenn\w*|\bnenne?\s+(?:die|sie)\b|unterstrich|leerzeichen|buchstaben"
+    r"|\bdurchnummer\w*|\bhei(?:ß|ss)en\b|\bstatt\b"
+    r"|\bnombres?\b|\brenombr\w*|\bll[aá]m(?:en|alas|alos|ar)\b|min[uú]scul|may[uú]scul|guion|espacios"
+    r"|\bpalabra\b|\badelante\b|\bdelante\b|\bcalled\b|\bin\s+front\b|\bnimm\b[^.;!?\n]{0,60}\braus\b"
+    r"|\b(?:qu[ií]ta|s[aá]ca|b[oó]rra)(?:se|le)l?[oae]?s?\b|\b(?:at|on)\s+the\s+end\b|\bmach\w*\s+aus\b"
+    r"|\bvorne\b|\bhinten\b"
+    r"|\bbetween\s+the\s+words\b|\bspaces\b|\bordinary\s+spaces?\b|\blücken\b|\bwhere\s+it\s+(?:sa(?:ys|id)"
+    r"|should\s+say)\b"
+    r"|\bponle\b|\bponele\b|\bcall\s+it\b|\b1\b.{1,60}\b2\b"
+    r"|\b(?:that|the)\s+word\b",
     re.IGNORECASE,
 )
-""" "Harbour 1, Harbour 2", "Harbour 01, 02"."""
+ELSEWHERE = re.compile(
+    r"\b(?:zip\w*|archives?|archiv(?:e|ier\w*)?|pack\w*|comprim\w*|move\w*|verschieb\w*|mueve\w*|mover|gather)\b"
+    r"|\b(?:new|own|a|one|another|separate|neue[nr]?|eigene[nr]?|einen|nen|unter|una|nueva|propia"
+    r"|sub)\s*(?:folder|directory|ordner|carpeta)s?\b|\bfolder\s+(?:called|named|of)\b"
+    r"|\b(?:carpeta|ordner)\s+(?:llamad|que\s+se\s+llame|namens)\w*",
+    re.IGNORECASE,
+)
+STRONG = re.compile(r"\brenam\w*|\b(?:file\s?)names?\b|dateinamen|umbenenn|renombr", re.IGNORECASE)
+
+
+OF_NAMES = re.compile(
+    r"\brenam|\b(?:file\s?)?names?\b(?!\s+(?:it|on)\b)|namen?\b|benenn|nombre|\bponl|\bponel|\bcall|\bll[aá]m"
+    r"|\bnenn|\bhei(?:ß|ss)en|\binstead\s+of\b|\bstatt\b"
+    r"|\bword\b|\bpalabra|leerzeichen|\bspaces\b|underscore",
+    re.IGNORECASE,
+)
+
+
+ASKS = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|hallo|hola)\W+)?(?:which|what|who|where|when|how|is|are|do|does|did|welche\w*"
+    r"|was|wer|wo|wann|wie|gibt|sind|ist|hat"
+    r"|habe?|qu[eé]|cu[aá]l\w*|qui[eé]n|d[oó]nde|cu[aá]nd?t?o\w*|hay|tengo)\b",
+    re.IGNORECASE,
+)
+
+
+def surely(story: Story) -> bool:
+    """Is a text of names exchanged or taken out, whatever else the words might ask or delete?"""
+    if ASKS.search(story.text) or _elsewhere(story) or not NAMES.search(story.text):
+        return False
+    if titling.spelled_anew(story) is not None:
+        return True
+    if dropping.STRONG.search(story.text) is not None:
+        return any(dropping.heard(story))
+    plain = exchanging.NAMING.search(story.text) is not None and not story.says("remove")
+    return plain and any(exchanging.heard(story))
+
+
+def outright(story: Story) -> Iterator[Deed]:
+    """What names are surely spoken of for."""
+    if NAMES.search(story.text) and not _elsewhere(story):
+        yield from _all(story)
 
 
 def heard(story: Story) -> Iterator[Deed]:
     """Every renaming that the story may want."""
-    yield from _series(story)
+    if not _elsewhere(story):
+        yield from _all(story)
 
 
-def _series(story: Story) -> Iterator[Deed]:
-    found = FIRST_AND_SECOND.search(story.text)
-    if found is None:
-        return
-    name = _title(found["stem"])
-    some = story.some(beside=[found.span()], without=name.split())
-    if name and some.words and some.files:
-        digits = max(len(found["first"]), len(str(len(some.files))))
-        yield restyle(some, base=name, digits=digits)
+def _all(story: Story) -> Iterator[Deed]:
+    if (deed := titling.spelled_anew(story)) is not None:
+        yield deed
+    for reader in READERS:
+        if reader in (series, dropping) or not story.says("remove", "clean", "junk") or OF_NAMES.search(story.text):
+            yield from reader.heard(story)
 
 
-LED = re.compile(
-    r".*\b(?:called|named?|names?|to|as|be|them|it|call|hei(?:ß|ss)en|nennen|in|als|zu|sie|llam\w*|como|nombre|sean|a|en)\s+",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
-def _title(said: str) -> str:
-    """What is said before a number, less what leads to it."""
-    return LED.sub("", said).strip(" '\"-_")
+def _elsewhere(story: Story) -> bool:
+    return ELSEWHERE.search(story.text) is not None and STRONG.search(story.text) is None

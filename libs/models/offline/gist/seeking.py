@@ -8,17 +8,21 @@ the question choose, and where no name has them, what the files say is searched 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from libs.models.offline.clauses import KINDS
 from libs.models.offline.gist import asking
 from libs.models.offline.gist.asking import Question
 from libs.models.offline.gist.deeds import LIST, Deed, search, show
 from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.ground import having, singulars, words_of
-from libs.retrieval.lexicon import FAMILIES
-from libs.retrieval.words import Word, fold
+from libs.models.offline.looking import SPACE, WHAT
+from libs.models.offline.measures import Measured
+from libs.models.offline.phrasebook import BOUNDS
+from libs.models.ports import Call
+from libs.retrieval.likeness import alike, terms
+from libs.retrieval.words import Word, extension_of, fold
 
 HOGS = re.compile(
     r"(?<!\w)(?:hogging|hogs?|eat(?:s|ing)\s+(?:up\s+)?(?:my|all|the)|clogging|frisst|fressen|platzfresser|(?:die|dicke[nr]?)\s+brocken"
@@ -38,48 +42,105 @@ LAST = re.compile(
     re.IGNORECASE,
 )
 """ "The last beat that I made" is the newest."""
+CHANGED_LAST = re.compile(
+    r"(?<!\w)(?:zuletzt|als\s+letztes|most\s+recently|(?:did|have|was|were)\s+(?:\w+\s+){0,2}last\s+(?:change|save|work|edit|touch|open|us)\w*"
+    r"|last\s+(?:worked|saved|edited|changed|touched)|por\s+[uú]ltima\s+vez|lo\s+[uú]ltimo\s+que)(?!\w)",
+    re.IGNORECASE,
+)
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 FEW = 5
+
+
+LOOKS = ("manage-files.list", "search-files.find", "search-files.search", "analyze-directory.report")
+
+
+def nearer(story: Story, seen: Sequence[Call]) -> Deed | None:
+    """The look that the story asks for, where these calls leave out what it is about."""
+    if any(tool not in LOOKS for tool, _ in seen):
+        return None
+    asked, deed = asking.question(story), next(heard(story), None)
+    if asked is None or deed is None:
+        return None
+    (_, args), before = deed.calls[0], dict(pair for _, args in seen for pair in args.items())
+    if before.get("node_kind") == "directory":
+        return None
+    (had, has), left = (_said(before), _said(args)), [word for word in asked.own if not _bears(_said(before), word)]
+    more = any(_bears(has, word) for word in left)
+    folder = asked.folder
+    place = folder != "." and not any(folder in text for text in had)
+    all_told = any(tool.endswith(".report") for tool, _ in seen) and not asked.story.times
+    bounds = set() if all_told else {*args} & {"order", *BOUNDS} - {*before}
+    return deed if more or place or bounds else None
+
+
+def _said(args: Mapping[str, Any]) -> list[str]:
+    values = (value if isinstance(value, list | tuple) else [value] for value in args.values())
+    return [str(one) for held in values for one in held]
+
+
+def _bears(said: Sequence[str], word: Word) -> bool:
+    known = dict.fromkeys(term for text in said for term in terms(text))
+    return all(alike(term, known) for term in terms(word.text))
 
 
 def heard(story: Story) -> Iterator[Deed]:
     """Every look that the story may ask for, the one that says most first."""
     asked = asking.question(story)
-    if asked is None:
+    if asked is None or _reads_one(asked):
         return
-    for look in (_extreme, _weighed, _bounded, _counted, _named, _searched):
+    folders = asked.says("folder") and asked.folder == "."  # they are asked about, not files
+    for look in (_named,) if folders else (_extreme, _weighed, _bounded, _counted, _named, _searched):
         yield from look(asked)
 
 
 def _extreme(asked: Question) -> Iterator[Deed]:
     """The largest, the newest and the like, of those that are spoken of beside that."""
     order, places = _order(asked)
-    if order:
-        some = _some(asked, asked.around(places))
-        yield _listed(some, order=order, most=1 if places and not _several(asked, places[0]) else FEW)
+    if order and not (asked.story.times and (order == "largest")):
+        last = LAST.search(asked.text)
+        some = _some(asked, [last.span()] if last else (*asked.around(places), *_of_whom(asked)))
+        yield _listed(asked, some, order=order, most=1 if places and not _several(asked, places[0]) else FEW)
+
+
+def _of_whom(asked: Question) -> tuple[Span, ...]:
+    """ "Of the three drafts, which is the newest": the part that says of which."""
+    return tuple(found.span() for found in OF_WHOM.finditer(asked.text))
+
+
+OF_WHOM = re.compile(r"(?:^|(?<=[.!?\n]\s))\s*(?:of|from|among|von|unter|aus|de|entre)\s[^,.;:!?\n]+,", re.IGNORECASE)
 
 
 def _order(asked: Question) -> tuple[str, list[int]]:
-    said = [(one, word.start) for word in asked.words for one in ORDERS if one in word.concepts and not _timed(asked, word)]
-    if last := LAST.search(asked.text):
+    said = [
+        (one, word.start) for word in asked.words for one in ORDERS if one in word.concepts and not _timed(asked, word)
+    ]
+    if last := LAST.search(asked.text) or CHANGED_LAST.search(asked.text):
         return "newest", [last.start()]
     if said:
         return said[0][0], [place for _, place in said]
-    return ("largest", [HOGS.search(asked.text).start()]) if HOGS.search(asked.text) else ("", [])  # type: ignore[union-attr]
+    hogs = HOGS.search(asked.text)
+    return ("largest", [hogs.start()]) if hogs is not None else ("", [])
 
 
 def _several(asked: Question, place: int) -> bool:
-    """Are several asked for: "the biggest ones", "die größten"?"""
-    behind = [word for word in asked.words if word.start > place][:2]
-    return bool(HOGS.match(asked.text, place)) or any(fold(word.text).endswith("s") and asked.story.language != "de" for word in behind[:1])
+    """Are several asked for: "the biggest ones", "the newest photos"?"""
+    behind = next((word for word in asked.words if word.start > place), None)
+    plural = behind is not None and (asking.of_a_kind(behind) or {*behind.concepts} & {"file"} or behind.folded in ONES)
+    return HOGS.match(asked.text, place) is not None or bool(plural and behind and behind.folded[-1:] in ("s", "n"))
+
+
+ONES = frozenset(("ones", "dinger"))
 
 
 def _weighed(asked: Question) -> Iterator[Deed]:
     """How large they are, each and together."""
     if (found := HOW_LARGE.search(asked.text)) is not None:
         some = _some(asked, asked.around([found.start()]))
-        if some.words or some.folder != ".":
-            yield _listed(some, order="largest")
+        named = some.folder != "." or any(not asking.of_a_kind(word) for word in some.words)
+        if named:
+            yield _listed(asked, some, order="largest")
+        elif some.words and SPACE.search(fold(asked.text)) is not None:
+            yield Deed((("analyze-directory.report", {"path": "."}),))
 
 
 def _bounded(asked: Question) -> Iterator[Deed]:
@@ -87,19 +148,27 @@ def _bounded(asked: Question) -> Iterator[Deed]:
     times = [one for one in asked.story.times if _inside(one.start, asked.sentences)]
     if not times and asked.says("size", "age"):
         times = [*asked.story.times]
-    if not times or (asked.topic and asked.written and not asked.says(*KINDS)):
+    if not times or (asked.own and not _of_files(asked, times)):
         return
     kinds = [word.start for word in asked.words if asking.of_a_kind(word)]
     some = _some(asked, asked.around([*(one.start for one in times), *kinds]))
-    yield _listed(_of_their_year(replace(some, times=tuple(times))))
+    yield _listed(asked, _of_their_year(replace(some, times=tuple(times))))
+
+
+def _of_files(asked: Question, times: Sequence[Measured]) -> bool:
+    """Is it files that are of this size or time, rather than what is written in them?"""
+    parts = asked.around(one.start for one in times)
+    near = [word for word in asked.words if _inside(word.start, parts)]
+    folders = [word for _, naming in asked.story.places for word in naming]
+    return any(asking.of_a_kind(word) or word in (*asked.holder, *folders) or "file" in word.concepts for word in near)
 
 
 def _counted(asked: Question) -> Iterator[Deed]:
     """How many there are, by name."""
-    parts = asked.parts("howmany")
+    parts = () if HOW_LARGE.search(asked.text) else asked.parts("howmany")
     some = _some(asked, parts)
     if parts and (some.words or some.folder != "."):
-        yield _listed(some)
+        yield _listed(asked, some)
 
 
 def _named(asked: Question) -> Iterator[Deed]:
@@ -107,15 +176,28 @@ def _named(asked: Question) -> Iterator[Deed]:
     if asked.written or not asked.topic:
         return
     kinds = [word for word in asked.words if asking.of_a_kind(word)]
-    some = asked.story.some(beside=_beside(asked, [*asked.topic, *kinds, *_folder_words(asked)]))
+    some = asked.choosing([*asked.topic, *kinds])
     if {*asked.topic} <= {*some.words}:
-        yield _listed(some)
+        yield _listed(asked, some)
+
+
+def _reads_one(asked: Question) -> bool:
+    """ "What's on the car insurance": what the one file says that is called so is read, not listed."""
+    what = WHAT.match(asked.text.strip()) is not None and not IN_HERE.search(asked.text)
+    some = asked.choosing(asked.topic) if what and asked.topic else Some(())
+    return len(some.files) == 1 and {*asked.topic} <= {*some.words}
+
+
+IN_HERE = re.compile(
+    r"(?<!\w)(?:got|have|hab(?:e|en)?|tengo|tenemos|hay|there|here|hier|da|aqu[ií])(?!\w)", re.IGNORECASE
+)
 
 
 def _searched(asked: Question) -> Iterator[Deed]:
     """What the files say of it, within the folder or among the letters that are asked about."""
-    if asked.topic and (asking.of_ours(asked) or _held(asked)):
-        yield search(" ".join(word.text for word in asked.topic), _folder(asked), _among(asked))
+    told = asked.says(*asking.TELLING) and not asked.written
+    if asked.topic and not told and (asking.of_ours(asked) or _held(asked)):
+        yield search(" ".join(word.text for word in asked.topic), asked.folder, _among(asked))
 
 
 def _held(asked: Question) -> bool:
@@ -126,42 +208,18 @@ def _held(asked: Question) -> bool:
 def _among(asked: Question) -> Sequence[str]:
     """Patterns of the files that are asked about: several that have the word in their paths."""
     paths = asked.story.ground.paths or ()
-    if _folder(asked) != ".":
+    if asked.folder != ".":
         return ()
     for word in asked.holder:
         held = singulars(word.folded) & words_of(paths)
-        if held and asking.extension_of(word.folded) is None:
+        if held and extension_of(word.folded) is None:
             return having(re.sub(r"[^ -~]", "?", min(held, key=len)))
     return ()
 
 
 def _some(asked: Question, parts: Sequence[Span]) -> Some:
-    """What the words of these parts choose; in the folder that was told of before, where they point there."""
-    near = [word for word in asked.words if _inside(word.start, parts)]
-    some = asked.story.some(beside=_beside(asked, near))
-    folder = _folder(asked)
-    if some.folder != "." or folder == ".":
-        return replace(some, times=())
-    inside = [path for path in some.files if path.startswith(f"{folder}/")]
-    return Some(tuple(inside or asked.story.ground.below(folder)), folder, some.words)
-
-
-def _folder(asked: Question) -> str:
-    """The one that is named; outside of the question only where that points to it, or names nothing itself."""
-    own = [place for place, naming in asked.story.places if _inside(naming[0].start, asked.sentences)]
-    told = [place for place, _ in asked.story.places] if asked.points else []
-    return next((place for place in (*own, *told) if asked.story.ground.below(place)), ".")
-
-
-def _folder_words(asked: Question) -> list[Word]:
-    return [word for _, naming in asked.story.places for word in naming]
-
-
-def _beside(asked: Question, chosen: Sequence[Word]) -> list[Span]:
-    """All but these words."""
-    ends = [0, *(place for word in sorted(chosen, key=lambda word: word.start) for place in (word.start, word.end))]
-    ends.append(len(asked.story.text))
-    return [(start, end) for start, end in zip(ends[::2], ends[1::2], strict=True) if start < end]
+    """What the words of these parts choose, in the folder that is spoken of."""
+    return asked.choosing([word for word in asked.words if _inside(word.start, parts) and not _timed(asked, word)])
 
 
 def _of_their_year(some: Some) -> Some:
@@ -172,13 +230,17 @@ def _of_their_year(some: Some) -> Some:
     whole = after[4:10] == "-01-01" and {*filters} <= {"modified_after", "modified_before"}
     if not (some.words or some.folder != ".") or not whole or 3 * len(dated) < 2 * len(some.files):
         return some
-    kept = [path for path in dated if any(after[:4] <= year < max(before[:4], f"{int(after[:4]) + 1}") for year in YEAR.findall(path))]
+    kept = [
+        path
+        for path in dated
+        if any(after[:4] <= year < max(before[:4], f"{int(after[:4]) + 1}") for year in YEAR.findall(path))
+    ]
     return replace(some, files=tuple(kept), times=()) if kept else some
 
 
-def _listed(some: Some, **how: object) -> Deed:
+def _listed(asked: Question, some: Some, **how: object) -> Deed:
     """By name where names or kinds chose them, else by their folder."""
-    if some.words:
+    if some.words or len(some.files) < len(asked.story.ground.below(some.folder)):
         return show(some, **how)
     here = {"path": some.folder, "recursive": True, "node_kind": "file"}
     return Deed(((LIST, {**here, **some.filters, **how}),))

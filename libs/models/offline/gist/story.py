@@ -97,16 +97,16 @@ class Story:
         """The folders that the text names, each with the words that do, in the order of the text."""
         found: list[tuple[str, tuple[Word, ...]]] = []
         for folder in self.folders:
-            said = self._naming(folder.rpartition("/")[2])
+            said = self.naming(folder.rpartition("/")[2])
             if said:
                 found.append((folder, said))
         found.sort(key=lambda one: (one[1][0].start, -len(one[1])))
         return tuple(one for one in found if not any({*one[1]} < {*other} for _, other in found))
 
-    def _naming(self, name: str) -> tuple[Word, ...]:
+    def naming(self, name: str) -> tuple[Word, ...]:
         """The words that say just this name, side by side."""
         wanted = _parts(name)
-        told = [(part, word) for word in self.words for part in PART.findall(fold(word.text))]
+        told = [(_folder_of(part), word) for word in self.words for part in PART.findall(fold(word.text))]
         for at in range(len(told) - len(wanted) + 1):
             run = told[at : at + len(wanted)]
             if wanted and all(_one(part, real) for (part, _), real in zip(run, wanted, strict=True)):
@@ -139,10 +139,10 @@ class Story:
 
     def _chosen(self, free: Sequence[Word], held: Sequence[str]) -> tuple[list[str], list[Word], Sequence[str]]:
         """The files that all of these words choose together, or, of those that choose different ones, any."""
-        spared = {path for group in self._groups(free) if _spares(group) for path in self._all_of(group, held)[0]}
+        spared = {path for group in self.groups(free) if _spares(group) for path in self.all_of(group, held)[0]}
         held = [path for path in held if path not in spared]
         kinds = [word for word in free if _kind(word)]
-        groups = [self._all_of(group, held) for group in self._groups(free) if not _spares(group)]
+        groups = [self.all_of(group, held) for group in self.groups(free) if not _spares(group)]
         told = [(files, by) for files, by in groups if by]
         if not told:
             return [], [], held
@@ -157,7 +157,7 @@ class Story:
         narrow = [path for path in files if selected(path, include=wanted)] if wanted else []
         return narrow or list(files)
 
-    def _groups(self, free: Sequence[Word]) -> list[list[Word]]:
+    def groups(self, free: Sequence[Word]) -> list[list[Word]]:
         """Words apart where the sentence lists them, or ends."""
 
         def key(word: Word) -> int:
@@ -167,9 +167,9 @@ class Story:
 
         return [list(run) for _, run in groupby(free, key=key)]
 
-    def _all_of(self, group: Sequence[Word], held: Sequence[str]) -> tuple[list[str], list[Word]]:
+    def all_of(self, group: Sequence[Word], held: Sequence[str]) -> tuple[list[str], list[Word]]:
         """The files that the words of one part choose: narrowed by each that leaves some, the rarest first."""
-        sets = [(word, files) for word in group if (files := self._having(word, held))]
+        sets = [(word, files) for word in group if (files := self.having(word, held))]
         sets.sort(key=lambda one: len(one[1]))
         chosen: list[str] = []
         by: list[Word] = []
@@ -179,14 +179,58 @@ class Story:
                 chosen, by = rest, [*by, word]
         return chosen, by
 
-    def _having(self, word: Word, held: Sequence[str]) -> list[str]:
+    def having(self, word: Word, held: Sequence[str]) -> list[str]:
         """The files that one word chooses: by their kind, or by a part of their names."""
         if wanted := patterns_of(word, self.categories):
             return [path for path in held if selected(path, include=wanted)]
         if not _may_name(word):
             return []
         parts = PART.findall(fold(word.text))
-        return [path for path in held if all(any(_one(part, real) for real in _parts(_stem(path))) for part in parts)]
+        found = [path for path in held if all(any(_one(part, real) for real in _told(_stem(path))) for part in parts)]
+        german = self.language == "de" and len(parts) == 1
+        return self._of_compound(parts[0], held) if german and not found else found
+
+    def _of_compound(self, said: str, held: Sequence[str]) -> list[str]:
+        """ "Gehaltsabrechnungen" are `Abrechnung 07.pdf`, "Zählerfotos" photos, those with `Zähler` in their names."""
+        everything = self.ground.paths or ()
+        for head, tail in _halves(said):
+            said_so = (word for word in words(tail) if not word.slip)
+            kinds = [pattern for word in said_so for pattern in patterns_of(word, self.categories)]
+            found = [path for path in everything if selected(path, include=kinds)] if kinds else _with(tail, everything)
+            if found:
+                here = [path for path in held if path in found]
+                return _with(head, here) or _below(head, here) or here
+        return []
+
+
+FOLDERS = ("ordner", "mappe", "verzeichnis")
+
+
+def _folder_of(part: str) -> str:
+    """`fortbildungs` of "fortbildungsordner"."""
+    end = next((one for one in FOLDERS if part.endswith(one) and len(part) > len(one) + 2), "")
+    return part.removesuffix(end) if part not in ("unterordner", "hauptordner") else part
+
+
+def _with(part: str, held: Sequence[str]) -> list[str]:
+    return [path for path in held if any(_one(part, real) for real in _told(_stem(path)))]
+
+
+def _below(part: str, held: Sequence[str]) -> list[str]:
+    """Those in a folder that is called so."""
+    return [path for path in held if any(_one(part, real) for name in path.split("/")[:-1] for real in _told(name))]
+
+
+SHORTEST = 4
+"""Letters of a word within another."""
+
+
+@lru_cache(maxsize=4096)
+def _halves(said: str) -> tuple[tuple[str, str], ...]:
+    """The ways to take a long word for two, the longest second one first."""
+    if not said.isalpha():
+        return ()
+    return tuple((said[:at], said[at:]) for at in range(SHORTEST, len(said) - SHORTEST + 1))
 
 
 def _stem(path: str) -> str:
@@ -199,6 +243,12 @@ def _parts(name: str) -> tuple[str, ...]:
     """The words and numbers of a name; `IMG20260714` and `GasBill` are two each."""
     apart = re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name)
     return tuple(PART.findall(fold(apart)))
+
+
+@lru_cache(maxsize=4096)
+def _told(name: str) -> tuple[str, ...]:
+    """The same, and those that a capital parts as one: `WhatsApp Image`."""
+    return tuple(dict.fromkeys((*_parts(name), *PART.findall(fold(name)))))
 
 
 @lru_cache(maxsize=16384)

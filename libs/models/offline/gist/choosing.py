@@ -1,0 +1,380 @@
+"""Which files go somewhere: those that are spoken of nearest to where it is said, in the folder that is named.
+
+A story speaks of much that happens to stand in names. So the sentence of the deed is asked first, then the one before
+it; a folder that is named is looked into before all others; and a number that is said of the files has the last word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from libs.models.offline.clauses import KINDS
+from libs.models.offline.gist.story import Some, Span, Story
+from libs.models.offline.measures import Measured, number_of
+from libs.models.offline.numerals import ARTICLES
+from libs.retrieval.lexicon import FAMILIES, listed
+from libs.retrieval.words import Word, fold, words
+from libs.skills import date_in
+
+Named = tuple[str, tuple[Word, ...]]
+"""A folder, and the words that say it."""
+Told = tuple[list[str], list[Word]]
+"""Files, and the words that chose them."""
+ENDS = re.compile(r"[.!?;:\n]+(?=\s|$)|,?\s(?:but|aber|pero|sondern|sino)(?=\s)")
+EVERYWHERE = re.compile(
+    r"\b(?:everywhere|all over|wherever|any\s?where|here and there|(?:different|three) (?:places|spots)|no matter which"
+    r"|whichever folder|every folder|all folders|überall|ueberall|verstreut|verteilt|mal hier|hier und da|egal wo"
+    r"|(?:in|aus) allen (?:unter)?ordnern|por tod[oa]s (?:lados|partes)|est[eé]n donde est[eé]n|desparramad\w+"
+    r"|en todas partes|regad[oa]s|por un lado|en la carpeta que est[eé]|de todas las carpetas|las subcarpetas)\b",
+    re.IGNORECASE,
+)
+NOT_THESE = re.compile(
+    r"(?:\b(?:not|except|without|skip|exclude|but\s+not|all\s+but|leave\s+out|no|sin|menos|salvo|excepto|ohne|außer|ausser|nicht|keine?)\s+"
+    r"(?:(?:for|the|any|of|my|in|from|bei|beim|aus|die|der|den|das|von|mein\w*|las?|los|el|de|mis?|ones?|which|what|touch"
+    r"|folder|carpeta|ordner|files?|dateien|archivos|whats|is|hay|que)\s+)*)$",
+    re.IGNORECASE,
+)
+NOT_GOING = re.compile(
+    r"^[^.!?;,\n]{0,40}?\s(?:no\s+(?:va|van|entran?|hacen?\s+falta)|stays?\s+(?:out|there|here|where|put)|not\s+needed"
+    r"|(?:do|does)(?:\s+not|n['’]?t)\s+(?:need|belong|want|go)|can\s+stay"
+    r"|bleib(?:t|en)\s+(?:drau(?:ß|ss)en|hier|da|so|wo|liegen)"
+    r"|(?:kommt|kommen|geh[öo]r\w+|brauch\w+)\s+(?:\w+\s+)?nicht)\b",
+    re.IGNORECASE,
+)
+BY_CHANGE = re.compile(
+    r"\b(?:datei-?datum|(?:file|last)[ -](?:date|changed?)|date of (?:the )?file|modified|zuletzt|ge[äa]ndert"
+    r"|fecha del? (?:archivo|modificaci\w+)|modificad[oa]s?)\b",
+    re.IGNORECASE,
+)
+""" "Go by when I last changed them": names do not tell that."""
+ALL_OF_IT = re.compile(
+    r"\b(?:everything|all|alles|todo)\s+(?:[^\W\d_]+\s+){0,3}(?:in|from|inside|aus|im|de|en)\s+(?:(?:the|my|dem|la|el|mi)\s+)*"
+    r"(?:(?:folder|ordner|carpeta)\s+)?$",
+    re.IGNORECASE,
+)
+THEIRS = re.compile(r"\b(?:their|his|her|ihre[rnm]?|seine[rnm]?|deren|dessen|sus?)\b", re.IGNORECASE)
+OF_FILES = re.compile(r"\b(?:from|of|vom|von|aus|del?|desde|since|seit|over|über|más\s+de)\s+", re.IGNORECASE)
+MANY = 50
+CLOSE = 7
+"""Words between two that stand in one list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """One deed of a story: what its own names take up, where it stands, and the folders that are spoken of."""
+
+    story: Story
+    beside: tuple[Span, ...] = ()
+    at: int = 0
+    """Where in the text the deed is."""
+    named: tuple[Named, ...] = ()
+    but: str | None = None
+    """The folder whose files are where they belong already."""
+
+    def files(self, *, title: str = "", whole: bool = True, wide: bool = True) -> Some | None:
+        """What goes. `title`: what it will be called, where that is a part of what they are called. `whole`: a folder
+        of whose files nothing more is said goes with all that lies in it. `wide`: else they may be anywhere, and all
+        that is told counts, not what is said in this sentence alone.
+        """
+        if whole and any(ALL_OF_IT.search(self.story.text[: by[0].start]) for _, by in self.named):
+            return self._lying(title)
+        for held in self._scopes(self.named):
+            if found := self._nearest(kept := self._kept(held), alone=not wide):
+                return self._some(found, kept, title)
+        elsewhere = self._elsewhere(title) if wide or not self.named else None
+        lying = self._lying(title) if whole else None
+        if elsewhere is None or (lying is not None and self._before(lying, elsewhere)):
+            return lying or elsewhere
+        return elsewhere
+
+    def _some(self, told: Told, held: Sequence[str], title: str) -> Some:
+        files, by = self._counted(self._titled(*told, title), held)
+        return Some(tuple(files), words=tuple(by), times=self._times(files, by))
+
+    def _elsewhere(self, title: str) -> Some | None:
+        """What the words choose outside of the folders that are spoken of: right here, or where more of them do."""
+        ground = self.story.ground
+        here, anywhere = self._kept(ground.files), self._kept(ground.paths or ())
+        near, far = self._nearest(here), self._nearest(anywhere)
+        if near is not None and (far is None or self._rank(near) <= self._rank(far)):
+            return self._some(near, here, title)
+        return self._some(far, anywhere, title) if far is not None else None
+
+    def _rank(self, told: Told) -> tuple[int, int]:
+        """The nearer the sentence the better, and the more of its words."""
+        here = self._sentence(self.at)
+        return min(abs(self._sentence(word.start) - here) for word in told[1]), -len(_words(told))
+
+    def _lying(self, title: str) -> Some | None:
+        """All that lies in the folder that is spoken of."""
+        for folder, by in self.named:
+            held = self._kept(self.story.ground.within(folder)) or self._kept(self.story.ground.below(folder))
+            if held:
+                return self._some((self._in_time(list(held)), list(by)), held, title)
+        return None
+
+    def _before(self, left: Some, right: Some) -> bool:
+        """Is the left one said nearer to the deed, best before it?"""
+        return self._far(left.words) <= self._far(right.words)
+
+    def _far(self, said: Sequence[Word]) -> int:
+        ends = [self.at - word.end if word.end <= self.at else 2 * (word.start - self.at) for word in said]
+        return min(ends, default=len(self.story.text))
+
+    def said_in(self, start: int, end: int) -> list[str]:
+        """The files that are spoken of between these places of the text."""
+        said = [word for word in self.story.words if start <= word.start < end and not self._taken(word)]
+        anywhere = (self.story.ground.files, self.story.ground.paths or ())
+        for held in (*self._scopes(self.named), *anywhere):
+            if found := self._in_sentence(said, held):
+                return found[0]
+        return []
+
+    def said_of(self, name: str, held: Sequence[str]) -> list[str]:
+        """The files that have all words of a name in theirs."""
+        for word in words(name):
+            held = self.story.having(_plainly(word), held)
+        return list(held)
+
+    def _scopes(self, named: Sequence[Named]) -> Iterator[Sequence[str]]:
+        """Where files are looked for, the likeliest place first."""
+        ground = self.story.ground
+        apart = {folder.partition("/")[0] for folder, _ in named}
+        if EVERYWHERE.search(self.story.text) or len(apart) > 1:
+            yield ground.paths or ()
+        for folder, _ in named:
+            yield ground.within(folder)
+            yield ground.below(folder)
+
+    def _kept(self, held: Sequence[str]) -> Sequence[str]:
+        """Less what is where it belongs, and what is said to stay out."""
+        but = f"{self.but}/" if self.but not in (None, ".") else None
+        held = [path for path in held if but is None or not path.startswith(but)]
+        spared = {path for path in held if self._spared(path, held)}
+        return [path for path in held if path not in spared] or held
+
+    def _spared(self, path: str, held: Sequence[str]) -> bool:
+        out = self._stays_out()
+        return any(path in self.story.having(word, held) or _within(path, word) for word in out)
+
+    def _stays_out(self) -> list[Word]:
+        """ "Not the old ones", "las de pruebas no van"."""
+        text = self.story.text
+        free = (word for word in self.story.words if not word.filler and not self._taken(word))
+        return [word for word in free if stays_out(text, word)]
+
+    def _taken(self, word: Word) -> bool:
+        by_name = {one.folded for _, said in self.named for one in said}
+        return word.folded in by_name or any(start <= word.start < end for start, end in self.beside)
+
+    def _nearest(self, held: Sequence[str], *, alone: bool = False) -> Told | None:
+        """What the sentence says that is nearest to the deed; where that is only a kind, the others say which."""
+        here = self._sentence(self.at)
+        said = [one for one in self._sentences() if not alone or self._sentence(one[0].start) == here]
+        told = [self._in_sentence(words_, held) for words_ in said]
+        found = [one for one in told if one is not None]
+        if not found:
+            return None
+        files, by = found[0]
+        loose = not self._all_of_them() and all(_kind(word) for word in by)
+        for others, more in found[1:]:
+            both = [path for path in files if path in others]
+            if both and (loose or self._theirs()):
+                files, by = both, [*by, *more]
+        return self._in_time(files), by
+
+    def _all_of_them(self) -> bool:
+        here = self._sentence(self.at)
+        return any("all" in word.concepts and self._sentence(word.start) == here for word in self.story.words)
+
+    def _theirs(self) -> bool:
+        """ "Their progress files": of those that were told of before."""
+        here = self._sentence(self.at)
+        return any(self._sentence(found.start()) == here for found in THEIRS.finditer(self.story.text))
+
+    def _sentences(self) -> list[list[Word]]:
+        """The words that may choose, by sentence; those nearest to the deed first, the one before it before the one
+        after.
+        """
+        out = self._stays_out()
+        here = self._sentence(self.at)
+        told: dict[int, list[Word]] = {}
+        for word in self.story.words:
+            timed = any(one.start <= word.start < one.end for one in self.story.times)
+            if not (timed or self._taken(word) or word in out):
+                told.setdefault(self._sentence(word.start), []).append(word)
+        return [told[n] for n in sorted(told, key=lambda n: (abs(n - here), n))]
+
+    def _sentence(self, at: int) -> int:
+        return sum(found.start() < at for found in ENDS.finditer(self.story.text))
+
+    def _in_sentence(self, said: Sequence[Word], held: Sequence[str]) -> Told | None:
+        """Parts that choose together do; those that choose different files are a list, where they stand together."""
+        parts = [found for group in self.story.groups(said) if (found := self._best(group, held))[1]]
+        if not parts:
+            return None
+        together = [path for path in held if all(path in files for files, _ in parts)]
+        if not together:
+            parts = min(self._lists(parts), key=lambda one: self._far([word for _, by in one for word in by]))
+        by = [word for _, words_ in parts for word in words_]
+        named = [files for files, words_ in parts if not all(map(_kind, words_))]
+        union = [path for path in held if any(path in files for files in named or [files for files, _ in parts])]
+        return together or union, by
+
+    def _lists(self, parts: Sequence[Told]) -> list[list[Told]]:
+        """ "The pods, the bookings", and far from them "… from the ferry"."""
+        told: list[list[Told]] = []
+        for part in parts:
+            last = told[-1][-1][1][-1].end if told else 0
+            near = len(self.story.text[last : part[1][0].start].split()) <= CLOSE
+            told = [*told[:-1], [*told[-1], part]] if told and near else [*told, [part]]
+        return told
+
+    def _best(self, group: Sequence[Word], held: Sequence[str]) -> Told:
+        """The files that most of the words choose."""
+        sets = [(word, set(files)) for word in group if (files := self._having(word, held))]
+        counts = {path: sum(path in files for _, files in sets) for path in held}
+        most = max(counts.values(), default=0)
+        files = [path for path in held if most and counts[path] == most]
+        return files, [word for word, chosen in sets if not chosen.isdisjoint(files)]
+
+    def _having(self, word: Word, held: Sequence[str]) -> list[str]:
+        """What is known for something else may be a name as well: `WhatsApp Image …`."""
+        return self.story.having(_plainly(word) if {*word.concepts} == {"foreign"} else word, held)
+
+    def _in_time(self, files: list[str]) -> list[str]:
+        """Where names tell dates, those of the time that is spoken of."""
+        for one in self._periods() if BY_CHANGE.search(self.story.text) is None else ():
+            narrow = [path for path in files if _in_period(path, one)]
+            files = narrow or files
+        return files
+
+    def _times(self, files: Sequence[str], by: Sequence[Word]) -> tuple[Measured, ...]:
+        """What the names do not tell: sizes, and times of files without dates in their names."""
+        text = self.story.text
+        named = BY_CHANGE.search(text) is None
+        by_name = [one for one in self._periods() if named and any(_in_period(path, one) for path in files)]
+        rest = (one for one in self._periods() if one not in by_name)
+        return tuple(one for one in rest if _of_files(text, one) or _beside(text, one, by))
+
+    def _periods(self) -> list[Measured]:
+        named = ((word.start, word.end) for _, by in self.named for word in by)
+        taken = (*self.beside, *named)
+        return [one for one in self.story.times if not any(one.start < end and start < one.end for start, end in taken)]
+
+    def _titled(self, files: list[str], by: list[Word], title: str) -> Told:
+        """Those that have the title's number, or a word of it that is said besides."""
+        said = {word.folded for word in self.story.words if not self._taken(word)}
+        for word in words(title):
+            if word.text.isdigit() or word.folded in said:
+                narrow = self.story.having(_plainly(word), files)
+                files = narrow or files
+        return files, by
+
+    def _counted(self, told: Told, held: Sequence[str]) -> Told:
+        """What comes to the number that is said."""
+        files, by = told
+        numbers = self._numbers()
+        if not numbers or len(files) in numbers:
+            return told
+        direct = [path for path in files if path.rpartition("/")[0] == files[0].rpartition("/")[0]]
+        each = [(self._in_time(list(self._having(word, held))), [word]) for word in by]
+        return next((one for one in [(direct, by), *each] if len(one[0]) in numbers), told)
+
+    def _numbers(self) -> list[int]:
+        """How many files are spoken of: "all three", "las cuatro etiquetas"."""
+        free = (word for word in self.story.words if not self._taken(word) and word.folded not in ARTICLES)
+        told = (number_of(word.folded) for word in free if not (word.text.isdigit() and len(word.text) > 2))
+        return [int(number) for number in told if number is not None and 1 < number < MANY]
+
+
+def stays_out(text: str, word: Word) -> bool:
+    """Is what this word chooses said to stay where it is?"""
+    if NOT_THESE.search(text[: word.start]):
+        return True
+    return _leads(text, word) and NOT_GOING.match(text[word.end :]) is not None
+
+
+def _of_files(text: str, one: Measured) -> bool:
+    """ "From last year", whether or not that little word is of the time."""
+    last = list(OF_FILES.finditer(text, 0, one.start))
+    return OF_FILES.match(text, one.start) is not None or bool(last and last[-1].end() == one.start)
+
+
+def _beside(text: str, one: Measured, by: Sequence[Word]) -> bool:
+    """ "Last year's payslips"."""
+    return any(0 <= word.start - one.end < 4 and not text[one.end : word.start].strip("'’s ") for word in by)
+
+
+def _within(path: str, word: Word) -> bool:
+    """Is it below a folder with this word in its name?"""
+    return any(word.folded in re.findall(r"\w+", fold(folder)) for folder in path.split("/")[:-1])
+
+
+def _words(told: Told) -> set[str]:
+    return {word.folded for word in told[1]}
+
+
+def _leads(text: str, word: Word) -> bool:
+    """Does it stand at the beginning of what is said: "las de pruebas no van"?"""
+    return len(re.split(r"[.!?;,:\n]\s", text[: word.start])[-1].split()) < 3
+
+
+def _plainly(word: Word) -> Word:
+    """A word of a name, whatever it means elsewhere."""
+    return Word(word.text, word.folded, word.start, word.end)
+
+
+def _kind(word: Word) -> bool:
+    return not {*word.concepts}.isdisjoint({*KINDS, *FAMILIES})
+
+
+MONTH_NAMES: Mapping[int, frozenset[str]] = {
+    n: listed(names)
+    for n, names in enumerate(
+        (
+            "january jan januar enero ene",
+            "february feb februar febrero",
+            "march mar marz maerz marzo",
+            "april apr abril abr",
+            "may mai mayo",
+            "june jun juni junio",
+            "july jul juli julio",
+            "august aug agosto ago",
+            "september sept sep septiembre",
+            "october oct oktober okt octubre",
+            "november nov noviembre",
+            "december dec dezember dez diciembre dic",
+        ),
+        1,
+    )
+}
+
+
+def _in_period(path: str, one: Measured) -> bool:
+    """Does the name tell a date in this time?"""
+    first, last = _bounds(one)
+    name = path.rpartition("/")[2]
+    told = date_in(name)
+    if first is None or last is None or told is None:
+        return False
+    year, month = int(told[0]), int(told[1]) if told[1] else _month_in(name)
+    begins = date(year, month or 1, 1)
+    ends = date(year, month, 28) if month else date(year, 12, 31)
+    return first <= begins and ends <= last if month or (last - first).days > 31 else False
+
+
+def _month_in(name: str) -> int | None:
+    said = re.findall(r"[^\W\d_]+", fold(name))
+    return next((n for n, names in MONTH_NAMES.items() for word in said if word in names), None)
+
+
+def _bounds(one: Measured) -> tuple[date | None, date | None]:
+    """The first and the last day; today for what has no end."""
+    after, before = one.filters.get("modified_after"), one.filters.get("modified_before")
+    first = date.fromisoformat(str(after)[:10]) if after else None
+    last = date.fromisoformat(str(before)[:10]) - timedelta(days=1) if before else date.max
+    return first, last

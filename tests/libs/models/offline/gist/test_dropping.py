@@ -1,0 +1,47 @@
+"""A part of names goes, with the signs that it would leave behind, and the files stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.libs.models.offline.gist.conftest import Offered, alike
+
+pytestmark = pytest.mark.requirement("S4-44", "S4-59")
+PATHS = ("Bills/bill water.pdf", "Bills/bill light.pdf", "Posters/pub FINAL.png", "Posters/FINAL park.png", "b.txt")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in Bills I know they are bills, thank you very much! take that word off, just water and light",
+        "in the folder Bills i can see they are bills. lose the word bill off the front of the names",
+        "im Ordner Bills weiß ich ja dass es bills sind, nimm das Wort bill da aus den Namen raus",
+        "en la carpeta Bills ya sé que son bills, no hace falta ponerlo. quítales esa palabra, que quede water",
+    ],
+)
+async def test_a_word_that_the_folder_tells_already_goes_from_the_names(renamed: Offered, text: str) -> None:
+    assert await renamed(text, PATHS) == alike(PATHS[:2], {"find": "bill ", "replace": ""})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it was never final of course. the Posters have FINAL in the name, take it out please",
+        "me da vergüenza mandar los Posters con ese FINAL en el nombre. sácaselo a todos",
+    ],
+)
+async def test_no_blank_stays_at_either_edge(renamed: Offered, text: str) -> None:
+    told = await renamed(text, PATHS)
+    assert {path: rule["find"] for path, rule in told.items()} == {PATHS[2]: " FINAL", PATHS[3]: "FINAL "}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "oh dear, the ones with FINAL in the name can be removed now",
+        "weg mit denen die FINAL im Namen haben, brauch ich nimmer",
+        "los que llevan FINAL en el nombre ya no sirven, quita todo eso",
+    ],
+)
+async def test_files_that_are_chosen_by_it_are_not_renamed(renamed: Offered, text: str) -> None:
+    assert await renamed(text, PATHS) == {}

@@ -1,0 +1,75 @@
+"""Looks that a story asks for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from libs.models.offline.gist.asking import question
+from libs.models.offline.gist.seeking import heard
+from libs.models.offline.gist.story import Story
+from libs.models.offline.ground import Ground
+from libs.skills import Categories
+
+pytestmark = pytest.mark.requirement("S4-44")
+NAMES = ("Soups/", "Tennis/", "lease 1987.pdf", "lease 1992.pdf", "warden letter.txt")
+PATHS = ("Soups/leek.txt", "Soups/minestrone.txt", "Tennis/final.mp4", "Tennis/draw.jpg", *NAMES[2:])
+
+
+@pytest.fixture
+def told(categories: Categories) -> Story:
+    return Story(
+        "", Ground.of("/x/club", {"names": NAMES, "paths": PATHS}), categories, datetime(2026, 3, 1, tzinfo=UTC)
+    )
+
+
+def looks(told: Story, text: str) -> list[tuple[str, object]]:
+    story = Story(text, told.ground, told.categories, told.now)
+    return [
+        (tool, args.get("query") or args.get("include") or args["path"])
+        for deed in heard(story)
+        for tool, args in deed.calls
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("My aunt has a glut of celery this year. Which of my soups had celery in?", "celery"),
+        ("Meine Tante hat so viel Sellerie. In welcher Notiz stand was mit Sellerie?", "Sellerie"),
+        ("mi tía tiene mucho apio, ¿en qué nota hablo del apio?", "apio"),
+    ],
+)
+def test_what_is_asked_about_is_searched_and_the_story_is_not(told: Story, text: str, query: str) -> None:
+    assert looks(told, text)[0] == ("search-files.search", query)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A nice man at the archive asked me what I have got on the lease of 1987, and I could not say. What is there?",
+        "Der Anwalt will kommen. Was hab ich denn zur lease 1987?",
+    ],
+)
+def test_names_that_have_it_are_listed_alone(told: Story, text: str) -> None:
+    assert looks(told, text)[0] == ("manage-files.list", ["lease 1987.pdf"])
+
+
+def test_the_folder_that_was_told_of_is_theirs(told: Story) -> None:
+    text = "I filmed far too much at Tennis again. How many videos are in there?"
+    assert looks(told, text)[0] == ("manage-files.list", ["Tennis/final.mp4"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you put the soups somewhere safe?",
+        "delete the leases, which are old",
+        "tu die Suppen dahin, wo sie hingehören",
+        "borra las sopas, ¿vale?",
+        "Thanks, that was all for today.",
+    ],
+)
+def test_who_wants_a_change_or_nothing_gets_no_look(told: Story, text: str) -> None:
+    assert question(Story(text, told.ground, told.categories, told.now)) is None

@@ -1,0 +1,34 @@
+"""Many files get one name and a number each: those that the story chooses, and that nobody has named yet."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.libs.models.offline.gist.conftest import Offered, alike
+
+pytestmark = pytest.mark.requirement("S4-44", "S4-59")
+CRASH = ("Dock/IMG_0101.jpg", "Dock/IMG_0102.jpg", "Dock/IMG_0107.jpg")
+PATHS = (*CRASH, "Dock/our boat.jpg", "Dock/poster dock.pdf", "Aunt Flo.jpg", "20260704_101522.jpg")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "that clown hit us at the Dock. insurance wants the IMG pics named so Dock crash 1 Dock crash 2 and that",
+        "all IMG photos are of the crash, they should be called Dock crash and then a number",
+        "die IMG Bilder sind alle vom Unfall, die Versicherung will Dock crash 1, Dock crash 2 usw",
+        "las fotos IMG son del choque y el seguro las quiere como Dock crash 1, Dock crash 2 y así",
+    ],
+)
+async def test_a_series_is_for_the_files_that_are_told_of(renamed: Offered, text: str) -> None:
+    assert await renamed(text, PATHS) == alike(CRASH, {"base": "Dock crash", "digits": 1})
+
+
+async def test_of_photos_those_that_have_a_name_keep_it(renamed: Offered) -> None:
+    text = "the photos in Dock are all from that day, might they be Crash day 1, Crash day 2 and so forth"
+    assert await renamed(text, PATHS) == alike(CRASH, {"base": "Crash day", "digits": 1})
+
+
+async def test_names_that_count_already_are_no_series(renamed: Offered) -> None:
+    paths = ("plan v1.pdf", "plan v2.pdf", "plan final.pdf")
+    assert await renamed("the final one is the only one that matters, so plan v1 and plan v2 can go", paths) == {}
