@@ -238,15 +238,14 @@ class Planner:
         planning.changes = gist.changes(self._story(task, planning))
         proposed = planning.proposal(outcome)
         whole = proposed is not None and not planning.leaves_out
-        if proposed is not None and whole and not planning.changes:
+        if proposed is not None and not (planning.changes if whole else planning.tells):
             return proposed
         heard = self._gist(task, planning, outcome)
         if heard is None and proposed is not None and whole:
             return proposed
         guessed = await self._guessed(task, planning, outcome, tools=tools)
-        if guessed is not None and isinstance(heard, Unclear) and heard.offers[0].label in guessed.question:
-            return guessed
-        return _told_with(heard, proposed, outcome) or heard or guessed or proposed or outcome
+        nearest = guessed if guessed is not None and (not planning.tells or _offers_in(heard, guessed)) else None
+        return nearest or _told_with(heard, proposed, outcome) or heard or guessed or proposed or outcome
 
     def _look(self, task: Task, planning: _Planning, outcome: PlannerOutcome) -> Drafted | None:
         """The look that a story asks for, where none was understood or the one that was leaves out what it is about."""
@@ -293,6 +292,10 @@ class Planner:
         guess = _Planning(self, task, Wish(request), tools)
         plan = await guess.outcome()
         return guess.proposes(plan, planning) if isinstance(plan, Drafted) else None
+
+
+def _offers_in(heard: PlannerOutcome | None, other: Unclear) -> bool:
+    return isinstance(heard, Unclear) and heard.offers[0].label in other.question
 
 
 def _told_with(heard: PlannerOutcome | None, *asked: PlannerOutcome | None) -> Unclear | None:
@@ -455,6 +458,11 @@ class _Planning:
         ):
             return None
         return nearest_instead(self._reading, self._ground)
+
+    @property
+    def tells(self) -> bool:
+        """Is it long enough to be a story?"""
+        return len(self._task.text.split()) >= STORY
 
     def at_a_guess(self, outcome: PlannerOutcome) -> bool:
         """Is nothing understood that could be done or offered?"""

@@ -15,7 +15,7 @@ from libs.models.offline.gist.bearing import Bearing, Item, Sort, shared, togeth
 from libs.models.offline.gist.bounds import Bounds
 from libs.models.offline.gist.deeds import LIST, NODES, Deed, delete
 from libs.models.offline.gist.stances import Part, Stance, parts
-from libs.models.offline.gist.staying import fellows, left_of, only_kept, spares_unknown, staying
+from libs.models.offline.gist.staying import fellows, left_of, only_kept, ruled_out, spares_unknown, staying
 from libs.models.offline.gist.story import Some, Story
 from libs.models.offline.looking import CAN_GO
 from libs.models.offline.measures import Measured
@@ -129,7 +129,7 @@ def _named(bearing: Bearing, told: Sequence[Part], *, beside: bool) -> Deed | No
     bound = bounds.of(told, bearing.story.text, bearing.story.times, bearing.numbers)
     if any(OPEN.search(bearing.plain, part.start, part.end) for part in going) or _puzzles(bearing, going):
         return None
-    if spares_unknown(bearing, told):
+    if spares_unknown(bearing, told) or ruled_out(bearing, told) or _otherwise_told(bearing):
         return None
     if beside and not [item for item in bearing.items(going) if not item.only(Sort.PLACE)]:
         return None
@@ -140,6 +140,14 @@ def _named(bearing: Bearing, told: Sequence[Part], *, beside: bool) -> Deed | No
     if not rest or times is None or (not times and _miscounted(bearing, going, rest)):
         return None
     return _aged(times) if len(rest) == len(bearing.held) else delete(Some(tuple(rest), times=times))
+
+
+def _otherwise_told(bearing: Bearing) -> bool:
+    """Is it of empty files or of twins, in words that are only nearly those?"""
+    words = bearing.story.words
+    slips = {concept for word in words if word.slip for concept in word.concepts}
+    hollow = any("empty" in word.concepts for word in words) and EMPTY.search(bearing.plain) is None
+    return "duplicate" in slips or "empty" in slips or (hollow and bearing.story.language == "en")
 
 
 def _puzzles(bearing: Bearing, going: Sequence[Part]) -> bool:

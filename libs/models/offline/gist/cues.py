@@ -80,12 +80,15 @@ EXCEPT = _cues(
     r"au(?:ß|ss)er|bis auf|ausgenommen|aber nicht|excepto|salvo|menos(?! de)|a excepcion|pero no|aparte de",
 )
 """At its beginning a clause tells what stays, whatever deed it has."""
+EXCEPTED = _cues(r"(?:excepted|aside|ausgenommen|exceptuad[oa]s?|aparte)\W*$")
+"""The same at its end."""
 NEVER = _cues(
     r"(?:do ?n'?t|do not|not|never|no) (?:\w+ ){0,2}?(?:delet\w+|remov\w+|throw\w*|bin|trash|touch|lose|be deleted)",
     rf"(?:do ?n'?t|do not|{CAN} not|must ?n'?t|should ?n'?t|never) (?:\w+ )?go",
     r"(?:nicht|nich|nix|nichts|nie) (?:\w+ ){0,2}?"
     r"(?:losch\w*|geloscht|entfern\w*|weg|wegwerf\w*|wegschmei\w*|raus)(?<!mehr weg)",
     r"(?:losch|wirf|schmei(?:ß|ss)|entfern)\w* (?:\w+ ){0,4}?(?:nicht|nich)(?! mehr)",
+    r"ni (?:se te ocurra|(?:me |se )?(?:l[oa]s? )?(?:toques|tocar|mirar\w*))",
     r"(?:nothing|without|ohne|sin|nada) (?:\w+ ){0,2}?(?:delet\w+|remov\w+|zu losch\w*|borr\w*|elimin\w*|quit\w*)",
     r"no (?:me |se |los |las |lo |la |quiero que )*(?:borr|elimin|quit|tir|toc|toq|vol)\w*(?:es|as|emos|en|e)",
 )

@@ -111,8 +111,9 @@ def _part(plain: str, start: int, end: int, sentence: int) -> Part:
 
 
 def _cued(said: str) -> tuple[list[tuple[int, int]], Stance]:
-    if cues.begins(cues.EXCEPT, said) or cues.first(cues.NEVER, said):
-        return cues.spans((*cues.EXCEPT, *cues.NEVER), said), Stance.STAY
+    excepts = cues.begins(cues.EXCEPT, said) or cues.first(cues.EXCEPTED, said) is not None
+    if excepts or cues.first(cues.NEVER, said):
+        return cues.spans((*cues.EXCEPT, *cues.EXCEPTED, *cues.NEVER), said), Stance.STAY
     if goes := _goes(said):
         return goes, Stance.GO
     if stays := cues.spans(cues.STAYS, said):
@@ -146,7 +147,8 @@ def _only(part: Part, told: Sequence[Part], plain: str) -> Part:
     """ "…, only the finals", in a sentence of what goes."""
     said = plain[part.start : part.end]
     goes = any(other.stance is Stance.GO for other in told)
-    if part.stance is Stance.TOLD and goes and (only := cues.spans(cues.ONLY, said)):
+    only = [span for span in cues.spans(cues.ONLY, said) if len(said[: span[0]].split()) <= 1]
+    if part.stance is Stance.TOLD and goes and only:
         places = tuple((part.start + one, part.start + two) for one, two in only)
         return replace(part, stance=Stance.STAY, leads=True, cues=places)
     return part

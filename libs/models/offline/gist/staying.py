@@ -49,6 +49,12 @@ def only_kept(bearing: Bearing, told: Sequence[Part]) -> bool:
     return any(cues.spans(cues.ONLY, one) and cues.spans(cues.STAYS, one) for one in said)
 
 
+def ruled_out(bearing: Bearing, told: Sequence[Part]) -> bool:
+    """ "Take them away from here, but don't delete them": nothing is to be deleted at all."""
+    kept = [part for part in told if part.stance is Stance.STAY and not bearing.items([part])]
+    return any(cues.first(cues.NEVER, bearing.plain[part.start : part.end]) for part in kept)
+
+
 def spares_unknown(bearing: Bearing, told: Sequence[Part]) -> bool:
     """ "But not the blurbs", which nobody knows: it may be any of them that is to stay."""
     times = [one.start for one in bearing.story.times]
