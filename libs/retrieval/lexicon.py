@@ -573,6 +573,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " from_all_folders across_all_folders of_all_folders in_every_folder from_every_folder in_each_folder"
             " in_any_folder all_over_the_place wherever_they_are at_every_level at_all_levels incl_subfolders"
             " including_all_subfolders in_all_subfolders in_and_below and_below and_everything_below"
+            " in_the_folders_inside the_folders_inside folders_inside folders_within in_the_folders_within"
         ),
         "de": (
             "rekursiv allen_unterordnern uberall in_unterordnern den_unterordnern auch_in_unterordnern"

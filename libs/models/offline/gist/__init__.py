@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from libs.models.offline.gist import clearing, placing, renaming
+from libs.models.offline.gist import clearing, inside, placing, renaming
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
 
@@ -25,6 +25,8 @@ DEEDS: Sequence[Heard] = (
 """The more a request has to say for a deed, the earlier it stands: new names of files and folders say most; that
 something is to go is said plainly or not at all. For what a story only asks, see `seeking`.
 """
+RENAMINGS: Sequence[Heard] = (renaming.outright, renaming.heard)
+"""Where it takes what files say to choose them, no other deed is borne out by names."""
 CHANGES: Sequence[Heard] = (renaming.outright, clearing.heard, placing.heard)
 """Those that no look is taken instead of."""
 
@@ -34,7 +36,7 @@ def deeds(story: Story) -> Iterator[Deed]:
     if story.ground.paths is None:
         return
     told: list[Deed] = []
-    for heard in DEEDS:
+    for heard in RENAMINGS if inside.chosen_by(story) else DEEDS:
         for deed in heard(story):
             if deed not in told:
                 told.append(deed)

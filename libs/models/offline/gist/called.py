@@ -231,7 +231,7 @@ def _ends_it(text: str, piece: re.Match[str]) -> bool:
 def _stops(said: str, *, first: bool = False) -> bool:
     """Can no name have this word, or begin with it?"""
     folded = fold(said.replace("’", "'")).replace("'", "")
-    if NOUN.match(folded):
+    if NOUN.match(folded) or (folded in STOPS and not said.isalnum()):  # "I'd"
         return True
     if said[0].isdigit() or said[0].isupper() or (folded in STUFF and not first):
         return False

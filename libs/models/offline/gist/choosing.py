@@ -33,7 +33,7 @@ EVERYWHERE = re.compile(
 )
 NOT_THESE = re.compile(
     r"(?:\b(?:not|except|without|skip|exclude|but\s+not|all\s+but|leave\s+out|no|sin|menos|salvo|excepto|ohne|außer|ausser|nicht|keine?)\s+"
-    r"(?:(?:for|the|any|of|my|in|from|bei|beim|aus|die|der|den|das|von|mein\w*|las?|los|el|de|mis?|ones?|which|what|touch"
+    r"(?:(?:for|the|any|of|my|in|from|to|about|with|bei|beim|aus|an|vom|mit|über|die|der|den|dem|das|von|mein\w*|las?|los|el|al?|del?|con|sobre|mis?|ones?|which|what|touch"
     r"|folder|carpeta|ordner|files?|dateien|archivos|whats|is|hay|que)\s+)*)$",
     re.IGNORECASE,
 )

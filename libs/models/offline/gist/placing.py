@@ -20,6 +20,7 @@ from libs.models.offline.places import PUTS
 from libs.models.offline.selection import escaped
 from libs.models.ports import Call
 from libs.retrieval.lexicon import listed
+from libs.retrieval.words import fold
 from libs.skills import date_in
 
 DEEDS = ("move", "copy", "create", "organize")
@@ -59,6 +60,11 @@ INTO_DATES = re.compile(
 )
 MADE_OF_DATES = re.compile(r"(?:19|20)\d\d(?P<month>-(?:0[1-9]|1[0-2]))?")
 
+PAIR = re.compile(
+    r"\b(?P<what>[^\W\d_]+)\s+(?:to|into|in|nach|zu|a|en)\s+(?:(?:the|den|die|das|la|el)\s+)?(?:(?:folder|ordner|carpeta)\s+)?"
+    r"(?P<folder>[^\W\d_]\w*)\b",
+    re.IGNORECASE,
+)
 CREATE, MOVE, PACK = "manage-files.create", "manage-files.move", "archive-files.pack"
 LOOKS = (LIST, "search-files.search", "search-files.find", "manage-files.get_metadata", "analyze-directory.report")
 LISTED = (LIST, MOVE)
@@ -71,7 +77,7 @@ def outright(story: Story) -> Iterator[Deed]:
     if packing.spoken(story):
         yield from packing.heard(story)
     elif not _asks(story):
-        found = _by_date(story) or _into_several(story) or _into_new(story)
+        found = _in_pairs(story) or _by_date(story) or _into_several(story) or _into_new(story)
         yield from (found,) if found is not None else ()
 
 
@@ -252,6 +258,23 @@ def _into_several(story: Story) -> Deed | None:
         for place, files in told
     ]
     return reduce(Deed.then, deeds)
+
+
+def _in_pairs(story: Story) -> Deed | None:
+    """ "Photos to Photos, invoices to Invoices": folders that are there, each with what lies loose beside them."""
+    tops = {fold(folder): folder for folder in story.ground.folders}
+    found = [one for one in PAIR.finditer(story.text) if fold(one["folder"]) in tops]
+    told = [(tops[fold(one["folder"])], _loose(story, one["what"])) for one in found]
+    every = [path for _, files in told for path in files]
+    if len(told) < 2 or not all(files for _, files in told) or len({*every}) < len(every):
+        return None
+    return reduce(Deed.then, (move(Some(tuple(files)), folder) for folder, files in told))
+
+
+def _loose(story: Story, said: str) -> list[str]:
+    """The files at the top that a word chooses, by their kind or their names."""
+    word = next((word for word in story.words if word.text == said), None)
+    return story.having(word, story.ground.files) if word is not None else []
 
 
 def _told_before(story: Story) -> list[tuple[Place, list[str]]]:

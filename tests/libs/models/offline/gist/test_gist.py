@@ -109,3 +109,78 @@ async def test_a_reply_that_says_it_all_is_not_haunted_by_what_was_said_before(
 ) -> None:
     outcome = await model.plan(task(first, second), catalogue)
     assert calls(outcome)[-1] == ("manage-files.delete", {"paths": ["notes.txt"]})
+
+
+LOOSE = (
+    *(
+        "beach.jpg",
+        "kitchen.jpg",
+        "Invoice Byrne.pdf",
+        "Invoice Walsh.pdf",
+        "Quote Murphy.txt",
+        "Letter to council.txt",
+    ),
+    *("Letter Hobbs.txt", "letter plot 22.txt", "Photos/one.jpg", "Invoices/Invoice Old.pdf", "Quotes/Quote Old.txt"),
+)
+DESK = {
+    "names": [path for path in LOOSE if "/" not in path] + ["Photos/", "Invoices/", "Quotes/"],
+    "paths": list(LOOSE),
+}
+
+
+async def offered(model: OfflineModel, catalogue: Catalogue, text: str) -> Unclear:
+    outcome = await model.plan(task(text).model_copy(update={"workspace": DESK}), catalogue)
+    assert isinstance(outcome, Unclear), outcome
+    return outcome
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please tidy what lies about, photos to Photos, invoices to Invoices and quotes to Quotes, the rest may stay",
+        "bitte mal aufräumen was hier so rumliegt, fotos nach Photos, invoices nach Invoices und quotes nach Quotes",
+        "ordena porfa lo que anda suelto por aquí, fotos a Photos, invoices a Invoices y quotes a Quotes",
+    ],
+)
+async def test_each_of_several_goes_into_the_folder_that_is_told_beside_it(
+    model: OfflineModel, catalogue: Catalogue, text: str
+) -> None:
+    ((offer,), named) = ((await offered(model, catalogue, text)).offers, {*LOOSE[:5]})
+    told = {path for tool, args in offer.calls if tool == "manage-files.list" for path in args["include"]}
+    targets = [args["target"] for tool, args in offer.calls if tool == "manage-files.move"]
+    assert (told, targets) == (named, ["Photos", "Invoices", "Quotes"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the invoices where I wrote PAID inside, could you move these into a folder Paid for me please",
+        "delete the invoices that mention Frobisher for me, they are long done with and in my way",
+        "die Rechnungen, Invoice und so, in denen bezahlt drinsteht, bitte in einen neuen Ordner Bezahlt damit",
+        "las facturas, las Invoice, en las que pone pagado, ponlas por favor en una carpeta nueva Pagadas",
+    ],
+)
+async def test_what_files_say_is_not_left_aside_where_it_is_to_choose_them(
+    model: OfflineModel, catalogue: Catalogue, text: str
+) -> None:
+    outcome = await model.plan(task(text).model_copy(update={"workspace": DESK}), catalogue)
+    assert not isinstance(outcome, Drafted) or not any(step.mutates for step in outcome.plan.steps)
+    assert "Invoice Byrne.pdf" not in getattr(outcome, "question", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The letters lie about loose. Make a folder Letters and put them all in it, except the one to the council",
+        "My letters lie about all over. Could they have a folder Letters please, not the one to the council though",
+    ],
+)
+async def test_what_is_excepted_is_not_what_is_offered(model: OfflineModel, catalogue: Catalogue, text: str) -> None:
+    asked = await offered(model, catalogue, text)
+    assert {*asked.named} == {"Letter Hobbs.txt", "letter plot 22.txt"}
+
+
+async def test_a_contraction_is_no_name(model: OfflineModel, catalogue: Catalogue) -> None:
+    text = "In the Invoices folder I'd like to have a bit more order so that I find what I am after, whatever you say"
+    outcome = await model.plan(task(text).model_copy(update={"workspace": DESK}), catalogue)
+    assert "I'd”" not in getattr(outcome, "question", "")
