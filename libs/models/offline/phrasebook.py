@@ -214,7 +214,7 @@ ONLY_LOOKS: Phrases = {
 }
 THE_GIST: Phrases = {
     "en": "This is what your words come to here.",
-    "de": "Darauf laufen deine Worte hier hinaus.",
+    "de": "Darauf läuft das Gesagte hier hinaus.",
     "es": "A esto se reducen tus palabras aquí.",
 }
 AT_A_LOSS: Phrases = {

@@ -5,6 +5,7 @@ offering all of them would leave it aside.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from libs.models.offline.gist.story import Story
 from libs.retrieval.words import words
@@ -29,4 +30,5 @@ def chosen_by(story: Story) -> bool:
 
 def _in_names(story: Story, at: int) -> bool:
     told = [word for word in words(story.text[at:]) if not word.filler][:AFTER]
-    return any(story.having(word, story.ground.paths or ()) for word in told)
+    plain = (replace(word, concepts=(), filler=False) for word in told)
+    return any(story.having(word, story.ground.paths or ()) for word in plain)
