@@ -231,6 +231,10 @@ class Planner:
         return read(text, Ground.of(task.root, task.workspace).spoken, now=self.now())
 
     async def _planned(self, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> PlannerOutcome:
+        """Word by word first. Where that does not come to all that was said, in this order: a look that the story asks
+        for, what was nearly understood, the gist of the story, and the files that its words come nearest to (0048).
+        Of two that come to the same, the one that says besides what it leaves out.
+        """
         planning = _Planning(self, task, wish, tools)
         outcome = await planning.outcome()
         if (looked := self._look(task, planning, outcome)) is not None:
