@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
@@ -237,24 +238,23 @@ class Planner:
         """
         planning = _Planning(self, task, wish, tools)
         outcome = await planning.outcome()
-        if (looked := self._look(task, planning, outcome)) is not None:
+        if (looked := self._look(planning, outcome)) is not None:
             return looked
-        planning.changes = gist.changes(self._story(task, planning))
         proposed = planning.proposal(outcome)
         whole = proposed is not None and not planning.leaves_out
         if proposed is not None and not (planning.changes if whole else planning.tells):
             return proposed
-        heard = self._gist(task, planning, outcome)
+        heard = self._gist(planning, outcome)
         if heard is None and proposed is not None and whole:
             return proposed
         guessed = await self._guessed(task, planning, outcome, tools=tools)
         nearest = guessed if guessed is not None and (not planning.tells or _offers_in(heard, guessed)) else None
         return nearest or _told_with(heard, proposed, outcome) or heard or guessed or proposed or outcome
 
-    def _look(self, task: Task, planning: _Planning, outcome: PlannerOutcome) -> Drafted | None:
+    def _look(self, planning: _Planning, outcome: PlannerOutcome) -> Drafted | None:
         """The look that a story asks for, where none was understood or the one that was leaves out what it is about."""
-        story = self._story(task, planning)
-        if (not isinstance(outcome, Drafted) and gist.changes(story)) or planning.leads_past_names(outcome, story):
+        story = planning.story
+        if (not isinstance(outcome, Drafted) and planning.changes) or planning.leads_past_names(outcome):
             return None
         if planning.looks_past(outcome) and (nearer := seeking.nearer(story, planning.seen())) is not None:
             return planning.carried_out(nearer.calls)
@@ -264,26 +264,23 @@ class Planner:
         asks = asking.question(story) is not None
         return planning.look(outcome) or (planning.nearest_look(outcome) if asks else None)
 
-    def _story(self, task: Task, planning: _Planning) -> Story:
-        return Story(planning.wish.text, Ground.of(task.root, task.workspace), self.categories, self.now())
-
-    def _gist(self, task: Task, planning: _Planning, outcome: PlannerOutcome) -> Drafted | Unclear | None:
-        """What a request that was not understood may come to: a look is taken, a change is only proposed."""
-        story = self._story(task, planning)
-        past = planning.leads_past_names(outcome, story)
+    def _gist(self, planning: _Planning, outcome: PlannerOutcome) -> Unclear | None:
+        """The change that a request which was not understood may come to, as a proposal."""
+        story = planning.story
+        past = planning.leads_past_names(outcome)
         if not past and isinstance(outcome, Drafted) and (understood := planning.understood(outcome)) is not None:
             fuller = placing.fuller(story, *understood)
             return planning.in_short(fuller) if fuller is not None else None
         if placing.the_same(story, planning.seen()):
             return None
         if not (past or planning.at_a_guess(outcome)):
-            return self._placed(planning, story) if isinstance(outcome, Unclear) and not outcome.partly else None
+            return self._placed(planning) if isinstance(outcome, Unclear) and not outcome.partly else None
         told = next((told for deed in gist.deeds(story) if (told := planning.in_short(deed)) is not None), None)
         return planning.leaving_out(told, outcome)
 
-    def _placed(self, planning: _Planning, story: Story) -> Drafted | Unclear | None:
+    def _placed(self, planning: _Planning) -> Unclear | None:
         """Where files go, told with all that there is to tell: nothing is asked that the story says."""
-        deed = None if planning.wish.agreed or planning.wish.answered else next(placing.outright(story), None)
+        deed = None if planning.wish.agreed or planning.wish.answered else next(placing.outright(planning.story), None)
         return planning.in_short(deed) if deed is not None else None
 
     async def _guessed(
@@ -298,18 +295,17 @@ class Planner:
         return guess.proposes(plan, planning) if isinstance(plan, Drafted) else None
 
 
-def _offers_in(heard: PlannerOutcome | None, other: Unclear) -> bool:
-    return isinstance(heard, Unclear) and heard.offers[0].label in other.question
+def _offers_in(heard: Unclear | None, other: Unclear) -> bool:
+    return heard is not None and heard.offers[0].label in other.question
 
 
-def _told_with(heard: PlannerOutcome | None, *asked: PlannerOutcome | None) -> Unclear | None:
+def _told_with(heard: Unclear | None, *asked: PlannerOutcome | None) -> Unclear | None:
     """The question that comes to the same as the gist: it says besides what was not understood. A yes to it does what
     the gist comes to, which is what the question says.
     """
-    if not isinstance(heard, Unclear):
+    if heard is None:
         return None
-    label = heard.offers[0].label
-    same = next((one for one in asked if isinstance(one, Unclear) and label in one.question), None)
+    same = next((one for one in asked if isinstance(one, Unclear) and _offers_in(heard, one)), None)
     return replace(same, offers=heard.offers, named=heard.named) if same is not None else None
 
 
@@ -348,8 +344,7 @@ class _Planning:
         self._drawn: list[Draft] = []
         self._left: list[str] = []
         """What was said of changes and no step uses."""
-        self.changes = False
-        """Does the story behind the words want something done?"""
+        self.story = Story(wish.text, self._ground, planner.categories, now)
         self.leaves_out = False
         """Is a part of the request not in what was proposed? Then a guess at the files may be nearer."""
 
@@ -407,17 +402,24 @@ class _Planning:
             return None
         return self._told([best], self._voice.say(say.ONLY_LOOKS))
 
+    @cached_property
+    def changes(self) -> bool:
+        """Does the story behind the words want something done?"""
+        return gist.changes(self.story)
+
+    @property
+    def _alone(self) -> bool:
+        """Does the request answer nothing of ours, and lean on none before it?"""
+        return not (self.wish.answered or self.wish.calls or self.wish.skill) and self._full == self._task.text
+
     def understood(self, drafted: Drafted) -> tuple[list[Call], tuple[str, ...]] | None:
         """The calls that a request comes to by the word, and the files that they change; None where it answers us."""
-        if self.wish.answered or self.wish.calls or self.wish.skill or self._full != self._task.text:
-            return None
-        return self.seen(), self._proposing.files(drafted.plan)
+        return (self.seen(), self._proposing.files(drafted.plan)) if self._alone else None
 
     def looks_past(self, outcome: PlannerOutcome) -> bool:
         """Is it a look that was understood, of a request that stands alone?"""
-        alone = not (self.wish.answered or self.wish.calls or self.wish.skill) and self._full == self._task.text
         looks = isinstance(outcome, Drafted) and not any(step.mutates for step in outcome.plan.steps)
-        return alone and looks and self.names_none()
+        return self._alone and looks and self.names_none()
 
     def sees_nothing(self, outcome: PlannerOutcome) -> bool:
         """Is there nothing that a look would not do better than?"""
@@ -485,31 +487,29 @@ class _Planning:
         """Would it change nothing, as far as anybody knows?"""
         return any(step.mutates for step in plan.steps) and self._proposing.described(plan) is None
 
-    def in_short(self, deed: Deed) -> Drafted | Unclear | None:
+    def in_short(self, deed: Deed) -> Unclear | None:
         """What a gist comes to. None where its tools are not to be had, or it would find nothing to do."""
         drafted = self.carried_out(deed.calls)
         label = self._proposing.described(drafted.plan) if drafted is not None else None
         if drafted is None or label is None:
             return None
-        if not any(step.mutates for step in drafted.plan.steps):
-            return drafted
         proposed = self._voice.proposes([Offer(label, "", calls=deed.calls)], (), said=self._task.text)
         return replace(proposed, named=self._proposing.files(drafted.plan))
 
-    def leaving_out(self, told: Drafted | Unclear | None, outcome: PlannerOutcome) -> Drafted | Unclear | None:
+    def leaving_out(self, told: Unclear | None, outcome: PlannerOutcome) -> Unclear | None:
         """A proposal that says what it leaves out, where a part was understood and that was not."""
-        if not isinstance(told, Unclear) or not isinstance(outcome, Unclear) or not outcome.partly:
+        if told is None or not isinstance(outcome, Unclear) or not outcome.partly:
             return told
         return replace(self._voice.leaving_out([outcome.about], told), about=outcome.about)
 
-    def leads_past_names(self, outcome: PlannerOutcome, story: Story) -> bool:
+    def leads_past_names(self, outcome: PlannerOutcome) -> bool:
         """Does a plan look, delete or create what is there already, where the story surely speaks of names?"""
         if not isinstance(outcome, Drafted) or self.wish.agreed or self._ground.paths is None:
             return False
         changes = [step for step in outcome.plan.steps if step.mutates]
         deletes = all(self._tools[step.tool].effect is Effect.DELETE for step in changes)
         there = [_created(step) in self._ground.paths for step in changes]
-        return (bool(there) and all(there)) or (deletes and renaming.surely(story))
+        return (bool(there) and all(there)) or (deletes and renaming.surely(self.story))
 
     def carried_out(self, calls: Sequence[Call]) -> Drafted | None:
         """The plan that these are; None where one of the tools may not be used."""
