@@ -65,8 +65,10 @@ class Ports:
     policy: Policy
     skills: Catalogue
     embedder: Embedder
-    model: Callable[[Doors, Budgets], Model]
-    """The model behind the door that the process has for it, and the accounts that pay for it."""
+    model: Callable[[Doors, Budgets], Model | None]
+    """The model behind the door that the process has for it, and the accounts that pay for it; None where nobody asks
+    one.
+    """
     keys: Keys
     objects: Objects
     tools: Mapping[str, Tool] = field(default_factory=dict)
@@ -171,7 +173,6 @@ def _redis_url(settings: Process, redis: Redis) -> str:
 
 ADAPTERS = (
     "libs.skills",
-    "libs.models.offline",
     "libs.retrieval.offline",
     "libs.keys.file",
     "libs.cache.redis",
@@ -180,24 +181,25 @@ ADAPTERS = (
 
 async def ports(settings: Process, names: Sequence[str]) -> Ports:
     """Import the code of these services and of our adapters, which takes longer than PostgreSQL's start beside it; read
-    the rules, the skills and the model's words."""
+    the rules, the skills and, for those who think, the model's words."""
     async with AsyncExitStack() as stack:
         # In one thread: side by side, modules that import each other could be met half made.
-        imported = asyncio.ensure_future(asyncio.to_thread(_import, [*_adapters(settings), *_modules(names)]))
+        imported = asyncio.ensure_future(asyncio.to_thread(_import, [*_adapters(settings, names), *_modules(names)]))
         policy = asyncio.ensure_future(_policy(settings, stack, imported))
         stack.callback(policy.cancel)
         await imported
         tools = await asyncio.to_thread(_tools, settings) if PLANNING.intersection(names) else ()
-        skills, (embedder, offline) = await asyncio.gather(_skills(settings, tools), asyncio.to_thread(_minds))
-        model = await stack.enter_async_context(_thinker(settings, names, offline, embedder))
+        skills, embedder = await asyncio.gather(_skills(settings, tools), asyncio.to_thread(_embedder))
+        model = await stack.enter_async_context(_thinker(settings, names, embedder))
         known = {tool.name: tool for tool in tools}
         objects = await stack.enter_async_context(_objects(settings))
         return Ports(await policy, skills, embedder, model, _keys(settings), objects, known, stack.pop_all())
 
 
-def _adapters(settings: Process) -> list[str]:
+def _adapters(settings: Process, names: Sequence[str]) -> list[str]:
     law = ["libs.policy.opa"] if settings.policy_engine == "opa" else []
-    return [*ADAPTERS, *law, f"libs.objects.{settings.objects}"]
+    mind = ["libs.models.offline"] if THINKING.intersection(names) else []
+    return [*ADAPTERS, *law, *mind, f"libs.objects.{settings.objects}"]
 
 
 def _modules(names: Sequence[str]) -> list[str]:
@@ -247,27 +249,35 @@ def _tools(settings: Process) -> tuple[Tool, ...]:
     return load(settings.of("tool_executor").tools)  # type: ignore[attr-defined]
 
 
-def _minds() -> tuple[Embedder, Model]:
-    from libs.models.offline import OfflineModel
+def _embedder() -> Embedder:
     from libs.retrieval.offline import HashedEmbedder
+
+    return HashedEmbedder()
+
+
+def _offline(embedder: Embedder) -> Model:
+    from libs.models.offline import OfflineModel
     from libs.skills import Categories
 
     categories = Categories.load(HOUSE / "skills" / "organize-by-type" / "references" / "categories.yaml")
-    embedder = HashedEmbedder()
-    return embedder, OfflineModel(embedder, categories)
+    return OfflineModel(embedder, categories)
 
 
 THINKING = frozenset(("conversation_worker", "committee_worker"))
-"""Who asks the model: these alone need its key."""
+"""Who asks the model: these alone load one, and need its key."""
 
 
 @asynccontextmanager
 async def _thinker(
-    settings: Process, names: Sequence[str], offline: Model, embedder: Embedder
-) -> AsyncIterator[Callable[[Doors, Budgets], Model]]:
+    settings: Process, names: Sequence[str], embedder: Embedder
+) -> AsyncIterator[Callable[[Doors, Budgets], Model | None]]:
     """The model that is configured, where anyone thinks. Raises `BadSettings`."""
-    which = minds.chosen(settings) if THINKING.intersection(names) else None
+    if not THINKING.intersection(names):
+        yield lambda doors, budgets: None
+        return
+    which = minds.chosen(settings)
     if which is None:
+        offline = await asyncio.to_thread(_offline, embedder)
         yield lambda doors, budgets: offline
         return
     from libs.models.offline.agreement import Agreeing

@@ -58,7 +58,8 @@ class Platform:
     keys: Keys
     objects: Objects
     deltas: Deltas
-    model: Model
+    model: Model | None
+    """None where nothing in this process asks one."""
     budgets: Budgets
     """What its calls may use, and who pays for them."""
     catalogue: Catalogue

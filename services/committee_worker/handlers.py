@@ -44,6 +44,7 @@ class Handlers:
     """How each stays right when it runs twice: every decision is a changeset with its input's id."""
 
     def __init__(self, platform: Platform, settings: Settings) -> None:
+        assert platform.model is not None
         self._model, self._policy = platform.model, platform.policy
         self._catalogue, self._settings = platform.catalogue, settings
         self._patience = Patience(platform.clock, settings.policy_seconds)

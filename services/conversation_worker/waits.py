@@ -69,10 +69,12 @@ class Waits:
         talk = await self._store.peek(held.tenant, session, working=held.id)
         if talk.turn is None:
             return "", Usage()
+        model = self._platform.model
+        assert model is not None
         stream, text, usage = Stream(held.tenant, talk.turn.turn_id), "", Usage()
         task = turns.task_of(talk, tools=self._office.settings.tools)
         with paid_by(Payer(held.tenant, session, stream.turn)):
-            async with _closing(self._platform.model.answer(task)) as answer:
+            async with _closing(model.answer(task)) as answer:
                 async for said in answer:
                     text += said.text
                     usage = usage.plus(said.usage)
