@@ -19,7 +19,7 @@ from libs.runtime.host import prepare
 from libs.telemetry import logs
 from tests import infrastructure
 from tests.echo import Echo
-from tests.infrastructure.cache import Unprovided
+from tests.infrastructure.cache import Unprovided, for_workspaces
 from tests.infrastructure.kafka import Kafka
 from tests.infrastructure.shared import kafka_of
 
@@ -40,6 +40,8 @@ settings.load_profile("any machine")
 
 def pytest_configure(config: pytest.Config) -> None:
     logs.configure(json=False, level="CRITICAL")
+    if (place := for_workspaces()) is not None:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -22,6 +22,8 @@ CREDENTIALS = (
 )
 """Where a home keeps its keys. A root may not lie in one, nor hold one, whether or not it exists yet."""
 SYSTEM = ("/boot", "/dev", "/etc", "/proc", "/run", "/sys")
+IN_MEMORY = Path("/dev/shm")
+"""Folders in it are anybody's, as those in /tmp are."""
 
 
 def check_root(path: Path, data_dir: Path, home: Path | None = None) -> Path:
@@ -54,7 +56,7 @@ def _refuse_overlap(root: Path, folder: Path, what: str) -> None:
 
 
 def _refuse_inside(root: Path, folder: Path) -> None:
-    if root.is_relative_to(folder):
+    if root.is_relative_to(folder) and IN_MEMORY not in root.parents:
         raise BadRoot(f"{root} lies in {folder}, which belongs to the system")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,29 +30,10 @@ DOWNLOADS: dict[str, bytes | str | None] = {
 
 
 @pytest.fixture
-def tmp_path() -> Iterator[Path]:
-    """In memory where that can be: a commit waits for the whole file system to be on the disk, and so for everyone's
-    writes.
-
-    What a SIGKILL leaves is the same there; `disk` is for what a real file system does differently."""
-    folder = Path(tempfile.mkdtemp(prefix="workspace-", dir=_in_memory()))
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture
-def disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("disk")
-
-
-def _in_memory() -> str | None:
-    """Shared memory, if files there can have attributes (kernel 6.6)."""
-    try:
-        with tempfile.NamedTemporaryFile(dir="/dev/shm") as tried:
-            os.setxattr(tried.name, "user.tried", b"")
-    except OSError:
-        return None
-    return "/dev/shm"
+def disk() -> Iterator[Path]:
+    """For what a real file system does differently from one in memory, where `tmp_path` may be."""
+    with tempfile.TemporaryDirectory(prefix="suma-disk-") as folder:
+        yield Path(folder).resolve()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,16 @@ def test_credentials_our_own_data_and_what_holds_them_are_refused(home: Path, na
         check_root(home / name, home / "suma", home)
 
 
-@pytest.mark.parametrize("path", ["/", "/etc", "/proc/self", "/sys/kernel"])
+@pytest.mark.parametrize("path", ["/", "/etc", "/dev", "/dev/shm", "/proc/self", "/sys/kernel"])
 def test_the_system_is_refused(home: Path, path: str) -> None:
     with pytest.raises(BadRoot):
         check_root(Path(path), home / "suma", home)
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no memory to put files in")
+def test_a_folder_in_memory_is_a_root(home: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        assert check_root(Path(folder), home / "suma", home) == Path(folder)
 
 
 def test_a_link_to_credentials_is_refused(home: Path) -> None:
