@@ -376,6 +376,7 @@ async def at_home(
         "keys": FileKeys(data / "keys"),
         "objects": FilesystemObjects(data / "objects", max_bytes=1 << 30),
         "deltas": NoDeltas(),
+        "model": offline(),
         "skills": skills().plus(tools),
         "tools": {tool.name: tool for tool in checked(tools)},
         "embedder": HashedEmbedder(),
