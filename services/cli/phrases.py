@@ -48,6 +48,7 @@ CONFLICT: Phrases = {
     "es": "{name} (lo cambió otra persona)",
 }
 SAME: Phrases = {"en": "same as {keep}", "de": "gleich wie {keep}", "es": "igual que {keep}"}
+SAYS: Phrases = {"en": "says “{text}”", "de": "dort steht „{text}“", "es": "dice «{text}»"}
 PACKS: Phrases = {"en": "holds {files}: {of}", "de": "darin {files}: {of}", "es": "contiene {files}: {of}"}
 FOLDER: Phrases = {"en": "a folder with {files}", "de": "ein Ordner mit {files}", "es": "una carpeta con {files}"}
 FILES: Mapping[Language, tuple[str, str]] = {

@@ -72,9 +72,13 @@ def change(entry: Mapping[str, Any], language: Language = "en") -> str:
 
 
 def _known(entry: Mapping[str, Any], language: Language) -> str:
-    """Of a duplicate that goes, which one stays; of a new archive, what is in it."""
+    """Of a duplicate that goes, which one stays; of a new archive, what is in it; of what was chosen by its text, where
+    it says so.
+    """
     if "same_as" in entry:
         return f" ({phrases.SAME[language].format(keep=line(entry['same_as']))})"
+    if "says" in entry:
+        return f" ({phrases.SAYS[language].format(text=line(entry['says']))})"
     if entry.get("files"):
         return f" ({phrases.FOLDER[language].format(files=_files(int(entry['files']), language))})"
     return f" ({_packed(entry['packs'], language)})" if "packs" in entry else ""

@@ -15,7 +15,7 @@ from libs.events.values import POLICY, Args, Body, Plan, StepState
 from libs.policy.ports import Decision
 from libs.skills import ToolDefinition, sources
 from services.conversation_worker import calling, committing, ending, turns
-from services.conversation_worker.domain import below, binding, bounds, limits, reasons, references, wording
+from services.conversation_worker.domain import binding, bounds, limits, quoted, reasons, references
 from services.conversation_worker.domain.talk import Approval, Doing, Ending, TurnState
 from services.conversation_worker.office import Office, recorded, undo_of
 from services.conversation_worker.scene import ENDED, Scene
@@ -198,7 +198,7 @@ async def ask(office: Office, scene: Scene, doing: Doing, ready: Ready, decision
             diff=bounds.diff(scene.turn.diff),
             undo=undo_of(ready.tool, ready.args, scene.language),
             rule=decision.rule,
-            detail=wording.more_below(scene.language, below.more(reasons.shown(_feeding(scene, doing)))),
+            detail=quoted.leaves_out(scene.language, reasons.shown(_feeding(scene, doing))),
         )
     )
 

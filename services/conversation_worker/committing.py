@@ -9,7 +9,7 @@ from libs.events import ApprovalDecided, ApprovalRequested
 from libs.events.values import Args, Diff, Json, StepState
 from libs.leases.ports import Start
 from services.conversation_worker import ending, turns
-from services.conversation_worker.domain import below, binding, bounds, reasons, wording
+from services.conversation_worker.domain import binding, bounds, quoted, reasons, wording
 from services.conversation_worker.domain.talk import Approval, Ending, Settled, TurnState
 from services.conversation_worker.office import COMMIT, Office, recorded
 from services.conversation_worker.scene import Scene
@@ -35,7 +35,7 @@ async def ask(office: Office, scene: Scene, conflicts: tuple[str, ...] = (), tro
         digest=binding.of_commit(
             diff=diff, rule=decision.rule, obligations=decision.obligations, epoch=scene.session.epoch
         ),
-        items=bounds.items(_items(diff, conflicts, {**_twins(scene), **_packed(scene)})),
+        items=bounds.items(_items(diff, conflicts, {**_quoted(scene, diff), **_twins(scene), **_packed(scene)})),
     )
     scene.ask(approval)
     turns.move(scene, TurnState.AWAITING_COMMIT)
@@ -52,7 +52,7 @@ async def ask(office: Office, scene: Scene, conflicts: tuple[str, ...] = (), tro
             diff=diff,
             undo=wording.commit_undo(scene.language),
             rule=decision.rule,
-            detail=wording.more_below(scene.language, below.more(reasons.shown(scene.talk.current()))),
+            detail=quoted.leaves_out(scene.language, reasons.shown(scene.talk.current())),
         )
     )
 
@@ -111,6 +111,13 @@ def _items(diff: Diff, conflicts: tuple[str, ...], known: Known) -> Iterator[Jso
 
 Known = Mapping[tuple[str, str], Mapping[str, Json]]
 """By change and path, what a person should know of it that no diff can tell."""
+
+
+def _quoted(scene: Scene, diff: Diff) -> Known:
+    """For each file that was chosen by what it says, the line that says so."""
+    lines = quoted.lines(reasons.shown(scene.talk.current()))
+    told = ((entry, lines.get(entry.source or entry.path)) for entry in diff.entries)
+    return {(entry.change, entry.path): {"says": line} for entry, line in told if line is not None}
 
 
 def _twins(scene: Scene) -> Known:

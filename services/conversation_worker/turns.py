@@ -243,7 +243,7 @@ def task_of(
         observations=bounds.observed(observations(talk)),
         memories=bounds.fitting(memories, bounds.MEMORY_BYTES),
         root=talk.session.root,
-        workspace=bounds.facts(facts or {}),
+        workspace=bounds.facts(facts or {}, bounds.size([turn.letter.text, turn.clarification, *turn.replies])),
         read=bounds.read({path: epoch for path, epoch in talk.session.read.items() if epoch == talk.session.epoch}),
         tools=tools,
     )

@@ -25,7 +25,7 @@ from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, quer
 
 NAMES_MOST = 500
 NODES_MOST = 20_000
-PATHS_MOST = 300
+PATHS_MOST = 1_000
 """Files of a tree that is small enough to tell them all to who plans."""
 ROOT = "/internal/v1"
 

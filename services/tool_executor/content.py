@@ -85,7 +85,7 @@ class Contents:
         now = await asyncio.to_thread(_stamps, workspace.stage)
         most = self._settings.index_files_most
         on_disk = dict(islice(((path, stamp) for path, stamp in now.items() if stamp[1] is not None), most))
-        texts = Texts(workspace.stage, self._settings.search, self._now, Remembering(self._remembered, whose[0]), check)
+        texts = self.texts(whose[0], workspace.stage, check)
         await _update(indexed, on_disk, texts)
         self._indexes[view] = indexed
         if len(self._indexes) > KEPT_MOST:
@@ -100,6 +100,10 @@ class Contents:
         unread = {path: why for path, why in indexed.unread.items() if under(path, within) and kept(path)}
         stale = len(now.keys() - indexed.known.keys() - indexed.unread.keys())
         return replace(found, matches=tuple(m for m in found.matches if m.path in now)), Unknown(stale, unread)
+
+    def texts(self, tenant: str, stage: Stage, check: Callable[[], None] = go_on) -> Texts:
+        """What files of a stage say, with the memory of what the tenant's documents said before."""
+        return Texts(stage, self._settings.search, self._now, Remembering(self._remembered, tenant), check)
 
 
 async def _update(indexed: Indexed, now: Mapping[str, Stamp], texts: Texts) -> None:

@@ -158,7 +158,13 @@ class Work:
         await self._workspaces.fill(held.tenant, workspace)
         before, wanted = workspace.stage.version, Wanted()
         bench = Bench(
-            workspace.stage, self._categories(), tool.mutates, reason=tool.name, limits=self._limits, check=wanted.check
+            workspace.stage,
+            self._categories(),
+            tool.mutates,
+            reason=tool.name,
+            limits=self._limits,
+            check=wanted.check,
+            texts=self._contents.texts(held.tenant, workspace.stage, wanted.check),
         )
         with wanted:
             done = await asyncio.to_thread(PRIMITIVES[tool.method], bench, args)

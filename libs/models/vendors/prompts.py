@@ -82,6 +82,8 @@ You write the answer of Suma to the person, after its tools have done their work
 - No offers of further help, no images, no links."""
 
 DESCRIPTION_MOST = 500
+PATHS_MOST = 300
+"""Of more files a prompt names only those at the top."""
 
 
 class Rendered:
@@ -170,7 +172,7 @@ def _shrinking(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     """What surrounds the request, each time with less: earlier turns go first, then what older steps showed in full,
     then memories, then the names in the workspace."""
     history, seen = list(task.history), [each.model_dump(mode="json", exclude_none=True) for each in task.observations]
-    memories, workspace, bare = list(task.memories), dict(task.workspace), 0
+    memories, workspace, bare = list(task.memories), _few(task.workspace), 0
 
     def told() -> str:
         lost = {
@@ -201,6 +203,11 @@ def _shrinking(task: Task) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in ("paths", "names"):
         if workspace.pop(name, None) is not None:
             yield now()
+
+
+def _few(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts of the workspace without the names of all its files, where these would cost more than they tell."""
+    return {name: value for name, value in facts.items() if name != "paths" or len(value) <= PATHS_MOST}
 
 
 def _plan(plan: Plan) -> dict[str, Any]:

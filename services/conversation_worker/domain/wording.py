@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from libs.events.values import EffectClass
 from libs.retrieval.lexicon import Language
@@ -40,6 +40,17 @@ MORE_BELOW: Phrases = {
     "en": "{n} more in subfolders; to take them too, say: in all subfolders",
     "de": "{n} weitere in Unterordnern; sollen sie mit, sag: in allen Unterordnern",
     "es": "{n} más en subcarpetas; para tomarlos también, di: en todas las subcarpetas",
+}
+DENIED_IN: Phrases = {
+    "en": "left out, since it says otherwise: {files}",
+    "de": "nicht dabei, denn dort steht es anders: {files}",
+    "es": "quedan fuera, porque dicen otra cosa: {files}",
+}
+SAYS: Phrases = {"en": "{path} (“{line}”)", "de": "{path} („{line}“)", "es": "{path} («{line}»)"}
+UNREAD: Phrases = {
+    "en": "{n} could not be looked into ({files})",
+    "de": "in {n} konnte niemand hineinsehen ({files})",
+    "es": "en {n} no se pudo mirar dentro ({files})",
 }
 STAGED: Phrases = {
     "en": "Only prepared: no file is touched until you have seen the whole difference and agreed.",
@@ -106,6 +117,18 @@ def commit_undo(said: Language) -> str:
 def more_below(said: Language, count: int) -> str:
     """What the choice of a diff leaves out; empty where that is nothing."""
     return MORE_BELOW[said].format(n=count) if count else ""
+
+
+def denied(said: Language, found: Sequence[tuple[str, str]]) -> str:
+    """Files that say the opposite of what was looked for, each with its line."""
+    told = ", ".join(SAYS[said].format(path=path, line=line) for path, line in found)
+    return DENIED_IN[said].format(files=told)[:1000] if told else ""
+
+
+def unread(said: Language, paths: Sequence[str], count: int) -> str:
+    """So many documents of which nobody knows what they say, some by their names."""
+    more = [] if count <= len(paths) else ["…"]
+    return UNREAD[said].format(n=count, files=", ".join((*paths, *more)))[:500] if count else ""
 
 
 def undo(said: Language, effect: EffectClass, *, in_workspace: bool, staged: bool) -> str:

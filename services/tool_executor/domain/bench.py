@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
 from posixpath import basename
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from libs.errors import NotFound, Rejected
 from libs.skills import Categories
@@ -19,6 +19,9 @@ from libs.workspace.operations import AnyOperation, Batch, Blob, Create
 from libs.workspace.scope import resolve
 from libs.workspace.stage import Applied, Stage
 from libs.workspace.view import Node
+
+if TYPE_CHECKING:
+    from services.tool_executor.domain.texts import Texts
 
 READS_MOST = 2_000
 CHUNK = 256 * 1024
@@ -41,6 +44,8 @@ class Limits:
     """Of one PDF or office file."""
     texts: int = 100
     """Files of one summary."""
+    looked_into: int = 5_000
+    """Files whose texts choose for one list."""
     archive_bytes: int = 1 << 30
     """Packed or unpacked, counted as they pass."""
     archive_entries: int = 10_000
@@ -78,6 +83,8 @@ class Bench:
     reason: str = ""
     limits: Limits = field(default_factory=Limits)
     check: Callable[[], None] = go_on
+    texts: Texts | None = None
+    """What files say, with the memory of what was read before."""
     missing: list[str] = field(default_factory=list)
     """What was named and is no longer there, as warnings."""
     weight: list[int] = field(default_factory=list)

@@ -8,7 +8,7 @@ two cut time without a gap. What is only staged has no time yet and counts as ch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from libs.skills import selected
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 
-FILTERS = ("larger_than", "smaller_than", "modified_before", "modified_after", "empty")
+FILTERS = ("larger_than", "smaller_than", "modified_before", "modified_after", "empty", "containing", "lacking")
 PLACES = ("path", "folders", "recursive")
 NAMED_MOST = 5
 NOW = datetime.max.replace(tzinfo=UTC)
@@ -62,7 +62,9 @@ def inside(paths: Iterable[str], folders: Sequence[str]) -> list[str]:
     return [path for path in paths if whole or any(path.startswith(f"{top}/") for top in tops)]
 
 
-def further(stage: Stage, args: Mapping[str, Any]) -> dict[str, Any]:
+def further(
+    stage: Stage, args: Mapping[str, Any], kept: Callable[[Sequence[Node]], Sequence[Node]] | None = None
+) -> dict[str, Any]:
     """How many more the same choice would find in subfolders, and in which: what a list of one folder leaves unsaid.
     Nothing where nothing was chosen by; what is not all files says what it is.
     """
@@ -73,15 +75,21 @@ def further(stage: Stage, args: Mapping[str, Any]) -> dict[str, Any]:
     tops = args.get("folders") or [args["path"]]
     shown = {node.path for top in tops for node in stage.get_children(top)}
     below = (node for top in tops for node in stage.walk(top) if kind in (node.kind, "any") and node.path not in shown)
-    found = list(dict.fromkeys(node.path for node in admitted(stage, below, args)))
+    chosen = admitted(stage, below, args)
+    found = list(dict.fromkeys(node.path for node in (kept(chosen) if kept else chosen)))
     folders = list(dict.fromkeys(path.rpartition("/")[0] for path in found))
     told = {"count": len(found), "folders": folders[:NAMED_MOST]}
     return {**told, **({"node_kind": kind} if kind != "file" else {})} if found else {}
 
 
 def sought(args: Mapping[str, Any]) -> dict[str, Any]:
-    """What a list that found nothing was to find, and where."""
-    return {name: args[name] for name in (*PLACES, *FILTERS, "include", "node_kind") if name in args}
+    """What a list or a comparison that found nothing was to find, and where."""
+    return {name: args[name] for name in (*PLACES, *FILTERS, "include", "exclude", "node_kind") if name in args}
+
+
+def bounded(args: Mapping[str, Any]) -> bool:
+    """Is it of some files only, or of one folder?"""
+    return args.get("path", ".") != "." or any(name in args for name in (*FILTERS, "folders", "include", "exclude"))
 
 
 def sizes(stage: Stage, nodes: Iterable[Node]) -> list[int]:

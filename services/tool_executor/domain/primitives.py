@@ -18,10 +18,11 @@ from libs.workspace.stage import Stage
 from libs.workspace.survey import Group
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import READS_MOST, Args, Bench, Done, human, many, topmost
+from services.tool_executor.domain.containing import asked
 from services.tool_executor.domain.copying import copy_nodes, is_its_folder
 from services.tool_executor.domain.counting import count_rows
 from services.tool_executor.domain.explaining import explain_node
-from services.tool_executor.domain.listing import admitted, chosen, further, inside, sizes, sought
+from services.tool_executor.domain.listing import admitted, bounded, chosen, further, inside, sizes, sought
 from services.tool_executor.domain.packing import pack_nodes
 from services.tool_executor.domain.parsing import parse_content
 from services.tool_executor.domain.renaming import rename_many
@@ -37,7 +38,8 @@ def get_children(bench: Bench, args: Args) -> Done:
     """The files and folders in a folder; with `recursive`, the files at every depth, or the folders if those are
     asked for.
     """
-    nodes = chosen(bench.stage, _listed(bench.stage, args), args)
+    found, inner = _listed(bench.stage, args), asked(bench, args)
+    nodes = chosen(bench.stage, found if inner is None else inner.kept(admitted(bench.stage, found, args)), args)
     paths = [node.path for node in nodes]
     files = sum(node.kind == "file" for node in nodes)
     told: dict[str, Any] = {"nodes": paths, "count": len(paths)}
@@ -45,8 +47,9 @@ def get_children(bench: Bench, args: Args) -> Done:
         told["sizes"] = sizes(bench.stage, nodes[:READS_MOST])
     if args.get("order") in ("newest", "oldest") or {"modified_before", "modified_after"} & args.keys():
         told["days"] = [node.modified_at.date().isoformat() if node.modified_at else "" for node in nodes[:READS_MOST]]
-    if deeper := further(bench.stage, args):
+    if deeper := further(bench.stage, args, inner.kept if inner is not None else None):
         told["deeper"] = deeper
+    told |= inner.told() if inner is not None else {}
     if not nodes:
         told["sought"] = sought(args)
     return Done(
@@ -119,8 +122,9 @@ def find_duplicates(bench: Bench, args: Args) -> Done:
     files = sum(len(group["remove"]) for group in groups)
     spare = sum(group["size"] * len(group["remove"]) for group in groups)
     reads = tuple(path for group in groups for path in group["paths"])
+    among = {} if groups or not bounded(args) else {"sought": sought(args)}
     return Done(
-        {"groups": groups, "files": files, "bytes": spare},
+        {"groups": groups, "files": files, "bytes": spare, **among},
         f"{many(len(groups), 'group')} of duplicates: {many(files, 'file')} could go, {human(spare)}.",
         reads=reads[:READS_MOST],
     )

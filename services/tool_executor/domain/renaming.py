@@ -17,15 +17,17 @@ from unicodedata import normalize
 from libs.errors import Rejected
 from libs.guards.paths import UNSHOWN
 from libs.skills.categories import split_suffix
+from libs.skills.shapes import reshaped
 from libs.workspace import names
 from libs.workspace.operations import AnyOperation, Rename
 from libs.workspace.scope import checked_name
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import READS_MOST, Args, Bench, Done, many
 
-RULES = ("find", "written", "prefix", "suffix", "case", "base", "dated", "extension")
+RULES = ("find", "shape", "written", "prefix", "suffix", "case", "base", "dated", "extension")
 TOLD_MOST = 5
 DIGITS = 3
+DATED = {"month": len("2024-05"), "year": len("2024")}
 ASIDE = ".suma-aside-{n}"
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 """Where `myFile` is two words."""
@@ -71,7 +73,9 @@ class Wish:
 def rename_many(bench: Bench, args: Args) -> Done:
     """Every listed file by the rule; those whose name would stay are left out. All of them or none."""
     if not any(args.get(rule) for rule in RULES):
-        raise Rejected("say how the names shall change: find, written, prefix, suffix, case, base, dated or extension")
+        raise Rejected(
+            "say how the names shall change: find, shape, written, prefix, suffix, case, base, dated or extension"
+        )
     nodes = _subjects(bench, args)
     wishes = list(_wishes(bench, nodes, args))
     _refuse_clashes(bench, wishes)
@@ -99,13 +103,16 @@ def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False
         put = stem.replace(args["find"], args.get("replace", ""))
         bare = "" if args.get("replace") or put == stem else put.strip()
         stem = bare or put  # "Trip (1)" without its "(1)" is "Trip"
+    if args.get("shape"):
+        stem = reshaped(stem, args["shape"], args["becomes"]) or stem
     if args.get("written"):
         stem = _with_its_date(stem, args["written"])
     if args.get("case"):
         stem = CASES[args["case"]](stem)
     stem = f"{args.get('prefix', '')}{stem}{args.get('suffix', '')}"
-    if args.get("dated") and not stem.startswith(day):
-        stem = f"{day} {stem}"
+    if args.get("dated"):
+        date = day[: DATED.get(args["dated"])]
+        stem = stem if stem.startswith(date) else f"{date} {stem}"
     if args.get("extension") and not whole:
         end = "." + args["extension"].lstrip(".")
     return f"{hidden}{stem}{end}"

@@ -68,6 +68,15 @@ class Memory(Protocol):
         ...
 
 
+class Unremembered:
+    """A memory for who reads only once."""
+
+    def find(self, digest: str) -> str | Why | None:
+        return None
+
+    def keep(self, digest: str, said: str | Why) -> None: ...
+
+
 @dataclass(slots=True)
 class Texts:
     """Reads the texts of one search. `check` raises once nobody waits any more; `now` counts seconds."""
@@ -79,6 +88,8 @@ class Texts:
     check: Callable[[], None] = go_on
     unread: dict[str, Why] = field(default_factory=dict)
     """Documents that were not looked into, by their paths."""
+    cut: set[str] = field(default_factory=set)
+    """Files that go on behind what was read of them."""
     _read: int = 0
     _bytes: int = 0
     _until: float | None = None
@@ -105,6 +116,8 @@ class Texts:
         most = self.bounds.text_bytes
         raw = head[:most] if node.size <= len(head) else self._bytes_of(node, most)
         whole = node.size <= len(raw)
+        if not whole:
+            self.cut.add(node.path)
         if node.extension in MARKED_UP:
             with suppress(Rejected):
                 return parsed(node.name, raw, whole=whole).text
@@ -130,7 +143,11 @@ class Texts:
                 # It took too much; with less to do beside it, it may go another time.
                 return self._not(node, Why.DAMAGED)
             self.memory.keep(digest, said)
-        return self._not(node, said) if isinstance(said, Why) else said
+        if isinstance(said, Why):
+            return self._not(node, said)
+        if len(said) >= self.bounds.text_bytes:
+            self.cut.add(node.path)
+        return said
 
     def _said(self, form: str, raw: bytes) -> str | Why:
         try:

@@ -239,6 +239,13 @@ def test_of_a_duplicate_that_goes_the_diff_names_the_one_that_stays() -> None:
     assert "- 1.txt\n" in text
 
 
+def test_of_what_was_chosen_by_its_text_the_diff_shows_the_line() -> None:
+    items = [{"id": "0.txt", "change": "deleted", "says": "PAID 3 May"}]
+    text = shown(begun("delete the bills that say PAID"), asked(2, "a1", kind="commit", diff=diff(2), items=items))
+    assert "- 0.txt (says “PAID 3 May”)" in text
+    assert "- 1.txt\n" in text
+
+
 def test_of_a_new_archive_the_diff_says_how_many_files_it_holds_and_of_what() -> None:
     entry = {"change": "created", "path": "accounts 2021.zip", "source": None, "kind": "file", "size": 900}
     packed = {**diff(0), "count": 1, "created": 1, "deleted": 0, "entries": [entry]}

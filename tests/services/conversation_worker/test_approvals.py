@@ -24,6 +24,12 @@ TIDY = plan(
 )
 
 
+SETTLE = plan(
+    ("manage-files.list", {"path": ".", "containing": "PAID"}),
+    ("manage-files.delete", {"paths": "$step(1).nodes"}),
+)
+
+
 async def asked_to_make(at: House) -> tuple[str, ApprovalRequested]:
     turn = await at.say("make", session="s", root=at.folder("a.txt"))
     return turn, await at.asked(session="s")
@@ -64,6 +70,21 @@ async def test_a_question_says_how_much_more_its_choice_would_find_in_subfolders
         await at.say("lösche die tmp-Dateien", session="s", root=folder, hitl=hitl)
         asked = await at.asked(session="s")
         assert asked.detail == "2 weitere in Unterordnern; sollen sie mit, sag: in allen Unterordnern"
+
+
+@pytest.mark.parametrize("hitl", [Hitl.BYPASS, Hitl.KEY])
+async def test_a_question_shows_what_files_say_that_are_chosen_by_it_and_what_says_otherwise(
+    home: Dsns, tmp_path: Path, hitl: Hitl
+) -> None:
+    async with house(home, tmp_path, model=mind(SETTLE)) as at:
+        folder = at.folder("a.txt", "b.txt", "c.txt")
+        for name, text in {"a.txt": "one\nPAID in May", "b.txt": "Not paid yet", "c.txt": "two"}.items():
+            (folder / name).write_text(text)
+        await at.say("delete the bills that say PAID", session="s", root=folder, hitl=hitl)
+        asked = await at.asked(session="s")
+        assert asked.detail == "left out, since it says otherwise: b.txt (“Not paid yet”)"
+        if asked.kind == "commit":
+            assert [*asked.items] == [{"id": "a.txt", "change": "deleted", "says": "PAID in May"}]
 
 
 async def test_a_turn_that_found_all_of_it_in_subfolders_says_so_with_its_end(home: Dsns, tmp_path: Path) -> None:

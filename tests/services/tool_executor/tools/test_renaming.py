@@ -43,6 +43,13 @@ RENAME = "batch-rename.rename"
         ("2021 to 2022.txt", {"written": "out"}, None),
         ("photo 1920x1080.jpg", {"written": "out"}, None),
         ("2021.txt", {"written": "out"}, None),
+        (
+            "Bill Weir 14-03-2026.pdf",
+            {"shape": "{text} {day}-{month}-{year}", "becomes": "{year}-{month}-{day} {text}"},
+            "2026-03-14 Bill Weir.pdf",
+        ),
+        ("take 7.wav", {"shape": "take {number}", "becomes": "take {number:3}"}, "take 007.wav"),
+        ("take list.txt", {"shape": "take {number}", "becomes": "take {number:3}"}, None),
         ("page.htm", {"extension": "html"}, "page.html"),
         ("page", {"extension": ".txt"}, "page.txt"),
         (".env", {"prefix": "my-"}, ".my-env"),
@@ -58,6 +65,14 @@ def test_a_name_by_each_rule(desk: Desk, name: str, rule: dict[str, Any], new: s
     old = name.replace("\\", "\\\\")
     told = desk.run(RENAME, paths=[old], **rule).data
     assert told == ({"renamed": [{"from": old, "to": new}], "files": 1} if new else {"renamed": [], "files": 0})
+
+
+@pytest.mark.parametrize("becomes", ["{number}", "{text} {month}"])
+def test_a_shape_that_gives_what_it_has_not_taken_renames_nothing(desk: Desk, becomes: str) -> None:
+    desk.files("a b.txt")
+    with pytest.raises(Rejected):
+        desk.run(RENAME, paths=["a b.txt"], shape="a {text}", becomes=becomes)
+    assert desk.stage.version == 0
 
 
 def test_rules_are_applied_together_and_numbers_follow_the_listing(desk: Desk) -> None:

@@ -1,0 +1,67 @@
+"""The shapes of names: what one takes apart, another puts together."""
+
+from __future__ import annotations
+
+import pytest
+
+from libs.skills.shapes import BadShape, Shape, reshaped
+
+pytestmark = pytest.mark.requirement("S4-59")
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "becomes", "new"),
+    [
+        (
+            "Bill Weir 14-03-2026",
+            "Bill {text} {day}-{month}-{year}",
+            "{year}-{month}-{day} Bill {text}",
+            "2026-03-14 Bill Weir",
+        ),
+        (
+            "Bill Le Mans 1.3.26",
+            "Bill {text} {day}.{month}.{year}",
+            "{year}-{month}-{day} {text}",
+            "2026-03-01 Le Mans",
+        ),
+        ("Beleg 3. März 1998", "{text} {day}. {month} {year}", "{text} {year}-{month}-{day}", "Beleg 1998-03-03"),
+        ("scan20260314", "scan{year}{month}{day}", "{day}.{month}.{year}", "14.03.2026"),
+        ("take 7", "take {number}", "take {number:3}", "take 007"),
+        ("take 0007 loud", "take {number} {text}", "{number:2} {text}", "07 loud"),
+        ("take 1234", "take {number}", "take {number:3}", "take 1234"),
+        ("Stoff Frau Hell", "Stoff {text}", "{text} Stoff", "Frau Hell Stoff"),
+        ("Ana O'Neill", "{word} {word2}", "{word2}, {word}", "O'Neill, Ana"),
+        ("a {b} c", "a {b} {text}", "{text} {b}", "c {b}"),
+    ],
+)
+def test_a_name_is_taken_apart_and_put_together(name: str, shape: str, becomes: str, new: str) -> None:
+    assert reshaped(name, shape, becomes) == new
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("Bill Weir", "Bill {text} {number}"),
+        ("bill Weir", "Bill {text}"),
+        ("Bill 32-03-2026", "Bill {day}-{month}-{year}"),
+        ("Bill 2026", "Bill {day}{month}"),
+        ("Ana Mary Hell", "{word} {word2}"),
+        ("12345", "{year}"),
+    ],
+)
+def test_a_name_of_another_shape_stays(name: str, shape: str) -> None:
+    assert reshaped(name, shape, "x") is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "becomes"),
+    [("{text}", "{number}"), ("{text} {text}", "{text}"), ("{text} {text2} {text3} {text4}", "{text}")],
+)
+def test_a_shape_gives_only_what_it_has_taken(shape: str, becomes: str) -> None:
+    with pytest.raises(BadShape):
+        reshaped("any name", shape, becomes)
+
+
+def test_a_name_is_read_as_it_is_shown_however_its_accents_are_stored() -> None:
+    parts = Shape.read("Maß {text}").taken("Maß Jo\u0308rg")
+    assert parts == {"text": "Jörg"}

@@ -1,0 +1,119 @@
+"""Files chosen by what stands in them: whole words, in every form that is read here, and never what denies them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from services.tool_executor.domain import containing
+from services.tool_executor.domain.bench import TooMuch
+from tests.libs.documents import samples
+from tests.services.tool_executor.tools.conftest import Desk
+
+pytestmark = pytest.mark.requirement("S4-14", "S4-59")
+
+
+@pytest.fixture
+def bills(desk: Desk) -> Desk:
+    desk.write("Keane.txt", "Boiler\nPAID 3 May, by bank\n")
+    desk.write("Doyle.txt", "Radiators\nNot paid yet\n")
+    desk.write("Burke.txt", "Tap\nPaid in cash\n")
+    desk.write("Roche.txt", "Valve\n")
+    desk.write("Unpaid list.txt", "unpaid: Doyle\n")
+    desk.write("Walsh.docx", samples.word("All paid, thank you"))
+    desk.write("photo.jpg", b"\xff\xd8\xff\xe0paid")
+    desk.write("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600)
+    desk.write("deep/Nolan.txt", "paid")
+    desk.scan()
+    return desk
+
+
+@pytest.mark.parametrize(
+    ("args", "names"),
+    [
+        ({"containing": "paid"}, ["Burke.txt", "Keane.txt", "Walsh.docx"]),
+        ({"containing": "PAID", "include": ["*.txt"]}, ["Burke.txt", "Keane.txt"]),
+        ({"containing": "paid", "recursive": True, "include": ["*.txt"]}, ["Burke.txt", "Keane.txt", "deep/Nolan.txt"]),
+        ({"containing": "by bank boiler"}, []),
+        ({"containing": "boiler paid"}, ["Keane.txt"]),
+        ({"containing": "valve", "order": "largest", "most": 1}, ["Roche.txt"]),
+        ({"lacking": "paid"}, ["Doyle.txt", "Roche.txt", "Unpaid list.txt"]),
+    ],
+)
+def test_whole_words_choose_in_every_readable_form(bills: Desk, args: dict[str, Any], names: list[str]) -> None:
+    assert sorted(bills.listed(**args)) == names
+
+
+def test_what_denies_it_is_no_match_and_is_told_with_its_line(bills: Desk) -> None:
+    found = bills.run("manage-files.list", path=".", containing="paid").data
+    assert "Doyle.txt" not in found["nodes"]
+    assert found["denied"] == {"Doyle.txt": "Not paid yet"}
+
+
+def test_what_denies_it_lacks_it_and_shows_the_line(bills: Desk) -> None:
+    found = bills.run("manage-files.list", path=".", lacking="paid").data
+    assert found["lines"] == {"Doyle.txt": "Not paid yet"}
+    assert "denied" not in found
+
+
+def test_each_that_is_chosen_shows_the_line(bills: Desk) -> None:
+    lines = bills.run("manage-files.list", path=".", containing="paid").data["lines"]
+    assert lines["Keane.txt"] == "PAID 3 May, by bank"
+    assert lines["Walsh.docx"] == "All paid, thank you"
+
+
+def test_what_cannot_be_read_is_told_and_never_chosen(bills: Desk) -> None:
+    for choice in ("containing", "lacking"):
+        found = bills.run("manage-files.list", path=".", **{choice: "tap"}).data
+        assert "old.doc" not in found["nodes"]
+        assert found["unread"] == {"count": 1, "why": {"older_form": 1}, "paths": ["old.doc"]}
+
+
+def test_of_a_folder_it_tells_only_those_below_that_say_it(bills: Desk) -> None:
+    found = bills.run("manage-files.list", path=".", containing="paid", include=["*.txt"]).data
+    assert found["deeper"] == {"count": 1, "folders": ["deep"]}
+    assert "deeper" not in bills.run("manage-files.list", path=".", containing="valve").data
+
+
+def test_a_long_text_of_which_the_end_was_not_read_is_not_said_to_lack_it(desk: Desk) -> None:
+    desk.write("log.txt", "x" * (containing.BOUNDS.text_bytes + 10) + " paid")
+    desk.scan()
+    for choice in ("containing", "lacking"):
+        found = desk.run("manage-files.list", path=".", **{choice: "paid"}).data
+        assert found["nodes"] == []
+        assert found["unread"]["why"] == {"too_large": 1}
+
+
+def test_more_files_than_can_be_looked_into_are_refused_and_not_cut(bills: Desk) -> None:
+    with pytest.raises(TooMuch):
+        bills.bounded(looked_into=3).listed(containing="paid")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text", "denied"),
+    [
+        ("bezahlt", "noch nicht ganz bezahlt", True),
+        ("bezahlt", "Bezahlt: nein", True),
+        ("bezahlt", "BEZAHLT am 3.3.", False),
+        ("pagado", "aún no está pagado", True),
+        ("pagado", "PAGADO el lunes", False),
+        ("paid", "to be paid within 14 days", True),
+        ("paid", "if paid by Friday", True),
+        ("paid", "Paid [ ]", True),
+        ("paid", "not paid\npaid 4 June", False),
+        ("Hobbs", "If Hobbs calls, say no", False),
+        ("photographer", "we did not see the photographer", False),
+        ("seguro", "sin seguro", True),
+    ],
+)
+def test_a_place_that_denies_it_says_the_opposite(wanted: str, text: str, denied: bool) -> None:
+    found = containing.said(wanted, text)
+    assert found is not None
+    assert found.denied is denied
+
+
+def test_accents_and_case_are_no_difference_and_parts_of_words_are() -> None:
+    assert containing.said("Müller", "Frau MÜLLER rief an") is not None
+    assert containing.said("gasto", "lo que gastó") is not None
+    assert containing.said("paid", "unpaid, prepaid") is None
