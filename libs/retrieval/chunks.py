@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from libs.retrieval.regexes import regex
+
 Strategy = Literal["fixed", "sentence", "paragraph"]
-SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n{2,}")
-PARAGRAPH = re.compile(r"\n\s*\n")
+SENTENCE = regex(r"(?<=[.!?。])\s+|\n{2,}")
+PARAGRAPH = regex(r"\n\s*\n")
 
 
 def chunks(text: str, *, strategy: Strategy = "fixed", size: int = 512) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from libs.retrieval.chunks import Strategy, chunks
 from libs.retrieval.likeness import FORM, alike, sought, terms
 from libs.retrieval.ports import Embedder
 from libs.retrieval.rank import fuse
+from libs.retrieval.regexes import regex
 from libs.retrieval.vectors import VectorStore
 from libs.retrieval.words import TOKEN
 
@@ -33,8 +34,8 @@ FOLDER = 0.5
 """A word of a folder's name, beside one of the file's own."""
 WHOLE = 0.7
 """A file with all words, be some of them slips, has at least this share."""
-QUOTED = re.compile(r'"([^"]+)"')
-EITHER = re.compile(r"\w\W+(?:or|oder|o)\W+\w", re.IGNORECASE)
+QUOTED = regex(r'"([^"]+)"')
+EITHER = regex(r"\w\W+(?:or|oder|o)\W+\w", re.IGNORECASE)
 """Between two words of a search: one of them is enough."""
 
 

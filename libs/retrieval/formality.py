@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-SIE = re.compile(
+from libs.retrieval.regexes import regex
+
+SIE = regex(
     r"(?<=[a-zäöüß,;]\s)(?:Sie|Ihnen|Ihre?[nmrs]?)\b|^\W*(?:Ihnen\b|(?:k[oö]nnten|w[uü]rden|k[oö]nnen)\s+Sie\b)"
     r"|\b(?:k[oö]nnten|w[uü]rden)\s+sie\s+(?:bitte|mir|mal|so)\b",
     re.MULTILINE,
 )
 """Within a sentence the capital tells it from "sie", who are others."""
-DU = re.compile(r"\b(?:du|dir|dich|dein(?:e[nmrs]?)?|kannste|haste)\b", re.IGNORECASE)
+DU = regex(r"\b(?:du|dir|dich|dein(?:e[nmrs]?)?|kannste|haste)\b", re.IGNORECASE)
 _FORMS = (
     (r"\b(?P<verb>[Ss]ag|[Ff]rag)\b", r"\g<verb>en Sie"),
     (r"\b(?P<verb>[Nn]enne|[Ww]ähle)\b", r"\g<verb>n Sie"),

@@ -33,6 +33,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             "losch* loesch* entfern* beseitig* weg wegwerfen wegschmeissen raus rausschmeissen deduplizier*"
             " loswerden schmeiss* wirf tilge* eliminier* vernicht* ausradier* wegmach*"
             " wegnehm* wegschmeiss* fliegt_raus"
+            " wegtun wegzutun weggetan wegschmeiss* wegwerf* wegraum* wegputz* rausschmeiss* rauswerf* raustun"
             " fliegen_raus kick in_den_papierkorb in_den_mull in_die_tonne loszuwerden entsorg* entledig*"
             " ausmist* streich*"
         ),
@@ -439,7 +440,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
     },
     # Which files: the categories of organize-by-type.
     "images": {
-        "en": "image images picture pictures photo photos pic pics snapshots photographs pix fotos stills",
+        "en": "image images picture pictures photo photos pic pics snaps snapshots photographs pix fotos stills",
         "de": "bild bilder bildern foto fotos bilddateien bilddatei fotografien aufnahmen",
         "es": "imagen imagenes foto fotos fotografia*",
     },
@@ -513,6 +514,23 @@ CONCEPTS: dict[str, dict[Language, str]] = {
         "en": "temp_files temporary_files temporary temp temps tempfiles",
         "de": "temporar temporare temporaren temporarer temporares temporaere temporaeren tempdateien temp_dateien",
         "es": "temporal temporales",
+    },
+    "partfiles": {
+        "en": (
+            "half_downloaded half_finished_downloads half_finished_download half_downloads unfinished_downloads"
+            " unfinished_download incomplete_downloads incomplete_download partial_downloads partial_download"
+            " broken_downloads aborted_downloads interrupted_downloads"
+        ),
+        "de": (
+            "halbe_downloads halbfertige_downloads unfertige_downloads unfertigen_downloads abgebrochene_downloads"
+            " abgebrochenen_downloads angefangene_downloads angefangenen_downloads unvollstandige_downloads"
+            " unvollstandigen_downloads halb_heruntergeladene halb_runtergeladene halb_heruntergeladen"
+            " halb_runtergeladen"
+        ),
+        "es": (
+            "descargas_a_medias descarga_a_medias descargas_sin_terminar descargas_sin_acabar descargas_incompletas"
+            " descargas_no_terminadas descargas_cortadas descargas_a_medio"
+        ),
     },
     "lockfiles": {
         "en": "lock_file lock_files lockfile lockfiles",
@@ -839,6 +857,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "litterfiles": (".DS_Store", "Thumbs.db", "desktop.ini"),
     "tempfiles": ("*.tmp", "*.temp", "*.sv$", "~$*", "*~", "*~lock.*"),
     "lockfiles": ("~$*", "*~lock.*"),
+    "partfiles": ("*.crdownload", "*.part", "*.partial", "*.opdownload", "*.!ut"),
 }
 """Kinds narrower than a category, by their concept: extensions, or patterns of names."""
 

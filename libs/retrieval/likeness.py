@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from libs.retrieval.lexicon import CATEGORIES, CONCEPTS
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import concepts_of, fold, one_slip, words
 
 EXACT, FORM, SYNONYM, PART, SLIP = 1.0, 0.95, 0.8, 0.8, 0.7
@@ -17,7 +18,7 @@ ENDINGS = ("innen", "ies", "es", "en", "er", "em", "ed", "ing", "s", "n", "e", "
 SPELLINGS = str.maketrans({"ß": "ss"})
 NAMED = 0.75
 """A file whose name has at least this much of what is looked for is the one that is meant."""
-TERM = re.compile(r"[^\W\d_]+|\d+")
+TERM = regex(r"[^\W\d_]+|\d+")
 """A word or a number: `IMG_2043v2` has four."""
 LEAST_STEM, LEAST_PART, LEAST_SLIP = 3, 5, 5
 

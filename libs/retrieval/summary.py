@@ -9,13 +9,13 @@ summary, and no word of it is ours.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from libs.retrieval.lexicon import FILLERS, Language
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import TOKEN, fold, language_of
 
 SENTENCES_MOST, LETTERS_MOST = 2_000, 1_000_000
@@ -32,9 +32,9 @@ _SAID: Mapping[Language, str] = {
 }
 ABBREVIATIONS = {language: frozenset(said.split()) for language, said in _SAID.items()}
 """After these a full stop ends no sentence."""
-END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)")
-MARKUP = re.compile(r"^\s{0,3}(?:#{1,6}\s|[-*+]\s|\d{1,3}[.)]\s|>\s?)")
-BREAK = re.compile(r"\n[ \t]*\n")
+END = regex(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)")
+MARKUP = regex(r"^\s{0,3}(?:#{1,6}\s|[-*+]\s|\d{1,3}[.)]\s|>\s?)")
+BREAK = regex(r"\n[ \t]*\n")
 
 
 @dataclass(frozen=True, slots=True)

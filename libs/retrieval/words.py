@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -12,9 +11,10 @@ from itertools import pairwise
 
 from libs.retrieval.lexicon import CLITICS, CONCEPTS, EXTENSIONS, FILLERS, Language, listed
 from libs.retrieval.lookalikes import LOOKALIKES
+from libs.retrieval.regexes import regex
 
-TOKEN = re.compile(r"\w+")
-CUT = re.compile(r"[\0\x1e.,;:!?\n]")
+TOKEN = regex(r"\w+")
+CUT = regex(r"[\0\x1e.,;:!?\n]")
 """Between two words: no phrase goes across."""
 LONGEST = 4
 """Words in the longest phrase of the lexicon."""

@@ -22,7 +22,7 @@ CREDENTIALS = (
 )
 """Where a home keeps its keys. A root may not lie in one, nor hold one, whether or not it exists yet."""
 SYSTEM = ("/boot", "/dev", "/etc", "/proc", "/run", "/sys")
-IN_MEMORY = Path("/dev/shm")
+IN_MEMORY = Path("/dev/shm")  # noqa: S108 - nothing of ours is put there
 """Folders in it are anybody's, as those in /tmp are."""
 
 

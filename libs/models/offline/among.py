@@ -15,11 +15,12 @@ from libs.models.offline.ground import Ground, with_words
 from libs.models.offline.measures import number_of
 from libs.models.offline.places import INTO, places
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, fold
 
-PART = re.compile(r"\s*(?:,|&|\b(?:and|or|nor|und|oder|y|ni)\b)\s*")
-WORD = re.compile(r"\w+")
-DIGITS = re.compile(r"\d+")
+PART = regex(r"\s*(?:,|&|\b(?:and|or|nor|und|oder|y|ni)\b)\s*")
+WORD = regex(r"\w+")
+DIGITS = regex(r"\d+")
 SMALL = listed(
     "the a one ones file files from of them those these with called named number no nr in is are that which on"
     " der die das den dem eine datei dateien von vom aus davon mit namens nummer denen im"
@@ -35,8 +36,8 @@ NTH = {
     **dict.fromkeys(listed("fourth 4th vierte vierten vierter viertes cuarto cuarta"), 4),
     **dict.fromkeys(listed("fifth 5th funfte funften funfter funftes quinto quinta"), 5),
 }
-ONLY_LAST = re.compile(r"^(?P<what>.+?)\s+(?:only|nur|s[oó]lo|nada\s+m[aá]s|solamente)$", re.IGNORECASE)
-MEANT = re.compile(
+ONLY_LAST = regex(r"^(?P<what>.+?)\s+(?:only|nur|s[oó]lo|nada\s+m[aá]s|solamente)$", re.IGNORECASE)
+MEANT = regex(
     r"^(?:i\s+(?:only|just)\s+(?:want(?:ed)?|meant?)|ich\s+(?:meine?|meinte|will|wollte)\s+nur|quer[ií]a\s+s[oó]lo)\s+",
     re.I,
 )
@@ -81,7 +82,7 @@ def written_out(reading: Reading, named: Sequence[str], ground: Ground) -> str |
     return f"{text[:start].rstrip()} {names} {text[end:].lstrip()}".strip()
 
 
-ALL_OF_THEM = re.compile(
+ALL_OF_THEM = regex(
     r"^(?:all|everything|them|those|these|all of (?:them|those)|alle|alles|sie|die|diese|tod[oa]s|l[oa]s)?$"
 )
 MOST = 60

@@ -88,6 +88,12 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "es": "Encontré {groups} de archivos idénticos: sobra {files}, lo que ahorraría {bytes}.",
     },
     "unique": {"en": "There are no duplicates.", "de": "Es gibt keine Duplikate.", "es": "No hay duplicados."},
+    "unique_among": {
+        "en": "There are no duplicates among these: {what} {where}{but}.",
+        "de": "Darunter gibt es keine Duplikate: {what} {where}{but}.",
+        "es": "Entre estos no hay duplicados: {what} {where}{but}.",
+    },
+    "but": {"en": ", without {names}", "de": ", ohne {names}", "es": ", sin {names}"},
     "holds": {
         "en": "There are {files} in {folders} ({bytes}).",
         "de": "Es sind {files} in {folders} ({bytes}).",
@@ -131,6 +137,12 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "es": "Solo una de las palabras: {paths}.",
     },
     "matched": {"en": "Found in {files}:", "de": "Gefunden in {files}:", "es": "Encontrado en {files}:"},
+    "otherwise": {
+        "en": "Left out, since it says otherwise: {files}.",
+        "de": "Nicht dabei, denn dort steht es anders: {files}.",
+        "es": "Quedan fuera, porque dicen otra cosa: {files}.",
+    },
+    "line": {"en": "{path} (“{line}”)", "de": "{path} („{line}“)", "es": "{path} («{line}»)"},
     "unread": {
         "en": "Not looked into: {files} ({why}).",
         "de": "Nicht hineingeschaut: {files} ({why}).",
@@ -309,7 +321,7 @@ def answer(task: Task, categories: Categories) -> tuple[str, ...]:
     told = [sentence for seen in _worth_telling(task.observations) for sentence in speaker.told(seen)]
     told += [speaker.say("refused")] if _refused(task.observations) else []
     told = list(dict.fromkeys(told)) or [speaker.say("idle")]
-    told += _left_below(speaker, task.observations)
+    told += [*_left_below(speaker, task.observations), *_left_unsaid(speaker, task.observations)]
     return (told[0], *(f"{chr(10) if chr(10) in before else ' '}{one}" for before, one in pairwise(told)))
 
 
@@ -321,6 +333,27 @@ def _left_below(say: Speaker, seen: Sequence[Observation]) -> list[str]:
     found = [_mapping(data, "deeper") for data in lists if not data.get("sought")]
     told = ((_further(say, more), say.names(_list(more, "folders"))) for more in found if more)
     return list(dict.fromkeys(say.say("deeper", files=files, folders=folders) for files, folders in told))
+
+
+def _left_unsaid(say: Speaker, seen: Sequence[Observation]) -> list[str]:
+    """What a choice by what files say leaves out: those that say otherwise, and those that nobody could look into."""
+    if _refused(seen):
+        return []
+    chosen = [step.data for step in seen if step.tool in LISTS and isinstance(step.data, Mapping)]
+    told = (
+        one
+        for data in chosen
+        for one in (_otherwise(say, _mapping(data, "denied")), _unread(say, _mapping(data, "unread")))
+    )
+    return list(dict.fromkeys(one for one in told if one))
+
+
+LISTS = ("manage-files.list",)
+
+
+def _otherwise(say: Speaker, denied: Data) -> str:
+    lines = [say.say("line", path=say.name(path), line=str(line)) for path, line in denied.items()]
+    return say.say("otherwise", files=say.joined(lines, FEWER)) if lines else ""
 
 
 def _further(say: Speaker, more: Data) -> str:
@@ -467,10 +500,18 @@ def _sorted(say: Speaker, data: Data) -> list[str]:
     return [say.say("sorted", files=say.count("file", _files(data, "moved")), folders=say.count("subfolder", folders))]
 
 
+def _unique(say: Speaker, sought: Data) -> str:
+    """That there are no duplicates, and where this was looked at, if not everywhere."""
+    if not sought:
+        return say.say("unique")
+    left = _list(sought, "exclude")
+    return say.say("unique_among", **say.sought(sought), but=say.say("but", names=say.names(left)) if left else "")
+
+
 def _scanned(say: Speaker, data: Data) -> list[str]:
     groups = len(_list(data, "groups"))
     if not groups:
-        return [say.say("unique")]
+        return [_unique(say, _mapping(data, "sought"))]
     files, saved = say.count("file", _number(data, "files")), say.size(_number(data, "bytes"))
     head = say.say(
         "duplicates" if _number(data, "files") > 1 else "duplicates_one",

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from libs.models.offline.clauses import Clause, Item, Name, Named
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word
 
-UNPACKS = re.compile(
+UNPACKS = regex(
     r"unzip|unpack|unpakc|extract|untar|entpack|auspack|entzip|pack\w*\s.*\baus\b|descomprim|extra[ei]|desempaq|desz[ií]p",
     re.IGNORECASE,
 )
-STRAIGHT = re.compile(
+STRAIGHT = regex(
     r"(?:\s*,?\s*\b(?:and|und|y|but|aber|pero))?\s*,?\s*\b(?:(?:directly|unmittelbar|directamente|aqu[ií]\s+mismo)(?!\w)"
     r"|(?:straight|right)(?=\s+(?:in|into|inside|to|there|here)\b)"
     r"|direkt(?=\s+(?:in|nach|ins|dort|hier|hinein|rein|dahin|da)\b|\W*$)"

@@ -13,6 +13,7 @@ from libs.models.offline import phrasebook as say
 from libs.retrieval.lexicon import FAMILIES, Language
 from libs.skills import Categories
 
+TEXTS = ("containing", "lacking")
 FEW = 5
 """Patterns that are told before the rest is only counted as more."""
 
@@ -35,6 +36,11 @@ class Choosing:
             noun = say.EMPTY_KIND[self.language].format(what=noun) if args.get("empty") else noun
         bound = [name for name in say.BOUNDS if args.get(name) is not None]
         return " ".join((noun, *(self._bound(name, args[name]) for name in bound)))
+
+    def of_these(self, named: str, args: Mapping[str, Any]) -> str:
+        """Of files by name, those that say something."""
+        bound = " ".join(self._bound(name, args[name]) for name in TEXTS if args.get(name) is not None)
+        return say.OF_THESE[self.language].format(named=named, bound=bound)
 
     def within(self, args: Mapping[str, Any]) -> str:
         """In which folders; `here` where none is named."""
@@ -67,5 +73,7 @@ class Choosing:
         return say.QUOTED[self.language].format(name=name)
 
     def _bound(self, name: str, value: object) -> str:
+        if name in TEXTS:
+            return say.BOUNDS[name][self.language].format(value=self.quoted(str(value)))
         told = self.size(value) if isinstance(value, int) and name.endswith("_than") else str(value)[:10]
         return say.BOUNDS[name][self.language].format(value=told)

@@ -23,7 +23,7 @@ ACTIONS = listed(
 KINDS = (*CATEGORIES, *FAMILIES)
 """The kinds of files that have a word of their own."""
 
-JUNK = listed("empty tempfiles litterfiles lockfiles")
+JUNK = listed("empty tempfiles litterfiles lockfiles partfiles")
 """Each of these is one sort of what people clear away: joined, they are never one sort that is all of them."""
 
 AND = frozenset(("and", "adn", "nad", "und", "y", "e", "plus", "also", "sowie", "ademas"))

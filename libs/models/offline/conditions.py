@@ -20,7 +20,7 @@ from libs.retrieval.lexicon import listed
 from libs.retrieval.words import Word, extension_of
 
 DEEDS = listed("remove move copy rename create pack unpack organize change clean")
-TOLD = listed("duplicate starts ends name all junk tempfiles litterfiles lockfiles file")
+TOLD = listed("duplicate starts ends name all junk tempfiles litterfiles lockfiles partfiles file")
 """What a list can tell by itself, beside kinds, sizes and times."""
 UNLESS = listed("unless")
 OTHERWISE = listed("otherwise sonst ansonsten andernfalls")

@@ -31,6 +31,8 @@ STARTS = listed("starts ends prefix suffix")
 LED = listed("the these those los las el la esos esas") | ARTICLES
 SORTS = listed("empty folder duplicate")
 """What no pattern shows."""
+LEFT_BEHIND = listed("tmp temp bak crdownload part partial") | JUNK
+"""Endings and kinds of what nobody made."""
 CLEARED = JUNK | {"duplicate"}
 ONES = listed("the los las")
 """With one of these even a part that has no noun speaks of files: "the ones over 10 MB", "los que pesan más"."""
@@ -170,6 +172,8 @@ def _files(part: Part) -> Word:
 def _differ(parts: Sequence[Part], *, either: bool) -> bool:
     """Is each part of the list told by itself, and not all of them by what one list could show?"""
     junk = all(part.junk for part in parts)
+    if _empties_last(parts):
+        return True
     if any(part.copies for part in parts):
         return _copies_apart(parts)
     if not all(junk or (part.known and (part.kinds or part.bounds - {"folder"})) for part in parts):
@@ -181,6 +185,14 @@ def _differ(parts: Sequence[Part], *, either: bool) -> bool:
         return junk or all(part.bounds and (either or part.led_by(ONES)) for part in bare)
     reach = any(one.bounds and one.kinds and not other.by_itself for one, other in pairwise(parts))
     return junk or not (reach or (parts[-1].bound_last and not any(part.bounds for part in parts[:-1])))
+
+
+def _empties_last(parts: Sequence[Part]) -> bool:
+    """ "The tmp and bak files and also the empty ones": nobody asks whether what programs leave behind is empty."""
+    *first, last = parts
+    left = all(part.kinds and part.kinds <= LEFT_BEHIND and not part.bounds for part in first)
+    ones = any(word.folded in ("ones", "vacios", "vacias", "leeren") for word in last.words)
+    return left and last.bounds == {"empty"} and not last.kinds and ones
 
 
 def _copies_apart(parts: Sequence[Part]) -> bool:

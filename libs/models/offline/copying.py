@@ -17,6 +17,7 @@ from typing import TypeGuard
 from libs.models.offline.clauses import Clause, Item, Name, Named, Reading
 from libs.models.offline.rewriting import Rule, put
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word
 
 _LITTLE = r"(?:\s+(?:me|us|please|just|also|then|quickly|up|kindly))*"
@@ -54,8 +55,8 @@ _WANT_DE = (
     r"|(?:brauche|bräuchte|möchte|hätte)\s+ich(?:\s+gerne?)?)"
 )
 _WANT_ES = r"(?:(?:quiero|queremos|necesito|necesitamos|quisiera|querría)(?:\s+tener)?)"
-_SOMEWHERE = re.compile(r"\s(?:in|into|inside|to|under|im|ins|nach|en|a|al)\s+\S", re.IGNORECASE)
-_SPARING = re.compile(
+_SOMEWHERE = regex(r"\s(?:in|into|inside|to|under|im|ins|nach|en|a|al)\s+\S", re.IGNORECASE)
+_SPARING = regex(
     r"dup|dopp|dubl|repetid|dedup|identi|twice|zweimal|\b(?:remov|delet|eras|get\s+rid|clean|lösch|entfern|räum|borr|elimin"
     r"|quit|limpi|each\s*$|them\b)",
     re.IGNORECASE,
@@ -165,7 +166,7 @@ RULES: tuple[Rule, ...] = (
 )
 """Ways to say that a copy shall be made, and the verb that says it plainly."""
 
-SPOKEN = re.compile(r"cop[iy]|kopi|dupl|clone|paste", re.IGNORECASE)
+SPOKEN = regex(r"cop[iy]|kopi|dupl|clone|paste", re.IGNORECASE)
 """No rule fits a text without one of these."""
 
 BY_PLACE = listed("duplicate clone")
@@ -204,7 +205,7 @@ def copying(part: Clause) -> Clause:
     return replace(part, items=tuple(_yielding(item) for item in told))
 
 
-STAYS = re.compile(
+STAYS = regex(
     r"\b(?:both\s+here|here\s+as\s+well\s+as|here\s+and\s+(?:in|there)|sowohl\s+hier|hier\s+und\s+(?:dort|in)|tanto\s+aqu[ií]"
     r"|aqu[ií]\s+y\s+en)(?!\w)",
     re.IGNORECASE,

@@ -22,6 +22,7 @@ from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.quantities import told_by
 from libs.models.offline.reading import read
 from libs.retrieval.lexicon import Language, listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word
 
 BELOW: Mapping[Language, str] = {
@@ -32,7 +33,7 @@ BELOW: Mapping[Language, str] = {
 BUT_NOT: Mapping[Language, str] = {"en": "but not {what}", "de": "aber nicht {what}", "es": "pero no {what}"}
 INTO: Mapping[Language, str] = {"en": "into {what}", "de": "nach {what}", "es": "a {what}"}
 WITHIN: Mapping[Language, str] = {"en": "in {what}", "de": "in {what}", "es": "en {what}"}
-LEADS = re.compile(
+LEADS = regex(
     r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale|but|and|aber|und|pero|y|bitte|please|actually|sorry|lieber|mejor|rather|oh|oops|wait|hm+|halt|moment|espera)\b"
     r"[\s,.:;!–-]*|(?:(?:oh|ah|ach|ay)\s+)?(?:no|nope|nein|nee)\b(?:\s*[,.:;!–-]+\s*|\s+(?=(?:no|nein|nee)\b|i\s+mean|ich\s+mein|quise|quiero|only|just|nur|s[oó]lo))"
     r"|(?:(?:that|this|it|das|es|eso)(?:['’]?s|\s+is|\s+ist|\s+est[aá])?\s+)?(?:nearly|almost|fast|beinah|casi)\s+"
@@ -42,35 +43,35 @@ LEADS = re.compile(
     re.IGNORECASE,
 )
 """ "No, …", "yes, but …": it says that there is more to come. A "no" right before a word is part of what it says."""
-TAILS = re.compile(r"\W*\b(?:instead|stattdessen|lieber|en su lugar|mejor|please|bitte|por favor)\W*$", re.IGNORECASE)
-SPARES = re.compile(
+TAILS = regex(r"\W*\b(?:instead|stattdessen|lieber|en su lugar|mejor|please|bitte|por favor)\W*$", re.IGNORECASE)
+SPARES = regex(
     r"^(?:(?:all|everything|alles?|tod[oa]s?)\s+)?(?:but|not|nicht|no|except|without|leave(?:\s+out)?|skip|keep"
     r"|(?:please\s+)?(?:don['’]?t|do\s+not)\s+(?:touch|include|take|use|delete|remove|move|copy|zip|rename)|ohne|außer|lass|behalte|sin"
     r"|excepto|menos|salvo|deja|no\s+(?:toques|incluyas|borres|muevas|copies))\s+(?:for\s+|not\s+)?(?P<what>.+?)(?:\s+(?:alone|out|in\s+ruhe|weg|aus|(?:just\s+)?(?:where|as)\s+(?:they|it)\s+(?:are|is)|(?:wo|wie)\s+(?:sie|es)\s+(?:sind|ist)"
     r"|(?:donde|como)\s+est[aá]n?))?$",
     re.IGNORECASE | re.DOTALL,
 )
-STAYS = re.compile(
+STAYS = regex(
     r"^(?P<what>.+?)\s+(?:(?:should\s+)?stays?|(?:sollen\s+)?bleib(?:en|t)|lass(?:t|en(?:\s+sie)?)?(?:\s+bitte)?(?=\s+in\s+ruhe)|(?:que\s+)?se\s+qued[ae]n?|nicht|no)"
     r"(?:\s+(?:put|there|da|dort|ahí|in\s+ruhe|(?:just\s+)?where\s+(?:they|it)\s+(?:are|is)|wo\s+(?:sie|es)\s+(?:sind|ist)|donde\s+est[aá]n?))?$",
     re.IGNORECASE | re.DOTALL,
 )
-LIMITS = re.compile(r"^(?:only|just|nur|bloß|s[oó]lo|solamente)\b", re.IGNORECASE)
-ITSELF = re.compile(
+LIMITS = regex(r"^(?:only|just|nur|bloß|s[oó]lo|solamente)\b", re.IGNORECASE)
+ITSELF = regex(
     r"\W*(?:it|that|this|them|those|these|das|es|sie|die|ihn|den|diese[rsn]?|eso|esto|lo|la|los|las|[eé]s[eo]s?|[eé]sas?|[eé]st[ea]s?)"
     r"(?:\s+one)?(?:\s+(?:(?:where|as)\s+(?:it\s+is|they\s+are)|(?:wo|wie)\s+(?:es|sie|er)\s+(?:ist|sind)|(?:donde|como)\s+est[aá]n?))?\s*(?:[,.;!]|$)",
     re.IGNORECASE,
 )
-NOTHING_ELSE = re.compile(
+NOTHING_ELSE = regex(
     r"\W+(?:(?:and\s+)?nothing\s+(?:else|more)|(?:und\s+)?(?:sonst\s+nichts|nichts\s+(?:weiter|anderes))|(?:y\s+)?nada\s+m[aá]s)\W*$",
     re.IGNORECASE,
 )
-GOES = re.compile(
+GOES = regex(
     r"^(?:put\s+(?:them|it|those)\s+|tu\s+sie\s+)?(?:into|to|nach|in\s+den\s+ordner|a\s+la\s+carpeta|a)\s+"
     r"(?:the\s+folder\s+)?(?P<what>\S.*)$",
     re.IGNORECASE,
 )
-NESTED = re.compile(
+NESTED = regex(
     r"^(?:(?:the|der|den|la)\s+)?(?:(?:new|neue[rn]?|nueva)\s+)?(?:folder|ordner|carpeta)?\s*(?P<what>\S.*?|)\s*"
     r"(?:\b(?:(?:should|must|has\s+to|needs\s+to)\s+(?:be|go)|goes|belongs|is|soll(?:te)?|muss|geh[oö]rt|kommt"
     r"|tiene\s+que\s+(?:estar|ir)|debe\s+(?:estar|ir)|va)\s+)?"
@@ -80,13 +81,13 @@ NESTED = re.compile(
 )
 """ "The folder X inside Y": where the new folder goes."""
 ITS = ("it", "that", "er", "der", "es")
-LIES = re.compile(
+LIES = regex(
     r"^(?:only|just|nur|bloß|s[oó]lo|solamente)?\s*(?:the\s+(?:ones|files)|those|die|los|las)?\s*"
     r"(?:that\s+are\s+|which\s+are\s+|que\s+est[aá]n\s+)?(?:in|within|inside|from|im|aus|en|de)\s+"
     r"(?:the\s+|dem\s+|la\s+)?(?:folder\s+|ordner\s+|carpeta\s+)?(?P<what>\S.*?)(?:\s+folder)?$",
     re.IGNORECASE,
 )
-CALLED = re.compile(
+CALLED = regex(
     r"^(?:please\s+)?(?:(?:call|name)\s+(?:it|them|the\s+(?:new\s+)?\w+)"
     r"|(?:it|they|the\s+(?:new\s+)?\w+)\s+(?:should|shall|must|has\s+to)\s+be\s+(?:(?:just|only|simply)\s+)?(?:called|named)"
     r"|(?:the\s+(?:new\s+)?folder(?:['’]s\s+name)?|der\s+(?:neue\s+)?ordner|la\s+carpeta(?:\s+nueva)?)\s+"
@@ -98,7 +99,7 @@ CALLED = re.compile(
 )
 """ "Call it b.zip", "que se llame b.zip", "es soll b.zip heißen"."""
 NAME: Mapping[Language, str] = {"en": "named {what}", "de": "namens {what}", "es": "llamado {what}"}
-SUBFOLDERS = re.compile(r"\bsub-?folders?\b|\bunterordnern?\b|\bsubcarpetas\b", re.IGNORECASE)
+SUBFOLDERS = regex(r"\bsub-?folders?\b|\bunterordnern?\b|\bsubcarpetas\b", re.IGNORECASE)
 
 
 def bare(text: str) -> str:
@@ -131,13 +132,13 @@ def instead(before: Reading, text: str, ground: Ground, now: datetime) -> str | 
     return _put_right(before, clause, reading, ground)
 
 
-WRONG = re.compile(
+WRONG = regex(
     r"^\W*(?:(?:no|nope|nein|nee)\W+)?(?:(?:that|it|das|es|eso)(?:['’]s|\s+(?:is|was|ist|war|es|era))\s+)?(?:the\s+|der\s+|la\s+|in\s+the\s+)?"
     r"(?:(?:wrong|falsche[rn]?|not\s+the\s+right|nicht\s+der\s+richtige)\s+(?:folder|place|ordner)|carpeta\s+(?:equivocada|incorrecta))"
     r"\s*[,.:;!–-]+\s*",
     re.IGNORECASE,
 )
-RIGHT_ONE = re.compile(
+RIGHT_ONE = regex(
     r"^(?:(?:i\s+(?:meant?|wanted|said)|ich\s+(?:meinte?|wollte)|quer[ií]a(?:\s+decir)?|quise\s+decir|era|es|it\s+should\s+be|should\s+be)\s+)?"
     r"(?:(?:the|den|die|der|la|el)\s+(?:one|ones|folder|ordner|carpeta)?\s*)?(?:(?:in|to|into|nach|en|a|al|called|namens|llamada)\s+)?"
     r"(?:(?:the|den|la)\s+)?(?:(?:folder|ordner|carpeta)\s+)?(?P<what>\S.*?)(?:\s+folder)?$",
@@ -159,13 +160,11 @@ def _right_folder(before: Reading, clause: Clause, text: str, ground: Ground) ->
     return f"{before.text[: old[-1].start]}{_quoted(folder)}{before.text[old[-1].end :]}"
 
 
-NOT_THIS = re.compile(
+NOT_THIS = regex(
     r"^(?:not|nicht|no)\s+(?P<old>[^,;]+?)\s*[,;]\s*(?:but\s+|sondern\s+|sino\s+|rather\s+)?(?P<new>[^,;]+)$",
     re.IGNORECASE,
 )
-ARTICLE = re.compile(
-    r"^(?:to\s+|into\s+|in\s+|nach\s+|a\s+)?(?:the|den|die|das|der|la|el|los|las)\s+(?=\w)", re.IGNORECASE
-)
+ARTICLE = regex(r"^(?:to\s+|into\s+|in\s+|nach\s+|a\s+)?(?:the|den|die|das|der|la|el|los|las)\s+(?=\w)", re.IGNORECASE)
 
 
 def _not_this(before: Reading, said: str, ground: Ground) -> str | None:
@@ -189,7 +188,7 @@ def each_instead(before: Reading, text: str, ground: Ground, now: datetime) -> s
     return instead(before, text, ground, now) if right is None else right.text
 
 
-ONLY_OF = re.compile(
+ONLY_OF = regex(
     r"^\W*(?:(?:only|just|nur|bloß|s[oó]lo|solamente)\s+)?"
     r"(?:(?:(?:the|die|los|las)\s+)?\w+\s+(?:of\s+(?:them|those)|davon|von\s+(?:ihnen|denen)|de\s+ell[oa]s)\s*[,:]+\s*)?",
     re.IGNORECASE,
@@ -262,7 +261,7 @@ def _put_right(before: Reading, clause: Clause, reading: Reading, ground: Ground
     return f"{request}, {said}" if _stays(reading) or bounds or whole else None
 
 
-NO_FOLDER = re.compile(
+NO_FOLDER = regex(
     r"^\W*(?:(?:good|fine|nice|great|yes|yeah|aye|ok|okay|right|perfect|gut|schön|super|ja|passt|bien|s[ií]|vale|perfecto)\b\W*)*"
     r"(?:(?:but|aber|pero|only|just|nur|please|bitte)\W+)*(?:without\s+(?:making\s+)?|(?:don['’]?t|do\s+not)\s+(?:make|create|add)\s+"
     r"|no\s+(?:crees|hagas)\s+|ohne\s+|keinen\s+|sin\s+(?:crear\s+)?|(?:leg|mach|erstell)e?\s+(?=.*\bnicht\b))"
@@ -270,7 +269,7 @@ NO_FOLDER = re.compile(
     r"(?:folder|directory|ordner|carpeta)\b(?:\s+(?:called|named|namens|llamada))?(?P<what>[^,;.]*?)(?:\s+nicht(?:\s+an)?)?\W*$",
     re.IGNORECASE,
 )
-JOINED = re.compile(r"[\s,;.]*(?:\b(?:and|und|y|then|dann|luego))?\s*$", re.IGNORECASE)
+JOINED = regex(r"[\s,;.]*(?:\b(?:and|und|y|then|dann|luego))?\s*$", re.IGNORECASE)
 
 
 def without_folder(before: Reading, text: str) -> str | None:

@@ -17,9 +17,10 @@ from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.pronouns import PRONOUNS, points_back
 from libs.models.offline.telling import CONDITIONS, said_in, tells
 from libs.retrieval.lexicon import Language, listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, words
 
-AFTERWARDS = re.compile(
+AFTERWARDS = regex(
     r"\b(?:(?:when|once|after|as\s+soon\s+as)\s+(?:you(?:['’]re|\s+are|\s+have|['’]ve)|that(?:['’]s|\s+is)"
     r"|this\s+is|it(?:['’]s"
     r"|\s+is))\s+(?:all\s+)?(?:done|finished|through|that)(?:\s+with\s+(?:that|it|this))?|wenn\s+(?:du|sie|das"
@@ -29,7 +30,7 @@ AFTERWARDS = re.compile(
     r"|una\s+vez\s+hecho(?:\s+eso)?)(?!\w)",
     re.IGNORECASE,
 )
-NONE_LEFT = re.compile(
+NONE_LEFT = regex(
     r"\b(?P<en>(?:don['’]t|do\s+not)\s+leave\s+(?:any|a\s+single"
     r"|one))(?P<what1>\s[^,.;:!?\n]+?)(?P<end1>\s+(?:lying\s+around|lying"
     r"\s+about|around|behind|undeleted))\b|\b(?P<es>no\s+(?:me\s+"
@@ -40,33 +41,33 @@ NONE_LEFT = re.compile(
     re.IGNORECASE,
 )
 """ "Don't leave any tmp files lying around": two negations, and a deed."""
-SIGNED = re.compile(
+SIGNED = regex(
     r"(?:\bregards|\bsincerely|\bcheers|\bthanks\b[^.,!\n]*|\bthank\s+you\b[^.,!\n]*|\blove|grüßen?|\bgruß"
     r"|\bsaludos?|gracias\b[^.,!\n]*"
     r"|atentamente)\s*[,!.\n]+\s*(?P<who>[A-ZÄÖÜÁÉÍÓÚ][\w.]*(?:\s+[A-ZÄÖÜÁÉÍÓÚ][\w.]*)?)\s*[.!]*\s*$",
     re.IGNORECASE,
 )
 
-VERB_SECOND = re.compile(
+VERB_SECOND = regex(
     r"(\b(?:abgesehen\s+v\w+|außer|ausser|bis\s+auf|mit\s+Ausnahme\s+\w+)\s[^,.;:!?\n]{1,80}?)\s(?=(?:soll|sollen"
     r"|kann|können|muss|müssen|darf|dürfen)\b)",
     re.IGNORECASE,
 )
 """ "Abgesehen vom Mietvertrag sollen alle PDFs …": what is left out ends where the verb stands."""
-SO = re.compile(
+SO = regex(
     r"(?:(?<=[.!?\n])|^)(?P<story>[^.!?\n\x1e]*?)\s*,?\s+(?:so|therefore|deshalb|daher|darum|as[ií]\s+que|por\s+eso)\s*,?\s+"
     r"(?=(?:please|kindly|can\s+you|could\s+you|would\s+you|will\s+you|I['’]d\s+like|I\s+would\s+like|ich\s+(?:hätte|möchte)|quisiera|quiero|bitte|kannst|könnte\w*|würde\w*|por\s+favor|puedes?|podr[ií]as?"
     r"|\w+en\s+Sie|lösche?|delete|remove|borr[ae]|elimin[ae])\b)",
     re.IGNORECASE,
 )
 """ "I'm going there tomorrow, so please …": why, and then the wish."""
-PURPOSE = re.compile(
+PURPOSE = regex(
     r"\s*,?\s+(?:(?:for|für|para)\s+(?:the|my|our|a|an|die|den|das|mein\w*|unser\w*|el|la|los|las|mis?|nuestr\w+|una?)\s+"
     r"(?P<who>[^\W\d_]+(?:\s+[^\W\d_]+)?)|(?:que|pues)\s+(?:se|me|nos|le|les)\s+l[oae]s?\s+[^.,;!?\n]+)(?=\s*(?:[.,;!?\n]|$))",
     re.IGNORECASE,
 )
 """ "Zip it for my supervisor", "zipea X, que se la mando a los novios": who gets it chooses no file."""
-NEEDED_FOR = re.compile(
+NEEDED_FOR = regex(
     r"(?:(?<=[.!?;,\n])|\s[–-])\s*(?:(?:and|und|y)\s+)?(?:(?:I|we)(?:['’]ll|\s+will)?\s+(?:need|want)\s+(?:it|them|this|these|that)\s+for"
     r"|(?:ich|wir)\s+brauchen?\s+(?:es|sie|das|die|ihn|diese)\s+(?:für|zum|zur|beim?)|l[oae]s?\s+(?:necesito|quiero|necesitamos)\s+para"
     r"|(?:me|nos)\s+l[oae]s?\s+(?:pide|piden|pidi[oó]|pidieron|exige|exigen))"
@@ -74,10 +75,10 @@ NEEDED_FOR = re.compile(
     re.IGNORECASE,
 )
 """ "… I need them for the council inspector": why it is asked."""
-LEADING = re.compile(r"^(\s*(?:please\s+)?(\w+)\s*):(?=[^\n:]+$)", re.IGNORECASE)
+LEADING = regex(r"^(\s*(?:please\s+)?(\w+)\s*):(?=[^\n:]+$)", re.IGNORECASE)
 """ "Rename: a => b": a deed, and what it is to be done to."""
-SENTENCE = re.compile(r"[^.;:!?\n\x1e]+")
-SEGMENT = re.compile(
+SENTENCE = regex(r"[^.;:!?\n\x1e]+")
+SEGMENT = regex(
     r"(?:(?!,|\s[-–—]\s|\s(?:and|und|y|but|aber|pero"
     r"|(?<!\bare\s)(?<!\bis\s)(?<!\bwere\s)(?<!\bwas\s)so(?!\s+(?:über|im|mit|sehr|viel|alt)\b))\s).)+",
     re.IGNORECASE | re.DOTALL,
@@ -241,7 +242,7 @@ def _nobody_here(purpose: re.Match[str], tokens: frozenset[str]) -> bool:
     return unknown and bool(said & {"pack", "archives", "find", "list"}) and not new
 
 
-ASIDE = re.compile(r"\([^()]*\)")
+ASIDE = regex(r"\([^()]*\)")
 
 
 def _beside_the_point(said: str, tokens: frozenset[str], language: Language) -> bool:
@@ -298,7 +299,7 @@ def _bounds(read: Sequence[Word]) -> bool:
 
 
 THAN = listed("als than que denn")
-RELATIVE = re.compile(r"\W*(?:die|der|das|den|that|which|those|que|las\s+que|los\s+que)\s", re.IGNORECASE)
+RELATIVE = regex(r"\W*(?:die|der|das|den|that|which|those|que|las\s+que|los\s+que)\s", re.IGNORECASE)
 
 
 def _story(part: re.Match[str], tokens: frozenset[str], language: Language, *, goes_on: bool) -> bool:
@@ -315,7 +316,7 @@ def _story(part: re.Match[str], tokens: frozenset[str], language: Language, *, g
     return not limits and not (chooses and relative)
 
 
-THAT = re.compile(r"\s*,?\s*(?:dass|that|que)\b", re.IGNORECASE)
+THAT = regex(r"\s*,?\s*(?:dass|that|que)\b", re.IGNORECASE)
 RELATIVES = listed("que that which die der das welche")
 """What follows one of these may say which files are meant: ", que son grandes"."""
 

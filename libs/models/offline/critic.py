@@ -27,6 +27,7 @@ from libs.models.offline.scenes import Scene, bounds, sparing
 from libs.models.offline.selection import spared
 from libs.models.ports import Call
 from libs.retrieval.lexicon import listed
+from libs.retrieval.words import fold
 from libs.skills import Categories, Effect, ToolDefinition, is_reference, selected, sources
 
 ASKED_BY = {
@@ -258,6 +259,8 @@ def _alike(name: str, given: object, stated: object, now: datetime) -> bool:
         return given is stated or (stated is None and name == "larger_than" and given in (0, -1))
     if name in ("order", "most"):
         return given == stated
+    if name in ("containing", "lacking"):
+        return fold(str(given)) == fold(str(stated))
     if name in ("larger_than", "smaller_than"):
         return isinstance(given, int) and any(abs(_int(stated) * apart - given) <= 2 for apart in UNITS_APART)
     moment = _moment(given)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 
-FLAT = re.compile(
+from libs.retrieval.regexes import regex
+
+FLAT = regex(
     r"\s*,?\s*\b(?:and\s+|but\s+|aber\s+|und\s+|pero\s+|y\s+)?(?:"
     r"not\s+(?:(?:the\s+ones|those|what(?:['’]s|\s+is))\s+)?(?:in\s+)?(?:the\s+|any\s+|my\s+|its\s+)?sub-?folders"
     r"|nicht\s+(?:die\s+)?(?:in\s+)?(?:den\s+)?Unterordnern?|no\s+(?:(?:l[oa]s\s+)?(?:de|en)\s+)(?:las\s+)?subcarpetas"
@@ -19,7 +21,7 @@ FLAT = re.compile(
     r")(?=\s*(?:[.,;!?]|$))",
     re.IGNORECASE,
 )
-WHOLE = re.compile(
+WHOLE = regex(
     r"\b(?:copy|copia\w*|kopier\w*|zip\w*|pack\w*|archive|comprim\w*)\b"
     r"|(?<!in\s)\b(?:the\s+folder|den\s+Ordner|la\s+carpeta)\s+(?-i:[\"“„«A-ZÄÖÜ])",
     re.IGNORECASE,

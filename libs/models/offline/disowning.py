@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold
 
-PART = re.compile(r"[^.!?;:,–—\n]*[.!?;,\n]+\s*")
-WORD = re.compile(r"\w+")
+PART = regex(r"[^.!?;:,–—\n]*[.!?;,\n]+\s*")
+WORD = regex(r"\w+")
 NO = listed("no nope nah nein nee noe que")
 DENIES = NO | listed(
     "not none nothing nicht nichts nix kein keins keine nada ningun ninguna ninguno tampoco"
@@ -43,7 +44,7 @@ SAYS = listed(
 WHAT = listed("that this what so it das dies es was so eso esto lo referia")
 """ "I did not say that, …", but not: "I did not say, delete it"."""
 _NOT = r"^\W*(?P<no>(?:no|nope|nein|nee)\b[\s,.!]+)?(?:not|nicht|no)\b(?!\s+(?:only|just|nur|s[oó]lo)\b)"
-RATHER = re.compile(
+RATHER = regex(
     rf"{_NOT}[^.!?;\n]*?[\s,]\b(?:but|sondern|sino)\s+(?!not\b|nicht\b|no\b)"
     rf"|{_NOT.replace('<no>', '<led>')}\s+(?P<to>to|into|nach|in|a|en|by|por|as|als)\s+[^,.!?;\n]+,\s+(?=(?P=to)\b)"
     rf"|{_NOT.replace('<no>', '<before>')}\s+(?(before)|(?!))(?:the|den|die|das|el|la|los|las)\s+[^,.!?;\n]+,\s+"
@@ -66,7 +67,7 @@ def owned(text: str) -> str:
     return RATHER.sub("", f"{text[:plain]}{rest}" if whole else text)
 
 
-REPORTED = re.compile(r"(?:that|to|dass|daß|que)\b", re.IGNORECASE)
+REPORTED = regex(r"(?:that|to|dass|daß|que)\b", re.IGNORECASE)
 
 
 def _disowns(part: str, *, after: bool) -> bool:

@@ -4,7 +4,6 @@ steps.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,6 +18,7 @@ from libs.models.offline.places import places
 from libs.models.offline.quantities import criteria, singles
 from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import escaped
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word
 from libs.skills import Effect, Need, ToolDefinition, sources
 
@@ -110,7 +110,7 @@ def _with_text(rule: Mapping[str, Any], chosen: Sequence[str]) -> tuple[str, ...
     return tuple(f"*{find}{pattern}" for pattern in chosen) if word else tuple(chosen)
 
 
-KIND, WORD = re.compile(r"\*\.\w+"), re.compile(r"[\w -]+")
+KIND, WORD = regex(r"\*\.\w+"), regex(r"[\w -]+")
 FEW = 4
 """So many kinds are still told by name."""
 

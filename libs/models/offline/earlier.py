@@ -14,6 +14,7 @@ from datetime import datetime
 
 from libs.events.committee import DENIED, MORE_BELOW, Exchange, Task
 from libs.models.offline import among, corrections, made, mentioned, originals, replies
+from libs.models.offline import phrasebook as say
 from libs.models.offline.archives import is_archive
 from libs.models.offline.clauses import ACTIONS, JUNK, KINDS, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.corrections import BELOW
@@ -31,12 +32,13 @@ from libs.models.offline.reading import read
 from libs.models.offline.selection import named_words
 from libs.retrieval.lexicon import Language, listed
 from libs.retrieval.likeness import alike, nearest, terms
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, words
 
 POINTERS = PRONOUNS | {"that"}
 ARTICLES = listed("los las lo la es")
 """Pronouns that are also articles, or more: believed only where no noun follows."""
-CORRECTS = re.compile(
+CORRECTS = regex(
     r"^\W*(no|nope|nein|not that|i meant|i mean|ich meinte|nee|quise decir|actually|sorry"
     r"|and(?: also)?|also|und(?: auch)?|auch|y(?: también)?|también)\b[\s,.:;!-]*",
     re.I,
@@ -58,26 +60,49 @@ def in_full(task: Task, ground: Ground, now: datetime) -> str | Lost:
     """The request's text, written out where it leans on an earlier one, which may lean on one before it."""
     told: list[Exchange] = []
     for exchange in task.history[-LEANS_MOST:]:
-        full = _in_full(exchange.about, told, ground, now)
+        full = _in_full(asked(exchange), told, ground, now)
         told.append(exchange.model_copy(update={"wish": full}) if isinstance(full, str) else exchange)
     return _in_full(task.text, told, ground, now)
 
 
-TAKEN_BACK = re.compile(
+def said_no(history: Sequence[Exchange]) -> bool:
+    """Was it refused what the turn before would have done?"""
+    last = next((one for one in reversed(history) if not replies.refused(one.text)), None)
+    return last is not None and (last.reason == DENIED or last.answer in LEFT)
+
+
+LEFT = frozenset(text for phrase in (say.UNDONE, say.LEFT_AT_THAT) for text in phrase.values())
+"""How a turn ends where a person says no to a question."""
+
+
+def asked(exchange: Exchange) -> str:
+    """What it was about, without the replies that changed only what it came to."""
+    return exchange.about.partition(replies.THEN_SAID)[0]
+
+
+def before_last(task: Task) -> Task:
+    """The task of the turn before, with the replies that have changed what it came to."""
+    at = next(n for n in range(len(task.history) - 1, -1, -1) if not replies.refused(task.history[n].text))
+    text, *said = task.history[at].about.split(replies.THEN_SAID)
+    again = {"text": text, "replies": tuple(said), "clarification": None, "history": task.history[:at], "skill": None}
+    return task.model_copy(update=again)
+
+
+TAKEN_BACK = regex(
     r"^\W*(?:(?:no|nein|please|bitte)\W+)*(?:(?:undo|revert|cancel|take\s+back|drop|forget)\s+(?:that|it|this|the\s+last\s+\w+)"
     r"|(?:mach|nimm)e?\s+(?:das|es)\s+(?:wieder\s+)?(?:rückgängig|zurück)|(?:deshaz|deshace|anula|olvida)(?:lo|\s+eso|\s+esto)?)"
     r"\s*(?:[,;.]\s*)?(?:(?:and|und|y)\s+)?(?:(?:then|dann|luego)\s+)?(?=\w+\s+\w)",
     re.IGNORECASE,
 )
 """ "Undo that and delete them instead": where nothing was done, it is only said what is wanted."""
-NOT_THOSE = re.compile(
+NOT_THOSE = regex(
     r"^\W*(?:(?:no|nope|nah|nein|nee)\b\W*)*(?:not\s+(?:those|these|them|that)|nicht\s+(?:die|diese|das|alle)|no\s+(?:es[oa]s|est[oa]s)|es[oa]s\s+no)"
     r"\s*[,.;:!–-]+\s*(?=(?:only|just|but|nur|bloß|sondern|s[oó]lo|solamente|sino)\b)",
     re.IGNORECASE,
 )
 """ "No, not those, only …": what comes after it says which."""
-PLAIN_NO = re.compile(r"^\W*(?:(?:no|nope|nah|nein|nee)\b\W*)+(?<=[,.!;:–-]\s)", re.IGNORECASE)
-LED = re.compile(
+PLAIN_NO = regex(r"^\W*(?:(?:no|nope|nah|nein|nee)\b\W*)+(?<=[,.!;:–-]\s)", re.IGNORECASE)
+LED = regex(
     r"^\W*(?:yes|yeah|yep|aye|ok|okay|ja|s[ií]|vale)\b\W*(?:(?:please|bitte|por\s+favor)\b\W*)?(?=\w)", re.IGNORECASE
 )
 LEANS_MOST = 5
@@ -176,7 +201,7 @@ def _everywhere(before: Reading, where: str) -> str:
     return f"{text[:end]}{',' if VERB_LAST.search(text[:end]) else ''} {where}{text[end:]}"
 
 
-VERB_LAST = re.compile(
+VERB_LAST = regex(
     r",\s[^,]*\s(?:sind|ist|waren?|hat|haben|wurden?|gibt|liegt|liegen|steht|stehen|hei(?:ß|ss)t|hei(?:ß|ss)en|anfangen|enden|beginnen)$",
     re.IGNORECASE,
 )
@@ -191,7 +216,7 @@ def _agrees_to(before: Reading, reading: Reading) -> bool:
 
 DONE = (None, MORE_BELOW, "UNDO_WANTED")
 """Reasons of a turn that has not been kept from anything."""
-WIDER = re.compile(
+WIDER = regex(
     r"\W*(?:(?:yes|ok|and|also|please|ja|und|auch|bitte|s[ií]|y|tambi[eé]n|por\s+favor)\W+)*"
     r"(?P<where>in\s+all\s+(?:the\s+)?sub-?folders|in\s+(?:allen|den)\s+unterordnern|en\s+todas\s+las\s+subcarpetas"
     r"|everywhere|überall|en\s+todas\s+partes)"
@@ -201,12 +226,12 @@ WIDER = re.compile(
 """ "In all subfolders too": what was asked for before, wherever it is."""
 
 
-AGAIN = re.compile(
+AGAIN = regex(
     r"\W*(?:(?:and|ok|yes|please|und|ja|bitte|y|s[ií]|vale|por\s+favor)\W+)*(?:(?:try|do|versuch|mach|prueba|hazlo)\s+)?(?:(?:it|that|the\s+same|das|es)\s+)?"
     r"(?:(?:once\s+)?again|once\s+more|noch\s*(?:ein)?mal|otra\s+vez|de\s+nuevo|rep[ií]telo)(?:\W+(?:please|bitte|por\s+favor))*\W*$",
     re.IGNORECASE,
 )
-COUNTED = re.compile(
+COUNTED = regex(
     r"^\W*(?:(?:no|nein|but|aber|pero)\W+)?(?:i\s+(?:wanted|asked\s+for|said)|ich\s+(?:wollte|will|sagte)|quer[ií]a|dije)\s+"
     r"(?:(?:to\s+see|the|doch|die|ver|los|las)\s+)*(?P<n>\d{1,3})(?:\s+(?:sehen|haben))?"
     r"(?:\W+(?:not|nicht|no|statt|instead\s+of|en\s+vez\s+de)\s+\d+)?\W*$",
@@ -226,12 +251,12 @@ def _so_many(before: Reading, number: str) -> str | None:
 def _requests(history: Sequence[Exchange], ground: Ground, now: datetime) -> Iterator[Reading]:
     """Earlier requests that asked for something, the newest first."""
     for exchange in reversed(history[-3:]):
-        told = read(exchange.about, ground.spoken, now=now)
+        told = read(asked(exchange), ground.spoken, now=now)
         if any(clause.acts and clause.mood is Mood.DO for clause in told.clauses):
             yield told
 
 
-THERE = re.compile(
+THERE = regex(
     r"\b(?P<in>(?:in|into)\s+(?:there|it)|in\s+(?:that|this|the\s+same)\s+folder)\b(?=\s*(?:[.,;!?]|$|\s(?:and|please|too|as\s+well)\b))"
     r"|\b(?P<da>(?:da|dort)\s+(?:rein|hinein)|darein|(?:in\s+)?dorthin|in\s+(?:diesen|den)\s+Ordner)\b(?!\s+[A-ZÄÖÜ\"“„])"
     r"|(?<!\w)(?P<ahi>(?:ahí|allí|en\s+ella|en\s+esa\s+carpeta)(?:\s+dentro)?)(?!\w)",
@@ -256,7 +281,7 @@ def _in_there(text: str, before: Reading, ground: Ground) -> str | None:
     return _put(text, found.start(), found.end(), said=form.format(f'"{folders[0]}"'))
 
 
-MADE_HERE = re.compile(r"\b(?:folder|ordner|carpeta|directory)\b", re.IGNORECASE)
+MADE_HERE = regex(r"\b(?:folder|ordner|carpeta|directory)\b", re.IGNORECASE)
 """A folder that this request names itself is what "there" means."""
 
 
@@ -273,11 +298,11 @@ def _says_also(reading: Reading) -> bool:
     return named and ALSO.search(reading.text) is not None and not concepts & (OWN - {"name", "rename"})
 
 
-SAME = re.compile(
+SAME = regex(
     r"\b(?:the\s+same|same|das\s+gleiche|dasselbe|genauso|lo\s+mismo)\s+(?:thing\s+)?(?:for|with|to|mit|für|bei|con|para)\b",
     re.IGNORECASE,
 )
-ALSO = re.compile(r"\b(?:as well|too|also|likewise|auch|ebenfalls|también|igualmente)\b", re.IGNORECASE)
+ALSO = regex(r"\b(?:as well|too|also|likewise|auch|ebenfalls|también|igualmente)\b", re.IGNORECASE)
 OWN = ACTIONS - {"create", "greeting", "list"} | {"duplicate", "content", "name"}
 """What a clause says that wants a deed of its own."""
 
@@ -315,7 +340,7 @@ def _under(full: str, before: Reading, after: Sequence[Item], ground: Ground, *,
     return full.replace(given[-1].text, new[0].text)
 
 
-ADDS = re.compile(
+ADDS = regex(
     r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale|and|und|y|but|aber|pero|please|bitte|por\s+favor)\b\W*)*"
     r"(?:also|plus|in\s+addition|auch(?:\s+noch)?|außerdem|zusätzlich|tambi[eé]n|adem[aá]s)\b\W*"
     r"|^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale)\b\W*)?(?:(?:and|n|und|y)\b\W*(?=.*\b(?:as\s+well|too|auch|mit|tambi[eé]n)(?:\W+(?:please|bitte|por\s+favor))?\W*$))"
@@ -323,7 +348,7 @@ ADDS = re.compile(
     r"|^\W*(?:please\s+|bitte\s+|por\s+favor\s+)?(?:(?:add|include|throw\s+in|a[ñn]ade|agrega|incluye)\s+|(?:füge?|nimm)\s+(?=.*\b(?:hinzu|dazu|mit)\W*$))",
     re.IGNORECASE | re.DOTALL,
 )
-MISSING = re.compile(
+MISSING = regex(
     r"^\W*(?:(?:but|aber|pero|und|and|y)\W+)?(?:(?P<what>\S.*?)\s+(?:fehlen|fehlt|(?:are|is)\s+(?:still\s+)?missing)(?:\s+(?:da|noch|there|aber|ja))*"
     r"|(?:todav[ií]a\s+|a[uú]n\s+)?faltan?\s+(?P<es>\S.*?))"
     r"(?:\s*[,.;]\s*(?:(?:and|und|y)\s+)?(?:(?:die|sie|those|they)\s+(?:sollen|müssen|können|should|must|can)|(?:que\s+)?(?:se\s+vayan|b[oó]rral[oa]s))"
@@ -331,9 +356,9 @@ MISSING = re.compile(
     re.IGNORECASE,
 )
 """ "The empty ones are missing, they should go too"."""
-AND_THIS = re.compile(r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale)\b\W*)?(?:and|n|und|y)\b\W*(?=\w)", re.IGNORECASE)
+AND_THIS = regex(r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale)\b\W*)?(?:and|n|und|y)\b\W*(?=\w)", re.IGNORECASE)
 """ "And notes.txt": more of it, where files are all that follows."""
-ADDED = re.compile(
+ADDED = regex(
     r"(?:\W+(?:as\s+well|too|also|hinzu|dazu|to\s+it|to\s+(?:that|them)|auch(?:\s+noch)?|mit|tambi[eé]n|please|bitte|por\s+favor))+\W*$",
     re.IGNORECASE,
 )
@@ -449,7 +474,7 @@ def _cleared(language: Language, clause: Clause, alone: Reading, ground: Ground)
 
 CLEARED = frozenset((*JUNK, "duplicate"))
 CLEARS: Mapping[Language, str] = {"en": "delete {what}", "de": "lösche {what}", "es": "borra {what}"}
-WITHIN = re.compile(r"\b(?:in|im|ins|into|inside|en|dentro)\b", re.IGNORECASE)
+WITHIN = regex(r"\b(?:in|im|ins|into|inside|en|dentro)\b", re.IGNORECASE)
 """Where something is, or goes: what takes the place of such words might lose an end."""
 
 

@@ -10,6 +10,7 @@ from libs.events.committee import DENIED, Exchange
 from libs.models.offline import phrasebook as say
 from libs.models.offline.voice import Voice
 from libs.models.ports import Answered
+from libs.retrieval.regexes import regex
 
 _LEAD = r"^\W*(?:(?:but|and|so|ok|okay|hm+|no|aber|und|ja|nein|pero|y|e)\W+)*"
 _WHY = r"(?:why|how\s+come|warum|wieso|weshalb|por\s*qu[eé]|por\s*q|porq|xq|x\s+q|pq)(?:\s+(?:denn|nicht|no|not))*"
@@ -19,8 +20,8 @@ _NOT = (
     r"|(?:geht|ging)\s+(?:das|es)(?:\s+(?:denn|nicht))*|(?:kannst|machst|darfst|tust)\s+du\s+(?:das|es)(?:\s+nicht)?"
     r"|(?:no\s+)?(?:se\s+)?(?:puedes?|puede|lo\s+haces|dejas?)(?:\s+hacer(?:lo)?)?)"
 )
-WHY = re.compile(rf"{_LEAD}{_WHY}(?:\W+{_NOT})?\W*$", re.IGNORECASE)
-BEFORE = re.compile(rf"{_LEAD}{_WHY}(?:\W+{_NOT})?\s*[?!.,;:–-]+\s*(?=\w)", re.IGNORECASE)
+WHY = regex(rf"{_LEAD}{_WHY}(?:\W+{_NOT})?\W*$", re.IGNORECASE)
+BEFORE = regex(rf"{_LEAD}{_WHY}(?:\W+{_NOT})?\s*[?!.,;:–-]+\s*(?=\w)", re.IGNORECASE)
 """ "Why not? Delete them": what comes after it is the wish."""
 
 

@@ -20,7 +20,9 @@ from libs.models.offline.places import IN, INTO, places
 from libs.models.offline.pronouns import THERE, from_there, points_back, the_things
 from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import glob_folders, mixed, select
+from libs.models.offline.unnamed import archive_of
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, fold, words
 from libs.skills import ToolDefinition, date_in, selected
 from libs.skills.categories import split_suffix
@@ -31,6 +33,7 @@ BOUNDS = (
     ("size", ("larger_than", "smaller_than")),
     ("time", ("modified_before", "modified_after")),
     ("emptiness", ("empty",)),
+    ("text", ("containing", "lacking")),
     ("count", ("order", "most")),
 )
 """What a request may bound, and the roles by which a listing chooses so, as the tools name them."""
@@ -247,7 +250,7 @@ def _node_kind(clause: Clause, scene: Scene) -> str | None:
         objects = any("folder" in word.concepts and word not in theirs for word in clause.words)
         inside = told and (not objects or not all(place.target for place in told))
         return None if inside and not clause.says("list", "howmany", "empty") else "directory"
-    files_said |= clause.says("tempfiles", "litterfiles", "lockfiles")
+    files_said |= clause.says("tempfiles", "litterfiles", "lockfiles", "partfiles")
     if files_said and not folders_said and (scene.changes or clause.says("only") or quantities.emptiness(clause)):
         return "file"
     return None
@@ -367,7 +370,7 @@ def _dated_by_name(unit: str, clause: Clause, scene: Scene) -> bool:
     return 3 * sum(bool(date and (unit == "year" or date[1])) for date in dates) >= 2 * len(names) > 0
 
 
-APART = re.compile(r"(?<![^\s(-])(?:19|20)\d\d(?![^\W_]|[^\W\d])|(?:19|20)\d\d[-_. ]?(?:0[1-9]|1[0-2])(?!\d)")
+APART = regex(r"(?<![^\s(-])(?:19|20)\d\d(?![^\W_]|[^\W\d])|(?:19|20)\d\d[-_. ]?(?:0[1-9]|1[0-2])(?!\d)")
 
 
 def _include(clause: Clause, scene: Scene) -> list[str] | None:
@@ -411,7 +414,9 @@ def _archive(clause: Clause, scene: Scene) -> str | None:
         into = isinstance(before, Word) and before.folded in INTO and isinstance(item, Named)
         if (after_name or into) and (isinstance(item, Named) or item.unknown):
             return f"{scene.ground.path(item.text, new=True)}.zip"
-    return None
+    listed_ = _listed(clause, scene) or []
+    held = (clause.says("pack") or into_archive(clause)) and all(scene.ground.below(path) for path in listed_)
+    return archive_of(clause, folders(clause, scene)[0], scene.ground) if held else None
 
 
 def _beside(made: Named, clause: Clause, scene: Scene) -> str:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from libs.retrieval.regexes import regex
+
 _KIND = r"(?:nice|kind|good|lovely|sweet|gracious|helpful)"
 _GLAD = r"(?:great|nice|lovely|good|wonderful|awesome|super|fantastic|helpful|cool|perfect|amazing)"
 _NICE = r"(?:nett|lieb|freundlich|gut|gütig|liebenswürdig)"
@@ -111,7 +113,7 @@ SPELT = (
 )
 """Those with a grammar of their own."""
 
-PART = re.compile(r"\((?:[^()]|\([^()]*\))*\)\??|\S+")
+PART = regex(r"\((?:[^()]|\([^()]*\))*\)\??|\S+")
 BLANK = r"(?:\s+|(?=['’]))"
 BEGINS = r"(?:(?<=[.,;:!?(\n¿¡–—])\s*|\A\s*)"
 
@@ -142,7 +144,7 @@ def _choice(part: str) -> str:
     return re.sub(r"['’]", "['’]", part.replace("(", "(?:").replace(" ", r"\s+"))
 
 
-TOKEN = re.compile(r"[^\W_]+")
+TOKEN = regex(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)

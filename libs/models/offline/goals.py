@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -25,6 +24,7 @@ from libs.models.offline.quantities import criteria, emptiness, superlative
 from libs.models.offline.selection import the_rest, told_by_its_form, told_everywhere, told_one_by_one
 from libs.models.offline.weighing import weighed
 from libs.retrieval.lexicon import FAMILIES, listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of
 from libs.skills import Effect, ToolDefinition
 
@@ -48,7 +48,7 @@ FORBIDS = {
 SPEAKS_OF = {
     **FORBIDS,
     **dict.fromkeys(listed("change name prefix suffix lower upper swap number blank starts ends"), (Effect.RENAME,)),
-    **dict.fromkeys(listed("duplicate junk empty tempfiles litterfiles"), (Effect.DELETE,)),
+    **dict.fromkeys(listed("duplicate junk empty tempfiles litterfiles partfiles"), (Effect.DELETE,)),
     **dict.fromkeys(listed("type beside"), (Effect.MOVE,)),
     "archives": (Effect.CREATE,),
 }
@@ -369,7 +369,7 @@ def _that_folder(clause: Clause, before: Clause) -> bool:
     return known and len(said) == 1 and len(packed) == 1
 
 
-ENDING = re.compile(r"\.\w+$|^\*")
+ENDING = regex(r"\.\w+$|^\*")
 """ "Hnos. 2022" has none."""
 
 
@@ -469,7 +469,7 @@ def _of_subfolders(clause: Clause) -> bool:
     return bool(said) and not clause.names and not any(word.unknown for word in clause.words)
 
 
-SUBFOLDERS = re.compile("subfolder|unterordner|subcarpeta")
+SUBFOLDERS = regex("subfolder|unterordner|subcarpeta")
 
 
 def _nothing(clause: Clause) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 from libs.errors import Rejected
 from libs.guards.paths import at_home
 from libs.models.offline.paths import LOCK, SEVERAL
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold, one_slip
 
 
@@ -245,8 +246,8 @@ def _tokens(name: str) -> frozenset[str]:
     return frozenset((*re.findall(r"[^\W\d_]+|(?<!\d)(?:19|20)\d\d(?!\d)", f"{fold(stem)} {apart}"), *joined))
 
 
-TOGETHER = re.compile(r"(?<![^\W\d_])([^\W\d_]{3,})[ _-](?=([^\W\d_]{3,})(?![^\W\d_]))")
-HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
+TOGETHER = regex(r"(?<![^\W\d_])([^\W\d_]{3,})[ _-](?=([^\W\d_]{3,})(?![^\W\d_]))")
+HUMP = regex(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 """Where `GasBill` is two words."""
 
 
@@ -273,7 +274,7 @@ def has_word(path: str, word: str) -> bool:
     return word in _tokens(path.rpartition("/")[2])
 
 
-AMONG = re.compile(
+AMONG = regex(
     r"(?<!\w)(?:which|what|welche[nrms]?|qu[eé]|cu[aá]l(?:es)?)\s+"
     r"(?:(?:one\s+)?of\s+(?:my|the|our|these|those)\s+|de\s+(?:mis|los|las|estos|estas)\s+|(?:meiner|der|unserer)\s+)?(?P<noun>[^\W\d_]{4,})",
     re.IGNORECASE,

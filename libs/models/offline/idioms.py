@@ -15,6 +15,7 @@ from libs.models.offline.archives import UNPACKS
 from libs.models.offline.paths import QUOTED
 from libs.models.offline.rewriting import Rule, put
 from libs.models.offline.titles import SERIES
+from libs.retrieval.regexes import regex
 
 _BIN = (
     r"(?:(?:in|into|to)\s+(?:the\s+)?(?:trash(?:\s+can)?|bin|recycle\s+bin|waste\s?basket|garbage|rubbish)"
@@ -138,7 +139,7 @@ def _by_number(found: re.Match[str]) -> str:
     return _in_place(found, f"nenn {what}", at, name=series.group())
 
 
-SHALL = re.compile(r"\s+soll(?:t?en)(?:\s+(?:bitte|jetzt|künftig|alle))*$", re.IGNORECASE)
+SHALL = regex(r"\s+soll(?:t?en)(?:\s+(?:bitte|jetzt|künftig|alle))*$", re.IGNORECASE)
 
 
 def _swapped(found: re.Match[str]) -> str:

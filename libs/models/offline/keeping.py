@@ -12,8 +12,9 @@ from collections.abc import Callable
 from libs.models.offline.clauses import Clause
 from libs.models.offline.rewriting import Rule
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 
-SPEAKS = re.compile(
+SPEAKS = regex(
     r"dup|dopp|dubl|doubl|repetid|dedup|identi|twice|zweimal|mehrfach|\bsame\b|mism[oa]s?\b|gleiche|\bcop(?:y|ies)\b|copias?\b"
     r"|kopien?\b|extra\s+ones|\balike\b|igual(?:es)?\b|\bgleich\b|selben\b|one\b.*\beach\b|\beins?\b|\bcada\b",
     re.IGNORECASE,

@@ -28,6 +28,7 @@ from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import select
 from libs.retrieval.lexicon import listed
 from libs.retrieval.likeness import alike, nearest, terms
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, fold, words
 from libs.skills import Effect, ToolDefinition
 
@@ -47,7 +48,7 @@ _BEGINS = (
     r"(?:^|[.!?;:,¿(\n]|\b(?:and|so|but|tell\s+me|show\s+me|(?:know|see|check|wonder|ask|remember|find\s+out)(?:\s+(?:me|if))?|und|sag\s+mir|wissen"
     r"|wei(?:ß|ss)t\s+du|y|dime|sabes|saber)\b)[\s,]*"
 )
-ASKS = re.compile(
+ASKS = regex(
     rf"{_BEGINS}(?:(?:in|from|at|on|since|under|of|auf|aus|seit|de|en|desde)\s+)?"
     r"(?:where|which|who|whose|when\s+(?:was|did|were|is)|what|whats|how\s+(?:much|many|big|old|large)|wo|was|wer|wann"
     r"|welche[rsnm]?|wie\s*viele?|wie\s+(?:gro(?:ß|ss)|alt|schwer)|d[oó]nde|qu[eé]|cu[aá]l(?:es)?|qui[eé]n(?:es)?|cu[aá]ndo|cu[aá]nt[oa]s?)(?!\w)"
@@ -58,7 +59,7 @@ ASKS = re.compile(
     re.IGNORECASE,
 )
 """Who says one of these wants to know something; of the others, only what begins a part of a sentence asks."""
-SHALL = re.compile(
+SHALL = regex(
     r"(?<!\w)(?:should|shall|ought|must|(?:has|have|needs?)\s+to|better|soll(?:en|te|ten|st)?|m[uü]ss(?:en|te)?|gehör(?:t|en)|k[uü]nftig"
     r"|deben?|deber[ií]an?|quiero\s+que|que\s+se\s+llamen?|from\s+now\s+on"
     r"|dahin|hin|hinein|rein|raus|weg|fort|damit|ab\s+(?:in|nach)|fuera|into|onto|away|instead|rather|lieber|statt)(?!\w)",
@@ -66,22 +67,18 @@ SHALL = re.compile(
 )
 """What shall be, or where to: a state that is wished for is a change."""
 PAST = (
-    re.compile(
-        r"\b(?:did|have|had|has)\s+(?:i|we|he|she|they)\s+(?:(?:ever|already|last|just)\s+)*(\w+)", re.IGNORECASE
-    ),
-    re.compile(
+    regex(r"\b(?:did|have|had|has)\s+(?:i|we|he|she|they)\s+(?:(?:ever|already|last|just)\s+)*(\w+)", re.IGNORECASE),
+    regex(
         r"\b(?:i|we|he|she|they)(?:\s+(?:have|had|has|ever|already|last|just|once)|['’](?:ve|d))*\s+"
         r"((?!put\b|will\b)\w+(?:ed|ied)|put|made|took|wrote|kept|got|sent|built|drew)\b(?!\s+(?:them|it|these|those|all)\s+(?:in|to))",
         re.IGNORECASE,
     ),
-    re.compile(
-        r"\b(?:hab|habe|haben|hat)\s+(?:ich|wir|er|sie)\b[^.;:!?]*?\b(\w*ge\w+(?:t|en)|\w+iert)\b", re.IGNORECASE
-    ),
-    re.compile(r"\b(?:ich|wir)\b[^.;:!?]*?\b(\w*ge\w+(?:t|en)|\w+iert)\s+(?:hab|habe|haben)\b", re.IGNORECASE),
-    re.compile(r"(?<!\w)(?:he|hemos|hab[ií]a|hab[ií]amos)\s+(\w+(?:ado|ido|sto|cho|rto))(?!\w)", re.IGNORECASE),
+    regex(r"\b(?:hab|habe|haben|hat)\s+(?:ich|wir|er|sie)\b[^.;:!?]*?\b(\w*ge\w+(?:t|en)|\w+iert)\b", re.IGNORECASE),
+    regex(r"\b(?:ich|wir)\b[^.;:!?]*?\b(\w*ge\w+(?:t|en)|\w+iert)\s+(?:hab|habe|haben)\b", re.IGNORECASE),
+    regex(r"(?<!\w)(?:he|hemos|hab[ií]a|hab[ií]amos)\s+(\w+(?:ado|ido|sto|cho|rto))(?!\w)", re.IGNORECASE),
 )
 """What somebody has done already is no wish: "what did I put in the budget"."""
-CAN_GO = re.compile(
+CAN_GO = regex(
     r"(?<!\w)(?P<asks>how\s+many|what|which|wie\s*viele?|was|welche[rns]?|qu[eé]|cu[aá]l(?:es)?|cu[aá]nt[oa]s)\b[^,.;:!?]*?"
     r"(?:\b(?:can|could|should|might|kann|k[oö]nnte|sollte|soll|puedo|podr[ií]a|deber[ií]a)\s+(?:[^,.;:!?]*?\b)?"
     r"(?:delete\w*|remove\w*|get\s+rid\s+of|throw\s+(?:away|out)|go|l[oö]schen|loeschen|entfernen|wegwerfen|weg|raus|borrar|eliminar|quitar|tirar)"
@@ -89,14 +86,14 @@ CAN_GO = re.compile(
     re.IGNORECASE,
 )
 """Who asks what could go wants to see what there is: what is large, there twice, or empty."""
-WISHED = re.compile(
+WISHED = regex(
     r"^\W*(?:(?:hello|hi|hey|please|pls|ok|okay|dear|so|and|hallo|bitte|also|hola|por\s+favor)\b[\s,]*)*"
     r"(?:(?:can|could|would|will)\s+(?:you|u)\s+(?:please\s+|kindly\s+|just\s+)*|(?:k[aö]nn(?:te)?st|w[uü]rdest)\s+du\s+"
     r"(?:bitte\s+|mir\s+|mal\s+)*|(?:puedes|podr[ií]as)\s+)?(?P<verb>\w+)",
     re.IGNORECASE,
 )
 """Where a request has its verb."""
-SPACE = re.compile(r"(?<!\w)(?:platz|speicher\w*|space|room|espacio|disk|disco)(?!\w)", re.IGNORECASE)
+SPACE = regex(r"(?<!\w)(?:platz|speicher\w*|space|room|espacio|disk|disco)(?!\w)", re.IGNORECASE)
 FRAME = listed(
     "know knew known sure think thought guess believe remember recall forgot forget wrote written write saved"
     " save made look looked looking see seen check tell told ask wonder wondering sort sorts earth world"
@@ -359,7 +356,7 @@ class Looking:
         return bool(self.scene.ground.everywhere(word.text)) and extension_of(word.folded) is None
 
 
-OURS = re.compile(
+OURS = regex(
     r"\b(?:i|we)(?:['’]ve|\s+have)?\s+(?:wrote|written|saved|put|made|kept|noted)\b|\bich\b.*\b(?:geschrieben|gespeichert|notiert)\b"
     r"|\b(?:escrib[ií]|guard[eé]|apunt[eé])(?!\w)"
     r"|\b(?<!do\s)(?:any|some|no)thing\s+(?:\w+\s+)?(?:about|from|by|on|for|with)\b|\b(?:et|irgendet|irgend)?was\s+(?:von|vom|über|ueber|zu|zum|zur|mit)\b"
@@ -367,11 +364,11 @@ OURS = re.compile(
     re.IGNORECASE,
 )
 """Who wrote or kept something has it here; and who asks for anything about something asks for it here."""
-ENDS = re.compile(r"[.!?]+(?=\s|$)")
-YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+ENDS = regex(r"[.!?]+(?=\s|$)")
+YEAR = regex(r"\b(?:19|20)\d\d\b")
 """A name may have it as well, whatever else it bounds."""
 READS = ("parse", "explain", "summary", "whatis", "inside", "size", "age")
-WHAT = re.compile(r"^\W*(?:and |und |y )?(?:what|whats|was|que)\b")
+WHAT = regex(r"^\W*(?:and |und |y )?(?:what|whats|was|que)\b")
 TEXTS = READABLE | listed("pdf docx xlsx xls pptx epub odt ods odp")
 """What can be read out; of anything else it is told what it is."""
 

@@ -19,13 +19,14 @@ from libs.models.offline.paths import FILE_NAME
 from libs.models.offline.places import places
 from libs.models.offline.reading import read
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word
 from libs.skills.categories import split_suffix
 
-AGAIN = re.compile(
+AGAIN = regex(
     r"^\W*(?:(?:now|then|so|and|please|jetzt|nun|dann|und|bitte|ahora|luego|y|por\s+favor)\b\W*)+", re.IGNORECASE
 )
-RENAMED = re.compile(
+RENAMED = regex(
     r"^(?:rename\s+(?:it|that|the\s+(?:zip|archive|copy|folder|file))\s+(?:to|as|into)\s+(?P<what>\S.*)"
     r"|(?:change|set)\s+(?:the|its)\s+name\s+(?:of\s+it\s+)?to\s+(?P<to>\S.*)"
     r"|(?:i\s+(?:want(?:ed)?|meant)|i(?:['’]d|\s+would)\s+like)\s+(?:it|that)\s+(?:to\s+be\s+)?(?:called|named)\s+(?P<called>\S.*)"
@@ -37,9 +38,9 @@ RENAMED = re.compile(
     r"|(?:se\s+)?deber[ií]a\s+llamar(?:se)?\s+(?P<se>\S.*))$",
     re.IGNORECASE,
 )
-MANY = re.compile(r"^\W*\w+\s+(?:them|those|they|sie|las|los)\b|\b(?:n\s+sie|llámal[oa]s|llamal[oa]s)\b", re.IGNORECASE)
+MANY = regex(r"^\W*\w+\s+(?:them|those|they|sie|las|los)\b|\b(?:n\s+sie|llámal[oa]s|llamal[oa]s)\b", re.IGNORECASE)
 """ "Call them bills": the files, and no archive that they are in now."""
-AND_THEN = re.compile(r"\s*(?:,|[.;])?\s+(?:and|und|y)\s+(?=\w)|[.;,]\s+", re.IGNORECASE)
+AND_THEN = regex(r"\s*(?:,|[.;])?\s+(?:and|und|y)\s+(?=\w)|[.;,]\s+", re.IGNORECASE)
 THE_FOLDER = {"en": "the folder ", "de": "den Ordner ", "es": "la carpeta "}
 SINGLE = listed("it es ihn lo la das eso")
 

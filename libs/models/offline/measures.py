@@ -15,10 +15,11 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache
 
 from libs.models.offline import numerals as spoken
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold
 
 Filters = Mapping[str, int | str | bool]
-TOKEN = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}|\d+(?:[.,]\d+)?|[<>]=?|[^\W\d_]+|\S")
+TOKEN = regex(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4}|\d+(?:[.,]\d+)?|[<>]=?|[^\W\d_]+|\S")
 DAYS = {"minute": 0, "hour": 0, "day": 1, "week": 7, "month": 30, "year": 365}
 
 
@@ -68,7 +69,7 @@ def _year_before(text: str, one: Measured, now: datetime) -> Measured:
     return Measured(one.start, one.end, moved)
 
 
-DENIED = re.compile(r"(?:\bnot|n't|nt|\bnicht|\bno|\bnever|\bnie|\bnunca)(?: been| be| are| sind| sean| son)?\s*$")
+DENIED = regex(r"(?:\bnot|n't|nt|\bnicht|\bno|\bnever|\bnie|\bnunca)(?: been| be| are| sind| sean| son)?\s*$")
 
 
 def _undenied(text: str, one: Measured) -> Measured | None:
@@ -97,6 +98,10 @@ def opposed(filters: Filters) -> Filters | None:
             return {"modified_before": moment}
         case ("empty", bool(empty)):
             return {"empty": not empty}
+        case ("containing", text):
+            return {"lacking": text}
+        case ("lacking", text):
+            return {"containing": text}
         case _:
             return None
 

@@ -17,6 +17,7 @@ from libs.models.offline.places import INTO
 from libs.models.offline.pronouns import PRONOUNS
 from libs.retrieval.lexicon import listed
 from libs.retrieval.likeness import alike, terms
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of
 
 Span = tuple[int, int]
@@ -45,11 +46,11 @@ _TAIL = (
     r"(?:\W+(?:please|too|bitte|auch|noch|por\s+favor|tambi[eé]n|with|by|mit|con|the|their|names?|namen|(?:sus\s+)?nombres|of|the|them|it|list|liste"
     r"|lista|davon|de|la|files?|ones?|dateien|archivos|ficheros|an))*\W*"
 )
-REST = re.compile(rf"\W*{_SHOW}{_REST}{_TAIL}", re.IGNORECASE)
-ALL = re.compile(rf"\W*{_SHOW}{_ALL}{_TAIL}", re.IGNORECASE)
+REST = regex(rf"\W*{_SHOW}{_REST}{_TAIL}", re.IGNORECASE)
+ALL = regex(rf"\W*{_SHOW}{_ALL}{_TAIL}", re.IGNORECASE)
 
 
-AGREED = re.compile(
+AGREED = regex(
     r"^\W*(?:(?:yes|yeah|ja|s[ií]|ok|okay|vale)\W+)?(?:(?:exactly|precisely|genau|exactamente|justo)\s+)?"
     r"(?:(?:those|these|them)(?:\s+are\s+the\s+(?:right\s+)?ones)?|diese|die|das\s+sind\s+(?:sie|die)|(?:son\s+)?(?:esos|esas|estos|estas))\s*[.!,;:–-]+\s*(?=\w+\s+\w)",
     re.IGNORECASE,
@@ -93,14 +94,14 @@ def by_name(reading: Reading, shown: Sequence[str]) -> str | None:
 
 
 _ONES = r"(?:ones?|files?|cop(?:y|ies)|photos?|pictures?|images?)"
-SURPLUS = re.compile(
+SURPLUS = regex(
     rf"\b(?:the\s+)?(?:extra|surplus|spare|redundant|superfluous)\s+(?P<en>{_ONES})\b|\bthe\s+(?P<copy>cop(?:y|ies)|duplicates?|dupes?|doubles?)(?:\s+{_ONES})?\b"
     r"|\b(?:die|das|den)\s+(?P<de>(?:überflüssige|überzählige|doppelte)[ns]?|Kopien?|Duplikate?|Dubletten?)(?:\s+(?:Kopien?|Datei(?:en)?|Fotos?|Bild(?:er)?))?\b"
     r"|\b(?:la|las|el|los)\s+(?P<es>copias?|duplicad[oa]s?|repetid[oa]s?|sobrantes?|que\s+sobran?)\b",
     re.IGNORECASE,
 )
 """ "The copies", "die doppelten", "las que sobran": of files that are there more than once, those that could go."""
-SEVERAL = re.compile(r"(?:ies|s|n)$", re.IGNORECASE)
+SEVERAL = regex(r"(?:ies|s|n)$", re.IGNORECASE)
 
 
 def surplus(text: str, shown: Sequence[str]) -> str | None:

@@ -16,6 +16,7 @@ from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.paths import QUOTED, file_like, pathlike, quoted
 from libs.models.offline.veils import UNVEILED, Veils
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, concepts_of, extension_of, fold, one_slip, words
 
 
@@ -81,14 +82,14 @@ def _below(token: re.Match[str], known: Sequence[str]) -> Named | None:
     return Named(Name.PATH, said, token.start(), token.start() + len(said)) if there or new else None
 
 
-LIKE_A_FOLDER = re.compile(r"[^\W\d_][\w-]*(?:/|-\d+)")
-TOWARDS = re.compile(
+LIKE_A_FOLDER = regex(r"[^\W\d_][\w-]*(?:/|-\d+)")
+TOWARDS = regex(
     r"\b(?:in|into|to|nach|en|a|called|named|as|namens|als|llamad[ao]|como|folder|directory|ordner|verzeichnis|carpeta)\s+$",
     re.IGNORECASE,
 )
 """ "In safe/" and "to Safe" are folders, whatever the word means, and "to work-2" another one than work."""
 
-COPY_OF = re.compile(
+COPY_OF = regex(
     r"\b(?:the\s+)?(?:(?:second|spare|extra|duplicate)\s+)?(?:copy|duplicate)\s+of\s+(?:the\s+)?"
     r"|\b(?:die\s+)?(?:Kopie|Dublette)\s+(?:von|der|des)\s+"
     r"|\b(?:la\s+)?copia\s+de(?:l|\s+la)?\s+",
@@ -170,7 +171,7 @@ def _beside_noun(text: str, name: str, real: str) -> Iterator[Named]:
         yield Named(Name.PATH, real, match.start(group), match.end(group))
 
 
-EVERY = re.compile(
+EVERY = regex(
     r"\b(?:all|every|each|alle[rnms]?|sämtliche[rn]?|jede[rsnm]?|tod[oa]s)\s+"
     r"(?:(?:of\s+)?(?:the|my|our|these|those|die|der|meine[rn]?|unsere[rn]?|l[oa]s|mis|est[oa]s)\s+)?$",
     re.IGNORECASE,
@@ -178,7 +179,7 @@ EVERY = re.compile(
 """ "All the Photos" are the photos, also where a folder is called so."""
 
 
-SOME = re.compile(r"\b(?:an?|another|ein(?:en|em|e)?|una?|otra)\s+$", re.IGNORECASE)
+SOME = regex(r"\b(?:an?|another|ein(?:en|em|e)?|una?|otra)\s+$", re.IGNORECASE)
 """ "A new folder" is none that is there."""
 
 
@@ -299,7 +300,7 @@ def masked(text: str, names: Sequence[Item]) -> str:
     return text
 
 
-BESIDE = re.compile(
+BESIDE = regex(
     r"\b(?:right\s+)?(?:next\s+to|alongside|beside|neben|junto\s+a|al\s+lado\s+de)\s+(?:the\s+|die\s+|der\s+"
     r"|das\s+|el\s+|la\s+)?$",
     re.IGNORECASE,

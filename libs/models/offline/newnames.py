@@ -15,14 +15,15 @@ from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, Name, Named
 from libs.models.offline.paths import kind_of
 from libs.models.offline.titles import PLUS, SERIES
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import extension_of, fold, words
 
-CALLED = re.compile(
+CALLED = regex(
     r"\b(?:called|named|titled|entitled|namens|genannt|mit (?:dem )?Namen|die .{1,20} hei(?:ss|ß)t|llamad[ao]s?"
     r"|de nombre|con (?:el )?nombre|titulad[ao])\s+",
     re.IGNORECASE,
 )
-TITLED = re.compile(r"(?:[^\W\d_a-z][\w'-]*|\d[\w-]*)(?:[ ](?:[^\W\d_a-z][\w'-]*|\d[\w-]*))*(?:\.\w{1,7})?")
+TITLED = regex(r"(?:[^\W\d_a-z][\w'-]*|\d[\w-]*)(?:[ ](?:[^\W\d_a-z][\w'-]*|\d[\w-]*))*(?:\.\w{1,7})?")
 
 
 def titles(text: str) -> Iterator[Named]:
@@ -40,7 +41,7 @@ def called(text: str) -> Iterator[Named]:
             yield _named(said)
 
 
-FOR_ONE = re.compile(
+FOR_ONE = regex(
     r"(?-i:[^\W\d_a-z])[\w'-]*(?: [\w'-]+){0,3}? (?:for|für|para) (?-i:[^\W\d_a-z])[\w'-]*(?:\.\w{2,5})?"
     r"(?=\s*(?:[.,;:!?)\n]|$)|\s+(?:so|because|and|please|damit|weil|und|bitte|para|porque|y|por favor)\s)",
     re.IGNORECASE,
@@ -51,7 +52,7 @@ _CLOSED = (
     rf"(?P<name>{_BARE}(?: {_BARE})+?)(?P<um> um)?(?:\s+(?:please|bitte|por favor|instead))?"
     r"(?=\s*(?:[.,;!?](?:\s|$)|$))"
 )
-RENAMING = re.compile(
+RENAMING = regex(
     r"\b(?:rename|(?:be)?nenne?n?|renombra|renombrar|change the name of"
     r"|änder[en]?(?: Sie)?(?: bitte)? den (?:datei)?namen (?:von|der)|cambia(?:r|le)? el nombre (?:del?|a))\b",
     re.IGNORECASE,
@@ -59,8 +60,8 @@ RENAMING = re.compile(
 _PLEASE = "bitte|please|mal|doch|einfach|just"
 _NOW = "bitte|jetzt|künftig|von nun an|ab (?:jetzt|sofort)"
 # What stands before a name is no part of it; a possessive repeat would say so, but Python misreads those before 3.11.5.
-TO_NAME = re.compile(rf"\s(?:to|in|zu|a|as|als|como|[-=]>|→)\s+{_CLOSED}", re.IGNORECASE)
-IT_NAMED = re.compile(
+TO_NAME = regex(rf"\s(?:to|in|zu|a|as|als|como|[-=]>|→)\s+{_CLOSED}", re.IGNORECASE)
+IT_NAMED = regex(
     r"\b(?:(?:call|name) (?:it|this|that)|(?:to|should|shall|must) be (?:called|named|renamed(?: to)?)"
     r"|nenne?n?(?: Sie)? (?:sie|ihn|es|das)|ll[aá]mal[oa]|ponle de nombre|(?:it|that)(?:['’]s| is) called"
     r"|s (?:file ?)?name (?:in)?to"
@@ -73,12 +74,12 @@ IT_NAMED = re.compile(
 )
 _NAME = rf"(?P<name>{_BARE}(?: {_BARE})+?)"
 SHALL_BE = (
-    re.compile(rf"^\W*(?:[\U00020000-\U000203ff]+|\S+\.\w+)\s+(?:[-=]>|to)\s+{_CLOSED}"),
-    re.compile(
+    regex(rf"^\W*(?:[\U00020000-\U000203ff]+|\S+\.\w+)\s+(?:[-=]>|to)\s+{_CLOSED}"),
+    regex(
         rf"\bsoll(?: (?:{_NOW}))*\s+(?!(?:{_NOW})\b){_NAME}(?= hei(?:ß|ss)en\b)",
         re.IGNORECASE,
     ),
-    re.compile(rf"\sin\s+{_NAME}(?= um(?:zu)?benennen\b)", re.IGNORECASE),
+    regex(rf"\sin\s+{_NAME}(?= um(?:zu)?benennen\b)", re.IGNORECASE),
 )
 
 
@@ -123,10 +124,10 @@ def _wishes(plain: str, start: int) -> Iterator[tuple[int, int]]:
     yield start, len(plain)
 
 
-JOINT = re.compile(r"(?:,|\s(?:and|und|y)(?: then| dann| luego)?)\s", re.IGNORECASE)
-LED_TO = re.compile(r"\s(?P<to>to|in|zu|a|as|als|como|[-=]>|→)(?=\s)", re.IGNORECASE)
+JOINT = regex(r"(?:,|\s(?:and|und|y)(?: then| dann| luego)?)\s", re.IGNORECASE)
+LED_TO = regex(r"\s(?P<to>to|in|zu|a|as|als|como|[-=]>|→)(?=\s)", re.IGNORECASE)
 _NOUN = r"(?:file|folder|document|photo|picture|datei|ordner|dokument|foto|bild|archivo|fichero|carpeta|documento)\s+"
-ONE_THING = re.compile(
+ONE_THING = regex(
     rf"^(?:\s+(?:Sie|bitte|please|mal|mir))*\s+(?:(?:the|my|die|den|das|meinen?|el|la|mi)\s+)?(?:{_NOUN})?[^\s,;]+"
     r"(?:\s+(?:in|inside|from|im|aus|von|of|en|de)\s+(?:(?:the|my|den|der|dem|meinen?|la|el|mi)\s+)?(?:(?:folder|ordner|carpeta)\s+)?"
     r"[^\s,;]+(?:\s+folder)?)?(?:\s+um)?$",
@@ -137,7 +138,7 @@ UNNAMED = listed("that something anything whatever etwas irgendwas algo the thei
 AWAY = listed("in im en um and und y then dann instead now jetzt ahora not nicht")
 
 
-SMALL = re.compile(
+SMALL = regex(
     r"\b(?:folder|directory|subfolder|ordner|unterordner|carpeta|subcarpeta)\s+(?:called|named|titled|namens"
     r"|genannt|llamada|de nombre)\s+"
     r"(?=[^\W\d_])",
@@ -157,7 +158,7 @@ def _in_small_letters(text: str) -> Iterator[Named]:
             yield _named(said)
 
 
-NEXT = re.compile(r"[ ](?P<word>[\w'-]+)(?=[ ,.;:!?)]|$)")
+NEXT = regex(r"[ ](?P<word>[\w'-]+)(?=[ ,.;:!?)]|$)")
 WITHIN = listed("of the de del el la los las der des stuff things my")
 """Little words that stand within a name."""
 STOPS = listed("dentro inside already junto please")
@@ -183,8 +184,8 @@ def _extended(text: str, end: int) -> int:
     return end
 
 
-ONE_MORE = re.compile(r"[ ](?:and|und|y|e|&)[ ](?=[^\W\d_a-z])[^\W\d_a-z][\w'-]*(?=[.,;:!?)]|$| (?:and|und|y) )")
-ONE_OF = re.compile(
+ONE_MORE = regex(r"[ ](?:and|und|y|e|&)[ ](?=[^\W\d_a-z])[^\W\d_a-z][\w'-]*(?=[.,;:!?)]|$| (?:and|und|y) )")
+ONE_OF = regex(
     r"\b(?:an?|one|new|einen|neuen|una|nueva)\s+(?:\w+\s+)?(?:folder|directory|ordner|carpeta)\s+(?:nueva\s+)?[\w ]*$",
     re.IGNORECASE,
 )
@@ -206,12 +207,12 @@ def _named(said: re.Match[str]) -> Named:
     return Named(kind_of(said.group()) or Name.QUOTE, said.group(), said.start(), said.end())
 
 
-LEADS = re.compile(
+LEADS = regex(
     r"\b(?:(?:to|into|nach|as|als|como|in|en|al?)\s+(?:(?:an?|the|my|our|den|einen|una?|la|el|mi)\s+)?"
     r"(?:(?-i:new|neuen?|nueva)\s+)?(?P<noun>(?:folder|directory|ordner|carpeta)\s+(?:nueva\s+)?)?)(?=[^\s\0])",
     re.IGNORECASE,
 )
-MAKES = re.compile(
+MAKES = regex(
     r"\b(?:create|make|crea|crear|haz|erstelle?|mach|leg|lege)\s+(?:(?:me|mir|bitte)\s+)?(?:an?|the|einen|den|una|la)\s+"
     r"(?:(?-i:new|neuen|nueva)\s+)?(?:folder|ordner|carpeta)\s+(?-i:(?=[^\W\d_a-z]))",
     re.IGNORECASE,
@@ -223,7 +224,7 @@ BELONGS = listed(
     "should must go goes belong belongs"
     " soll sollen sollte sollten muss mussen gehoren gehort kommen kommt deben debe deberian van"
 )
-SENTENCE = re.compile(r"[.!?;:\n]\s")
+SENTENCE = regex(r"[.!?;:\n]\s")
 WHERE = listed("in en a al")
 """Where something is, or goes: a folder's name follows only where it says so, or has a capital."""
 

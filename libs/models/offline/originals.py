@@ -16,6 +16,7 @@ from libs.models.offline.measures import number_of
 from libs.models.offline.mentioned import pointing
 from libs.models.offline.numerals import ARTICLES
 from libs.retrieval.lexicon import Language, listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word
 
 SINGLES = listed(
@@ -26,7 +27,7 @@ SINGLES = listed(
 DETERMINERS = listed("the these those die diese diesen den los las esos esas estos estas")
 BESIDE = frozenset(("remove", "then", "here", "file", "all", "oldest"))
 """What else may be said of them."""
-AFTER_PACKING = re.compile(
+AFTER_PACKING = regex(
     r"\b(?:after(?:wards)?\s+(?:the\s+)?(?:zipping|packing|archiving)(?:\s+(?:them|it))?|nach\s+dem\s+(?:ein|ver)?(?:packen|zippen)"
     r"|despu[eé]s\s+de\s+(?:comprimir|empaquetar)(?:l[oa]s?)?)\b",
     re.IGNORECASE,

@@ -6,7 +6,6 @@ is guessed: the words stay, and are asked about.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -20,6 +19,7 @@ from libs.models.offline.places import INTO, places
 from libs.models.offline.quantities import ORDERS
 from libs.models.offline.selection import SOME, a_piece, by_years, told_by_year, told_in_its_folder
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, fold
 from libs.skills import selected
 
@@ -133,7 +133,7 @@ def _year(measure: Item) -> tuple[Word, ...]:
     return (Word(found[2], found[2], measure.start, measure.end),)
 
 
-OF_YEAR = re.compile(r"(\w+)\s+(?:\w+\s+)?((?:19|20)\d\d)")
+OF_YEAR = regex(r"(\w+)\s+(?:\w+\s+)?((?:19|20)\d\d)")
 ENDS = listed("in im into to a al nach zu zum zur en as als como on auf raus")
 """Where something else begins."""
 
@@ -199,7 +199,7 @@ def _in_names(found: Owned, below: Sequence[str]) -> Sequence[Item]:
     return (Named(Name.GLOB, pattern, found.noun.end, found.words[-1].end),)
 
 
-NOT_ASCII = re.compile(r"[^ -~]")
+NOT_ASCII = regex(r"[^ -~]")
 """What is written in more than one way."""
 
 

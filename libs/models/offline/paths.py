@@ -10,17 +10,18 @@ import re
 
 from libs.guards.paths import at_home
 from libs.models.offline.clauses import Name, Named
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import extension_of, words
 
-QUOTED = re.compile(r"""["“”„«]([^"“”„«»\n]+)["“”»]|`([^`\n]+)`|(?<!\w)['‘]([^'‘’\n]+)['’](?!\w)""")
-FILE_NAME = re.compile(r"^[\w\-+()@~]+(\.[\w\-]+)*\.(?=\w{0,7}[^\W\d_])\w{1,8}$")
-AMOUNT = re.compile(r"^\d+[.,]\d+[kmgtKMGT]?i?[bB]?$")
-BARE_EXTENSION = re.compile(r"^\.[A-Za-z]\w{0,7}\$?$")
-SEVERAL = re.compile(r"[^\w./~$-]")
+QUOTED = regex(r"""["“”„«]([^"“”„«»\n]+)["“”»]|`([^`\n]+)`|(?<!\w)['‘]([^'‘’\n]+)['’](?!\w)""")
+FILE_NAME = regex(r"^[\w\-+()@~]+(\.[\w\-]+)*\.(?=\w{0,7}[^\W\d_])\w{1,8}$")
+AMOUNT = regex(r"^\d+[.,]\d+[kmgtKMGT]?i?[bB]?$")
+BARE_EXTENSION = regex(r"^\.[A-Za-z]\w{0,7}\$?$")
+SEVERAL = regex(r"[^\w./~$-]")
 """What makes several words of a name."""
 LOCK = "~$"
 """What an office program's lock files begin with: said bare, all of them are meant."""
-HIDDEN = re.compile(r"\.(?:DS_Store|gitkeep|gitignore|keep|keepme|nojekyll|directory|localized)", re.IGNORECASE)
+HIDDEN = regex(r"\.(?:DS_Store|gitkeep|gitignore|keep|keepme|nojekyll|directory|localized)", re.IGNORECASE)
 """Files without an ending that is theirs; what else begins with a point may be a folder."""
 ABBREVIATIONS = frozenset(("e.g", "i.e", "z.b", "u.a", "p.ej", "a.m", "p.m", "d.h", "etc", "vs"))
 

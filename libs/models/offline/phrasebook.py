@@ -317,6 +317,16 @@ AFTER_THAT: Phrases = {
     "de": "„{said}“ kannst du danach verlangen.",
     "es": "Pide «{said}» después.",
 }
+WHAT_ELSE: Phrases = {
+    "en": "What should be different: which files, what they are called, or where they go?",
+    "de": "Was soll anders sein: welche Dateien, wie sie heißen, oder wohin sie kommen?",
+    "es": "¿Qué debe cambiar: qué archivos, cómo se llaman o adónde van?",
+}
+IN_IT: Phrases = {
+    "en": "That is in it already.",
+    "de": "Das ist schon dabei.",
+    "es": "Eso ya está incluido.",
+}
 LEFT_OUT: Phrases = {
     "en": "I don't understand “{said}” and would leave that out.",
     "de": "„{said}“ verstehe ich nicht und ließe es weg.",
@@ -400,6 +410,8 @@ BOUNDS: Mapping[str, Phrases] = {
     "smaller_than": {"en": "under {value}", "de": "unter {value}", "es": "de menos de {value}"},
     "modified_before": {"en": "from before {value}", "de": "von vor {value}", "es": "de antes de {value}"},
     "modified_after": {"en": "since {value}", "de": "seit {value}", "es": "desde {value}"},
+    "containing": {"en": "that contain {value}", "de": "mit {value} im Text", "es": "que contienen {value}"},
+    "lacking": {"en": "that do not contain {value}", "de": "ohne {value} im Text", "es": "que no contienen {value}"},
     "most": {"en": "(the first {value})", "de": "(die ersten {value})", "es": "(los primeros {value})"},
 }
 NODES: Mapping[str, Phrases] = {
@@ -432,6 +444,11 @@ EMPTY_KIND: Phrases = {"en": "empty {what}", "de": "leeren {what}", "es": "{what
 QUOTED: Phrases = {"en": "“{name}”", "de": "„{name}“", "es": "«{name}»"}
 HERE: Phrases = {"en": "here", "de": "hier", "es": "aquí"}
 NOR_BELOW: Phrases = {"en": ", nor in subfolders", "de": ", auch nicht in Unterordnern", "es": " ni en subcarpetas"}
+OF_THESE: Phrases = {
+    "en": "those of {named} {bound}",
+    "de": "von {named} die {bound}",
+    "es": "de {named}, los {bound}",
+}
 THE: Phrases = {"en": "the {what}", "de": "die {what}", "es": "{what}"}
 ALL_HERE: Phrases = {"en": "all that is here", "de": "alles hier", "es": "todo lo que hay aquí"}
 WITHIN: Phrases = {"en": "in {place}", "de": "in {place}", "es": "en {place}"}
@@ -451,6 +468,11 @@ SWAPPED: Phrases = {
     "de": "mit {replace} statt {find}",
     "es": "con {replace} en lugar de {find}",
 }
+RESHAPED: Phrases = {
+    "en": "so that {old} becomes {new}",
+    "de": "so dass aus {old} {new} wird",
+    "es": "de modo que {old} pase a ser {new}",
+}
 WITHOUT: Phrases = {"en": "without {find}", "de": "ohne {find}", "es": "sin {find}"}
 PREFIXED: Phrases = {"en": "with {text} in front", "de": "mit {text} davor", "es": "con {text} delante"}
 SUFFIXED: Phrases = {"en": "with {text} at the end", "de": "mit {text} am Ende", "es": "con {text} al final"}
@@ -459,6 +481,18 @@ DATED: Phrases = {
     "en": "with the date of their last change in front",
     "de": "mit dem Datum der letzten Änderung davor",
     "es": "con la fecha del último cambio delante",
+}
+DATED_BY: Mapping[str, Phrases] = {
+    "month": {
+        "en": "with the year and month of their last change in front",
+        "de": "mit Jahr und Monat der letzten Änderung davor",
+        "es": "con el año y el mes del último cambio delante",
+    },
+    "year": {
+        "en": "with the year of their last change in front",
+        "de": "mit dem Jahr der letzten Änderung davor",
+        "es": "con el año del último cambio delante",
+    },
 }
 WRITTEN: Mapping[str, Phrases] = {
     "out": {

@@ -5,76 +5,47 @@ It is careful in one direction only: what it does not understand it asks about, 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from fnmatch import fnmatchcase
-from functools import cached_property
 
 from libs.events.committee import Task
-from libs.events.values import Plan, Step
-from libs.models.offline import corrections, gist, mentioned, originals, replies
+from libs.events.values import Plan
+from libs.models.offline import corrections, mentioned, originals, replies
 from libs.models.offline import phrasebook as say
-from libs.models.offline.clauses import Clause, Mood, Name, Reading
+from libs.models.offline.clauses import Mood, Reading
 from libs.models.offline.disowning import owned
-from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, paths, plan_of, spread
-from libs.models.offline.earlier import TAKEN_BACK, Lost, added, chosen_instead, in_full, left_of, nearest_instead
-from libs.models.offline.explaining import WHY, because
-from libs.models.offline.filling import fill
-from libs.models.offline.gist import asking, placing, renaming, seeking
+from libs.models.offline.earlier import added, before_last, chosen_instead, left_of, said_no
+from libs.models.offline.explaining import WHY
+from libs.models.offline.gist import amending, placing
+from libs.models.offline.gist.acts import Side, effect
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
-from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent, wanted
-from libs.models.offline.ground import Ground, NoSuchPlace, Outside
-from libs.models.offline.grouping import unsortable
-from libs.models.offline.leftovers import Leftovers
-from libs.models.offline.looking import Looking, only_looks
-from libs.models.offline.matching import Matcher
-from libs.models.offline.paths import file_like
-from libs.models.offline.proposals import Proposing
+from libs.models.offline.ground import Ground
+from libs.models.offline.hearing import heard
+from libs.models.offline.planning import Means, Planning
 from libs.models.offline.ranges import spelled
 from libs.models.offline.reading import read
-from libs.models.offline.refusals import Refusals
-from libs.models.offline.replies import Wish
-from libs.models.offline.reservations import Reservations, junk_alone
-from libs.models.offline.scenes import Scene, inherited, scene_of
-from libs.models.offline.unplaced import Unplaced
-from libs.models.offline.voice import Voice
+from libs.models.offline.replies import Standing, Wish
 from libs.models.ports import Answered, Call, Drafted, Offer, PlannerOutcome, Unclear, Why
-from libs.retrieval.formality import formal
 from libs.retrieval.lexicon import Language
-from libs.retrieval.words import Word, fold, language_of
-from libs.skills import Categories, Effect, ToolDefinition
-from libs.skills.categories import split_suffix
+from libs.retrieval.words import fold
+from libs.skills import ToolDefinition
 
-REST = re.compile(r"\b(rm\s+-\w*[rf]|mkfs|dd\s+if=|:\(\)\s*\{)")
-STORY = 8
-"""So many words at least tell a story: of fewer, what was not understood is no mere talk."""
-KINDLY = re.compile(
-    r"\W*(?:if|wenn|falls|si)\s+(?:you|u|du|sie|ihr|it'?s|that'?s|possible|m[oö]glich|es (?:geht|m[oö]glich)|puedes?"
-    r"|pudieras?|me (?:hace|hiciera)s?|(?:es|eres|fuera)s? tan|no (?:te|le) importa|quieres?|hiciera)\b",
-    re.IGNORECASE,
-)
-"""Nothing depends on such an if: "if you'd be so kind"."""
-LOOKED_AFTER = (Why.GREETING, Why.DECLINED, Why.ANSWER)
-"""Words alone that a look does better than."""
+NOTHING = (Why.GREETING, Why.CAPABILITY, Why.DECLINED)
+"""Words alone that are no answer to who answers our question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Planner:
-    """Plans for one set of categories and one embedder's matcher."""
+class Planner(Means):
+    """Plans a request and the replies to our questions about it."""
 
-    matcher: Matcher
-    categories: Categories
-    new_id: NewId
-    now: Callable[[], datetime]
+    __slots__ = ()
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         wish, outcome = await self._heard(task, catalogue)
-        if isinstance(outcome, Unclear) or wish.text == task.text:
+        if isinstance(outcome, Unclear) or wish.told == task.text:
             return outcome
-        return replace(outcome, wish=wish.text)
+        return replace(outcome, wish=wish.told)
 
     async def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> Wish:
         """What is asked for, as far as the replies to our questions have told."""
@@ -90,22 +61,130 @@ class Planner:
         said = [*task.replies, *((task.clarification,) if task.clarification else ())]
         wish = Wish(owned(task.text) if task.history else task.text, skill=None if task.skill in said else task.skill)
         outcome = await self._planned(task, wish, tools)
+        if said_no(task.history):
+            wish, outcome = await self._after_a_no(task, wish, outcome, tools)
         asked: list[str] = []
         for reply in said:
             asked += [outcome.question] if isinstance(outcome, Unclear) else []
             wish, outcome = await self._replied(task, wish, outcome, reply=reply, tools=tools)
             if isinstance(outcome, Unclear) and outcome.question in asked:
-                outcome = _Planning(self, task, wish, tools).at_a_loss(outcome, asked)
+                outcome = Planning(self, task, wish, tools).at_a_loss(outcome, asked)
         return wish, outcome
+
+    async def _after_a_no(
+        self, task: Task, wish: Wish, outcome: PlannerOutcome, tools: Sequence[ToolDefinition]
+    ) -> tuple[Wish, PlannerOutcome]:
+        """What was refused in the turn before is changed by what is said now: it is planned once more, as it was."""
+        earlier = before_last(task)
+        was, refused = await self._answered(earlier, tools)
+        offer = await self._offered(earlier, was, refused, tools)
+        wish = replace(wish, refused=was.refused + replies.proposed(refused))
+        outcome = await self._planned(task, wish, tools) if wish.refused else outcome
+        right = self._amended(task, wish, offer, reply=task.text, tools=tools)
+        return self._nearer(task, offer, right, (wish, outcome))
 
     async def _replied(
         self, task: Task, wish: Wish, before: PlannerOutcome, *, reply: str, tools: Sequence[ToolDefinition]
     ) -> tuple[Wish, PlannerOutcome]:
-        """The first of the reply's meanings that comes to a plan, else the one that is most its own."""
+        """A no, a why, what was offered, what was offered put right, or a wish of its own."""
         if replies.refused(reply):
-            return wish, _Planning(self, task, wish, tools).undone()
+            return wish, Planning(self, task, wish, tools).undone()
         if isinstance(before, Unclear) and WHY.match(reply):
-            return wish, _Planning(self, task, wish, tools).because(before)
+            return wish, Planning(self, task, wish, tools).because(before)
+        if not isinstance(before, Unclear) or _taken(wish, before, reply, self._read(task, wish.text).language):
+            return await self._understood(task, wish, before, reply=reply, tools=tools)
+        offer = await self._offered(task, wish, before, tools)
+        wish = replace(wish, refused=wish.refused + replies.proposed(before), standing=offer)
+        if offer.calls and replies.WRONG.fullmatch(fold(reply)):
+            return wish, Planning(self, task, wish, tools).what_else()
+        right = self._amended(task, wish, offer, reply=reply, tools=tools)
+        if right is not None and right.in_it and replies.MORE.match(reply):
+            taken = replace(wish, calls=offer.calls, agreed=True, answered=True)
+            return taken, await self._planned(task, taken, tools)
+        if right is not None and right.whole and offer.heard:
+            return right.wish, right.asked
+        if right is None and (seen := await self._looked(task, reply, tools)) is not None:
+            return seen
+        if right is None and (both := await self._and_then(task, wish, offer, reply=reply, tools=tools)) is not None:
+            return both
+        return self._nearer(task, offer, right, await self._understood(task, wish, before, reply=reply, tools=tools))
+
+    async def _looked(
+        self, task: Task, reply: str, tools: Sequence[ToolDefinition]
+    ) -> tuple[Wish, PlannerOutcome] | None:
+        """A question in reply to ours: nobody wants anything changed by it."""
+        if placing.ASKED.match(corrections.bare(reply)) is None or not reply.rstrip().endswith("?"):
+            return None
+        fresh = Wish(corrections.bare(reply))
+        outcome = await self._planned(task, fresh, tools)
+        looks = isinstance(outcome, Drafted) and not any(step.mutates for step in outcome.plan.steps)
+        return (fresh, outcome) if looks else None
+
+    async def _and_then(
+        self, task: Task, wish: Wish, offer: Standing, *, reply: str, tools: Sequence[ToolDefinition]
+    ) -> tuple[Wish, PlannerOutcome] | None:
+        """ "Yes, and then delete the drafts": what was offered, and that after it."""
+        more = replies.MORE.match(reply)
+        if more is None or not more["and"] or not offer.heard:
+            return None
+        then = await self._planned(task, Wish(more["rest"], agreed=True), tools)
+        if not isinstance(then, Drafted) or not any(step.mutates for step in then.plan.steps):
+            return None
+        meant = replace(wish, said=(*wish.said, reply))
+        both = Deed(offer.calls).then(Deed(calls_in(then.plan)))
+        asked = Planning(self, task, meant, tools).in_short(both)
+        return (meant, asked) if asked is not None else None
+
+    async def _offered(
+        self, task: Task, wish: Wish, before: PlannerOutcome, tools: Sequence[ToolDefinition]
+    ) -> Standing:
+        """What stands before the person: the calls of what was offered last, or of the plan that was refused."""
+        if isinstance(before, Drafted):
+            return Standing(calls_in(before.plan), heard=bool(wish.calls))
+        if isinstance(before, Answered) or before.missing or not (len(before.offers) == 1 or before.partly):
+            return wish.standing
+        taken = wish.takes(before.offers[0]) if before.offers else replace(wish, agreed=True, answered=True)
+        if taken.calls:
+            return Standing(taken.calls, heard=True)
+        plan = await self._planned(task, taken, tools)
+        return Standing(calls_in(plan.plan)) if isinstance(plan, Drafted) else wish.standing
+
+    def _amended(
+        self, task: Task, wish: Wish, offer: Standing, *, reply: str, tools: Sequence[ToolDefinition]
+    ) -> _Right | None:
+        """What was offered, as the reply wants it: offered anew."""
+        ground = Ground.of(task.root, task.workspace)
+        story = Story(spelled(owned(reply), ground), ground, self.categories, self.now())
+        more = replies.MORE.match(reply)
+        plainly = Side.ALSO if more is not None and more["and"] else offer.plainly
+        found = amending.amended(offer.calls, story, plainly=plainly)
+        if found is None:
+            return None
+        said = wish.said if reply == wish.text else (*wish.said, reply)
+        meant = replace(wish, said=said, refused=() if found.same else wish.refused)
+        if found.unknown is not None:
+            meant = replace(meant, standing=replace(offer, plainly=found.unknown))
+        asked = Planning(self, task, meant, tools).put_right(found)
+        return _Right(meant, asked, whole=not found.left, in_it=found.same) if asked is not None else None
+
+    def _nearer(
+        self, task: Task, offer: Standing, right: _Right | None, heard: tuple[Wish, PlannerOutcome]
+    ) -> tuple[Wish, PlannerOutcome]:
+        """What was offered, put right, where the reply as a wish comes to nothing, or leaves out what it says."""
+        outcome, ground = heard[1], Ground.of(task.root, task.workspace)
+        if right is None:
+            return heard
+        if isinstance(outcome, Drafted):
+            done = effect(calls_in(outcome.plan), ground)
+            lost = done == effect(offer.calls, ground) and not right.in_it
+            return (right.wish, right.asked) if lost or (right.whole and offer.heard) else heard
+        tells = bool(outcome.offers) if isinstance(outcome, Unclear) else outcome.why not in NOTHING
+        return (right.wish, right.asked) if right.whole or not tells else heard
+
+    async def _understood(
+        self, task: Task, wish: Wish, before: PlannerOutcome, *, reply: str, tools: Sequence[ToolDefinition]
+    ) -> tuple[Wish, PlannerOutcome]:
+        """The first of the reply's meanings that comes to a plan, else the one that is most its own."""
         tried = []
         for meant in self._meanings(task, wish, before, reply):
             outcome = await self._planned(task, meant, tools)
@@ -113,13 +192,13 @@ class Planner:
                 meant = replace(meant, agreed=True)
                 outcome = await self._planned(task, meant, tools)
             if isinstance(outcome, Drafted):
-                return meant, _Planning(self, task, meant, tools).without_the_left(outcome)
+                return meant, Planning(self, task, meant, tools).without_the_left(outcome)
             tried.append((meant, outcome))
         if (own := await self._of_its_own(task, reply, tools)) is not None:
             return own
         meant, outcome = next((one for one in tried if not _talks(one[1])), tried[0])
         if isinstance(outcome, Unclear) and replies.refuses(reply, before, outcome.offers):
-            return meant, _Planning(self, task, meant, tools).at_a_loss(outcome, [outcome.question])
+            return meant, Planning(self, task, meant, tools).at_a_loss(outcome, [outcome.question])
         return meant, outcome
 
     async def _of_its_own(
@@ -202,7 +281,7 @@ class Planner:
 
     def _and_more(self, task: Task, wish: Wish, before: Unclear, *, said: str, adds: bool) -> Iterator[Wish]:
         """A yes that goes on: what was offered, put right by the rest of it, or with that beside it."""
-        offered = wish.takes(before.offers[0]) if len(before.offers) == 1 else wish
+        offered = wish.takes(before.offers[0]) if len(before.offers) == 1 and not before.offers[0].calls else wish
         whole, ground, now = self._read(task, offered.text), Ground.of(task.root, task.workspace), self.now()
         heard = before.question
         if not adds and (right := corrections.each_instead(whole, said, ground, now)) is not None:
@@ -232,81 +311,22 @@ class Planner:
         return read(text, Ground.of(task.root, task.workspace).spoken, now=self.now())
 
     async def _planned(self, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> PlannerOutcome:
-        """Word by word first. Where that does not come to all that was said, in this order: a look that the story asks
-        for, what was nearly understood, the gist of the story, and the files that its words come nearest to (0048).
-        Of two that come to the same, the one that says besides what it leaves out.
-        """
-        planning = _Planning(self, task, wish, tools)
-        outcome = await planning.outcome()
-        if (looked := self._look(planning, outcome)) is not None:
-            return looked
-        proposed = planning.proposal(outcome)
-        whole = proposed is not None and not planning.leaves_out
-        if proposed is not None and not (planning.changes if whole else planning.tells):
-            return proposed
-        heard = self._gist(planning, outcome)
-        if heard is None and proposed is not None and whole:
-            return proposed
-        guessed = await self._guessed(task, planning, outcome, tools=tools)
-        nearest = guessed if guessed is not None and (not planning.tells or _offers_in(heard, guessed)) else None
-        return nearest or _told_with(heard, proposed, outcome) or heard or guessed or proposed or outcome
-
-    def _look(self, planning: _Planning, outcome: PlannerOutcome) -> Drafted | None:
-        """The look that a story asks for, where none was understood or the one that was leaves out what it is about."""
-        story = planning.story
-        if (not isinstance(outcome, Drafted) and planning.changes) or planning.leads_past_names(outcome):
-            return None
-        if planning.looks_past(outcome) and (nearer := seeking.nearer(story, planning.seen())) is not None:
-            return planning.carried_out(nearer.calls)
-        deed = next(seeking.heard(story), None) if planning.sees_nothing(outcome) else None
-        if deed is not None and (told := planning.carried_out(deed.calls)) is not None:
-            return told
-        asks = asking.question(story) is not None
-        return planning.look(outcome) or (planning.nearest_look(outcome) if asks else None)
-
-    def _gist(self, planning: _Planning, outcome: PlannerOutcome) -> Unclear | None:
-        """The change that a request which was not understood may come to, as a proposal."""
-        story = planning.story
-        past = planning.leads_past_names(outcome)
-        if not past and isinstance(outcome, Drafted) and (understood := planning.understood(outcome)) is not None:
-            fuller = placing.fuller(story, *understood)
-            return planning.in_short(fuller) if fuller is not None else None
-        if placing.the_same(story, planning.seen()):
-            return None
-        if not (past or planning.at_a_guess(outcome)):
-            return self._placed(planning) if isinstance(outcome, Unclear) and not outcome.partly else None
-        told = next((told for deed in gist.deeds(story) if (told := planning.in_short(deed)) is not None), None)
-        return planning.leaving_out(told, outcome)
-
-    def _placed(self, planning: _Planning) -> Unclear | None:
-        """Where files go, told with all that there is to tell: nothing is asked that the story says."""
-        deed = None if planning.wish.agreed or planning.wish.answered else next(placing.outright(planning.story), None)
-        return planning.in_short(deed) if deed is not None else None
-
-    async def _guessed(
-        self, task: Task, planning: _Planning, outcome: PlannerOutcome, *, tools: Sequence[ToolDefinition]
-    ) -> Unclear | None:
-        """The request with the files in it that its words come nearest to, as a proposal; nothing is done by it."""
-        request = planning.named_outright(outcome)
-        if request is None:
-            return None
-        guess = _Planning(self, task, Wish(request), tools)
-        plan = await guess.outcome()
-        return guess.proposes(plan, planning) if isinstance(plan, Drafted) else None
+        return await heard(self, task, wish, tools)
 
 
-def _offers_in(heard: Unclear | None, other: Unclear) -> bool:
-    return heard is not None and heard.offers[0].label in other.question
+@dataclass(frozen=True, slots=True)
+class _Right:
+    """What was offered, put right by a reply: is all of the reply in it?"""
+
+    wish: Wish
+    asked: Unclear
+    whole: bool
+    in_it: bool
+    """Was it offered just so?"""
 
 
-def _told_with(heard: Unclear | None, *asked: PlannerOutcome | None) -> Unclear | None:
-    """The question that comes to the same as the gist: it says besides what was not understood. A yes to it does what
-    the gist comes to, which is what the question says.
-    """
-    if heard is None:
-        return None
-    same = next((one for one in asked if isinstance(one, Unclear) and _offers_in(heard, one)), None)
-    return replace(same, offers=heard.offers, named=heard.named) if same is not None else None
+def calls_in(plan: Plan) -> tuple[Call, ...]:
+    return tuple((step.tool, step.args) for step in plan.steps)
 
 
 def _taken(wish: Wish, before: Unclear, reply: str, language: Language) -> Wish | None:
@@ -325,406 +345,9 @@ def _pointed(before: PlannerOutcome, alone: Reading, reply: str) -> str | None:
     return mentioned.quoted(named) if named and replies.of_all(reply, len(named)) else None
 
 
-class _Planning:
-    """One request on its way to an outcome."""
-
-    def __init__(self, planner: Planner, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> None:
-        self._planner, self.wish = planner, wish
-        self._task = wish.of(task)
-        # What a tool from outside is good for takes a model to tell; words alone would call it by accident.
-        self._tools = {tool.name: tool for tool in tools if tool.in_workspace}
-        self._ground = Ground.of(task.root, task.workspace)
-        now = planner.now()
-        self._full = in_full(self._task, self._ground, now)
-        text = self._full if isinstance(self._full, str) else self._task.text
-        self._reading = _spoken(read(text, self._ground.spoken, now=now), task)
-        self._voice = Voice(self._reading, self._tools, formal(_said_before(task)))
-        self._proposing = Proposing(self._tools, self._ground, planner.categories, self._reading.language)
-        self._found = Intent()
-        self._drawn: list[Draft] = []
-        self._left: list[str] = []
-        """What was said of changes and no step uses."""
-        self.story = Story(wish.text, self._ground, planner.categories, now)
-        self.leaves_out = False
-        """Is a part of the request not in what was proposed? Then a guess at the files may be nearer."""
-
-    async def outcome(self) -> PlannerOutcome:
-        if self.wish.calls:
-            return self.carried_out(self.wish.calls) or self._voice.declines()
-        if (told := self._beforehand()) is not None:
-            return told
-        matcher, tools = self._planner.matcher, list(self._tools.values())
-        found = await intent(self._reading, matcher, self._ground, self._task.skill, tools=tools)
-        found = all_of(found) if self.wish.all_of_it else best_of(found) if self.wish.proposed else found
-        self._found = found
-        try:
-            return self._planned(found) if found.goals else Unplaced(self._voice, self._ground).outcome(found)
-        except Outside as place:
-            return self._outside(str(place))
-        except NoSuchPlace as place:
-            return self._voice.no_such(str(place), self._ground)
-
-    def undone(self) -> PlannerOutcome:
-        return self._voice.answers(say.UNDONE)
-
-    def because(self, asked: Unclear) -> Unclear:
-        """Why it was asked, and the question once more."""
-        told = self._voice.say(say.NOT_UNDERSTOOD, said=asked.about or self._reading.text)
-        return replace(asked, question=f"{told} {asked.question}")
-
-    def at_a_loss(self, again: Unclear, asked: Sequence[str]) -> PlannerOutcome:
-        """The same question twice helps nobody: files to choose from are offered, or what can be said here; and where
-        that was of no use either, it is left.
-        """
-        examples = self._voice.examples_of(self._ground)
-        words = replace(self._voice.asks(say.AT_A_LOSS, examples=examples), missing=again.missing, about=again.about)
-        helps = (one for one in (self._voice.offers(again.about, self._ground), words) if one is not None)
-        fresh = next((one for one in helps if one.question not in asked), None)
-        return fresh or self._voice.answers(say.GIVEN_UP, Why.DECLINED, examples=examples)
-
-    def without_the_left(self, drafted: Drafted) -> PlannerOutcome:
-        """A new wish in place of one whose exception nobody understood: it is said before anything changes."""
-        if not self.wish.left or self.wish.agreed:
-            return drafted
-        return self._voice.asks(say.ONLY_PART, said=self.wish.left)
-
-    def look(self, outcome: PlannerOutcome) -> Drafted | None:
-        """A look at what nobody understood, where it surely wants no change."""
-        left_out = any(clause.names for clause in self._reading.wishes(Mood.SPARE))
-        lost = isinstance(self._full, Lost) or self.wish.answered or left_out
-        if isinstance(outcome, Drafted) or lost or not only_looks(self._reading):
-            return None
-        looking = Looking(self._reading, Scene(self._reading.text, self._ground, self._planner.categories), self._tools)
-        if isinstance(outcome, Answered) and outcome.why not in LOOKED_AFTER:
-            return None
-        best = looking.best() if looking.of_ours() else None
-        if best is None:
-            return None
-        return self._told([best], self._voice.say(say.ONLY_LOOKS))
-
-    @cached_property
-    def changes(self) -> bool:
-        """Does the story behind the words want something done?"""
-        return gist.changes(self.story)
-
-    @property
-    def _alone(self) -> bool:
-        """Does the request answer nothing of ours, and lean on none before it?"""
-        return not (self.wish.answered or self.wish.calls or self.wish.skill) and self._full == self._task.text
-
-    def understood(self, drafted: Drafted) -> tuple[list[Call], tuple[str, ...]] | None:
-        """The calls that a request comes to by the word, and the files that they change; None where it answers us."""
-        return (self.seen(), self._proposing.files(drafted.plan)) if self._alone else None
-
-    def looks_past(self, outcome: PlannerOutcome) -> bool:
-        """Is it a look that was understood, of a request that stands alone?"""
-        looks = isinstance(outcome, Drafted) and not any(step.mutates for step in outcome.plan.steps)
-        return self._alone and looks and self.names_none()
-
-    def sees_nothing(self, outcome: PlannerOutcome) -> bool:
-        """Is there nothing that a look would not do better than?"""
-        answered = isinstance(outcome, Answered) and outcome.why in LOOKED_AFTER
-        return (answered or self.at_a_guess(outcome)) and not isinstance(outcome, Drafted) and self.names_none()
-
-    def names_none(self) -> bool:
-        """Is no file named outright, nor anything left out?"""
-        spared = any(clause.names for clause in self._reading.wishes(Mood.SPARE))
-        return not spared and not any(file_like(name) for clause in self._reading.clauses for name in clause.names)
-
-    def seen(self) -> list[Call]:
-        """The calls that were drawn."""
-        return [(draft.tool.name, draft.args) for draft in self._drawn]
-
-    def proposal(self, outcome: PlannerOutcome) -> Unclear | None:
-        """What the nearest skills would do, in plain words; nothing where none of them comes to a plan."""
-        if not isinstance(outcome, Unclear) or not outcome.candidates or outcome.missing:
-            return None
-        drawn = [(one, self._would(one.skill), self._left) for one in outcome.candidates]
-        offers = [(one, Offer(would[0], "", one.skill), left) for one, would, left in drawn if would is not None]
-        offers = list({offer.label: (one, offer, left) for one, offer, left in reversed(offers)}.values())[::-1]
-        if not offers:
-            return None
-        files = next((would[1] for _, would, _ in drawn if would is not None and would[1]), ())
-        said = self._voice.said(*(doubt.clause for doubt in self._found.doubts if doubt.near))
-        told = [one.model_copy(update={"description": offer.label}) for one, offer, _ in offers]
-        proposed = self._voice.proposes([offer for _, offer, _ in offers], told, said=said)
-        out = [one for one in offers[0][2] if all(one in left for *_, left in offers)]
-        self.leaves_out = bool(out)
-        return self._voice.leaving_out(out, replace(proposed, named=files))
-
-    def named_outright(self, outcome: PlannerOutcome) -> str | None:
-        """The words with the files that they come nearest to, where a change was not understood."""
-        declined = isinstance(outcome, Answered) and outcome.why is Why.DECLINED
-        open_still = isinstance(outcome, Unclear) and not outcome.offers
-        if (
-            not (declined or open_still)
-            or self._ground.paths is None
-            or self.wish.agreed
-            or replies.spares(self._reading)
-        ):
-            return None
-        return nearest_instead(self._reading, self._ground)
-
-    @property
-    def tells(self) -> bool:
-        """Is it long enough to be a story?"""
-        return len(self._task.text.split()) >= STORY
-
-    def at_a_guess(self, outcome: PlannerOutcome) -> bool:
-        """Is nothing understood that could be done or offered?"""
-        declined = isinstance(outcome, Answered) and outcome.why in (Why.DECLINED, Why.GREETING, Why.CAPABILITY)
-        asked = isinstance(outcome, Unclear) and bool(outcome.missing or outcome.partly)
-        if any(not KINDLY.match(one) for one in self._reading.whether) or (
-            asked and len(self._task.text.split()) < STORY
-        ):
-            return False
-        lost = isinstance(outcome, Unclear) and (outcome.partly or not outcome.offers)
-        vain = isinstance(outcome, Drafted) and self._in_vain(outcome.plan)
-        undone = isinstance(outcome, Answered) and outcome.why is Why.ANSWER and self.changes
-        return (declined or lost or vain or undone) and not self.wish.agreed
-
-    def _in_vain(self, plan: Plan) -> bool:
-        """Would it change nothing, as far as anybody knows?"""
-        return any(step.mutates for step in plan.steps) and self._proposing.described(plan) is None
-
-    def in_short(self, deed: Deed) -> Unclear | None:
-        """What a gist comes to. None where its tools are not to be had, or it would find nothing to do."""
-        drafted = self.carried_out(deed.calls)
-        label = self._proposing.described(drafted.plan) if drafted is not None else None
-        if drafted is None or label is None:
-            return None
-        proposed = self._voice.proposes([Offer(label, "", calls=deed.calls)], (), said=self._task.text)
-        return replace(proposed, named=self._proposing.files(drafted.plan))
-
-    def leaving_out(self, told: Unclear | None, outcome: PlannerOutcome) -> Unclear | None:
-        """A proposal that says what it leaves out, where a part was understood and that was not."""
-        if told is None or not isinstance(outcome, Unclear) or not outcome.partly:
-            return told
-        return replace(self._voice.leaving_out([outcome.about], told), about=outcome.about)
-
-    def leads_past_names(self, outcome: PlannerOutcome) -> bool:
-        """Does a plan look, delete or create what is there already, where the story surely speaks of names?"""
-        if not isinstance(outcome, Drafted) or self.wish.agreed or self._ground.paths is None:
-            return False
-        changes = [step for step in outcome.plan.steps if step.mutates]
-        deletes = all(self._tools[step.tool].effect is Effect.DELETE for step in changes)
-        there = [_created(step) in self._ground.paths for step in changes]
-        return (bool(there) and all(there)) or (deletes and renaming.surely(self.story))
-
-    def carried_out(self, calls: Sequence[Call]) -> Drafted | None:
-        """The plan that these are; None where one of the tools may not be used."""
-        if any(tool not in self._tools for tool, _ in calls):
-            return None
-        self._drawn = [Draft(self._tools[tool], args) for tool, args in calls]
-        return self._told(self._drawn, self._voice.say(say.THE_GIST))
-
-    def proposes(self, drafted: Drafted, heard: _Planning) -> Unclear | None:
-        """This plan for the request as it was `heard`, and what of that it leaves out."""
-        label = self._proposing.described(drafted.plan)
-        changes = any(step.mutates for step in drafted.plan.steps)
-        used = Leftovers.of(self._drawn)
-        left = [one for clause in wanted(heard._reading) for one in used.spans(clause, heard._reading.text)]
-        if label is None or not changes or heard.leads_astray(drafted.plan, left):
-            return None
-        files = self._proposing.files(drafted.plan)
-        proposed = self._voice.proposes([Offer(label, self._reading.text)], (), said=self._reading.text)
-        proposed = replace(proposed, named=files)
-        return self._voice.leaving_out(left, proposed)
-
-    def leads_astray(self, plan: Plan, left: Sequence[str]) -> bool:
-        """Would a yes delete a folder, or what was to go after something else, though nobody has understood all?"""
-        deletes = all(self._tools[step.tool].effect is Effect.DELETE for step in plan.steps if step.mutates)
-        later = any(_comes_later(clause, at) for at, clause in enumerate(self._reading.wishes(Mood.DO)))
-        return bool(left and self._deletes_a_folder(plan)) or (deletes and later)
-
-    def nearest_look(self, outcome: PlannerOutcome) -> Drafted | None:
-        """What would be proposed to who only asks, where that is a look: it is taken at once."""
-        if not isinstance(outcome, Unclear) or outcome.missing or not self.names_none():
-            return None
-        drawn = (self._drawn_with(one.skill) for one in outcome.candidates)
-        nearest = next((one for one in drawn if one is not None), None)
-        if nearest is None or any(step.mutates for step in nearest.plan.steps) or self._left:
-            return None
-        return nearest
-
-    def _would(self, skill: str) -> tuple[str, tuple[str, ...]] | None:
-        """What a plan with this skill's nearest tool comes to, and the files that it is about."""
-        drafted = self._drawn_with(skill)
-        label = self._proposing.described(drafted.plan) if drafted is not None else None
-        return None if drafted is None or label is None else (label, self._proposing.files(drafted.plan))
-
-    def _drawn_with(self, skill: str) -> Drafted | None:
-        """The plan with this skill's nearest tool."""
-        doubts = [
-            replace(
-                doubt, near=tuple(one for one in doubt.near if one.tool.skill == skill and self._spoken_of(one.tool))
-            )
-            for doubt in self._found.doubts
-        ]
-        try:
-            scene = scene_of(self._reading, self._ground, self._planner.categories)
-            outcome = self._drafted(best_of(replace(self._found, doubts=tuple(doubts))), scene)
-        except (Outside, NoSuchPlace):
-            return None
-        if not isinstance(outcome, Drafted):
-            return None
-        looks = not any(step.mutates for step in outcome.plan.steps)
-        if (looks and (self.changes or replies.wants_change(self._reading))) or self.leads_astray(
-            outcome.plan, self._left
-        ):
-            return None
-        return outcome
-
-    def _spoken_of(self, tool: ToolDefinition) -> bool:
-        """Nothing that deletes is offered to who spoke of nothing of the kind."""
-        return not tool.deletes({}) or any(
-            one.says("remove", "clean", "duplicate", "junk") for one in self._reading.clauses
-        )
-
-    def _beforehand(self) -> PlannerOutcome | None:
-        """What needs no look at the tools."""
-        if REST.search(fold(self._task.text)):
-            return self._voice.answers(say.DANGEROUS, Why.DANGEROUS)
-        if self._reading.says("undo"):
-            return self._taken_back()
-        if replies.refused(self._task.text):
-            return self._voice.answers(say.LEFT_AT_THAT)
-        if WHY.match(self._task.text):
-            return because(self._voice, self._task.history)
-        if rest := mentioned.continued(self._task.text, self._task.history):
-            return self._voice.answers(say.IN_FULL, n=str(len(rest)), names=", ".join(map(self._voice.quoted, rest)))
-        if odd := [word for clause in wanted(self._reading) for word in unsortable(clause, self._ground.folders)]:
-            return self._voice.by_which(say.NOT_SORTED_BY, odd, units=tuple(say.UNITS))
-        if junk := next((said for clause in wanted(self._reading) if (said := junk_alone(clause))), None):
-            return self._voice.which_junk(junk)
-        if isinstance(self._full, Lost) and not self.wish.answered:
-            return self._voice.asks(say.EARLIER, "paths", said=self._full.said)
-        if self._reading.torn and not self.wish.answered:
-            return self._voice.asks(say.WHAT_WITH, said=self._task.text)
-        return self._outside(beyond) if (beyond := self._beyond()) is not None else None
-
-    def _taken_back(self) -> PlannerOutcome:
-        """What is wished for beside an undo has to be said again after it."""
-        rest = [clause for clause in wanted(self._reading) if replies.begins(clause) and not clause.says("undo")]
-        led = TAKEN_BACK.match(self._task.text)
-        said = self._voice.said(*rest) if rest else self._task.text[led.end() :].strip(" .!") if led else ""
-        told = self._voice.answers(say.UNDO, Why.UNDO)
-        after = f" {self._voice.say(say.AFTER_THAT, said=said)}" if said else ""
-        return replace(told, text=f"{told.text}{after}")
-
-    def _beyond(self) -> str | None:
-        """A path beyond the workspace, whatever shall be done with it."""
-        for name in (name for clause in self._reading.wishes(Mood.DO) for name in clause.names):
-            try:
-                if name.kind is Name.PATH:
-                    self._ground.path(name.text, new=True)
-            except Outside as place:
-                return str(place)
-        return None
-
-    def _outside(self, place: str) -> PlannerOutcome:
-        return self._voice.answers(say.OUTSIDE, Why.DANGEROUS, name=self._voice.quoted(place))
-
-    def _planned(self, found: Intent) -> PlannerOutcome:
-        scene = scene_of(self._reading, self._ground, self._planner.categories)
-        open_still = Reservations(
-            self._voice,
-            scene,
-            self._tools,
-            self._task.text,
-            answered=self.wish.answered,
-            agreed=self.wish.agreed,
-        )
-        open_part = open_still.outcome(found)
-        if open_part is not None and not (isinstance(open_part, Unclear) and open_part.partly):
-            return open_part
-        outcome = self._drafted(found, scene)
-        if open_part is None and isinstance(outcome, Drafted) and self._left and not self.wish.agreed:
-            open_part = self._voice.asks(say.ONLY_PART, said=" … ".join(self._left))
-        return outcome if open_part is None else self._with_the_rest(open_part, outcome)
-
-    def _with_the_rest(self, asked: Unclear, outcome: PlannerOutcome) -> Unclear:
-        """ "Shall I do the rest?", and what that is."""
-        if isinstance(outcome, Drafted) and self._deletes_a_folder(outcome.plan):
-            # What was not understood may have said which of its files: nobody is led to delete all of them.
-            return self._voice.asks(say.SPARE_WHAT, "paths", said=asked.about)
-        label = self._proposing.described(outcome.plan) if isinstance(outcome, Drafted) else None
-        if label is None:
-            return asked
-        return replace(asked, question=f"{asked.question.rstrip('?')}: {label}? {self._voice.say(say.OR_ELSE)}")
-
-    def _deletes_a_folder(self, plan: Plan) -> bool:
-        deletes = (step for step in plan.steps if step.mutates and self._tools[step.tool].effect is Effect.DELETE)
-        return any(self._ground.below(path) for step in deletes for path in paths(step.args.get("paths")))
-
-    def _drafted(self, found: Intent, scene: Scene) -> PlannerOutcome:
-        follows = self.wish.answered or bool(self._task.history)
-        drawn, refusals = Draughtsman(self._tools), Refusals(self._voice, self._tools, follows=follows)
-        goals = [allowed for goal in ordered(found) for allowed in self._permitted(goal, found)]
-        self._left = []
-        for goal in goals:
-            own: list[Draft] = []
-            here = inherited(scene, goal.clause, self._reading)
-            for where in spread(goal, _unspared(here, goal, goals)):
-                if (refusal := refusals.outcome(goal, where)) is not None:
-                    return refusal
-                own += drawn.add(goal, where)
-            if goal.tool.mutates:
-                self._left += Leftovers.of(own).spans(goal.clause, self._reading.text)
-            scene = _after(goal, scene)
-        self._drawn = drawn.steps
-        if not drawn.steps:
-            return self._voice.answers(say.UNDONE)
-        return self._told(drawn.steps, self._reasoning(goals))
-
-    def _told(self, steps: Sequence[Draft], reasoning: str) -> Drafted:
-        """The plan, with its steps in the words of the request's language."""
-        plan = plan_of(steps, reasoning=reasoning, new_id=self._planner.new_id)
-        return Drafted(self._proposing.spoken(plan))
-
-    def _permitted(self, goal: Goal, found: Intent) -> list[Goal]:
-        """The goal, or only its reads where the person ruled the change out."""
-        if goal.tool.effect not in found.forbidden and goal.tool.name not in found.unwanted:
-            return [goal]
-        reads = [self._tools[need.tool] for need in goal.tool.needs if need.tool in self._tools]
-        return [replace(goal, tool=tool) for tool in reads]
-
-    def _reasoning(self, goals: Sequence[Goal]) -> str:
-        return " ".join(
-            f"“{self._voice.said(goal.clause)}” means {goal.tool.name} ({goal.score:.2f})." for goal in goals
-        )
-
-
-def _created(step: Step) -> str | None:
-    """The path of what a step creates."""
-    if step.tool != "manage-files.create":
-        return None
-    where, name = str(step.args.get("path", ".")), str(step.args.get("name", ""))
-    return name if where == "." else f"{where}/{name}"
-
-
-def _comes_later(clause: Clause, at: int) -> bool:
-    """ "…, then it can go", after a wish, or after words of which nobody knows what they wish for."""
-    then = next((n for n, item in enumerate(clause.items) if isinstance(item, Word) and "then" in item.concepts), None)
-    unknown = any(isinstance(item, Word) and item.unknown for item in clause.items[: then or 0])
-    return then is not None and clause.says("remove") and (at > 0 or unknown)
-
-
 def _talks(outcome: PlannerOutcome) -> bool:
     """A greeting is no answer to who answers our question."""
     return isinstance(outcome, Answered) and outcome.why in (Why.GREETING, Why.CAPABILITY)
-
-
-def _said_before(task: Task) -> list[str]:
-    """All that the person has said, the newest first."""
-    replies = [*task.replies, *((task.clarification,) if task.clarification else ())]
-    return [*reversed(replies), task.text, *(each.text for each in reversed(task.history))]
-
-
-def _spoken(reading: Reading, task: Task) -> Reading:
-    """Of words that tell no language, such as a bare "no", that of what was said before."""
-    before = [task.text, *(each.text for each in reversed(task.history))]
-    return replace(reading, language=language_of(reading.text, *before)) if reading.language == "en" else reading
 
 
 def _allowed(catalogue: Sequence[ToolDefinition], allowlist: Sequence[str]) -> list[ToolDefinition]:
@@ -732,24 +355,3 @@ def _allowed(catalogue: Sequence[ToolDefinition], allowlist: Sequence[str]) -> l
     if not allowlist:
         return list(catalogue)
     return [tool for tool in catalogue if any(fnmatchcase(tool.name, pattern) for pattern in allowlist)]
-
-
-def _unspared(scene: Scene, goal: Goal, goals: Sequence[Goal]) -> Scene:
-    """What is to be left alone still counts in a report beside the changes."""
-    if goal.tool.mutates or not any(other.tool.mutates for other in goals):
-        return scene
-    return replace(scene, exclude=(), only=())
-
-
-def _after(goal: Goal, scene: Scene) -> Scene:
-    """A folder that was just made is what "it" means next."""
-    if goal.tool.effect is not Effect.CREATE:
-        return scene
-    args = fill(goal.tool, goal.clause, scene).args
-    if goal.clause.says("unpack"):  # of several archives, none is "it"
-        made = args.get("target") or split_suffix(str(args.get("path", "")))[0]
-        return replace(scene, created=str(made)) if made else scene
-    if goal.clause.says("copy"):
-        return replace(scene, created=str(args["target"])) if "target" in args else scene
-    where, name = str(args.get("path", ".")), str(args.get("name", ""))
-    return replace(scene, created=name if where == "." else f"{where}/{name}")

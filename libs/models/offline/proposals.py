@@ -13,6 +13,7 @@ from typing import Any
 from libs.events.values import Plan, Step
 from libs.models.offline import phrasebook as say
 from libs.models.offline.answers import Speaker
+from libs.models.offline.choices import TEXTS
 from libs.models.offline.ground import Ground
 from libs.models.offline.rules import ruled
 from libs.retrieval.lexicon import Language
@@ -98,7 +99,7 @@ class _Teller:
         end = say.TO[self._language].format(end=self._choosing.quoted(target)) if target and target != "." else ""
         called = say.CALLED[self._language].format(name=self._choosing.quoted(name)) if name else ""
         if step.tool == RENAMES:
-            called = ruled(step.args, self._language, self._choosing.quoted, several=len(self.files(step)) != 1)
+            called = ruled(step.args, self._language, self._choosing.quoted, files=self.files(step))
         what = self._listed(step.args) if step.tool in LISTINGS else self._what(step)
         by = say.SORTED_BY[args["by"]][self._language] if args.get("by") in say.SORTED_BY else ""
         told = form[self._language].format(what=what, end=end, called=called, name=self._choosing.quoted(name), by=by)
@@ -142,9 +143,12 @@ class _Teller:
 
     def _listed(self, args: Mapping[str, Any]) -> str:
         """The files that a listing comes to, or what it chooses them by."""
-        bound = any(args.get(name) is not None for name in (*say.BOUNDS, "empty"))
-        if not bound and (held := self._held(args)):
-            return self._names(held)
+        bound = [name for name in (*say.BOUNDS, "empty") if args.get(name) is not None]
+        if (held := self._held(args)) and {*bound} <= {*TEXTS}:
+            if not bound:
+                return self._names(held)
+            if args.get("include"):
+                return self._choosing.of_these(self._names(held), args)
         told = say.THE[self._language].format(what=self._choosing.what(args))
         return told if args.get("path", ".") == "." else f"{told} {self._choosing.within(args)}"
 

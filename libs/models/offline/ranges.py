@@ -15,39 +15,40 @@ from libs.models.offline.ground import Ground
 from libs.models.offline.mentioned import quoted
 from libs.models.offline.paths import QUOTED
 from libs.retrieval.likeness import alike, terms
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold
 
 MOST = 400
 """Files that a request can name so."""
-MANY = re.compile(
+MANY = regex(
     r"\b(?:photos|pictures|images|files|scans|pics|documents|videos|fotos|bilder|dateien|dokumente|imágenes|archivos"
     r"|ficheros|documentos)\s+(?P<of>(?:from|von|de|desde)\s+)?$",
     re.IGNORECASE,
 )
-RANGE = re.compile(
+RANGE = regex(
     r"(?P<first>(?<!\d)\d+)(?P<end>\.\w{1,5})?\s+(?:(?P<sure>up\s+to|through|bis|hasta|\.{2,4}|…)|to|a)\s+"
     r"(?P<stem>[^\W\d_][\w-]*?(?: [\w-]*?){0,3}?)(?P<last>\d+)(?P<close>\.\w{1,5})?(?![\w*/-])",
     re.IGNORECASE,
 )
-NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>\d+)")
-SEVERAL = re.compile(
+NUMBERED = regex(r"(?P<stem>.*?)(?P<number>\d+)")
+SEVERAL = regex(
     r"(?P<stem>[^\W\d_]\w*(?: [^\W\d_]\w*){0,2}?) (?:(?P<from>from|von|de|del)\s+)?"
     r"(?P<numbers>\d+(?:(?:\s*,\s*|\s*,?\s+(?:and|und|y|through|bis|hasta|(?(from)to|(?!))|(?(from)al?|(?!)))\s+)\d+)+)"
     r"(?![\w*/.-]*\w)",
     re.IGNORECASE,
 )
 """ "Reports 2019, 2020 and 2023", "die Berichte von 2019 bis 2022": one noun and several numbers."""
-TO = re.compile(r"(\d+)\s+(?:to|through|bis|a|al|hasta)\s+(\d+)", re.IGNORECASE)
+TO = regex(r"(\d+)\s+(?:to|through|bis|a|al|hasta)\s+(\d+)", re.IGNORECASE)
 
 
-COUNTED = re.compile(
+COUNTED = regex(
     r"(?P<named>(?P<stem>[^\W\d_][\w-]*?(?: [\w-]*?){0,3}?)(?<!\d)\d+(?:\.\w{1,5})?"
     r"(?:\s*(?:,|and|und|y)\s*(?P=stem)\d+(?:\.\w{1,5})?)+)"
     r"\s*,?\s*(?:(?:and|und|y)\s+)?(?:so\s+on|so\s+forth|etc\.?|usw\.?|so\s+weiter|as[ií]\s+sucesivamente|\.\.\.|…)",
     re.IGNORECASE,
 )
 """ "Figure 1, Figure 2 ..."."""
-OPEN = re.compile(
+OPEN = regex(
     r"\b(?:everything|anything|alles|todo(?:\s+lo)?|(?:(?:all|alle|tod[oa]s)\s+)?(?:(?:the|my|die|l[oa]s|mis)\s+)?(?P<noun>[^\W\d_]{3,}))"
     r"(?:\s+(?:(?:that|which)\s+(?:is|are|come)\s+|l[oa]\s+)?(?:in|from|of|en|de|aus|im|von)\s+(?:(?:the|my|den|dem|la|el)\s+)?(?P<in>[\w-]+))?"
     r"\s*,?\s+(?:(?:that|which)\s+(?:come|comes|is|are)\s+)?"
@@ -66,8 +67,8 @@ SIDES: Mapping[str, Callable[[int, int], bool]] = {
     "up": operator.le,
 }
 """By the first word; any other takes the end in."""
-GENERIC = re.compile(r"(?:all|alle|files?|dateien?|archivos?|ficheros?|ones|things)$", re.IGNORECASE)
-NEW = re.compile(r"\b(?:to|as|into|called|named|be|like|zu|als|in|namens|a|como|llamen)\s+$", re.IGNORECASE)
+GENERIC = regex(r"(?:all|alle|files?|dateien?|archivos?|ficheros?|ones|things)$", re.IGNORECASE)
+NEW = regex(r"\b(?:to|as|into|called|named|be|like|zu|als|in|namens|a|como|llamen)\s+$", re.IGNORECASE)
 """What follows is no name of any that is there."""
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import zip_longest
 
-from libs.models.offline import courtesy
+from libs.models.offline import contents, courtesy
 from libs.models.offline.archives import into_archive, is_archive, without_straight
 from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, OR, Clause, Item, Measure, Mood, Name, Named, Reading
 from libs.models.offline.conditions import put_aside
@@ -30,6 +30,7 @@ from libs.models.offline.telling import CONDITIONS, said_in
 from libs.models.offline.veils import veiled
 from libs.models.offline.verbs import reunited, swapping, verbal
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, fold, language_of, words
 
 SPLITTING_NOT = frozenset(("not", "don_t", "dont", "do_not", "never", "without", "ohne", "sin", "neither"))
@@ -37,9 +38,9 @@ SPLITTING_NOT = frozenset(("not", "don_t", "dont", "do_not", "never", "without",
 
 ENTRY = "\x1e"
 """Stands before each entry of a list in the request's text."""
-BULLETS = re.compile(r"(?:^|(?<=\n))[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+")
-NUMBERED = re.compile(r"(?:^|(?<=\s))\(?\d{1,2}\)\s+")
-ARROW = re.compile(r"\s(?:->|=>|→|-->)(?=\s)")
+BULLETS = regex(r"(?:^|(?<=\n))[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+")
+NUMBERED = regex(r"(?:^|(?<=\s))\(?\d{1,2}\)\s+")
+ARROW = regex(r"\s(?:->|=>|→|-->)(?=\s)")
 """ "PDFs -> Docs"."""
 
 
@@ -53,9 +54,11 @@ def read(text: str, known: Sequence[str] = (), *, now: datetime | None = None) -
 @lru_cache(maxsize=64)
 def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     """One request is read by the planner, by each reply's meanings and by the critic."""
-    text = ARROW.sub(
+    whole = ARROW.sub(
         lambda found: f" {'to':<{len(found.group()) - 1}}" if len(found.group()) > 2 else found.group(), text
     )
+    inside = contents.bounding(whole, known) if now else ()
+    text = contents.without(whole, inside)
     hidden, veils = veiled(without_example(without_straight(without_depth(text))), known)
     listed_apart, torn = repaired(enumerated(plainly(hidden, known)), known, veils)
     listed_apart, named = beside(listed_apart, names(listed_apart, known, veils))
@@ -63,6 +66,7 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
     language = language_of(plain)
     plain, told = courtesy.parted(plain, known, language)
     measures = [_measure(text, one) for one in (measured(plain, now) if now else ())]
+    measures += [_measure(whole, Measured(one.start, one.end, one.filters)) for one in inside]
     plain = masked(plain, measures)
     read_words = told_by_name([said_in(language, _unslipped(word, known)) for word in words(plain)], known)
     said = [known_as(word, known, after=after) for word, after in zip_longest(read_words, read_words[1:])]
@@ -78,7 +82,7 @@ def _read(text: str, known: tuple[str, ...], now: datetime | None) -> Reading:
         of_names(with_years(each)) for clause in gathered for one in apart(clause) for each in each_text(swapping(one))
     )
     said_plainly = veils.off(listed_apart)
-    return Reading(text, language, clauses, asked=plain, torn=torn, whether=whether, plain=said_plainly)
+    return Reading(whole, language, clauses, asked=plain, torn=torn, whether=whether, plain=said_plainly)
 
 
 def _without_archives_kept(clauses: Sequence[Clause]) -> Sequence[Clause]:

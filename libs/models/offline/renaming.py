@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from libs.models.offline.respelling import RULES as RESPELLING
 from libs.models.offline.rewriting import Rule
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold, one_slip, words
 
 _WHAT = r"(?:^|(?<=[.!?;:\n]\s))(?P<what>[^,.;:!?\n]{2,90}?)"
@@ -66,10 +67,10 @@ _OUT = {
     "de": ('entferne "{part}" aus Namen von {what}', 'entferne "{part}" aus {what}'),
     "es": ('quita "{part}" de nombres de {what}', 'quita "{part}" de {what}'),
 }
-NAMES = re.compile(r"\b(?:file\s?|datei)?(?:names?|namen?|nombres?)\b", re.IGNORECASE)
-OF_SOME = re.compile(r"\b(?:that|which|die|welche|que|ones|those)\s*$", re.IGNORECASE)
-EACH_ONE = re.compile(r"\b(?:everything|anything|each|every|alles|jede\w*|todo|cada)\b", re.IGNORECASE)
-OF_THEM = re.compile(rf"\b{_BIT}\b|\b(?:off|out|from)\b", re.IGNORECASE)
+NAMES = regex(r"\b(?:file\s?|datei)?(?:names?|namen?|nombres?)\b", re.IGNORECASE)
+OF_SOME = regex(r"\b(?:that|which|die|welche|que|ones|those)\s*$", re.IGNORECASE)
+EACH_ONE = regex(r"\b(?:everything|anything|each|every|alles|jede\w*|todo|cada)\b", re.IGNORECASE)
+OF_THEM = regex(rf"\b{_BIT}\b|\b(?:off|out|from)\b", re.IGNORECASE)
 
 
 def _taken_out(lang: str) -> Callable[[re.Match[str]], str]:
@@ -209,7 +210,7 @@ def _quoted(name: str) -> str:
     return name if plain else f'"{name}"'
 
 
-RUN = re.compile(r"[\U00020000-\U000203ff]+")
+RUN = regex(r"[\U00020000-\U000203ff]+")
 _START = r"(?P<lead>^\W*|(?<=[.!?;:\n]\s)|\b(?:and|und|y)\s+)"
 _ONE: tuple[Rule, ...] = tuple(
     (f"{_START}{form}", _called(lang))
@@ -367,13 +368,13 @@ _FOLDERS_NAME = (
     r"(?:(?:the|their|its|this)\s+)?(?:folder(?:['’]s)?\s+name|name\s+of\s+(?:the|their|its|that)\s+folder)"
     r"|(?:den\s+|dem\s+)?(?:Ordnernamen?|namen?\s+(?:des|ihres|seines)\s+Ordners)|(?:el\s+)?nombre\s+de\s+(?:la|su)\s+carpeta"
 )
-AT_AN_END = re.compile(
+AT_AN_END = regex(
     r"\b(?:front|before|start|beginning|prefix|prepend|end|append|suffix|behind|vor|voran|vorne|Anfang|Ende|hinten|anhäng\w*|delante|antes|principio"
     r"|inicio|final|detrás|antepon\w*)\b",
     re.IGNORECASE,
 )
-AT_THE_END = re.compile(r"\b(?:end|append|suffix|behind|after|Ende|hinten|anhäng\w*|final|detrás)\b", re.IGNORECASE)
-INSIDE = re.compile(
+AT_THE_END = regex(r"\b(?:end|append|suffix|behind|after|Ende|hinten|anhäng\w*|final|detrás)\b", re.IGNORECASE)
+INSIDE = regex(
     r"\b(?:in|from|of|inside|im|aus|von|en|de|del)\s+(?:the\s+|my\s+|dem\s+|la\s+)?(?:folder\s+|ordner\s+|carpeta\s+)?(?P<folder>[\U00020000-\U000203ff]+|[^\s,;:!?.]+)",
     re.IGNORECASE,
 )
@@ -424,7 +425,7 @@ def _slip(right: str, said: str) -> bool:
     return fold(said) != fold(right) and one_slip(fold(right), fold(said))
 
 
-WORDS = re.compile(r"[^\W\d_]{4,}")
+WORDS = regex(r"[^\W\d_]{4,}")
 RULES: tuple[Rule, ...] = (
     *RESPELLING,
     *_TAKEN_OUT,

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from libs.models.offline.clauses import ACTIONS
 from libs.models.offline.naming import names
 from libs.models.offline.veils import UNVEILED, Veils
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import words
 
 _MARKS = (
@@ -26,18 +27,14 @@ _MARKS = (
     r"|bueno)\s*,?\s+no|mejor\s+dicho|digo"
     r"|quiero\s+decir|quise\s+decir)"
 )
-MARK = re.compile(
+MARK = regex(
     rf"\s*(?:[,.;:…!?(]|\s[-–—]|\.\.\.)+\s*{_MARKS}(?:\s*,?\s+{_MARKS})*(?!\w)\s*[,.:;!…–—-]*\s*", re.IGNORECASE
 )
-DENIED = re.compile(
-    r"(?:not|nicht|no)\s+(?P<what>[^,.;:!?]+?)\s*[,.;:–—]+\s*(?:but\s+|sondern\s+|sino\s+)?", re.IGNORECASE
-)
+DENIED = regex(r"(?:not|nicht|no)\s+(?P<what>[^,.;:!?]+?)\s*[,.;:–—]+\s*(?:but\s+|sondern\s+|sino\s+)?", re.IGNORECASE)
 """What is not meant, said once more."""
-END = re.compile(r"^(?:(?:in)?to|onto|in|into|under|nach|ins|im|unter|a|al|en)\s", re.IGNORECASE)
-ENDS = re.compile(
-    r"\s(?:(?:in)?to|onto|in|into|under|nach|ins|im|unter|a|al|en)\s(?=\S+(?:\s+\S+){0,5}$)", re.IGNORECASE
-)
-CLAUSE = re.compile(r"(?:^|[,.;:!?]\s|\s(?:and|und|y|then|dann|luego)\s)", re.IGNORECASE)
+END = regex(r"^(?:(?:in)?to|onto|in|into|under|nach|ins|im|unter|a|al|en)\s", re.IGNORECASE)
+ENDS = regex(r"\s(?:(?:in)?to|onto|in|into|under|nach|ins|im|unter|a|al|en)\s(?=\S+(?:\s+\S+){0,5}$)", re.IGNORECASE)
+CLAUSE = regex(r"(?:^|[,.;:!?]\s|\s(?:and|und|y|then|dann|luego)\s)", re.IGNORECASE)
 
 
 def repaired(text: str, known: Sequence[str], veils: Veils = UNVEILED) -> tuple[str, bool]:

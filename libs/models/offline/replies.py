@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from libs.events.committee import Task
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Name, Reading
 from libs.models.offline.explaining import without_why
+from libs.models.offline.gist.acts import Side
 from libs.models.offline.ground import Ground
 from libs.models.offline.measures import number_of
 from libs.models.offline.mentioned import quoted
@@ -24,25 +25,26 @@ from libs.models.offline.unplaced import of_its_own
 from libs.models.ports import Call, Offer, PlannerOutcome, Unclear
 from libs.retrieval.lexicon import Language, listed
 from libs.retrieval.likeness import alike, sought, terms
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, fold, words
 
-YES = re.compile(
+YES = regex(
     r"^\W*([yjs](?=\W*$)|ya(?=\W*$)|yes|yep|yeah|yup|aye|sure|ok|okay|do (it|that|so)|go ahead|please do|right|correct"
     r"|exactly|ja|jo|jep|klar|gerne?|genau|mach das|stimmt|richtig|si|vale|claro|hazlo|adelante|eso es|correcto"
     r"|exacto)\b"
 )
-NO = re.compile(
+NO = regex(
     r"^\W*(no|n|nope|nah|never ?mind|cancel|stop|forget (it|that)|nein|nee?|lass es|abbrechen|vergiss es|nada"
     r"|not (?:yet|now)|noch nicht|jetzt nicht|todavia no|aun no|ahora no|dejalo|olvidalo)"
     r"(,? (thanks|thank you|danke|gracias|please|bitte))?\W*$"
 )
-BOTH = re.compile(r"^\W*(both|all( of them)?|everything|beides?|alles?|alle|ambos|ambas|todo|las dos)\W*$")
-SO_MANY = re.compile(
+BOTH = regex(r"^\W*(both|all( of them)?|everything|beides?|alles?|alle|ambos|ambas|todo|las dos)\W*$")
+SO_MANY = regex(
     r"^\W*(?:(?:yes|ja|si|ok)\W+)?(?:all|alle|tod[oa]s)\s+(?:(?:the|los|las)\s+)?(?P<n>\w+)"
     r"(?:\s+(?:of them|of those|davon|please|bitte|files|dateien))*\W*$"
 )
 """ "All six of them"."""
-TAKEN_BACK = re.compile(
+TAKEN_BACK = regex(
     r"^\W*(?:(?:(?:oh|goodness|god|ah|ach|ay)\s+)?(?:no|nope|nah|nein|nee?)\b(?!\s+(?:longer|more|mehr|me|lo|los|las))\s*[,.!;:–-]*\s*)*"
     r"(?:(?:forget|never\s+mind|scrap|drop|leave|vergiss|lass|olvida|deja)\s+(?:that|it|this|the\s+\w+|es|das|eso)\b\s*[,.!;:–-]*\s*)?"
     r"(?:(?:i\s+mean(?:t)?|i\s+said|rather|instead|just|actually|ich\s+meine?|sondern|lieber|quiero\s+decir|digo|mejor)\b\s*[,.:]*\s*)?",
@@ -55,13 +57,13 @@ ORDINALS = (
     r"(?:3|3rd|three|third|dritte[rsn]?|drei|tercer[oa]?|tres|c)",
 )
 NUMBERED = tuple(
-    re.compile(
+    regex(
         rf"^\W*(?:(?:the|das|die|der|den|el|la|lo|number|no|nummer|nr|option|opcion)\W+)*{said}"
         r"(?:\W+(?:one|option|bitte|please|por favor))*\W*$"
     )
     for said in ORDINALS
 )
-LAST = re.compile(
+LAST = regex(
     r"^\W*(?:the |das |die |der |den |el |la )?(?:last|letzte[rsn]?|ultim[oa])"
     r"(?:\W+(?:one|option|bitte|please|por favor))*\W*$"
 )
@@ -72,6 +74,20 @@ LEADING = (
 )
 ENOUGH = 0.5
 """Of the words of a reply, so many must be those of what was offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands before the person, as calls. Was it the gist that was `heard`? Then its words are not understood."""
+
+    calls: tuple[Call, ...] = ()
+    heard: bool = False
+    plainly: Side = Side.INSTEAD
+    """What shall be done with the files that a reply names: what nobody knew the files of."""
+
+
+THEN_SAID = "\n» "
+"""Between a request and the replies that have changed what it came to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +109,17 @@ class Wish:
     """Words of an earlier wish that spare something, and that nobody has understood."""
     calls: tuple[Call, ...] = ()
     """What these words come to, as they were shown and agreed to."""
+    said: tuple[str, ...] = ()
+    """The replies that have changed what was offered."""
+    refused: tuple[str, ...] = ()
+    """What was offered and not taken: nobody is asked that twice."""
+    standing: Standing = Standing()
+    """What was offered last."""
+
+    @property
+    def told(self) -> str:
+        """All of it, as a later turn may lean on it."""
+        return THEN_SAID.join((self.text, *self.said))
 
     def leaves_aside(self, about: str) -> bool:
         return any(f"{begins}{about}{ends}" in self.heard for begins, ends in ("“”", "„“", "«»"))
@@ -117,7 +144,15 @@ def refused(reply: str) -> bool:
     return NO.match(fold(reply)) is not None
 
 
-LIST = re.compile(r"\s*(?:,|&|\+|\b(?:and|und|y)\b)\s*", re.IGNORECASE)
+WRONG = regex(
+    r"\W*(?:(?:no|nope|nein|nee|sorry|aber|but|pero)\W+)*"
+    r"(?:(?:that|this|it|das|es|eso|esto)(?:['’]?s)?\W+)?(?:(?:is|are|ist|war|esta|es)\W+)?"
+    r"(?:(?:all|completely|ganz|total|todo)\W+)?(?:wrong|not (?:right|it|what i (?:want|meant?|said))|isn'?t right"
+    r"|like that|falsch|verkehrt|stimmt (?:so )?nicht|so nicht|nicht (?:so|richtig)|passt nicht"
+    r"|mal|no es(?: eso| asi)?|asi no|no esta bien|equivocad[oa])\W*"
+)
+""" "That's wrong", and no word of what."""
+LIST = regex(r"\s*(?:,|&|\+|\b(?:and|und|y)\b)\s*", re.IGNORECASE)
 AND: Mapping[Language, str] = {"en": " and ", "de": " und ", "es": " y "}
 
 
@@ -139,9 +174,7 @@ def several(reply: str, before: Unclear, language: Language) -> str | None:
     return f"{heads[0]}{joint.join(one.label for one in told)}{tails[0]}"
 
 
-BOTH_OF = re.compile(
-    r"^\W*(?:(?:yes|ja|s[ií]|ok)\W+)?(?:both|beide[sn]?|amb[oa]s|sowohl|tanto)\s+(?=\S+\s)", re.IGNORECASE
-)
+BOTH_OF = regex(r"^\W*(?:(?:yes|ja|s[ií]|ok)\W+)?(?:both|beide[sn]?|amb[oa]s|sowohl|tanto)\s+(?=\S+\s)", re.IGNORECASE)
 
 
 def of_all(reply: str, count: int) -> bool:
@@ -174,7 +207,7 @@ def taken(reply: str, before: Unclear) -> Offer | None:
     return by_skill or _by_words(reply, before.offers)
 
 
-MAKES_IT = re.compile(
+MAKES_IT = regex(
     r"^\W*(?:(?:yes|ja|si|ok|okay|well|so|then|dann|also|pues|entonces|please|bitte|por favor)\W+)*"
     r"(?:make|create|add|set up|mach\w*|leg\w*|erstell\w*|crea|haz|hazla|creala)\b"
     r"(?:\s+(?:me|mir|the|that|this|a|it|one|new|den|diesen|dieses|einen|ihn|neuen|la|una|esa|nueva"
@@ -182,7 +215,7 @@ MAKES_IT = re.compile(
     r"|please|bitte|first|zuerst|entonces|pues|primero|por favor))+\W*$"
 )
 """ "Make the folder then!": the one that was asked about."""
-FOLDER = re.compile(r"folder|Ordner|carpeta", re.IGNORECASE)
+FOLDER = regex(r"folder|Ordner|carpeta", re.IGNORECASE)
 
 
 def place_to_make(reply: str, before: Unclear) -> str | None:
@@ -197,7 +230,7 @@ def refuses(reply: str, before: PlannerOutcome, offers: Sequence[Offer]) -> bool
     return bool(offers) and {one.label for one in offers} <= told
 
 
-COUNTED = re.compile(
+COUNTED = regex(
     r"^\W*(?:(?:yes|yeah|aye|ok|okay|ja|s[ií]|vale|please|bitte)\W+)*(?:the\s+|die\s+|la\s+|el\s+)?"
     r"(?:number|no\.|option|choice|nummer|nr\.?|n[uú]mero|opci[oó]n)\s*(?P<n>\d|one|two|three|eins|zwei|drei|uno|dos|tres)"
     r"(?:\W+(?P<rest>\w.*))?$",
@@ -210,6 +243,12 @@ def counted_in(reply: str, before: Unclear) -> tuple[Offer, str] | None:
     found, offers = COUNTED.match(reply), offered(before)
     at = next((n for n, one in enumerate(NUMBERED) if found and one.match(fold(found["n"]))), len(offers))
     return (offers[at], found["rest"] or "") if found and at < len(offers) else None
+
+
+def proposed(before: PlannerOutcome) -> tuple[str, ...]:
+    """What was offered to do at once, in its words."""
+    at_once = isinstance(before, Unclear) and not before.missing
+    return tuple(one.label for one in before.offers) if isinstance(before, Unclear) and at_once else ()
 
 
 def offered(before: Unclear) -> tuple[Offer, ...]:
@@ -239,7 +278,7 @@ def repeats(reply: str, alone: Reading, whole: Reading) -> bool:
     )
 
 
-EXPLAINED = re.compile(
+EXPLAINED = regex(
     r"\s*[.;,!–-]+\s*(?:(?:that|this|it|the\s+rest)\s+(?:was|is)\s+(?:only|just|merely)\s+(?:to\s+explain|to\s+tell\s+you"
     r"|an?\s+explanation|a\s+story|background)|(?:das|der\s+rest)\s+(?:war|ist)\s+(?:nur|bloß)\s+(?:\w+\s+)?(?:erklärung|info|geschichte)"
     r"|(?:eso|esto|lo\s+dem[aá]s)\s+(?:era|es)\s+s[oó]lo\s+(?:para\s+explicar\w*|una\s+explicaci[oó]n))\W*$",
@@ -268,20 +307,20 @@ def _told(offer: Offer) -> str:
     return offer.label if len(NAMED.findall(offer.label)) == 1 else NAMED.sub("", offer.label)
 
 
-NAMED = re.compile(r"[“„«][^”“»]*[”“»]")
-BUT = re.compile(
+NAMED = regex(r"[“„«][^”“»]*[”“»]")
+BUT = regex(
     r"^\W*(?:no|nope|nah|nein|nee?|not|nicht)\b|\b(?:but|though|aber|pero|only|just|nur|s[oó]lo|solamente)\b",
     re.IGNORECASE,
 )
 """ "Yes, but inside X": what is offered is not all that is wanted, or not what is wanted."""
-MORE = re.compile(
+MORE = regex(
     r"^\W*(?:yes|yep|yeah|yup|aye|sure|ok|okay|ja|jo|jep|klar|gerne?|s[ií]|vale|claro)\b[\s,.;:!–-]*"
     r"(?:(?:please|bitte|por\s+favor)\b[\s,.;:!–-]*)?"
     r"(?:(?:but|though|aber|pero)\b|(?P<and>(?:and|n|und|y)\b))\s*,?\s*(?P<rest>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 """ "Yes, and then delete the folder", "yes, but leave out the png"."""
-DENIES = re.compile(r"^\W*(?:(?:oh|goodness|god|ah|ach|ay)\W+)?(?:no|nope|nah|nein|nee|naw)\b\W*(?=\w)", re.IGNORECASE)
+DENIES = regex(r"^\W*(?:(?:oh|goodness|god|ah|ach|ay)\W+)?(?:no|nope|nah|nein|nee|naw)\b\W*(?=\w)", re.IGNORECASE)
 
 
 def _acts(reply: str) -> bool:
@@ -300,7 +339,7 @@ def completed(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
     return wish.with_words(f'{wish.text.rstrip(" .!?")} {link} "{bare}"')
 
 
-RENAMED = re.compile(
+RENAMED = regex(
     r"^\W*(?:(?:please|bitte|por\s+favor|ok(?:ay)?|well|just|einfach|simplemente)\W+)*"
     r"(?:(?:re)?name\s+(?:them|those|these)|call\s+(?:them|those|these)|(?:i(?:['’]d)?\s+(?:want|like)\s+)?(?:them|they)\s+(?:should|to|shall)\s+(?:all\s+)?"
     r"be(?:\s+(?:called|named))?|(?:be)?nenne?(?:n\s+sie)?\s+(?:sie|die)|(?:quiero\s+)?que\s+se\s+llamen|ll[aá]mal[oa]s"
@@ -309,7 +348,7 @@ RENAMED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """ "Call them Beach 1, Beach 2, …": which ones is known, and how is the rest."""
-BARE_OF = re.compile(
+BARE_OF = regex(
     r"^\W*(?:(?:no|without|with\s+no|ohne|keine|sin)\s+(?:any\s+|the\s+|die\s+|los\s+|las\s+)?)(?P<what>\S.*?)(?:\s+(?:please|bitte|por\s+favor))?\W*$",
     re.IGNORECASE,
 )
@@ -359,7 +398,7 @@ def _of_files(clause: Clause) -> bool:
 
 HERES = listed("here hier aqui this diesem este esta")
 
-HERE = re.compile(
+HERE = regex(
     r"^(?:(?:egal|einfach|whatever|just|simply|right|igual|da)\W+)*(?:hier|here|aqu[ií])"
     r"(?:\s+(?:rein|hinein|mismo|is\s+fine|will\s+do|please|bitte|por\s+favor))*$",
     re.IGNORECASE,
@@ -394,7 +433,7 @@ def _a_noun(said: Sequence[Word]) -> bool:
     return any({"file", *KINDS} & {*word.concepts} for word in said)
 
 
-ARTICLE = re.compile(r"\b(?:the|die|der|den|das|dem|la|el|los|las)\s+$", re.IGNORECASE)
+ARTICLE = regex(r"\b(?:the|die|der|den|das|dem|la|el|los|las)\s+$", re.IGNORECASE)
 
 
 def each_of(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
@@ -405,7 +444,7 @@ def each_of(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
     return wish.with_words(wish.text.replace(about, quoted(before.named))) if wish.text.count(about) == 1 else None
 
 
-MEANT = re.compile(r"\W*(?:i\s+mean(?:t)?|mein(?:te|e)?\s+ich|quiero\s+decir)\W*$", re.IGNORECASE)
+MEANT = regex(r"\W*(?:i\s+mean(?:t)?|mein(?:te|e)?\s+ich|quiero\s+decir)\W*$", re.IGNORECASE)
 """ "The file a.txt, I mean"."""
 
 
@@ -478,7 +517,7 @@ def anew(reply: str) -> str:
     return rest if re.search(r"\w", rest) else reply
 
 
-SENTENCE = re.compile(r"^(?P<first>[^.!?]*[.!?])\s+(?P<rest>\S.*)$", re.DOTALL)
+SENTENCE = regex(r"^(?P<first>[^.!?]*[.!?])\s+(?P<rest>\S.*)$", re.DOTALL)
 
 
 def only_explains(first: Reading) -> bool:
@@ -530,7 +569,7 @@ def narrowed(wish: Wish, before: PlannerOutcome, alone: Reading, *, denied: bool
     """What was proposed, but only for these, or not for those. Who has `denied` it is asked about what is left."""
     offers = before.offers if isinstance(before, Unclear) and not before.missing else ()
     limits = all(clause.mood in SPARING and not clause.concepts & STRONG for clause in alone.clauses)
-    if not offers or not alone.clauses or not limits:
+    if not offers or offers[0].calls or not alone.clauses or not limits:
         return None
     taken = wish if denied else wish.takes(offers[0])
     return replace(taken, text=f"{taken.text.rstrip(' .!?')}, {alone.text}", agreed=not denied, answered=True)

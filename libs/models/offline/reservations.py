@@ -4,7 +4,6 @@ that no listing can make. All that is asked before anything could change.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -29,27 +28,28 @@ from libs.models.offline.unplaced import Unplaced, of_its_own, which
 from libs.models.offline.verbs import ARTICLES
 from libs.models.offline.voice import Voice, use_of
 from libs.models.ports import PlannerOutcome, Unclear
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, fold
 from libs.skills import Effect, ToolDefinition
 
-QUESTION = re.compile(
+QUESTION = regex(
     r"^\W*(how (do|can|would|could|should|to|does)|why|should (i|we)|what (if|happens|would|does)|did |have you|when "
     r"|who |(can|could|may|should) i "
     r"|is it (ok|okay|safe|fine)|do i (need|have)|darf|kann ich|puedo |podria yo"
     r"|se puede|es seguro|wie (kann|konnte|mach|losch|funktioniert)|warum|soll ich|was passiert|como "
     r"|por ?que |debo |deberia )"
 )
-AMOUNT = re.compile(r"^\W*(?:how (?:much|many|big|large)|wie ?viele?|wie gross|cuant[oa]s?)\b")
+AMOUNT = regex(r"^\W*(?:how (?:much|many|big|large)|wie ?viele?|wie gross|cuant[oa]s?)\b")
 """ "How many could I delete": a deed in such a clause is only spoken of."""
 _SPANISH_DEED = r"(?:borr|elimin|mov|renombr|comprim|descomprim|copi|cambi|orden)"
-DONE_BEFORE = re.compile(
+DONE_BEFORE = regex(
     r"^\W*(?:(?:was|were|is|are)\s+(?!it\b|there\b|you\b)[^,]*\b(?:\w+ed|gone|thrown|taken|lost)|(?:have|has|had)\s[^,]*\bbeen\b[^,]*"
     r"|(?:wurden?|ist|sind|hast|habt)\s[^,]*\b(?:\w*ge\w+(?:t|en)|\w*(?:schoben|nannt|packt)|entfernt|weg)(?:\s+worden)?"
     rf"|se\s+(?:(?:han?|habian?)\s+)?{_SPANISH_DEED}\w*(?:aron|ieron|[oai]do|o)\b[^,]*|(?:has|han?)\s+{_SPANISH_DEED}\w*[ai]do\b[^,]*)"
     r"(?:\s+(?:already|yet|before|again|schon|bereits|ya))?\W*$"
 )
 """Whether something has been done already is asked, and no wish: "have the letters been deleted", "se borró …"."""
-ENDS = re.compile(r"[.!?;](?=\s|$)|\n")
+ENDS = regex(r"[.!?;](?=\s|$)|\n")
 LEAST_OF_TALK = 3
 """Words that a sentence must have to be talk: shorter ones may be a deed that nobody knows ("defragment")."""
 

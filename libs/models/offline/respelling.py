@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from libs.models.offline.clauses import ACTIONS
 from libs.models.offline.rewriting import Rule
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import words
 
 _OLD, _NEW = (
@@ -161,8 +162,8 @@ _IN_ORDER = (
     r"\s*,\s*(?:so(?:\s+that)?\s+(?:they|it)|damit\s+(?:sie|die|das|es)|para\s+que|as[ií])\s+[^,.;:!?\n]{0,40}?(?:order|ordered|sort\w*|orden\w*|Reihenfolge|sortiert\w*|Reihe)"
     r"[^\w.;:!?\n]*(?:by\s+date|por\s+fecha|nach\s+Datum|correctly|right|properly|sind|stehen|ist)*(?=\s*(?:[.!?]|$))"
 )
-DATED = re.compile(r"\b(?:dates?|datum|fechas?)\b", re.IGNORECASE)
-IN_FRONT = re.compile(
+DATED = regex(r"\b(?:dates?|datum|fechas?)\b", re.IGNORECASE)
+IN_FRONT = regex(
     r"\b(?:front|before|start|beginning|prefix|vor|vorne?|voran|davor|Anfang|delante|antes|principio|inicio)\b",
     re.IGNORECASE,
 )
@@ -228,7 +229,7 @@ _OLDEST = {
         r"|empezando\s+por\s+(?:el|la|l[oa]s)\s+m[aá]s\s+(?:antigu|viej)[oa]s?"
     ),
 }
-COUNTED = re.compile(r"(?<!\d)0*1(?:\.\w+)?\s*(?:,|\.\.\.|…|and|und|y|usw|etc)[^.;!?\n]*?\b0*2\b")
+COUNTED = regex(r"(?<!\d)0*1(?:\.\w+)?\s*(?:,|\.\.\.|…|and|und|y|usw|etc)[^.;!?\n]*?\b0*2\b")
 
 
 def _by_age(order: str) -> Callable[[re.Match[str]], str]:

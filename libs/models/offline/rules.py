@@ -4,21 +4,28 @@ stands in front. Who hears only "rename 5 files" cannot say yes to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from libs.models.offline import phrasebook as say
 from libs.models.offline.phrasebook import Phrases
 from libs.retrieval.lexicon import Language
+from libs.skills.categories import split_suffix
+from libs.skills.shapes import reshaped
 
 Quoted = Callable[[str], str]
 DIGITS = 3
 """Of a series where nothing else is said, as in the tool."""
 
 
-def ruled(args: Mapping[str, Any], language: Language, quoted: Quoted, *, several: bool) -> str:
+def ruled(args: Mapping[str, Any], language: Language, quoted: Quoted, *, files: Sequence[str] = ()) -> str:
     """What the rule makes of names, as it stands behind "rename 5 files"; nothing for one that has no words here."""
-    told = [*_series(args, language, quoted, several=several), *_texts(args, language, quoted), *_kept(args, language)]
+    told = [
+        *_series(args, language, quoted, several=len(files) != 1),
+        *_texts(args, language, quoted),
+        *_put_anew(args, language, quoted, files),
+        *_kept(args, language),
+    ]
     return say.BOTH[language].join(told)
 
 
@@ -44,10 +51,19 @@ def _texts(args: Mapping[str, Any], language: Language, quoted: Quoted) -> list[
     return [form[language].format(find=given["find"], replace=given.get("replace", "")), *told]
 
 
+def _put_anew(args: Mapping[str, Any], language: Language, quoted: Quoted, files: Sequence[str]) -> list[str]:
+    """By the first name that it makes another of."""
+    shape, becomes = str(args.get("shape", "")), str(args.get("becomes", ""))
+    stems = (split_suffix(path.rpartition("/")[2])[0] for path in files)
+    pairs = ((stem, new) for stem in stems if shape and (new := reshaped(stem, shape, becomes)) not in (None, stem))
+    old, new = next(pairs, (shape, becomes))
+    return [say.RESHAPED[language].format(old=quoted(old), new=quoted(str(new)))] if shape else []
+
+
 def _kept(args: Mapping[str, Any], language: Language) -> list[str]:
     """What the rule does with what is there: its date, its letters."""
     forms: list[Phrases | None] = [
-        say.DATED if args.get("dated") else None,
+        say.DATED_BY.get(str(args.get("dated")), say.DATED) if args.get("dated") else None,
         say.WRITTEN.get(str(args.get("written"))),
         say.LETTERS.get(str(args.get("case"))),
     ]

@@ -15,6 +15,7 @@ from libs.models.offline.numerals import MODIFIED
 from libs.models.offline.paths import file_like
 from libs.models.offline.places import places
 from libs.retrieval.lexicon import FAMILIES, listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, fold
 from libs.skills import Categories, selected
 
@@ -131,7 +132,7 @@ def _within_bounds(year: int, item: Measure) -> bool:
     return plain and (not after or int(after[:4]) <= year) and (not before or year < int(before[:4]))
 
 
-NEW_YEAR = re.compile(r"\d{4}-01-01")
+NEW_YEAR = regex(r"\d{4}-01-01")
 
 
 def told_in_its_folder(clause: Clause, ground: Ground) -> Clause:
@@ -258,7 +259,7 @@ def _a_year(item: Word) -> bool:
     return YEAR.fullmatch(item.text) is not None
 
 
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+YEAR = regex(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 def glob_folders(clause: Clause) -> tuple[str, ...]:

@@ -16,14 +16,15 @@ from libs.models.offline.pronouns import PRONOUNS
 from libs.models.offline.quantities import criteria
 from libs.models.offline.titles import EDGES, PLUS, SERIES, digits_of
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, fold, words
 
 WITH = frozenset(("with", "by", "durch", "gegen", "mit", "por", "con", *INTO))
 LETTERS = {"blank": " ", "underscore": "_", "hyphen": "-"}
 CASES = {"lower": "lower", "upper": "upper", "titlecase": "title", "snake": "snake"}
-TAIL = re.compile(r"(?P<apart>[\s_\-.]*)(?P<number>\d+)$")
-ENDING = re.compile(r"\*\.[A-Za-z]+")
-AND_SO_ON = re.compile(r"\s+(?:etc\.?|usw\.?|and\s+so\s+on|und\s+so\s+weiter|…|\.\.\.)$", re.IGNORECASE)
+TAIL = regex(r"(?P<apart>[\s_\-.]*)(?P<number>\d+)$")
+ENDING = regex(r"\*\.[A-Za-z]+")
+AND_SO_ON = regex(r"\s+(?:etc\.?|usw\.?|and\s+so\s+on|und\s+so\s+weiter|…|\.\.\.)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,8 @@ def _cased(clause: Clause, text: str) -> Style | None:
 def _written(clause: Clause, text: str) -> Style | None:
     """The date that stands in the names: taken out, or put elsewhere. To put a day there is to date them."""
     said = tuple(item for item in clause.words if "date" in item.concepts)
+    if any(word.folded in YEARS for word in said) and any(word.folded not in YEARS for word in said):
+        return Style()  # "the date in front, the year first": no rule of the strict reading turns dates
     if not said or clause.filters or any(name.kind is Name.QUOTE for name in clause.names):
         return None
     if clause.says("remove"):
@@ -299,14 +302,19 @@ def _based(clause: Clause, text: str) -> Style | None:
     return _numbered(AND_SO_ON.sub("", first), used)
 
 
-FIRST = re.compile(r"(?<!\d)0*1$")
+FIRST = regex(r"(?<!\d)0*1$")
+DIGITS = regex(
+    r"(?:\d|two|three|four|zwei|drei|vier|dos|tres|cuatro)[\s-]*(?:digits?|figures|stell(?:en|ig\w*)|ziffern|d[ií]gitos|cifras)",
+    re.IGNORECASE,
+)
+""" "With 3 digits" tells no name."""
 
 
 def _numbered(first: str, used: tuple[Item, ...]) -> Style | None:
     """From the first of the names: `receipt_001` has its sign and its digits, where it says them."""
     tail = TAIL.search(first) if FIRST.search(first) else None
     base = first[: tail.start()] if tail else first
-    if not re.search(r"\w", base):
+    if not re.search(r"\w", base) or DIGITS.fullmatch(base.strip()):
         return None
     if tail is None:
         return Style({"base": base}, used)
@@ -428,7 +436,7 @@ def _chooses(item: Word) -> bool:
     return isinstance(item, Measure) or bool(kind) or (number_of(item.folded) is not None and not item.text.isdigit())
 
 
-EXAMPLE = re.compile(
+EXAMPLE = regex(
     r"\s*[,;(–-]?\s*(?:so(?:\s+that|\s+dass)?|for\s+(?:example|instance)|e\.g\.|i\.e\.|like|also|sodass|zum\s+Beispiel"
     r"|z\.\s?B\.|as[ií](?:\s+que)?|por\s+ejemplo|p\.\s?ej\.|de\s+modo\s+que)\s*[,:]?\s+"
     r"(?:wird\s+aus\s+(?P<both>[^,;:!?()\n]+?)|(?:(?:aus|wird)\s+)?(?P<old>[^,;:!?()\n]+?)\s+(?:becomes?|turns?\s+into|is\s+then(?:\s+called)?|(?:would|will|should)\s+(?:be|become)"

@@ -12,14 +12,15 @@ from itertools import chain
 from libs.models.offline.clauses import ACTIONS, Name, Named
 from libs.models.offline.pronouns import PRONOUNS
 from libs.retrieval.lexicon import CONCEPTS, listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import words
 
-RENAMES = re.compile(
+RENAMES = regex(
     r"\bnamed?\b|\bcalled\b|llam[ae]|renam|benenn|\bnenn|renombr|nombre|change the name|\bcall\b|\bnumber|nummer|numer"
     r"|\bhei(?:ß|ss)en\b",
     re.IGNORECASE,
 )
-SPACED = re.compile(
+SPACED = regex(
     r"\b(?:to|in|into|as|zu|als|a|en|como|named|called|namens|llamad[ao]|llamarse|(?:call|name) it|ll[aá]mal[oa]"
     r"|nenne? (?:es|sie|ihn))\s+"
     r"(?P<name>(?:(?!(?:and|und|y|to|in|as|als|como|the|den|llamarse|be|called|named|one|namens"
@@ -30,7 +31,7 @@ _GRAMMAR = (
     r"to|in|into|as|als|an?|en|the|den|el|la|una?|ein\w*|with|mit|con|from|aus|called|named|namens|llamad[ao]|zip|files?"
     r"|archiv\w*|folder|ordner|carpeta|my|mein\w*|mi"
 )
-SPACED_ARCHIVE = re.compile(
+SPACED_ARCHIVE = regex(
     r"\b(?:to|into|in|as|als|en|como|a|called|named|namens|llamad[ao])\s+"
     rf"(?P<name>(?!(?:{_GRAMMAR}|of|von|de|and|und|y)\b)[\w()/-]+ (?:(?!(?:{_GRAMMAR})\b)[\w()/-]+ ){{0,3}}"
     r"[\w()/-]+\.(?:zip|tgz|7z|tar(?:\.\w{2,3})?))\b",
@@ -40,7 +41,7 @@ SPACED_ARCHIVE = re.compile(
 _ENDING, _JOINT = r"(?:\.\w{2,5})?", r"(?:\s*(?:,|and|und|y)\s*|\s+)"
 _ON = r"(?:\s*,?\s*(?:and so on|and so forth|and on|etc\.?|usw\.?|und so weiter|etcétera|y así sucesivamente|\.\.\.|…))"
 _LED = r"(?:(?<=\bin )|(?<=\bto )|(?<=\bas )|(?<=\bals )|(?<=\binto )|(?<=\bzu )|(?<=\ba )|(?<=\bcomo ))"
-SERIES = re.compile(
+SERIES = regex(
     rf"(?<![\w-])(?P<base>[^\W\d_][^,;\n]{{0,60}}?)[\s_\-]*0*1{_ENDING}{_JOINT}"
     rf"(?P=base)[\s_\-]*0*2{_ENDING}(?:{_JOINT}(?P=base)[\s_\-]*0*3{_ENDING})?{_ON}?"
     rf"|(?<![\w-])(?P<token>[^\W\d_][\w-]*?)[_\-]?0*1{_ENDING}(?:{_JOINT}0*2{_ENDING}(?:{_JOINT}0*3{_ENDING})?{_ON}"
@@ -51,10 +52,10 @@ SERIES = re.compile(
     re.IGNORECASE,
 )
 """ "Trip 001, Trip 002 and so on", "trip-001, 002 etc.", "trip_01 to 04", "in Bad 01, 02 usw": names by number."""
-AND_MORE = re.compile(rf"{_ON}\W*$", re.IGNORECASE)
+AND_MORE = regex(rf"{_ON}\W*$", re.IGNORECASE)
 _CAPITAL = r"(?-i:[A-ZÄÖÜÁÉÍÓÚÑ])"
 _DIGITS = {2: r"two|2|zwei\w*|dos", 3: r"three|3|drei\w*|tres", 4: r"four|4|vier\w*|cuatro"}
-PLUS = re.compile(
+PLUS = regex(
     rf"(?P<base>(?:{_CAPITAL}\w* (?:(?:{_CAPITAL}|\d)\w* )*)?[^\s,;]+)\s+"
     r"(?:plus|and|followed\s+by|und|gefolgt\s+von|más|mas|y)\s+(?:an?|eine[rn]?|un)\s+"
     r"(?:(?:running|consecutive|laufenden?|fortlaufenden?)\s+)?(?P<before>\w+-?(?:digit|stellige[nr]?)\s+)?(?:number|nummer|zahl|número)"
@@ -76,7 +77,7 @@ _WORD = (
     r"(?:the\s+(?:word|text)\s+|das\s+wort\s+|la\s+palabra\s+)?(?:[\"“”„«'‘`](?P<quoted{n}>[^\"“”„«»'’`\n]+)[\"“”»'’`]"
     r"|(?P<part{n}>[\w-]+(?: [A-ZÄÖÜ][\w-]*){{0,3}}))"
 )
-HOLDING = re.compile(
+HOLDING = regex(
     "|".join(
         form.replace("WORD", _WORD.format(n=n)).replace("NAME", _NAME_OF)
         for n, form in enumerate(
@@ -100,7 +101,7 @@ HOLDING = re.compile(
     re.IGNORECASE,
 )
 """ "With birthday in the name": files by a part of their names."""
-REWRITES = re.compile(
+REWRITES = regex(
     r"replac|swap|substit|chang|ersetz|tausch|reempla|sustitu|cambi|\b(?:no|nicht|not|n't)\s+$"
     r"|(?:renam|benenn|renombr|\bcall)[^.;]*\b(?:so|should|shall|must|damit|sollen?|para|deben?)\b[^.;]*$",
     re.IGNORECASE,
@@ -120,22 +121,22 @@ _FOR_ANOTHER = (
 )
 _IN_BETWEEN = r"[^.;:!?\n\"“„«]*?\s"
 EXCHANGED = (
-    re.compile(
+    regex(
         rf"{_FOR_ANOTHER[0]}{_IN_BETWEEN}(?:(?P<also>{_TEXT})\s+(?:and|und|y|e)\s+)?(?P<old>{_TEXT})\s+(?:with|by|for|durch|gegen|mit|por|con)\s+(?P<new>{_TEXT}){_CLOSED}",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         rf"{_FOR_ANOTHER[1]}{_IN_BETWEEN}(?P<old>{_TEXT})\s+(?:to|into|in|zu|por|a)\s+(?P<new>{_TEXT}){_CLOSED}",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         rf"(?<!\S)(?P<old>{_TEXT})\s+(?:in\s+(?:den|allen)\s+(?:datei)?namen\s+)?(?:bitte\s+|überall\s+|immer\s+)*(?:durch|gegen)\s+(?P<new>{_TEXT})\s+(?:bitte\s+)?(?:ersetz|austausch|tausch)\w*",
         re.IGNORECASE,
     ),
 )
 """ "Replace … KV with Q": short as they are, they are texts."""
-OF_NAMES = re.compile(r"\b(?:file\s?|datei)?names?\b|namen\b|\bnombres?\b", re.IGNORECASE)
-SENTENCES = re.compile(r"(?:[^.;!?\n]|\.(?=\S))+")
+OF_NAMES = regex(r"\b(?:file\s?|datei)?names?\b|namen\b|\bnombres?\b", re.IGNORECASE)
+SENTENCES = regex(r"(?:[^.;!?\n]|\.(?=\S))+")
 GRAMMAR = ACTIONS | listed("blank underscore hyphen date name file folder type upper lower titlecase here all")
 
 
@@ -216,22 +217,22 @@ _FIRST, _LAST = (
 )
 _PIECE = r"(?:[\"“„«'‘`](?P<quoted>[^\"“”„«»'’`\n]+)[\"“”»'’`]|(?P<plain>[^\s,;:!?]+))"
 EDGE = (
-    re.compile(rf"\b(?:(?P<first>{_FIRST})|(?P<last>{_LAST}))\s+{_PIECE}", re.IGNORECASE),
-    re.compile(
+    regex(rf"\b(?:(?P<first>{_FIRST})|(?P<last>{_LAST}))\s+{_PIECE}", re.IGNORECASE),
+    regex(
         rf"\b(?:auf|mit)\s+{_PIECE}\s+(?:(?P<first>anfang\w*|anfängt|beginn\w*)|(?P<last>ende[nt]|aufhör\w*))\b",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         rf"\b(?:with|mit|con)\s+(?:an?\s+|einem\s+|una?\s+)?{_PIECE}\s+(?:(?P<last>(?:at|on|in)\s+(?:the\s+)?end|am\s+ende|hinten"
         r"|al\s+final)|(?P<first>at\s+(?:the\s+)?(?:start|beginning|front)|am\s+anfang|vorne|al\s+(?:principio|inicio)))\b",
         re.IGNORECASE,
     ),
 )
-SHAPES = re.compile(
+SHAPES = regex(
     r"renam|benenn|renombr|\bcall\b|prefix|suffix|präfix|prefij|sufij|\badd\b|should|soll|damit|para que", re.IGNORECASE
 )
 """With one of these the edge may be what a name shall get, unless it says which files are meant."""
-OF_SOME = re.compile(
+OF_SOME = regex(
     r"(?<!so )(?:\b(?:that|which|die|welche|ones|files|photos|images|pictures)|,\s*die|\bque)\s+$", re.IGNORECASE
 )
 
@@ -250,10 +251,10 @@ def edges(text: str) -> Iterator[Named]:
         whole = part.startswith(".") or part in MARKS
         pattern = f"{part}*" if match["first"] else f"*{part}" if whole else f"*{part}.*"
         told = match.end()
-        yield Named(Name.GLOB, pattern, *(match.span() if match.re is EDGE[-1] else match.span(which)))
+        yield Named(Name.GLOB, pattern, *(match.span() if match.re.pattern == EDGE[-1].pattern else match.span(which)))
 
 
-BRACKETED = re.compile(
+BRACKETED = regex(
     r"(?<=\s)(?:[(\[][\w -]{1,12}[)\]]|[_~#+-][\w-]+|\w[\w-]*[_~#+-])"
     r"(?=\s+(?:from|off|out\s+of|of|in|at|a|al|del?|en|aus|von|vom|bei|am|im|vorne?|hinten)\s)",
     re.IGNORECASE,
@@ -261,7 +262,7 @@ BRACKETED = re.compile(
 """What can only be a part of names, by its brackets or the sign at its edge."""
 
 
-COPIES = re.compile(r"(?<=\w\s)\((?:\d{1,2}|copy|copia|kopie)\)(?!\w)", re.IGNORECASE)
+COPIES = regex(r"(?<=\w\s)\((?:\d{1,2}|copy|copia|kopie)\)(?!\w)", re.IGNORECASE)
 
 
 def bracketed(text: str) -> Iterator[Named]:
@@ -280,7 +281,7 @@ EDGES = "_~#+-([)]"
 """What stands at the edge of a part of a name."""
 MARKS = ("~", "#")
 """What programs put after a name, its ending included."""
-APPOSED = re.compile(
+APPOSED = regex(
     r"\b(?:[Ff]older|[Dd]irectory|[Oo]rdner|ORDNER|[Vv]erzeichnis|[Cc]arpeta|[Ss]ub(?:folder|carpeta)"
     r"|[Uu]nterordner)\s+(?P<name>[A-ZÄÖÜÁÉÍÓÚÑ][\w-]+)"
     r"(?![\w./])"

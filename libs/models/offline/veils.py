@@ -17,11 +17,12 @@ from libs.models.offline import newnames
 from libs.models.offline.clauses import Name, Named
 from libs.models.offline.paths import FILE_NAME, QUOTED, SEVERAL
 from libs.models.offline.titles import SERIES
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold, words
 
 FIRST = 0x20000
 """The letters of the veils: Chinese ones so rare that no name has them, whose form no folding changes."""
-RUN = re.compile(r"([\U00020000-\U000203ff])\1*")
+RUN = regex(r"([\U00020000-\U000203ff])\1*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def _packed(text: str, known: Sequence[str]) -> Iterator[Named]:
 
 
 ARCHIVE = r"\.(?:zip|tar(?:\.gz)?|tgz)(?!\w)"
-TO = re.compile(
+TO = regex(
     r"\b(?:to|as|nach|als|(?<!nombre )a|como|called|named|namens|llamad[ao]"
     r"|(?:call|name)\s+(?:it|them|that)|nenn\w*\s+(?:es|sie|ihn|die|das)|ll[aá]mal[ao]s?)\s+$",
     re.IGNORECASE,

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from libs.models.offline.gist import clearing, inside, placing, renaming
+from libs.models.offline.contents import Says
+from libs.models.offline.gist import clearing, examples, inside, placing, renaming
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
 
 Heard = Callable[[Story], Iterator[Deed]]
 DEEDS: Sequence[Heard] = (
+    examples.heard,
     renaming.outright,
     placing.outright,
     clearing.heard,
@@ -25,9 +27,7 @@ DEEDS: Sequence[Heard] = (
 """The more a request has to say for a deed, the earlier it stands: new names of files and folders say most; that
 something is to go is said plainly or not at all. For what a story only asks, see `seeking`.
 """
-RENAMINGS: Sequence[Heard] = (renaming.outright, renaming.heard)
-"""Where it takes what files say to choose them, no other deed is borne out by names."""
-CHANGES: Sequence[Heard] = (renaming.outright, clearing.heard, placing.heard)
+CHANGES: Sequence[Heard] = (examples.heard, renaming.outright, clearing.heard, placing.heard)
 """Those that no look is taken instead of."""
 
 
@@ -35,14 +35,32 @@ def deeds(story: Story) -> Iterator[Deed]:
     """What the story may come to, the likeliest first; nothing where the folder bears out nothing."""
     if story.ground.paths is None:
         return
+    says = inside.said(story)
     told: list[Deed] = []
-    for heard in RENAMINGS if inside.chosen_by(story) else DEEDS:
-        for deed in heard(story):
-            if deed not in told:
-                told.append(deed)
-                yield deed
+    for deed in _bounded(inside.without(story, says), says):
+        if deed not in told:
+            told.append(deed)
+            yield deed
+
+
+def _bounded(story: Story, says: Sequence[Says]) -> Iterator[Deed]:
+    """What the story comes to without what files say, and of that what these choose."""
+    alone = next(inside.alone(story, says), None) if says else None
+    if alone is not None and not inside.in_a_folder(alone):
+        yield alone
+    for deed in (deed for heard in DEEDS for deed in heard(story)):
+        bound = inside.only(deed, says) if says else deed
+        if bound is not None:
+            yield bound
+    if alone is not None:
+        yield alone
 
 
 def changes(story: Story) -> bool:
     """Does it want something done to files, whatever it may ask besides?"""
-    return story.ground.paths is not None and any(next(heard(story), None) is not None for heard in CHANGES)
+    if story.ground.paths is None:
+        return False
+    says = inside.said(story)
+    plain = inside.without(story, says)
+    done = any(next(heard(plain), None) is not None for heard in CHANGES)
+    return done or (bool(says) and next(inside.alone(plain, says), None) is not None)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from libs.models.offline.gist import shown
 from libs.models.offline.gist.spelling import Files, Run, alike, parts, runs
 from libs.models.offline.gist.story import HOLLOW, Some, Span, Story
 from libs.models.offline.measures import Measured
 from libs.models.offline.selection import patterns_of
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, concepts_of, fold, words
 from libs.skills import selected
 
@@ -20,17 +22,15 @@ _ARTICLES = (
     r"|meinen|allen"
     r"|namen?|dateien|la|el|las|los|tod[oa]s|mis|nombres?|archivos|carpeta|de"
 )
-LEADS = re.compile(
+LEADS = regex(
     r"\b(?:in|im|into|inside|within|under|from|of|for|on|with|bei|beim|aus|vom|von|der|den|dem|en|de|del"
     r"|dentro|para|ordner"
     rf"|folder|carpeta|directory)\s+(?:(?:{_ARTICLES})\s+)*[\"“„«]?$",
     re.IGNORECASE,
 )
-FOLDER_BEHIND = re.compile(
-    r"^['’]?s?[\"”“»]?[\s-]+(?:(?:sub)?folder|(?:unter)?ordner|directory|carpeta)\b", re.IGNORECASE
-)
-TOO = re.compile(r"^[\"”“»]?\s*,?\s*(?:too|as\s+well|also|auch|también|tambien)(?=\s*(?:[.,;!?]|$))", re.IGNORECASE)
-TOO_BEFORE = re.compile(r"\b(?:even|auch|también|tambien)\s+(?:\w+\s+){0,5}$", re.IGNORECASE)
+FOLDER_BEHIND = regex(r"^['’]?s?[\"”“»]?[\s-]+(?:(?:sub)?folder|(?:unter)?ordner|directory|carpeta)\b", re.IGNORECASE)
+TOO = regex(r"^[\"”“»]?\s*,?\s*(?:too|as\s+well|also|auch|también|tambien)(?=\s*(?:[.,;!?]|$))", re.IGNORECASE)
+TOO_BEFORE = regex(r"\b(?:even|auch|también|tambien)\s+(?:\w+\s+){0,5}$", re.IGNORECASE)
 EXAMPLES = {
     "en": (
         r"(?:(?<!would )(?<!['’]d )(?<!\bI )(?<!n't )(?<!do )\blike|such\s+as|e\.?g\.?|for\s+(?:example"
@@ -44,10 +44,10 @@ EXAMPLES = {
     "es": r"(?:tipo|ej|p\.?\s?ej|por\s+ejemplo|como|o\s+sea|as[ií]\s+quede?n?|que\s+(?:se\s+)?quede?n?)",
 }
 SAMPLE = r"\d{2,4}-\d\d-\d\d(?:[ _-]+\w+)?"
-LEFT = re.compile(
+LEFT = regex(
     r"\b(?:keep|leave|except|not|lass|au(?:ß|ss)er|nicht|bleib\w*|déja\w*|deja\w*|menos|salvo|excepto)\b", re.IGNORECASE
 )
-ALL = re.compile(
+ALL = regex(
     r"\b(?:all|every|each|everything|both|alle[nrms]?|jede[rsnm]?|alles|sämtliche\w*|beide\w*|tod[oa]s|cada"
     r"|amb[oa]s)\b",
     re.IGNORECASE,
@@ -62,7 +62,7 @@ def within(span: Span, beside: Sequence[Span]) -> bool:
 def examples(story: Story) -> list[Span]:
     """Where the story says how a new name may look."""
     form = re.compile(rf"(?:\b|^){EXAMPLES[story.language]}[,:.]?\s+(?:{SAMPLE}|[^.;!?\n]*)", re.IGNORECASE)
-    return [found.span() for found in form.finditer(story.text)]
+    return [*(found.span() for found in form.finditer(story.text)), *shown.spans(story)]
 
 
 def scope(story: Story, files: Files, *, beside: Sequence[Span] = ()) -> Files:
@@ -101,16 +101,23 @@ COMPOUND = 9
 def _in_names(story: Story, time: Measured) -> bool:
     """A year that stands in names is a part of these, and one that comes to others ("from 2025 too") bounds none."""
     year = YEAR.search(story.text, time.start, time.end)
+    if TOLD.fullmatch(story.text[time.start : time.end].strip()) and not FROM.search(story.text[: time.start]):
+        return True
     held = year and any(year.group() in path.rpartition("/")[2] for path in story.ground.paths or ())
     return bool(held) or TOO.match(story.text[time.end :]) is not None
 
 
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?![\d-])")
+YEAR = regex(r"(?<!\d)(?:19|20)\d\d(?![\d-])")
 
 
-def around(story: Story) -> list[str]:
+TOLD = regex(r"(?:yesterday|today|just now|gestern|heute|vorhin|ayer|hoy)", re.IGNORECASE)
+FROM = regex(r"\b(?:from|of|since|von|vom|seit|aus|de|del|desde)\s+$", re.IGNORECASE)
+""" "I paid them yesterday" tells when, and no age of a file."""
+
+
+def around(story: Story, *, beside: Sequence[Span] = ()) -> list[str]:
     """The files of the folders that are named, be it only in passing."""
-    out = examples(story)
+    out = [*beside, *examples(story)]
     return _of_kind(story, _placed(story, story.ground.paths or (), out, led=False), out)
 
 
@@ -133,7 +140,7 @@ def _counts(text: str) -> set[int]:
     return {n for n, forms in COUNTS.items() if not set(forms.split()).isdisjoint(told)}
 
 
-STARTING = re.compile(
+STARTING = regex(
     r"\b(?:start(?:s|ing)?|begin(?:s|ning)?)\s+with\s+[\"“'‘]?(?P<en>[\w-]+)"
     r"|\bmit\s+[\"“„]?(?P<de>[\w-]+)[\"“”]?\s+(?:anfangen|anfängt|beginnen|beginnt|losgehen)"
     r"|\b(?:empiezan|empieza|comienzan|comienza|empezando)\s+(?:por|con|en)\s+[\"“«]?(?P<es>[\w-]+)",

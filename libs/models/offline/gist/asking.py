@@ -21,19 +21,20 @@ from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.looking import ASKS, CAN_GO, OURS, PAST, changes, frame, strange_verb
 from libs.models.offline.telling import FINITE
 from libs.retrieval.lexicon import FAMILIES, Language, listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, fold, language_of, words
 
-PART = re.compile(
+PART = regex(
     r"[,()–—]+|\s-\s|(?<!\w)(?:and|but|because|cos|cause|und|aber|weil|denn|y|e|pero|porque)(?!\w)", re.IGNORECASE
 )
 """Where one part of a sentence ends and the next begins."""
-ABOUT = re.compile(
+ABOUT = regex(
     r"(?<!\w)(?:(?:about|regarding|concerning|mention\w*|über|ueber|bezüglich|sobre|acerca\s+de|mencion\w*)"
     r"|(?:was|alles|etwas|irgendwas)\s+(?:zu[mr]?|vo[nm])|algo\s+(?:de|sobre)|anything\s+(?:on|from|by|of)|habl\w+\s+de(?:l|\s+l[ao]s?)?)(?!\w)\s*",
     re.IGNORECASE,
 )
 """What follows one of these is what it is about."""
-BEHIND = re.compile(
+BEHIND = regex(
     r"(?<!\w)(?:which|what|how\s+many|welche[nmrs]?|wie\s*viele?|cu[aá]l(?:es)?|qu[eé]|cu[aá]nt[oa]s|algun[oa]s?|those|these|any)\s+"
     r"(?:(?:ones?\s+)?of\s+|de\s+|von\s+)?"
     r"(?:(?:my|the|our|those|these|mis?|l[oa]s?|el|mein(?:en|e|er)?|den|der|unsere[nr]?)\s+)*(?P<noun>[^\W\d_]+)"
@@ -46,26 +47,24 @@ FORMS: Mapping[Language, str] = {
     "de": r"(?<!alles\s)(?<!das\s)was|wo|wer|wann|welche[nmrs]?|wie\s*viele?|wieviel|wie\s+(?:gro(?:ß|ss)|alt|schwer)",
     "es": r"d[oó]nde|qué|(?:en|de|dime|a)\s+que|cu[aá]l(?:es)?|quién(?:es)?|cuándo|cu[aá]nt[oa]s?",
 }
-INTERROGATIVE = {spoken: re.compile(rf"(?<!\w)(?:{form})(?!\w)", re.IGNORECASE) for spoken, form in FORMS.items()}
-WRITTEN = re.compile(
+INTERROGATIVE = {spoken: regex(rf"(?<!\w)(?:{form})(?!\w)", re.IGNORECASE) for spoken, form in FORMS.items()}
+WRITTEN = regex(
     r"(?<!\w)(?:wr[oi]te|written|writing|typed?|noted?|jotted|says?|said|mention\w*|call\s+for|has?\s+\w+\s+in\s+(?:it|them)"
     r"|\w*geschrieben|\w*notiert|steht|stand|stehen|vorkommt|vorkam|erwähnt|apunt\w+|escrib\w+|escrit\w+|anot\w+"
     r"|habl\w+|dicen?|ponen?|puse|aparecen?|mencion\w+|salen?)(?!\w)",
     re.IGNORECASE,
 )
 """Who speaks of writing asks for what is in a text."""
-INSIDE = re.compile(
+INSIDE = regex(
     r"(?<!\w)(?:in|from|inside|through|im|aus|vom|von|of|en|dentro\s+de|del?)\s+"
     r"(?:(?:the|my|our|all|these|those|der|den|dem|mein(?:en|em|er)?|l[oa]s?|el|mis?)\s+)*$",
     re.IGNORECASE,
 )
-OF = re.compile(r"(?<!\w)(?:of|de|del|von|vom)\s+(?:(?:the|my|der|den|dem|l[oa]s|mis?)\s+)?$", re.IGNORECASE)
-IN_WHICH = re.compile(
-    r"(?<!\w)(?:in|en)\s+(?:which|what|welche[nmrs]?|cu[aá]l(?:es)?|algun[oa]s?)(?!\w)", re.IGNORECASE
-)
+OF = regex(r"(?<!\w)(?:of|de|del|von|vom)\s+(?:(?:the|my|der|den|dem|l[oa]s|mis?)\s+)?$", re.IGNORECASE)
+IN_WHICH = regex(r"(?<!\w)(?:in|en)\s+(?:which|what|welche[nmrs]?|cu[aá]l(?:es)?|algun[oa]s?)(?!\w)", re.IGNORECASE)
 LEAST, SHORT = 3, 5
 """Letters of a word that may be what is asked about."""
-MODAL = re.compile(
+MODAL = regex(
     r"(?<!\w)(?:please|pls|plz|(?:can|could|would|will)\s+(?:you|u)|want(?:ed)?\s+(?:you\s+)?to|need\s+(?:you\s+)?to|like\s+(?:you\s+)?to|have\s+to|must|should|let'?s"
     r"|bitte|(?:kann|könn(?:te)?)st\s+du|können\s+sie|(?:ich|wir)\s+(?:will|wollen|möchten?|muss|müssen)|will\s+ich|möcht?e?\s+ich|soll(?:en|te|st)?|puedes?|podr[ií]as?|quiero|quisiera|hay\s+que|tengo\s+que|por\s+favor)(?!\w)",
     re.IGNORECASE,
@@ -265,7 +264,7 @@ def _once(said: Iterable[Word]) -> tuple[Word, ...]:
     return tuple({word.folded: word for word in said}.values())
 
 
-WHERETO = re.compile(
+WHERETO = regex(
     r"(?<!\w)(?:dahin|dorthin|hin|hinein|rein|raus|fort|into|onto|away|instead|lieber|statt|from\s+now\s+on|adentro|afuera|en\s+vez)(?!\w)",
     re.IGNORECASE,
 )

@@ -20,19 +20,20 @@ from libs.models.offline.gist.stances import Part
 from libs.models.offline.gist.story import PART, Span, Story
 from libs.models.offline.selection import patterns_of
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, fold, words
 from libs.skills import selected
 
-JOINT = re.compile(
+JOINT = regex(
     rf"[,;/&](?=\s|$)|(?<!\w)(?:{'|'.join(sorted(map(re.escape, AND | OR)))}|n|u|&)(?!\w)",
 )
-WITHIN = re.compile(
+WITHIN = regex(
     r"(?:in|inside|from|off|within|among|amongst|im|vom|von|aus|unter|en|de|dentro de|del|entre)"
     r"\s+(?:(?:the|my|der|dem|den|die|la|el|mi|our"
     r"|de)\s+)*(?:(?:folder|ordner|verzeichnis|carpeta)\s+)?(?:[\"'“„«]\s*)?$"
 )
-FOLDER = re.compile(r"[\"'”“»]?\s*[-]?(?:folder|ordner|verzeichnis|carpeta)\b")
-MARK = re.compile(
+FOLDER = regex(r"[\"'”“»]?\s*[-]?(?:folder|ordner|verzeichnis|carpeta)\b")
+MARK = regex(
     r"\((?P<number>\d{1,3})\)|\b(?:lleva|llevan|pone|ponen|dice|with|mit|con|says?|has|hat|tiene)\s+(?:(?:el|un|una|a|an|the|der|"
     r"einer?|ein|number|numero)\s+)*(?P<bare>\d{1,2})\b(?=\s*(?:$|[,.;:!?)]|(?:y|and|und|or|oder|o|u|e)\b))"
 )
@@ -48,17 +49,17 @@ AGES = {
     **dict.fromkeys(listed("new neu neue neuen neues neuer nuevo nueva nuevos nuevas newer"), NEW),
 }
 """How old files are, or what they are called."""
-MANY = re.compile(r"\s+(?:[\w']+\s+)?[\w']+s(?!\w)")
-NAMING = re.compile(
+MANY = regex(r"\s+(?:[\w']+\s+)?[\w']+s(?!\w)")
+NAMING = regex(
     r"(?<!\w)(?:says?|saying|called|named|names?|titled|hei(?:ß|ss)\w*|namens|genannt|steht|llama\w*|pone|dice|nombre|word|wort"
     r"|palabra|marked|starts?|begins?)(?!\w)"
 )
-LED = re.compile(
+LED = regex(
     r"(?<!\w)(?:says?|saying|called|named|titled|hei(?:ß|ss)\w*|namens|genannt|steht|llama\w*|pone|dice|word|wort|palabra"
     r"|marked|(?:starts?|begins?|starting|beginning) with|beginn\w* mit|anfang\w* mit|empiez\w* (?:por|con))\s+"
     r"(?:the |el |la |das |dem |die |der |nur |just |only |as )?[\"'“„«]?$"
 )
-COUNTED = re.compile(
+COUNTED = regex(
     r"\s*(?:%|euros?|€|\$|dollars?|pounds?|quid|jahre?n?|years?|yrs?|anos?|tagen?|days?|dias?|weeks?|wochen?|months?|monaten?"
     r"|meses|times|mal|veces|files?|dateien|archivos|gb|mb|kb|am|pm|uhr|o'clock|minutes?|hours?)(?!\w)"
 )

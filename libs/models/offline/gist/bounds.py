@@ -6,7 +6,6 @@ that are called so, where the names say their years.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +15,7 @@ from libs.models.offline.gist.cues import plain as plainly
 from libs.models.offline.gist.stances import Part, Stance
 from libs.models.offline.gist.story import PART
 from libs.models.offline.measures import Filters, Measured, opposed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold
 
 BELOW = (
@@ -27,29 +27,29 @@ ABOVE = r"after|above|over|later than|nach|uber|despues de(?: la| el)?|despues d
 FROM = r"from|since|ab|seit|desde(?: la| el)?|a partir de(?: la| el)?|a partir del"
 SIDES = ("lt", "le", "gt", "ge")
 SIDE = rf"(?:(?P<lt>{BELOW})|(?P<le>{UP_TO})|(?P<gt>{ABOVE})|(?P<ge>{FROM}))"
-NUMBERED = re.compile(
+NUMBERED = regex(
     rf"(?<!\w){SIDE}\s+(?:(?:the|der|die|dem|den|das)\s+)?"
     r"(?P<label>[^\W\d_]{1,14})[ ._-]{0,2}(?P<number>\d{1,6})(?!\w)"
 )
 WEEKS = ("kw", "wk", "week", "woche", "semana")
-BARE = re.compile(
+BARE = regex(
     r"(?:the )?(?:yesterday|today|gestern|heute|ayer|hoy|(?:last|this|letzte\w*|diese\w*|vergangene\w*|este|esta) \w+"
     r"|(?:el |la )?\w+ pasad[oa])"
 )
 """A time that may be of anything: "last week I printed them"."""
-SINCE = re.compile(
+SINCE = regex(
     r"\d{4}|\b(?:this|last|diese\w*|letzte\w*|este|esta|pasad[oa]|newer|younger|neuere?|jungere?|recent|nuev\w+|recient\w+)\b"
 )
 """Of what is to stay, a time that tells its age."""
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-MONTH = re.compile(
+YEAR = regex(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+MONTH = regex(
     r"(?<!\d)(?:(?P<year>(?:19|20)\d\d)[-._ ](?P<month>0[1-9]|1[0-2])"
     r"|(?P<first>0?[1-9]|1[0-2])[-._/](?P<later>(?:19|20)\d\d))(?!\d)"
 )
-MONTHLY = re.compile(
+MONTHLY = regex(
     rf"(?<!\w){SIDE}\s+(?:(?:the|der|dem|la|el)\s+)?(?P<at>(?:19|20)\d\d[-._/]\d\d?|\d\d?[-._/](?:19|20)\d\d)(?![\w-])"
 )
-YEARS = re.compile(
+YEARS = regex(
     r"(?:(?<!\w)(?:from|of|von|aus|vom|de|del)\s+)?(?:19|20)\d\d(?:(?:\s*,\s*|\s*,?\s+(?:and|und|y|&|or|o|oder|e)\s+)"
     r"(?:from |of |von |aus |de |del )?(?:19|20)\d\d)+(?!\w)"
 )

@@ -13,45 +13,47 @@ from itertools import islice
 
 from libs.models.offline.clauses import ACTIONS, AND, OR
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold, words
 
 FOLDER = r"(?:sub|unter)?(?:folder|director(?:y|ies)|ordner|verzeichnis(?:se)?|carpet(?:it)?a|directorio)s?"
 ZIP = r"(?:zip|archive?|archiv)(?:[ -]?(?:file|datei|archiv|folder|ordner))?"
 _IT = r"(?:\s+(?:it|them|that|this|ihn|es|sie|das|die|den|bitte|einfach|mal|du|ihr|just|please|nom[aá]s))*"
-NAMED = re.compile(
+NAMED = regex(
     rf"\b(?:(?:call(?:ed)?|named|titled){_IT}|name\s+(?:it|them|that|this)|(?:with|by)\s+(?:the\s+)?name(?:\s+of)?|name\s+(?:only|just)|names?\s+(?:of|is|it)"
     rf"|namens|genannt|nenn(?:e|en|t|st)?s?{_IT}|mit\s+(?:dem\s+)?namen|namen?(?:\s+(?:ist|sei|wäre))|hei(?:ß|ss)t"
     r"|llamad[ao]s?|se\s+(?:llamen?|llamar[aá])|ll[aá]m(?:al[ao]s?|ale|elo|ela)|p[oó]n(?:le|ele)(?:\s+de\s+nombre)?"
     r"|(?:de|con|por)\s+(?:el\s+)?nombre(?:\s+de)?|nombre)\s*:?\s+(?=\S)",
     re.IGNORECASE,
 )
-SHALL = re.compile(
+SHALL = regex(
     rf"\b(?:{FOLDER}|{ZIP}|einen|eine|eins)\s*,?\s+(?:der|die|das)\s+(?=(?:[\w'’-]+\s+){{1,4}}(?:hei(?:ß|ss)t|hei(?:ß|ss)en))|"
     r"\bsoll(?:te|en)?\s+(?:(?:er|sie|es|die|der|das|dann|bitte|einfach)\s+)*(?=[^.,;!?\n]{1,40}?\s(?:hei(?:ß|ss)en|genannt))",
     re.IGNORECASE,
 )
-BESIDE = re.compile(rf"\b{FOLDER}(?:\s+(?:für|for|para|mit|con|with|nueva|nuevo))?\s+(?=\S)", re.IGNORECASE)
-ANOTHER = re.compile(
+BESIDE = regex(rf"\b{FOLDER}(?:\s+(?:für|for|para|mit|con|with|nueva|nuevo))?\s+(?=\S)", re.IGNORECASE)
+ANOTHER = regex(
     r"\b(?:one|another|einen?|eine[rn]?|noch\s+einen|una|otra|otro)\s+"
     r"(?:(?:for|für|para|called|named|namens|llamada)\s+(?=\S)|(?=\d|(?-i:[A-ZÄÖÜÁÉÍÓÚ])))",
     re.IGNORECASE,
 )
-SEVERAL = re.compile(
+SEVERAL = regex(
     rf"\b(?:each|every|je|jede\w*|cada)\b[^.!?\n]{{0,30}}?{FOLDER}\s*:\s*(?=\S)"
     rf"|\b{FOLDER}\s+(?:per|for\s+each|for\s+every|für\s+jede\w*|pro|je|por\s+cada|para\s+cada|por)\s+\w+\s*[.:,]\s*(?=\S)"
     r"|\b(?:folders|subfolders|ordner|unterordner|carpetas|subcarpetas)\b(?:\s+(?:called|named|namens|llamadas))?[\s,:]+(?=\S)",
     re.IGNORECASE,
 )
-END = re.compile(r"\s*(?:[.,;:!?\n]|$)")
-APPOSED = re.compile(rf"\b{FOLDER}\s*[,:]\s+(?=\S)", re.IGNORECASE)
+END = regex(r"\s*(?:[.,;:!?\n]|$)")
+APPOSED = regex(rf"\b{FOLDER}\s*[,:]\s+(?=\S)", re.IGNORECASE)
 """ "In one folder, Halvorson, please"."""
-CLOSED = re.compile(r"\s*(?:[.,;:!?\n]|$|(?:please|bitte|porfa|por favor|or|oder|o)\b)", re.IGNORECASE)
-BESIDE_ZIP = re.compile(
-    rf"\b(?:an?|one|the|single|eine?[nrm]?|nen?|nem|die|der|un|una|el)\s+{ZIP}\s+(?=\S)"
-    r"|\b(?:zip|pack|komprim|comprim|bundle)[^.;!?\n]*?\s(?:as|als|como)\s+(?=\S)",
+CLOSED = regex(r"\s*(?:[.,;:!?\n]|$|(?:please|bitte|porfa|por favor|or|oder|o)\b)", re.IGNORECASE)
+BESIDE_ZIP = regex(
+    rf"\b(?:an?|one|the|single|eine?[nrm]?|nen?|nem|die|der|un|una|el|in(?:to)?|en|otr[oa])\s+{ZIP}\s+(?=\S)"
+    r"|\b(?:en|in|into)\s+(?:otr[oa]|another|ein(?:em?)?\s+ander\w+|ein(?:em?)?\s+zweite\w*|a\s+second)\s+(?=\S)"
+    r"|\b(?:zip|pack|komprim|comprim|bundle|and|und|y)[^.;!?\n]*?\s(?P<lead>as|als|como)\s+(?=\S)",
     re.IGNORECASE,
 )
-AFTER = re.compile(
+AFTER = regex(
     r"(?:^|[.,;:!?\n])\s*(?P<name>[^.,;:!?\n]{1,50}?)\s+(?:(?:is|would\s+be)\s+what\s+)?"
     r"(?:(?:i|we)(?:['’]d|\s+should|\s+would|\s+want)?\s+(?:like\s+)?(?:it\s+)?(?:to\s+)?(?:be\s+)?call|(?:would|will|does|must)\s+do\b"
     r"|(?:reicht|gen[üu]gt|passt|langt|basta|alcanza|works|is\s+(?:fine|enough|ok)|est[aá]\s+bien)\b"
@@ -60,9 +62,9 @@ AFTER = re.compile(
     r"|(?:wäre|ist)\s+(?:ein|der)\s+\w*\s*name|als\s+namen?\b|(?:de|como)\s+nombre)",
     re.IGNORECASE,
 )
-ENDED = re.compile(r"(?P<name>[\w'’()-]+(?: [\w'’()-]+){0,5})\.(?:zip|tar\.gz|tgz|tar)\b", re.IGNORECASE)
-PIECE = re.compile(r"[^\s,;:!?()\"“”„«»]+")
-QUOTED = re.compile(r"\s*[\"“„«‘'](?P<name>[^\"“”„«»’'\n]{1,60})[\"”“»’']")
+ENDED = regex(r"(?P<name>[\w'’()-]+(?: [\w'’()-]+){0,5})\.(?:zip|tar\.gz|tgz|tar)\b", re.IGNORECASE)
+PIECE = regex(r"[^\s,;:!?()\"“”„«»]+")
+QUOTED = regex(r"\s*[\"“„«‘'](?P<name>[^\"“”„«»’'\n]{1,60})[\"”“»’']")
 OF = listed("for of fur von de del para by")
 IN = listed("from in into inside on at to aus in im von en a desde")
 JUST = listed("just maybe perhaps einfach vielleicht solo nomas")
@@ -81,7 +83,7 @@ STOPS = (
     )
 )
 LIMITS = listed("here not then all untouched keep folder except because only")
-NOUN = re.compile(rf"(?:{FOLDER}|{ZIP}|datei(?:en)?|i)$", re.IGNORECASE)
+NOUN = regex(rf"(?:{FOLDER}|{ZIP}|datei(?:en)?|i)$", re.IGNORECASE)
 MOST = 6
 """Words of a name."""
 
@@ -141,10 +143,11 @@ def _apart(told: list[Called]) -> tuple[Called, ...]:
 
 def _led(text: str, lead: re.Pattern[str], *, sure: bool = False) -> Iterator[Called]:
     for found in lead.finditer(text):
+        begin = found.start("lead") if found.groupdict().get("lead") else found.start()
         if quoted := QUOTED.match(text, found.end()):
-            yield Called(quoted["name"], *quoted.span("name"), found.start())
+            yield Called(quoted["name"], *quoted.span("name"), begin)
         elif (end := _end(text, found.end(), sure=sure)) > found.end() and fold(text[found.end() : end]) not in OF | IN:
-            yield Called(text[found.end() : end], found.end(), end, found.start())
+            yield Called(text[found.end() : end], found.end(), end, begin)
 
 
 def _before(text: str) -> Iterator[Called]:

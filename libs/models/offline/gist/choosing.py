@@ -7,8 +7,8 @@ it; a folder that is named is looked into before all others; and a number that i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from libs.models.offline.clauses import KINDS
@@ -16,47 +16,49 @@ from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.measures import Measured, number_of
 from libs.models.offline.numerals import ARTICLES
 from libs.retrieval.lexicon import FAMILIES, listed
-from libs.retrieval.words import Word, fold, words
+from libs.retrieval.regexes import regex
+from libs.retrieval.words import Word, extension_of, fold, words
 from libs.skills import date_in
 
 Named = tuple[str, tuple[Word, ...]]
 """A folder, and the words that say it."""
 Told = tuple[list[str], list[Word]]
 """Files, and the words that chose them."""
-ENDS = re.compile(r"[.!?;:\n]+(?=\s|$)|,?\s(?:but|aber|pero|sondern|sino)(?=\s)")
-EVERYWHERE = re.compile(
+ENDS = regex(r"[.!?;:\n]+(?=\s|$)|,?\s(?:but|aber|pero|sondern|sino)(?=\s)")
+EVERYWHERE = regex(
     r"\b(?:everywhere|all over|wherever|any\s?where|here and there|(?:different|three) (?:places|spots)|no matter which"
     r"|whichever folder|every folder|all folders|überall|ueberall|verstreut|verteilt|mal hier|hier und da|egal wo"
     r"|(?:in|aus) allen (?:unter)?ordnern|por tod[oa]s (?:lados|partes)|est[eé]n donde est[eé]n|desparramad\w+"
     r"|en todas partes|regad[oa]s|por un lado|en la carpeta que est[eé]|de todas las carpetas|las subcarpetas)\b",
     re.IGNORECASE,
 )
-NOT_THESE = re.compile(
+NOT_THESE = regex(
     r"(?:\b(?:not|except|without|skip|exclude|but\s+not|all\s+but|leave\s+out|no|sin|menos|salvo|excepto|ohne|außer|ausser|nicht|keine?)\s+"
     r"(?:(?:for|the|any|of|my|in|from|to|about|with|bei|beim|aus|an|vom|mit|über|die|der|den|dem|das|von|mein\w*|las?|los|el|al?|del?|con|sobre|mis?|ones?|which|what|touch"
     r"|folder|carpeta|ordner|files?|dateien|archivos|whats|is|hay|que)\s+)*)$",
     re.IGNORECASE,
 )
-NOT_GOING = re.compile(
+NOT_GOING = regex(
     r"^[^.!?;,\n]{0,40}?\s(?:no\s+(?:va|van|entran?|hacen?\s+falta)|stays?\s+(?:out|there|here|where|put)|not\s+needed"
     r"|(?:do|does)(?:\s+not|n['’]?t)\s+(?:need|belong|want|go)|can\s+stay"
     r"|bleib(?:t|en)\s+(?:drau(?:ß|ss)en|hier|da|so|wo|liegen)"
     r"|(?:kommt|kommen|geh[öo]r\w+|brauch\w+)\s+(?:\w+\s+)?nicht)\b",
     re.IGNORECASE,
 )
-BY_CHANGE = re.compile(
+BY_CHANGE = regex(
     r"\b(?:datei-?datum|(?:file|last)[ -](?:date|changed?)|date of (?:the )?file|modified|zuletzt|ge[äa]ndert"
     r"|fecha del? (?:archivo|modificaci\w+)|modificad[oa]s?)\b",
     re.IGNORECASE,
 )
 """ "Go by when I last changed them": names do not tell that."""
-ALL_OF_IT = re.compile(
+ALL_OF_IT = regex(
     r"\b(?:everything|all|alles|todo)\s+(?:[^\W\d_]+\s+){0,3}(?:in|from|inside|aus|im|de|en)\s+(?:(?:the|my|dem|la|el|mi)\s+)*"
     r"(?:(?:folder|ordner|carpeta)\s+)?$",
     re.IGNORECASE,
 )
-THEIRS = re.compile(r"\b(?:their|his|her|ihre[rnm]?|seine[rnm]?|deren|dessen|sus?)\b", re.IGNORECASE)
-OF_FILES = re.compile(r"\b(?:from|of|vom|von|aus|del?|desde|since|seit|over|über|más\s+de)\s+", re.IGNORECASE)
+THEIRS = regex(r"\b(?:their|his|her|ihre[rnm]?|seine[rnm]?|deren|dessen|sus?)\b", re.IGNORECASE)
+OF_FILES = regex(r"\b(?:from|of|vom|von|aus|del?|desde|since|seit|over|über|más\s+de)\s+", re.IGNORECASE)
+YEAR = regex(r"(?:19|20)\d\d(?:er)?")
 MANY = 50
 CLOSE = 7
 """Words between two that stand in one list."""
@@ -126,12 +128,25 @@ class Choosing:
 
     def said_in(self, start: int, end: int) -> list[str]:
         """The files that are spoken of between these places of the text."""
+        ground = self.story.ground
+        return self._told_in(start, end, (*self._scopes(self.named), ground.files, ground.paths or ()))[0]
+
+    def between(self, start: int, end: int) -> Told:
+        """The same with the words that choose them, in the folder that is named there; where these are its name alone,
+        all that lies in it.
+        """
+        named = tuple(one for one in self.named if start <= one[1][0].start < end)
+        scopes = (self.story.ground.files, self.story.ground.paths or ())
+        far = max((replace(self, named=())._told_in(start, end, [held]) for held in scopes), key=_rich)
+        if not named:
+            return far
+        near = self._told_in(start, end, tuple(self._scopes(named)))
+        further = far if {*far[1]} > {*named[0][1]} else None
+        return near if near[0] else further or (list(self.story.ground.within(named[0][0])), list(named[0][1]))
+
+    def _told_in(self, start: int, end: int, scopes: Iterable[Sequence[str]]) -> Told:
         said = [word for word in self.story.words if start <= word.start < end and not self._taken(word)]
-        anywhere = (self.story.ground.files, self.story.ground.paths or ())
-        for held in (*self._scopes(self.named), *anywhere):
-            if found := self._in_sentence(said, held):
-                return found[0]
-        return []
+        return next((found for held in scopes if (found := self._in_sentence(said, held))), ([], []))
 
     def said_of(self, name: str, held: Sequence[str]) -> list[str]:
         """The files that have all words of a name in theirs."""
@@ -263,7 +278,22 @@ class Choosing:
     def _periods(self) -> list[Measured]:
         named = ((word.start, word.end) for _, by in self.named for word in by)
         taken = (*self.beside, *named)
-        return [one for one in self.story.times if not any(one.start < end and start < one.end for start, end in taken)]
+        told = sorted((*self.story.times, *self._years()), key=lambda one: one.start)
+        return [one for one in told if not any(one.start < end and start < one.end for start, end in taken)]
+
+    def _years(self) -> Iterator[Measured]:
+        """ "The 2024 pdf": years beside what they are of."""
+        timed = [(one.start, one.end) for one in self.story.times]
+        for word in self.story.words:
+            beside = any(start <= word.start < end for start, end in timed)
+            if (
+                YEAR.fullmatch(word.folded)
+                and not beside
+                and not self.story.having(word, self.story.ground.paths or ())
+            ):
+                year = int(word.text[:4])
+                bounds = {"modified_after": f"{year}-01-01", "modified_before": f"{year + 1}-01-01"}
+                yield Measured(word.start, word.end, bounds)
 
     def _titled(self, files: list[str], by: list[Word], title: str) -> Told:
         """Those that have the title's number, or a word of it that is said besides."""
@@ -291,6 +321,10 @@ class Choosing:
         return [int(number) for number in told if number is not None and 1 < number < MANY]
 
 
+def _rich(told: Told) -> int:
+    return len(_words(told))
+
+
 def stays_out(text: str, word: Word) -> bool:
     """Is what this word chooses said to stay where it is?"""
     if NOT_THESE.search(text[: word.start]):
@@ -305,7 +339,7 @@ def _of_files(text: str, one: Measured) -> bool:
 
 
 def _beside(text: str, one: Measured, by: Sequence[Word]) -> bool:
-    """ "Last year's payslips"."""
+    """ "Last year's payslips", "the 2024 pdf"."""
     return any(0 <= word.start - one.end < 4 and not text[one.end : word.start].strip("'’s ") for word in by)
 
 
@@ -329,7 +363,7 @@ def _plainly(word: Word) -> Word:
 
 
 def _kind(word: Word) -> bool:
-    return not {*word.concepts}.isdisjoint({*KINDS, *FAMILIES})
+    return not {*word.concepts}.isdisjoint({*KINDS, *FAMILIES}) or extension_of(word.folded) is not None
 
 
 MONTH_NAMES: Mapping[int, frozenset[str]] = {

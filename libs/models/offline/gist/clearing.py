@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from libs.models.offline.gist import bounds, cues, doubling, litter
 from libs.models.offline.gist.bearing import Bearing, Item, Sort, shared, together
 from libs.models.offline.gist.bounds import Bounds
 from libs.models.offline.gist.deeds import LIST, NODES, Deed, delete
-from libs.models.offline.gist.stances import Part, Stance, parts
-from libs.models.offline.gist.staying import fellows, left_of, only_kept, ruled_out, spares_unknown, staying
+from libs.models.offline.gist.hollow import EMPTY, emptied, hollow, without
+from libs.models.offline.gist.stances import Part, Stance, parts, spoken
+from libs.models.offline.gist.staying import fellows, left_of, only_kept, ruled_out, spares_unknown
 from libs.models.offline.gist.story import Some, Story
 from libs.models.offline.looking import CAN_GO
 from libs.models.offline.measures import Measured
 from libs.models.offline.selection import escaped
+from libs.models.ports import Call
+from libs.retrieval.regexes import regex
+from libs.skills import selected
 
-OTHER_DEEDS = re.compile(
+DELETE = "manage-files.delete"
+LOOKS = (LIST, "manage-files.get_metadata", "remove-duplicates.scan", "analyze-directory.report")
+OTHER_DEEDS = regex(
     r"(?<!\w)(?:re-?nam(?:e|es|ing)|umbenenn\w*|umzubenennen|renombr\w*|zip (?:up|them|it|those|the|all|everything)"
     r"|(?<!the )(?<!all )(?<!my )(?<!these )(?<!those )zip (?!files?|archives?|can|from|is|are|ones?|that|which)\w+"
     r"|zippe?n?|unzip\w*|compress\w*|entpack\w*|archivier\w*|comprim\w*|descomprim\w*"
@@ -39,26 +44,18 @@ OTHER_DEEDS = re.compile(
     r"(?!\w)"
 )
 """With one of these, what is to go may be a part of a name, or is to go after something else."""
-EMPTY = re.compile(
-    r"(?<!\w)(?:empt(?:y|ies)(?! (?:the|my|this|out|it|them))"
-    r"|blank (?:\w+ )?(?:ones|files?|documents?|docs?|notes?|pages?)"
-    r"|(?:nothing|nowt|not a (?:word|thing|letter)|no (?:content|text|words)) (?:\w+ ){0,3}?"
-    r"(?:in (?:it|them|there|those)|inside|written|typed|on (?:it|them))(?! (?:worth|that|i|we))"
-    r"|zero (?:bytes?|size|kb|in size)|size is zero|0[ -]?(?:kb|bytes?|b)"
-    r"|leere[nrms]?|(?:ist|sind|ganz|vollig|komplett|total) leer|leer (?:ist|sind)|nix drin"
-    r"|nichts (?:\w+ ){0,2}?(?:drin|drinsteht|steht|geschrieben|enthalten)|ohne inhalt"
-    r"|vaci[oa]s?|(?:nada|sin) (?:\w+ ){0,2}?(?:dentro|escrito|contenido)|en blanco"
-    r"|no (?:tienen?|hay|ponen?|dicen?) nada)(?!\w)"
+LOOSE = regex(
+    r"(?<!\w)(?:loose|lying (?:about|around)|(?:rum|herum)(?:liegen\w*|liegt|fliegen\w*)|lose[nrs]?"
+    r"|suelt[oa]s)(?!\w)"
 )
-
-FOLDERS = re.compile(r"(?<!\w)(?:folders|directories|ordner|verzeichnisse|carpetas)(?!\w)")
-WHERE = re.compile(
-    r"(?<!\w)(?:in|im|all|alle|allen|den|dem|der|the|las|los|todas|every|of|from|aus|de|other)\s+(?:[\w']+\s+)?$"
+ELSEWHERE = regex(r"(?<!\w)(?:already (?:in|there)|(?:schon|bereits) (?:in|im|da)|ya estan? en)(?!\w)")
+"""What is somewhere else as well is told by what it holds, which no name does."""
+TOLD_OF = regex(
+    r"\b(?:is|are|lies|lying|sits|ist|sind|liegt|steht|(?:rum|herum)(?:liegt|steht|fliegt|liegen))\s+(?:[^\W\d_]+\s+){0,3}?"
+    r"(?:can|could|should|kann|k[oö]nnte|soll|darf)\b",
+    re.IGNORECASE,
 )
-"""Behind one of these a folder is where something is, and not what holds nothing."""
-
-
-OPEN = re.compile(
+OPEN = regex(
     r"(?<!\w)(?:if (?!you|u |i |we |that'?s|it'?s (?:ok|fine|possible)|possible)|unless|falls|sofern|provided"
     r"|wenn (?!du|sie|ihr|es geht|moglich|ich|wir)|si (?!puedes?|me |hicier|es tan|eres|no te|no le|quieres?|tu |fuera)"
     r"|some of|half of|a few of|einige|manche|ein paar|die halfte|algun[oa]s|unos|unas|la mitad"
@@ -66,12 +63,12 @@ OPEN = re.compile(
     r"|danach|hinterher|anschlie(?:ß|ss)end|afterwards?|after that|luego|despues)(?!\w)"
 )
 """With one of these in what is said of them, which of them are to go is not plain."""
-COUNT = re.compile(
+COUNT = regex(
     r"(?<!\w)(?P<count>two|three|four|five|six|both|pair of|zwei|drei|vier|funf|sechs"
     r"|beiden?|dos|tres|cuatro|cinco|seis|ambos|ambas"
     r"|[2-9])\s+(?:[\w']+\s+)?$"
 )
-SOME = re.compile(r"(?<!\w)(?:some|several|einige|manche|mehrere|algun[oa]s|vari[oa]s)\s+$")
+SOME = regex(r"(?<!\w)(?:some|several|einige|manche|mehrere|algun[oa]s|vari[oa]s)\s+$")
 SHORT = 6
 """Words of a request that tells no story."""
 COUNTS = {
@@ -92,39 +89,42 @@ def heard(story: Story) -> Iterator[Deed]:
     if (twins := doubling.heard(bearing, told)) is not None:
         yield twins
         return
-    empty = _empty(bearing, told)
-    named = _named(bearing, told, beside=empty is not None)
+    hollows = hollow(bearing, told)
+    empty = emptied(bearing, told, hollows)
+    named = _named(bearing, without(told, hollows), beside=empty is not None)
     if empty is not None and named is not None:
         yield empty.then(named)
     elif (deed := empty or named) is not None:
         yield deed
 
 
-def _asks(text: str) -> bool:
-    """Who asks what could go wants to see it."""
-    return any(not text[: found.start()].rstrip(" ¿¡")[-1:].strip(".!?;:\n") for found in CAN_GO.finditer(text))
-
-
-def _empty(bearing: Bearing, told: Sequence[Part]) -> Deed | None:
-    """Files of no bytes, wherever they are, or in the folder that is spoken of."""
-    found = EMPTY.search(bearing.plain)
-    part = next((one for one in told if found and one.start <= found.start() < one.end), None)
-    wanted = any(one.stance in (Stance.GO, Stance.TIDY) for one in told)
-    if part is None or part.stance is Stance.STAY or not wanted:
+def fuller(story: Story, calls: Sequence[Call], files: Sequence[str]) -> Deed | None:
+    """The clearing that the story wants, where by the word it is but looked at what could go, or where a sort of what
+    nobody keeps was left out of what goes.
+    """
+    changes = [tool for tool, _ in calls if tool not in LOOKS]
+    if any(tool != DELETE for tool in changes) or not (changes or spoken(story.text)):
         return None
-    place = next((atom.folder for atom in bearing.atoms if atom.sort is Sort.PLACE and part.has(atom)), ".")
-    spared = [escaped(path) for path in staying(bearing, told)]
-    folders = FOLDERS.search(bearing.plain)
-    hollow = folders is not None and WHERE.search(bearing.plain[: folders.start()]) is None
-    kind = "directory" if hollow else "file"
-    args: dict[str, Any] = {"path": place, "recursive": True, "node_kind": kind, "empty": True}
-    args |= {"exclude": spared} if spared else {}
-    return Deed(((LIST, args), ("manage-files.delete", {"paths": NODES.format(n=1)})))
+    if (not changes and cues.first(cues.NEVER, cues.plain(story.text))) or (changes and story.says("here")):
+        return None
+    deed = next(heard(story), None)
+    if deed is None or not changes:
+        return deed
+    known = [pattern for pattern in litter.LITTER if any(selected(path, include=[pattern]) for path in files)]
+    listings = (args for tool, args in deed.calls if tool == LIST)
+    going = [str(path) for args in listings for path in args.get("include", ())]
+    left = [path for path in going if path not in {*map(escaped, files)} and "/" not in path]
+    return deed if any(litter.only_litter([path]) and not selected(path, include=known) for path in left) else None
+
+
+def _asks(text: str) -> bool:
+    """Who asks what could go wants to see it; "what is lying about here can go" asks nothing."""
+    asked = (found for found in CAN_GO.finditer(text) if TOLD_OF.search(found.group()) is None)
+    return any(not text[: found.start()].rstrip(" ¿¡")[-1:].strip(".!?;:\n") for found in asked)
 
 
 def _named(bearing: Bearing, told: Sequence[Part], *, beside: bool) -> Deed | None:
     """Those that the words choose. `beside` others, they have to be named where it is said that they go."""
-    told = [part for part in told if not EMPTY.search(bearing.plain, part.start, part.end)]
     going = [part for part in told if part.stance is Stance.GO]
     bound = bounds.of(told, bearing.story.text, bearing.story.times, bearing.numbers)
     if any(OPEN.search(bearing.plain, part.start, part.end) for part in going) or _puzzles(bearing, going):
@@ -136,6 +136,8 @@ def _named(bearing: Bearing, told: Sequence[Part], *, beside: bool) -> Deed | No
     chosen = list(_going(bearing, told, going, bound)) if going else []
     chosen = chosen or (fellows(bearing, told) if not going and only_kept(bearing, told) else [])
     rest = left_of(bearing, told, bound.within(chosen)) or _tidied(bearing, told)
+    if any(LOOSE.search(bearing.plain, part.start, part.end) for part in going):
+        rest = [path for path in rest if "/" not in path] if not ELSEWHERE.search(bearing.plain) else []
     times = bound.left(chosen)
     if not rest or times is None or (not times and _miscounted(bearing, going, rest)):
         return None
@@ -171,7 +173,7 @@ def _miscounted(bearing: Bearing, going: Sequence[Part], chosen: Sequence[str]) 
 def _aged(times: Sequence[Measured]) -> Deed:
     """All files of one age or size."""
     args = {"path": ".", "recursive": True, "node_kind": "file", **Some((), times=tuple(times)).filters}
-    return Deed(((LIST, args), ("manage-files.delete", {"paths": NODES.format(n=1)})))
+    return Deed(((LIST, args), (DELETE, {"paths": NODES.format(n=1)})))
 
 
 def _going(bearing: Bearing, told: Sequence[Part], going: Sequence[Part], bound: Bounds) -> Sequence[str]:

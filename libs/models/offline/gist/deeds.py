@@ -26,8 +26,10 @@ class Deed:
 
 
 def listing(some: Some) -> Call:
-    """A look at just these files, as far as sizes and times let them through."""
-    here = {"path": ".", "recursive": True, "node_kind": "file"}
+    """A look at just these files, as far as sizes and times let them through. Names at the top are for files there:
+    what is called so in a folder is another file.
+    """
+    here = {"path": ".", "recursive": any("/" in path for path in some.files), "node_kind": "file"}
     return LIST, {**here, "include": [escaped(path) for path in some.files], **some.filters}
 
 
@@ -62,6 +64,12 @@ def pack(some: Some, archive: str, *, remove: bool = False) -> Deed:
     return on(some, "archive-files.pack", "paths", archive=archive, remove=remove)
 
 
+def pack_folder(folder: str, **args: Any) -> Deed:
+    """All of a folder, called like it if no `archive` is; with `remove` it is the folder that goes."""
+    look = ("manage-files.get_metadata", {"path": folder})
+    return Deed((look, ("archive-files.pack", {"paths": [folder], **args})))
+
+
 def sort(some: Some, by: str, target: str) -> Deed:
     """By `extension_category`, `year`, `month`, `name_year` or `name_month`, into folders within `target`."""
     return on(some, "organize-by-type.sort", "source", by=by, target=target)
@@ -71,6 +79,11 @@ def undouble(folder: str = ".", **bounds: Any) -> Deed:
     """Of files with one content one is kept."""
     scan = {"path": folder, "strategy": "hash", **bounds}
     return Deed((("remove-duplicates.scan", scan), ("remove-duplicates.remove", {"groups": "$step(1).groups"})))
+
+
+def twins(folder: str = ".") -> Deed:
+    """A look at what is there more than once."""
+    return Deed((("remove-duplicates.scan", {"path": folder, "strategy": "hash"}),))
 
 
 def search(query: str, folder: str = ".", among: Sequence[str] = ()) -> Deed:

@@ -6,7 +6,6 @@ them is where they are looked for. Where somebody says that a name has "copy" in
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,8 +14,9 @@ from libs.models.offline.gist.bearing import Atom, Bearing, Sort
 from libs.models.offline.gist.deeds import Deed, undouble
 from libs.models.offline.gist.stances import Part, Stance
 from libs.models.offline.selection import escaped
+from libs.retrieval.regexes import regex
 
-TWICE = re.compile(
+TWICE = regex(
     r"(?<!\w)(?:twice|two times|three times|several times|more than once|doubles?|doubled|duplicat\w*|dupes?|dups"
     r"|(?:exact(?:ly)? )?the (?:exact )?same (?:thing|stuff|file|content|one)s?|exactly the same|identical"
     r"|spare cop(?:y|ies)"
@@ -25,12 +25,12 @@ TWICE = re.compile(
     r"|gleiche[nmr]? (?:datei\w*|inhalt\w*)|(?:dos|tres|varias) veces|repes?|repetid\w*|duplicad\w*|igualit\w*"
     r"|identic[oa]s?|por duplicado|lo mismo|la misma)(?!\w)"
 )
-BY_NAME = re.compile(
+BY_NAME = regex(
     r"(?<!\w)(?:in (?:the|its|their|his) (?:file ?)?names?|im (?:datei)?namen|en (?:el|su) nombre|called|named"
     r"|heißt|heißen"
     r"|se llaman?|pone|ponen|dice|lleva|llevan|says?|steht|with the word)(?!\w)"
 )
-EVERYWHERE = re.compile(
+EVERYWHERE = regex(
     r"(?<!\w)(?:everywhere|anywhere|wherever|all (?:the )?(?:sub)?folders|every folder|subfolders|uberall"
     r"|allen (?:unter)?ordnern"
     r"|unterordner\w*|egal wo"

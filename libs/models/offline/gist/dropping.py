@@ -13,9 +13,10 @@ from libs.models.offline.gist.deeds import Deed, restyle
 from libs.models.offline.gist.rewriting import drop
 from libs.models.offline.gist.spelling import Run, alike, parts, runs, stem
 from libs.models.offline.gist.story import Some, Story
+from libs.retrieval.regexes import regex
 from libs.skills import date_in
 
-DROPS = re.compile(
+DROPS = regex(
     r"\b(?:remove|take|drop|lose|strip|delete|cut|get\s+(?:rid|shot)|without|leave\s+out|not\s+necessary"
     r"|no\s+need|don['’]?t\s+need|needn['’]?t|just\s+be\s+called|chop|off"
     r"|entfern\w*|lösch\w*|streich\w*|raus\w*|weg\w*|ohne|nimm|nehm\w*|lass\s+weg|brauch\w*\s+(?:nicht"
@@ -23,7 +24,7 @@ DROPS = re.compile(
     r"|quit\w+|quít\w+|sac\w+|sác\w+|borr\w+|elimin\w+|sin|no\s+hace\s+falta|sobra\w*|fuera)\b",
     re.IGNORECASE,
 )
-OF_NAMES = re.compile(
+OF_NAMES = regex(
     r"\b(?:from|off|out\s+of|in)\s+(?:\w+\s+){0,3}?(?:file\s?)?names?\b|\b(?:the|that|this|those)\s+(?:words?"
     r"|bit|part|prefix)\b|\bat\s+the\s+(?:end|front|start|beginning)\b|\bam\s+(?:ende|anfang)\b"
     r"|\bal\s+(?:final|principio)\b|\bnimm\b[^.;!?\n]{0,60}\braus\b|\b(?:off|from)\s+(?:the\s+)?(?:front"
@@ -34,26 +35,26 @@ OF_NAMES = re.compile(
     r"|dicha)\s+palabra\b|\b(?:qu[ií]ta|s[aá]ca|b[oó]rra)(?:se|le)l?[oae]?s?\b|\bjust\s+be\s+called\b",
     re.IGNORECASE,
 )
-WITH = re.compile(
+WITH = regex(
     r"\b(?:with|having|have|has|mit|con|llevan?|tienen?|tengan?|contain\w*|enthalten)\s+[^.;!?\n]{0,30}?(?:in"
     r"|im|en)\s+(?:the\s+|el\s+|their\s+|its\s+)?(?:name|namen|nombre)\b",
     re.IGNORECASE,
 )
-NEARBY = re.compile(
-    r"(?:\b(?:words?|wort|palabras?|texto?|lo\s+de|have|has|haben|hat|tienen|llevan|got|bit|part|that|this"
+NEARBY = regex(
+    r"(?:\b(?:kein\w*|no\s+longer|isn['’]?t|ya\s+no\s+(?:es|son)|words?|wort|palabras?|texto?|lo\s+de|have|has|haben|hat|tienen|llevan|got|bit|part|that|this"
     r"|ese|esa|los?|remove|take|drop|lose|strip|delete|cut|of|without|entfern\w*|lösch\w*|nimm|ohne"
     r"|streich\w*|quit\w+|quít\w+|sac\w+|sác\w+|borr\w+|elimin\w+|sin)\s+(?:(?:the|that|das|den|die|el|la|al"
     r"|le)\s+)?[\"“„«'‘]?)$",
     re.IGNORECASE,
 )
-BEHIND = re.compile(
+BEHIND = regex(
     r"^[\"”“»'’]?\s*,?\s*(?:-\s*)?(?:(?:and|und|y)\s+the\s+dash\s+)?(?:(?:bit|part)\s+)?(?:(?:on"
     r"|at)\s+the\s+(?:end|front|start|beginning)|am\s+(?:ende|anfang)|al\s+(?:final|principio)|is\s+in|from"
     r"|off|out|raus|weg|aus|von|de\s+los\s+nombres|del?\s+nombre|al\s+nombre|de\s+todos|en\s+el\s+nombre"
     r"|in\s+every)\b",
     re.IGNORECASE,
 )
-STAYS = re.compile(
+STAYS = regex(
     r"\b(?:just|only|so(?:\s+that)?|stays?|keep|leav\w+|bleib\w*|nur|damit|also|que\s+(?:se\s+)?quede\w*"
     r"|quede\w*|deja\w*|solo|sólo|para\s+que|such\s+as|like|por\s+ejemplo|zb|with|mit|con|in|im"
     r"|en)\s+(?:\w+\s+){0,3}?$",
@@ -78,12 +79,12 @@ def heard(story: Story) -> Iterator[Deed]:
             yield deed
 
 
-SOME = re.compile(
+SOME = regex(
     r"\b(?:ones|files|photos|pictures|those|everything|dateien|bilder|fotos|alles|los|las|todo)\s*,?\s+"
     r"(?:that|which|with|ending|mit|die|was|que|con|terminad[oa]s)\b",
     re.IGNORECASE,
 )
-DATES = re.compile(
+DATES = regex(
     r"\b(?:remove|take|drop|lose|strip|cut|get\s+rid\s+of|without|entfern\w*|nimm|ohne|quit\w+|quít\w+|sac\w+|sin)\s+"
     r"(?:(?:the|all|that|das|die|den|el|la|los|las)\s+)*(?:years?|dates?|jahr(?:eszahl)?(?:en)?|datum|año|fechas?)\b",
     re.IGNORECASE,
@@ -97,13 +98,13 @@ def _undated(story: Story) -> Iterator[Deed]:
         yield restyle(Some(files), written="out")
 
 
-STRONG = re.compile(
+STRONG = regex(
     r"\b(?:qu[ií]ta|s[aá]ca|b[oó]rra)(?:se|le)l?[oae]?s?\b|\btake\s+(?:it|that|the)(?:\s+(?:word|bit|part))?\s+(?:out|off)\b|\bnimm\s+das",
     re.IGNORECASE,
 )
 
 
-THAT_WORD = re.compile(
+THAT_WORD = regex(
     r"\b(?:that|this|the\s+same)\s+(?:word|bit|part)\b|\bdieses?\s+(?:wort|teil)\b|\b(?:esa|esta"
     r"|dicha)\s+(?:palabra|parte)\b",
     re.IGNORECASE,

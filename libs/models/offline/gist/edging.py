@@ -26,11 +26,12 @@ from libs.models.offline.gist.spelling import (
 )
 from libs.models.offline.gist.story import Some, Span, Story
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold, words
 from libs.skills import date_in
 
 _NAMES = r"(?:the\s+|its\s+|their\s+|each\s+|every\s+|all\s+|of\s+|old\s+|file\s?)*names?"
-FRONT = re.compile(
+FRONT = regex(
     rf"\b(?:in\s+front|(?:at|to)\s+the\s+(?:very\s+)?(?:front|start|beginning|head)|before\s+{_NAMES}"
     rf"|before\s+(?:it|them|each|every)\b(?!\s+\w+)|prefix\w*"
     r"|vorne?\s?(?:dran|hin)?|davor|voran\w*|am\s+anfang|an\s+den\s+anfang|vor\s+(?:den|die|jede\w*"
@@ -41,7 +42,7 @@ FRONT = re.compile(
     r"|start)s?\s+with|anfangen|beginnen)\b",
     re.IGNORECASE,
 )
-BEHIND = re.compile(
+BEHIND = regex(
     rf"\b(?:at\s+the\s+(?:very\s+)?(?:end|back)(?!\s+of\s+(?:the\s+)?(?:month|year|week|day|season|summer))"
     rf"|(?:to|on|onto)\s+the\s+(?:end|back)|after\s+{_NAMES}|behind\s+(?:it|them|{_NAMES})|hinter\s+(?:den"
     rf"|die|jede\w*|alle)\s+\w+|suffix\w*|append\w*"
@@ -51,26 +52,28 @@ BEHIND = re.compile(
     r"|terminen\s+(?:en|con))",
     re.IGNORECASE,
 )
-EXAMPLE = re.compile(
+EXAMPLE = regex(
     r"(?:\b(?:like|such\s+as|e\.?g\.?|for\s+(?:example|instance)|as\s+in|so|i\.?e\.?|also|wie|etwa|zb"
     r"|z\.\s?b\.|zum\s+beispiel|beispielsweise|bspw\.?|tipo|ej\.?|p\.?\s?ej\.?|por\s+ejemplo|como"
     r"|o\s+sea|as[ií](?:\s+quede?n?)?|quede?n?|llamarse|becomes?|be|says?|hei(?:ß|ss)t|llamen?)[,:]?\s+)$",
     re.IGNORECASE,
 )
-DATE = re.compile(r"\b(?:dates?|day|days|datum|datums|tag|fechas?|d[ií]a)\b", re.IGNORECASE)
+DATE = regex(r"\b(?:dates?|day|days|datum|datums|tag|fechas?|d[ií]a)\b", re.IGNORECASE)
 NO_TEXT = listed(
     "date day datum tag fecha dia name names namen nombre nombres leerzeichen space blank espacio number "
     "nummer numero"
     " something etwas algo front beginning end new old alten rest remaining each one"
+    " zero zeros zeroes nought noughts null nullen cero ceros initialen initials iniciales year jahr ano month monat"
+    " mes"
 )
-VERBS = re.compile(
+VERBS = regex(
     r"\b(?:put|add|write|stick|have|has|have\s+the\s+(?:word|name)|give\s+them|prepend|append|pon\w*|p[oó]n"
     r"|agreg\w*|añad\w*|anad\w*|met\w+|escrib\w*|h[aä]ng\w*|setz\w*|schreib\w*|stell\w*|mach\w*|pack\w*"
     r"|pap\w+|füg\w*)\s+(?:(?:the\s+words?|la\s+palabra|das\s+wort|bitte|please|me|les|mal|noch|a\s+tod[oa]s"
     r"|überall|da)\s+)*",
     re.IGNORECASE,
 )
-HINTS = re.compile(
+HINTS = regex(
     r"^(?:(?:\s+\S+){0,3}?\s+\S*(?:namen?|names?|nombres?))?(?:\s+(?:an|at|den|the|namen?|names?|of|ein|eine"
     r"|leerzeichen|und|and|a|space|noch|immer|überall|jeweils|each|it|del|nombre|un|espacio|y|el|la|palabra"
     r"|word))*\s+",
@@ -81,6 +84,9 @@ HINTS = re.compile(
 def heard(story: Story) -> Iterator[Deed]:
     """Something more stands before names, or after them."""
     front, behind = FRONT.search(story.text), BEHIND.search(story.text)
+    if front and (by := _by_month(story.text)):
+        yield from _of_change(story, by)
+        return
     if DATE.search(story.text) and (front or behind):
         yield from _dated(story, last=front is None)
         return
@@ -91,6 +97,27 @@ def heard(story: Story) -> Iterator[Deed]:
     for found, role in ((front, "prefix"), (behind, "suffix")):
         for span in _beside(story.text, found) if found else ():
             yield from _put(story, role, story.text[slice(*span)], beside=[span])
+
+
+MONTH = regex(
+    r"\byear\s+and\s+(?:the\s+)?month|\bmonth\s+and\s+(?:the\s+)?year|\bjahr\s+und\s+(?:den\s+)?monat|\bmonat\s+und\s+(?:das\s+)?jahr"
+    r"|\ba[nñ]o\s+y\s+(?:el\s+)?mes|\bmes\s+y\s+(?:el\s+)?a[nñ]o|\b(?:the|den|el)\s+(?:month|monat|mes)\b",
+    re.IGNORECASE,
+)
+
+
+def _by_month(text: str) -> str | None:
+    """Is it the month that stands there, "like 2026-03"?"""
+    sample = re.search(r"(?<![\d-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?![\d-])", text)
+    return "month" if MONTH.search(text) and (sample or DATE.search(text) is None) else None
+
+
+def _of_change(story: Story, by: str) -> Iterator[Deed]:
+    samples = [found.span() for found in re.finditer(r"(?<![\d-])\d{4}-\d\d(?![\d-])", story.text)]
+    some = chosen(story, beside=[*samples, *((one.start, one.end) for one in story.times)])
+    bare = tuple(path for path in some.files if date_in(stem(path)) is None) if some else ()
+    if bare:
+        yield restyle(Some(bare), dated=by)
 
 
 def _dated(story: Story, *, last: bool) -> Iterator[Deed]:
@@ -107,7 +134,7 @@ def _dated(story: Story, *, last: bool) -> Iterator[Deed]:
         yield restyle(Some(some.files), dated=True)
 
 
-MOVES = re.compile(r"\b(?:move|shift|verschieb\w*|mueve|pasa)\b", re.IGNORECASE)
+MOVES = regex(r"\b(?:move|shift|verschieb\w*|mueve|pasa)\b", re.IGNORECASE)
 
 
 def _examples(story: Story) -> Iterator[tuple[Run, Span, str]]:
@@ -150,20 +177,28 @@ def _each_named(story: Story) -> Iterator[Deed]:
 
 def _beside(text: str, place: re.Match[str]) -> Iterator[Span]:
     """Where the text may stand that is put there: behind a verb, or beside the word for the place."""
+    yield from (found.span("text") for found in BETWEEN.finditer(text))
     for verb in VERBS.finditer(text):
         start, end = onwards(text, verb.end())
         cut = [found.start() for form in (FRONT, BEHIND) for found in form.finditer(text, start, end)]
         yield _clean(text, start, min([end, *cut]))
     if re.search(r"(?:with|por|con|en)$", place.group(), re.IGNORECASE):
         yield onwards(text, place.end())
-    start, end = backwards(text, place.start("begin") if place.re is FRONT and place["begin"] else place.start())
-    if AT_ONCE.fullmatch(text, end, place.start("begin") if place.re is FRONT and place["begin"] else place.start()):
+    begin = place.start("begin") if place.re.pattern == FRONT.pattern and place["begin"] else place.start()
+    start, end = backwards(text, begin)
+    if AT_ONCE.fullmatch(text, end, begin):
         yield _clean(text, start, end)
     if (led := HINTS.match(text[place.end() :])) is not None:
         yield onwards(text, place.end() + led.end())
 
 
-AT_ONCE = re.compile(
+BETWEEN = regex(
+    r"\b(?:hinten|vorne?|am\s+ende|am\s+anfang)\s+(?:(?:noch|bitte|überall|ein|jeweils)\s+)*(?P<text>[^\s,.;!?]+(?:\s[^\s,.;!?]+){0,2}?)"
+    r"\s+(?:dran|ran|an|davor|drauf|hin|dazu)\b",
+    re.IGNORECASE,
+)
+""" "Häng hinten noch bezahlt dran"."""
+AT_ONCE = regex(
     r"[\"”“»'’]?\s+(?:(?:da|noch|bitte|ganz|immer|überall|gleich|right|always|siempre|bien|vorne?|hinten)\s+)*",
     re.IGNORECASE,
 )
@@ -197,7 +232,7 @@ def _put(story: Story, role: str, said: str, *, beside: list[Span], like: Run | 
         )
 
 
-OPENING = re.compile(r"^(?:(?:the|la|el|das|den)\s+)?(?:words?|palabras?|wort|texto?)\s+", re.IGNORECASE)
+OPENING = regex(r"^(?:(?:the|la|el|das|den)\s+)?(?:words?|palabras?|wort|texto?)\s+", re.IGNORECASE)
 
 
 def _a_text(said: str) -> bool:

@@ -12,7 +12,7 @@ from itertools import product
 
 from libs.models.offline.gist.aiming import examples, within
 from libs.models.offline.gist.deeds import Deed, rename
-from libs.models.offline.gist.rewriting import exchange
+from libs.models.offline.gist.rewriting import exchange, together
 from libs.models.offline.gist.spelling import (
     BEFORE,
     LITTLE,
@@ -30,15 +30,16 @@ from libs.models.offline.gist.spelling import (
 )
 from libs.models.offline.gist.story import Span, Story
 from libs.models.offline.ground import singulars
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import concepts_of, fold, one_slip, words
 
-NAMING = re.compile(
+NAMING = regex(
     r"\bnam(?:es?|ed|ing)\b|\brenam|\bcall|\bspel|\bsa(?:y|ys|id)\b|\bword\b|\btitle|\bread\b|\bwrit|\bgoes\s+down"
     r"|namen?\b|benenn|\bnenn|\bhei(?:ß|ss)|\bWort\b|schreib|\bsteh|nombr|\bllam|\bpalabra|\bponga"
     r"|\bdic[ea]\b|\bdiga|escrib",
     re.IGNORECASE,
 )
-SWAPPING = re.compile(
+SWAPPING = regex(
     r"\b(?:chang|replac|swap|turn|switch|fix|correct|put|ersetz|tausch|änder|aender|wandel|mach|korrigier"
     r"|c[aá]mbi|reempl|sustitu"
     r"|corrig|pasa|renam|benenn|umbenenn|nenn|renombr)\w*|\bstatt\b|\binstead\b|\bmake\b|\bvez\b|\blugar\b",
@@ -56,7 +57,7 @@ _HENCE = (
     r"|(?:pasa|pasan)\s+a\s+(?:ser\s+)?|ahora\s+(?:es|son|se\s+llaman?)|(?:make|let)\s+(?:it|them|em|that"
     r"|those)\s+(?:say|be|read))"
 )
-THEN = re.compile(
+THEN = regex(
     r"[\"”“»'’]?\s*(?:steht\s*)?,?\s*(?:(?:en|im|in|del?)\s+(?:los\s+|el\s+|the\s+"
     r"|den\s+)?(?:file\s?)?(?:names?|namen|nombres?)\s*,?\s*)?"
     r"(?:(?:it|da|bitte|please|soll|should|then|dann)\s+)*"
@@ -73,9 +74,9 @@ IT_TO = (
     r"|\b(?:sondern|sino|but\s+(?:the|it['’]s|rather))\s+|\b(?:rather|sooner)\s+(?:have|see|say|put)\s+"
     r"|\bprefer(?:ir[ií]a)?\s+|\blieber\s+|\b(?:goes\s+down|known|spel(?:t|led)|written)\s+as\s+"
 )
-INTO = re.compile(rf"(?:\.\w{{2,4}})?[\"”“»'’]?(?:\s+{_IN_NAMES})?\s+{_INTO}\s+", re.IGNORECASE)
+INTO = regex(rf"(?:\.\w{{2,4}})?[\"”“»'’]?(?:\s+{_IN_NAMES})?\s+{_INTO}\s+", re.IGNORECASE)
 """What leads from the old text to the new one behind it, with a word of changing."""
-HENCE = re.compile(rf"\b{_HENCE}\s*|{IT_TO}", re.IGNORECASE)
+HENCE = regex(rf"\b{_HENCE}\s*|{IT_TO}", re.IGNORECASE)
 """What leads to the new text, wherever the old one was said before."""
 _FOR = (
     r"(?:instead\s+of|rather\s+than|in\s+place\s+of|statt|anstatt|anstelle\s+(?:von|des|der)|en\s+(?:vez"
@@ -83,24 +84,22 @@ _FOR = (
     r"|(?:and|und|y)\s+(?:not|nicht|no)|not|nicht|,?\s*no)"
 )
 _THE = r"(?:\s+(?:the|word|das|der|die|den|Wort|la|el|palabra|dem|del?))*\s+[\"“„«'‘]?"
-FOR_OLD = re.compile(rf"\s*,?\s*{_FOR}{_THE}$", re.IGNORECASE)
-WHERE_OLD = re.compile(
+FOR_OLD = regex(rf"\s*,?\s*{_FOR}{_THE}$", re.IGNORECASE)
+WHERE_OLD = regex(
     r"\s*,?\s*\b(?:where(?:ver)?|wo|donde)\s+(?:(?:it|now|there|jetzt|bisher|überall|ahora|antes|the|name)\s+)*"
     r"(?:(?:says?|said|reads?|has|have|is|stands|dice|diga|pone|ponga|aparece|aparezca|tiene|hay)\s+)?[\"“„«'‘]?$",
     re.IGNORECASE,
 )
-LEADING_OLD = re.compile(rf"\b(?:{_FOR}){_THE}$", re.IGNORECASE)
-MADE_OF = re.compile(
+LEADING_OLD = regex(rf"\b(?:{_FOR}){_THE}$", re.IGNORECASE)
+MADE_OF = regex(
     r"\b(?:mach\w*|wird|werden)\s+(?:bitte\s+)?aus\s+(?:(?:dem|der|den|jedem|allen)\s+)?[\"“„]?$", re.IGNORECASE
 )
-BEHIND_IT = re.compile(
-    r"[\"”“»'’]?\s*,?\s*(?:(?:but|sondern|sino|put|write|use|überall|bitte|immer|everywhere|please|mach"
+BEHIND_IT = regex(
+    r"[\"”“»'’]?\s*,?\s*(?:(?:but|sondern|sino|put|write|use|überall|bitte|immer|everywhere|please|mach|nur|noch|blo(?:ß|ss)|einfach|only|just|s[oó]lo|lieber"
     r"|schreib|pon|ponle|jetzt)\s+)*",
     re.IGNORECASE,
 )
-FROM_IT = re.compile(
-    r"\s+(?:from|out\s+of)\s+(?:it|that|them)\b|\s+d(?:a)?raus\b|\s+de\s+(?:eso|ello)\b", re.IGNORECASE
-)
+FROM_IT = regex(r"\s+(?:from|out\s+of)\s+(?:it|that|them)\b|\s+d(?:a)?raus\b|\s+de\s+(?:eso|ello)\b", re.IGNORECASE)
 MOST_WORDS = 6
 
 
@@ -109,12 +108,32 @@ def heard(story: Story) -> Iterator[Deed]:
     if NAMING.search(story.text) is None and SWAPPING.search(story.text) is None:
         return
     for old, new in _spellings(story):
-        if (deed := exchange(story, old, new, beside=())) is not None:
+        if (deed := exchange(story, old, new, beside=(), cased=True)) is not None:
             yield deed
+    yield from _meanings(story)
     for run, span in _pairs(story):
         new = re.sub(r"\.\w{2,4}$", "", story.text[slice(*span)].strip())
         if _could_be(story, run.text, new) and (deed := _deed(story, run, new, span)) is not None:
             yield deed
+
+
+MEANS = regex(r"[\"”“»'’]?\s+(?:means|stands\s+for|bedeutet|steht\s+für|significa|quiere\s+decir)\s+", re.IGNORECASE)
+
+
+def _meanings(story: Story) -> Iterator[Deed]:
+    """ "Rēķins means invoice and pavadzīme means waybill": all of them, one after the other, in different names."""
+    if NAMING.search(story.text) is None:
+        return
+    files, deeds = set[str](), list[Deed]()
+    for run in runs(story, story.ground.paths or (), very):
+        led = MEANS.match(story.text, run.end)
+        start, end = onwards(story.text, led.end()) if led else (0, 0)
+        deed = exchange(story, run.text, story.text[start:end], beside=[(start, end)]) if start < end else None
+        if deed is not None and files.isdisjoint(run.files):
+            files |= {*run.files}
+            deeds.append(deed)
+    if (deed := together(deeds)) is not None:
+        yield deed
 
 
 def _deed(story: Story, run: Run, new: str, span: Span) -> Deed | None:
@@ -127,7 +146,7 @@ def _deed(story: Story, run: Run, new: str, span: Span) -> Deed | None:
     return exchange(story, _real(run, old), new, beside=beside) if old else None
 
 
-OTHERS = re.compile(
+OTHERS = regex(
     r"\b(?:all|every\w*|each|others?|same\s+way|alle[nrs]?|überall|jede\w*|andere[nr]?|tod[oa]s|cada|otr[oa]s"
     r"|demás|demas|etc|usw)\b|and\s+so\s+on|und\s+so\b",
     re.IGNORECASE,
@@ -163,6 +182,11 @@ def _pairs(story: Story) -> Iterator[tuple[Run, Span]]:
     """An old text, and where the new one may stand: first what surely turns one to the other."""
     text, out = story.text, examples(story)
     found = [run for run in runs(story, story.ground.paths or (), alike) if not within((run.start, run.end), out)]
+    found = [
+        run
+        for run in found
+        if WRITING.fullmatch(text[: run.end].split()[-1]) is None or not STYLED.search(text[: run.start])
+    ]
     swaps = SWAPPING.search(text) is not None
     for run in found:
         yield from ((run, span) for span in _around(text, run))
@@ -178,7 +202,10 @@ def _pairs(story: Story) -> Iterator[tuple[Run, Span]]:
         yield from ((run, backwards(text, led.start())) for run in _before(found, led.start()))
 
 
-CHANGES = re.compile(
+STYLED = regex(r"\b(?:big|small|capital|little|upper|lower|gro(?:ß|ss)e?n?|kleine?n?)\s+$", re.IGNORECASE)
+WRITING = regex(r"letters?|buchstaben?|letras?", re.IGNORECASE)
+""" "With big letters": how names are written."""
+CHANGES = regex(
     r"\b(?:chang|replac|swap|turn|switch|correct|convert|ersetz|tausch|änder|aender|wandel|korrigier|c[aá]mbi"
     r"|reempl|sustitu|corrig|renam|benenn|nenn|renombr|umbenenn"
     r"|austausch|make\b|mach\b|mache\b|mak|put\s+right)\w*",
@@ -223,7 +250,7 @@ def _kin(old: str, new: str) -> bool:
     return bool(left & right) and not left <= right
 
 
-TO = re.compile(r"\s(?:to|into|in|zu|as|por|a|como|als)\s+", re.IGNORECASE)
+TO = regex(r"\s(?:to|into|in|zu|as|por|a|como|als)\s+", re.IGNORECASE)
 
 
 def _before(found: Sequence[Run], at: int) -> list[Run]:
@@ -243,7 +270,13 @@ def _could_be(story: Story, old: str, new: str) -> bool:
     plain = all(fold(part.text) in LITTLE | BEFORE for part in told)
     grammar = all(word.filler or HOLLOW & {*word.concepts} for word in read) and new.islower()
     there = standing(new, story.ground.paths or (), alike) is not None and new.islower()
-    return bool(told and old) and len(told) <= MOST_WORDS and not (plain or grammar or there or very(old, new))
+    dated = re.search(r"\d{4}-\d\d-\d\d", new) is not None and not new[:1].isdigit()
+    return (
+        not dated
+        and bool(told and old)
+        and len(told) <= MOST_WORDS
+        and not (plain or grammar or there or very(old, new))
+    )
 
 
 HOLLOW = frozenset(

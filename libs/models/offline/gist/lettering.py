@@ -11,57 +11,59 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from libs.models.offline.gist import plain
 from libs.models.offline.gist.aiming import around, chosen, scope
 from libs.models.offline.gist.deeds import Deed, restyle
 from libs.models.offline.gist.rewriting import one_by_one
 from libs.models.offline.gist.spelling import Files, parts, stem
 from libs.models.offline.gist.story import Some, Story
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold
 
 _LINES = r"(?:low(?:er)?\s+|little\s+|small\s+)*(?:lines?|strokes?)|striche?n?|rayas?|rayitas?|líneas?|lineas?"
 SIGNS = {
-    "_": re.compile(
+    "_": regex(
         r"underscores?|under[ -]scores?|unterstrich\w*|gui[oó]n(?:es|cito|citos)?\s+bajos?"
         r"|guiones\s+de\s+abajo|tiefstrich\w*|barrabaja|barra\s+baja"
         rf"|\s_(?=\s|$|[,.;!?])|[\"“'‘„]_[\"”'’“]|{_LINES}",
         re.IGNORECASE,
     ),
-    "-": re.compile(
+    "-": regex(
         rf"\b(?:dash(?:es)?|hyphens?|bindestrich\w*|minus(?:zeichen)?|gui[oó]n(?:es)?(?!\s+baj)|{_LINES})\b"
         rf"|\s-(?=\s|$)|[\"“'‘„]-[\"”'’“]",
         re.IGNORECASE,
     ),
-    ".": re.compile(r"\b(?:dots?|periods?|full\s+stops?|punkte?n?|puntos?)\b", re.IGNORECASE),
-    " ": re.compile(
+    ".": regex(r"\b(?:dots?|periods?|full\s+stops?|punkte?n?|puntos?)\b", re.IGNORECASE),
+    " ": regex(
         r"\b(?:spaces?|blanks?|gaps?|leerzeichen|leerstellen?|leerschritte?|lücken?|zwischenr(?:a|ä)ume?"
         r"|espacios?|huecos?|separad[oa]s?)\b|[\"“'‘„] [\"”'’“]",
         re.IGNORECASE,
     ),
 }
-NO_SIGN = re.compile(r"\b(?:join|together|zusammen|junt[oa]s?|pegad[oa]s?)\b", re.IGNORECASE)
-CHANGING = re.compile(
+NO_SIGN = regex(r"\b(?:join|together|zusammen|junt[oa]s?|pegad[oa]s?)\b", re.IGNORECASE)
+CHANGING = regex(
     r"\bnames?\b|renam|\bfix|\blooks?\b|\bwrit|\btyped|\bswap|\breplac|\bchang|\binstead|\bturn|\bmake|\bput"
     r"|\bwant|\brather|\bshould|\bmust|\bcan(?:no|['’])?t?\b|\bget\s+rid|\bwithout"
     r"|namen|benenn|ersetz|tausch|\bmach|statt|\bsoll|\bwill\b|möchte|weg\b|\bohne|nombr|cambi|reempla"
     r"|sustitu|\bpon|\bquiero|\bquita|en\s+(?:vez|lugar)|\bsin\b",
     re.IGNORECASE,
 )
-LOWER = re.compile(
+LOWER = regex(
     r"\b(?:lower\s?-?case|(?:in|to|all|with)\s+(?:small|little)\s+letters|small\s+letters"
     r"|no(?:t)?\s+capitals?|klein(?:buchstaben|schreib\w*|geschrieben)?|min[uú]sculas?)\b",
     re.IGNORECASE,
 )
-UPPER = re.compile(
+UPPER = regex(
     r"\b(?:upper\s?-?case|(?:in|to|all|with)\s+(?:capitals?|caps|(?:big|capital)\s+letters)|capital\s+letters"
     r"|gro(?:ß|ss)(?:buchstaben|schreib\w*|geschrieben)|may[uú]sculas?)\b",
     re.IGNORECASE,
 )
-SHOUTS = re.compile(
+SHOUTS = regex(
     r"\b(?:shout\w*|scream\w*|yell\w*|all\s+caps|caps\s+lock|schrei\w*|(?:ge)?brüll\w*|grit\w*)\b|\btyped\b"
     r"|\bkeyboard|\bnot\s+(?:in|all)\b",
     re.IGNORECASE,
 )
-LIKE_OTHERS = re.compile(
+LIKE_OTHERS = regex(
     r"\b(?:like|as|same\s+as|match\w*)\s+(?:all\s+)?(?:the\s+)?(?:other|others|rest)\b"
     r"|\bwie\s+(?:bei\s+)?(?:die|den|alle)\s+(?:\w+\s+)?(?:anderen|übrigen|restlichen|rest)\b"
     r"|\b(?:como|igual\s+que)\s+(?:l[oa]s|el)\s+(?:otr[oa]s|demás|demas|resto)\b",
@@ -71,6 +73,7 @@ LIKE_OTHERS = re.compile(
 
 def heard(story: Story) -> Iterator[Deed]:
     """Names keep their words, and are written otherwise."""
+    yield from plain.heard(story)
     yield from _signed(story)
     if CHANGING.search(story.text) and LIKE_OTHERS.search(story.text):
         yield from _like_others(story)
@@ -82,24 +85,32 @@ def _signed(story: Story) -> Iterator[Deed]:
     if " " not in said:
         return
     some, everything = chosen(story), story.ground.paths or ()
-    signs = [sign for sign in said if sign != " "] or said
+    signs = [sign for sign in said if sign != " "] or (["_"] if _wished(story.text) else said)
     near = [path for path in some.files if any(sign in stem(path) for sign in signs)] if some else []
     names = near or [path for path in around(story) if any(sign in stem(path) for sign in signs)]
     names = names or list(scope(story, everything))
     for old, new in _directions(story.text, said, names):
         files = tuple(path for path in names if old in stem(path).strip())
         if files:
-            yield restyle(Some(files), find=old, replace=new)
+            titled = {"case": "title"} if TITLED.search(story.text) else {}
+            yield restyle(Some(files), find=old, replace=new, **titled)
             return
 
 
 PAIR = ("old", "new")
+TITLED = regex(
+    r"\b(?:(?:big|capital)\s+letters?\s+(?:like|as|at\s+the\s+(?:start|beginning|front)|(?:for|in)\s+(?:each|every))|each\s+word\s+capital\w*"
+    r"|(?:like|as)\s+(?:an?\s+)?(?:person(?:['’]?s)?|people['’]?s?)\s+names?|jedes\s+wort\s+gro(?:ß|ss)|gro(?:ß|ss)e?n?\s+anfangsbuchstaben?"
+    r"|cada\s+palabra|como\s+nombres?\s+(?:de\s+persona|propios?))",
+    re.IGNORECASE,
+)
 
 
 def _directions(text: str, said: Sequence[str], names: Files) -> list[tuple[str, str]]:
     """From which sign to which; what fewer of the names are without goes first, unless a blank is all that is said."""
     if [*said] == [" "]:
-        return [(" ", "_")] if _unwanted(text) else []
+        lined = sum("_" in stem(path) and " " not in stem(path) for path in names)
+        return [(" ", "_")] if _unwanted(text) else [("_", " ")] if lined and _wished(text) else []
     signs = [sign for sign in said if sign != " "]
     held = Counter({sign: sum(sign in stem(path) for path in names) for sign in (*signs, " ")})
     sign = max(signs, key=lambda one: held[one])
@@ -109,23 +120,30 @@ def _directions(text: str, said: Sequence[str], names: Files) -> list[tuple[str,
     return both if held[sign] else both[::-1]
 
 
-UNWANTED = re.compile(
+UNWANTED = regex(
     r"\b(?:no|not|without|remove|get\s+rid\s+of|keine?|ohne|weg|raus|sin|quita\w*"
     r"|nada\s+de)\s+(?:\w+\s+){0,2}?(?:spaces?|blanks?|gaps?|leerzeichen|lücken|espacios?|huecos?)\b",
     re.IGNORECASE,
 )
 
 
+def _wished(text: str) -> bool:
+    return (
+        re.search(r"\b(?:with|mit|con)\s+(?:an?\s+|un\s+)?(?:spaces?|leerzeichen|espacios?)\b", text, re.IGNORECASE)
+        is not None
+    )
+
+
 def _unwanted(text: str) -> bool:
     return UNWANTED.search(text) is not None
 
 
-GOAL = re.compile(
+GOAL = regex(
     r"(?:\b(?:to|into|with|by|for|put|want|need|rather|prefer|like|ordinary|normal|make|durch|zu|in|lieber"
     r"|mach\w*|normale?|por|a|con|pon\w*|quiero)\s+(?:(?:an?|the|some|just|da|ein\w*|un|unos|have)\s+)*)$",
     re.IGNORECASE,
 )
-DEFECT = re.compile(
+DEFECT = regex(
     r"(?:\b(?:those|these|this|no|not|don['’]?t\s+like|replace|every|each|of|swap|change|instead\s+of|statt"
     r"|keine?|die|diese|lauter|blöde?n?|es[oa]s|est[oa]s|l[oa]s|cada|cambia|reemplaza|sustituye)\s+(?:the\s+"
     r"|all\s+|dem\s+|los\s+)*(?:line\s+)?)$",
@@ -157,6 +175,7 @@ def _cased(story: Story) -> Iterator[Deed]:
         deed = one_by_one(some.files, lambda name: f"{name[:1].upper()}{name[1:]}")
         yield from (deed,) if deed else ()
         return
+    yield from _shouting(story)
     case = _case(story.text)
     some = chosen(story, beside=_shouted(story)) if case else None
     if some is None or case is None:
@@ -166,7 +185,34 @@ def _cased(story: Story) -> Iterator[Deed]:
         yield restyle(Some(wrong, times=some.times), case=case)
 
 
-CAPITAL_FIRST = re.compile(
+def _shouting(story: Story) -> Iterator[Deed]:
+    """Names that are capitals and nothing else: only their first one stays."""
+    if SHOUTED.search(story.text) is None or FIRST_ONLY.search(story.text) is None:
+        return
+    some = chosen(story)
+    held = some.files if some else story.ground.paths or ()
+    loud = tuple(path for path in held if _loud(stem(path)))
+    if loud:
+        yield restyle(Some(loud), case="sentence")
+
+
+def _loud(name: str) -> bool:
+    words_ = [part.text for part in parts(name) if part.text.isalpha() and len(part.text) > 1]
+    return bool(words_) and all(word.isupper() for word in words_) and sum(map(len, words_)) >= LOUD
+
+
+LOUD = 5
+"""Letters of a name that shouts."""
+SHOUTED = regex(
+    r"\b(?:shout\w*|scream\w*|yell\w*|all\s+(?:in\s+)?(?:caps|capitals)|capitals?|caps|schrei\w*|gro(?:ß|ss)(?:buchstaben|geschrieben)|grit\w+|may[uú]scul\w*)\b",
+    re.IGNORECASE,
+)
+FIRST_ONLY = regex(
+    r"\b(?:only|just|but)\s+(?:the\s+)?first(?:\s+letter)?|\bfirst\s+letter\s+(?:\w+\s+)?(?:big|capital|only)"
+    r"|\b(?:nur|bloß|bloss)\s+(?:der\s+|den\s+)?(?:erste[rn]?|anfang\w*)|\bprimera\s+(?:letra\s+)?(?:en\s+)?(?:grande|may[uú]scula)|\bsolo\s+la\s+primera",
+    re.IGNORECASE,
+)
+CAPITAL_FIRST = regex(
     r"\b(?:begin|start)\w*\s+with\s+(?:a\s+)?(?:capital|big|upper)|\bcapital\s+(?:first|at\s+the\s+(?:front"
     r"|start|beginning))"
     r"|\bgro(?:ß|ss)\w*\s+anfang|\bvorne\s+gro(?:ß|ss)|\bgro(?:ß|ss)\s+anfangen"

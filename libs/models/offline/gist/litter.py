@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from libs.retrieval.regexes import regex
 from libs.skills import Categories, selected
 
 UNFINISHED = ("*.crdownload", "*.part", "*.partial", "*.opdownload", "*.!ut")
@@ -18,9 +19,10 @@ LITTER = (*UNFINISHED, *LEFT_BEHIND, *OF_SYSTEMS)
 
 WORDS: Sequence[tuple[re.Pattern[str], Sequence[str]]] = (
     (
-        re.compile(
+        regex(
             r"(?:un|half[ -]?|never[ -]?|not[ -]?)(?:finish(?:ed)?|complete[d]?|done)\s+(?:\w+\s+)?downloads?"
             r"|downloads?\s+(?:\w+\s+){0,3}?(?:never|not|n'?t|half|un)\s*(?:\w+\s+)?(?:finish\w*|complete\w*|done|through)"
+            r"|half[ -]?(?:down)?loaded(?: (?:things?|files?|stuff|ones))?|halb (?:herunter|runter)?geladen\w*"
             r"|(?:broken|aborted|partial|incomplete|interrupted|cancelled)\s+downloads?"
             r"|(?:abgebrochen\w*|unfertig\w*|halb\w*|unvollstandig\w*|angefangen\w*)\s+downloads?"
             r"|downloads?\s+(?:\w+\s+){0,3}?(?:abgebrochen|nicht fertig|nie fertig|unvollstandig)"
@@ -29,26 +31,26 @@ WORDS: Sequence[tuple[re.Pattern[str], Sequence[str]]] = (
         ),
         UNFINISHED,
     ),
-    (re.compile(r"~\$|squiggles?|tildes?(?= files?)|lock ?files?|sperrdatei\w*|lockdatei\w*"), ("~$*", ".~lock.*")),
+    (regex(r"~\$|squiggles?|tildes?(?= files?)|lock ?files?|sperrdatei\w*|lockdatei\w*"), ("~$*", ".~lock.*")),
     (
-        re.compile(
+        regex(
             r"temp(?:orary)?\s+(?:files?|ones|stuff|things)|temp-?datei\w*|temporare[nrs]?\s+\w+|archivos\s+temporales|temporales"
         ),
         LEFT_BEHIND,
     ),
     (
-        re.compile(
+        regex(
             r"(?:things?|files?|stuff)\s+(?:that\s+)?windows\s+(?:makes|made|puts|leaves)|system\s+(?:files|junk|litter)"
             r"|system(?:dateien|mull|kram)|archivos\s+(?:del?|de)\s+sistema"
         ),
         OF_SYSTEMS,
     ),
 )
-JUNK = re.compile(
+JUNK = regex(
     r"(?<!\w)(?:junk|rubbish|garbage|clutter|leftovers?|mull|datenmull|schrott|gerumpel|basura|morralla|porqueria)(?!\w)"
 )
 """Of which no one says what it is."""
-SETUPS = re.compile(
+SETUPS = regex(
     r"(?<!\w)(?:setup|install\w*|installation\w*)[ -]?(?:programs?|programme?|files?|exes?|packages?|datei\w*|things?)"
     r"|(?<!\w)(?:setups|installers?|installer|installationsdatei\w*|instalador(?:es)?)(?!\w)"
 )

@@ -10,16 +10,19 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
-from libs.models.offline.gist import called, packing, whereto
+from libs.models.offline.gist import called, clearing, inside, packing, whereto
 from libs.models.offline.gist.called import FOLDER
 from libs.models.offline.gist.choosing import BY_CHANGE, EVERYWHERE, Choosing, Named
 from libs.models.offline.gist.deeds import LIST, Deed, move, on, sort
+from libs.models.offline.gist.each import Each
+from libs.models.offline.gist.pairs import pairs
 from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.gist.whereto import Place
 from libs.models.offline.places import PUTS
 from libs.models.offline.selection import escaped
 from libs.models.ports import Call
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold
 from libs.skills import date_in
 
@@ -30,41 +33,34 @@ PUTTING = PUTS | listed(
     " aparte propia quiero quisiera junta juntar mete metelos metelas hacele haceles pone ponelos armame arma"
 )
 """Words by which things are put somewhere, or want to be."""
-ASKED = re.compile(
+ASKED = regex(
     r"^\W*(?:which|what|where|who|when|why|how|is|are|was|welche\w*|was|wo|wer|wann|warum|wie|qu[eé]|cu[aá]l\w*|d[oó]nde|cu[aá]nd?\w*|hay)\b",
     re.IGNORECASE,
 )
 _BY = r"by(?:\s+the)?|per|pro|je|nach(?:\s+dem)?|por(?:\s+el)?|seg[uú]n(?:\s+el)?"
 _EACH = r"each|every|an?|one|jede[snm]?|ein(?:en)?|por\s+cada|cada|una?|its|their|his|ihrem|seinem|su"
 _YEAR, _MONTH = r"years?|jahr(?:e|es|en)?|a[ñn]os?", r"months?|monat(?:e|s|en)?|mes(?:es)?"
-BY_DATE = re.compile(
+BY_DATE = regex(
     rf"\b(?:(?P<by>{_BY})\s+(?:cada\s+)?|(?:{_EACH})\s+(?:{FOLDER}\s+(?:for|für|para)\s+)?)(?:each\s+|every\s+|jede[sn]\s+)?"
     rf"(?:(?P<year>{_YEAR})|(?P<month>{_MONTH}))\b"
     rf"|\b(?:(?P<years>year|jahr(?:es)?)|(?P<months>month|monats))[- ]?(?:{FOLDER})",
     re.IGNORECASE,
 )
-COPIES = re.compile(
+COPIES = regex(
     r"\b(?:(?<!the )(?<!that )copy|copying|kopier\w*|copi(?:e|en|ar|o|al[oa]s?|ame\w*|ar[oae]\w*)|copies\s+of"
     r"|(?:an?|una|eine)\s+(?:copy|copia|kopie))\b(?!\s+(?:of|too|as well|also))",
     re.IGNORECASE,
 )
-NOT_BEFORE = re.compile(r"\b(?:not|nicht|no)\s+$", re.IGNORECASE)
-NOT_AFTER = re.compile(r"\s+(?:no|nicht|not)\b", re.IGNORECASE)
-SORTS = re.compile(
-    rf"\b(?:{FOLDER})\b|\b(?:sort|arrang|organi[sz]|order|split|ordne|ordena|separ|clasif)", re.IGNORECASE
-)
-INTO_DATES = re.compile(
+NOT_BEFORE = regex(r"\b(?:not|nicht|no)\s+$", re.IGNORECASE)
+NOT_AFTER = regex(r"\s+(?:no|nicht|not)\b", re.IGNORECASE)
+SORTS = regex(rf"\b(?:{FOLDER})\b|\b(?:sort|arrang|organi[sz]|order|split|ordne|ordena|separ|clasif)", re.IGNORECASE)
+INTO_DATES = regex(
     r"\b(?:(?:in|into|to|nach|en|for|für|para)\s+(?:\w+\s+)?|a\s+)"
     r"(?P<date>(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2]))?)\b",
     re.IGNORECASE,
 )
-MADE_OF_DATES = re.compile(r"(?:19|20)\d\d(?P<month>-(?:0[1-9]|1[0-2]))?")
+MADE_OF_DATES = regex(r"(?:19|20)\d\d(?P<month>-(?:0[1-9]|1[0-2]))?")
 
-PAIR = re.compile(
-    r"\b(?P<what>[^\W\d_]+)\s+(?:to|into|in|nach|zu|a|en)\s+(?:(?:the|den|die|das|la|el)\s+)?(?:(?:folder|ordner|carpeta)\s+)?"
-    r"(?P<folder>[^\W\d_]\w*)\b",
-    re.IGNORECASE,
-)
 CREATE, MOVE, PACK = "manage-files.create", "manage-files.move", "archive-files.pack"
 LOOKS = (LIST, "search-files.search", "search-files.find", "manage-files.get_metadata", "analyze-directory.report")
 LISTED = (LIST, MOVE)
@@ -73,18 +69,22 @@ SHOWN = listed("list find howmany whatis summary parse explain inside")
 
 
 def outright(story: Story) -> Iterator[Deed]:
-    """What goes into a folder or an archive that gets its name, or into one for each year: nothing says more."""
+    """What goes into a folder or an archive that gets its name, or into one for each year: nothing says more. Not where
+    files are chosen by what they say, which is heard as of a story without that (`inside`).
+    """
+    if inside.said(story):
+        return
     if packing.spoken(story):
         yield from packing.heard(story)
-    elif not _asks(story):
-        found = _in_pairs(story) or _by_date(story) or _into_several(story) or _into_new(story)
+    elif not (_asks(story) or _only_clears(story)):
+        found = _in_pairs(story) or _by_date(story) or _for_each(story) or _into_several(story) or _into_new(story)
         yield from (found,) if found is not None else ()
 
 
 def heard(story: Story) -> Iterator[Deed]:
     """The same, and what clearly goes into a folder that is there."""
     yield from outright(story)
-    if _puts_somewhere(story) and (found := _into_old(story, clearly=True)) is not None:
+    if not inside.said(story) and _puts_somewhere(story) and (found := _into_old(story, clearly=True)) is not None:
         yield found
 
 
@@ -95,17 +95,27 @@ def home(story: Story) -> Iterator[Deed]:
 
 
 def _puts_somewhere(story: Story) -> bool:
-    """Not "delete the txt files in Docs", which is where they are."""
-    puts = story.says(*DEEDS) or any(word.folded in PUTTING - {"file"} for word in story.words)
-    return not (packing.spoken(story) or _asks(story) or (story.says("remove") and not puts))
+    return not (packing.spoken(story) or _asks(story) or _only_clears(story))
+
+
+def _only_clears(story: Story) -> bool:
+    """ "Delete the txt files in Docs", which is where they are, and "delete the folder New folder"."""
+    named = {word for _, by in story.places for word in by}
+    words = [word for word in story.words if word not in named]
+    puts = any(word.folded in PUTTING - {"file"} or not {*word.concepts}.isdisjoint(DEEDS) for word in words)
+    return any("remove" in word.concepts for word in words) and not puts
 
 
 def fuller(story: Story, calls: Sequence[Call], files: Sequence[str]) -> Deed | None:
     """The deed, where what was understood by the word leaves a part of it out: only the folder is made, it is made
     elsewhere, it has but a part of its name, others go along, or all was taken for a look.
     """
+    if not story.says(*SHOWN) and (cleared := clearing.fuller(story, calls, files)) is not None:
+        return cleared
     deed = next(heard(story), None)
     changes = [(tool, args) for tool, args in calls if tool not in LOOKS]
+    if deed is not None and (pairs(story) or Each(story).told()) and _goals(deed.calls) != _goals(calls):
+        return deed
     if deed is None or len(changes) > 1 or len(deed.calls) != len(LISTED):
         return None
     goal = str(deed.calls[-1][1].get("target", ""))
@@ -116,11 +126,16 @@ def fuller(story: Story, calls: Sequence[Call], files: Sequence[str]) -> Deed | 
         made = str(args.get("name", ""))
         return deed if _puts(story) and goal == _below(str(args.get("path", ".")), made) else None
     if tool == PACK and deed.calls[-1][0] == PACK:
-        return deed if _longer(str(deed.calls[-1][1]["archive"]), str(args.get("archive", ""))) else None
+        return deed if _longer(str(deed.calls[-1][1].get("archive", "")), str(args.get("archive", ""))) else None
     if tool != MOVE or deed.calls[-1][0] != MOVE:
         return None
     differs = _fewer(deed, files) or (EVERYWHERE.search(story.text) is not None and _more(deed, files))
     return deed if differs or _leaves_out(story, str(args.get("target", "")), goal) else None
+
+
+def _goals(calls: Sequence[Call]) -> set[str]:
+    """The folders that anything goes into."""
+    return {str(args["target"]) for _, args in calls if "target" in args}
 
 
 def the_same(story: Story, calls: Sequence[Call]) -> bool:
@@ -260,21 +275,27 @@ def _into_several(story: Story) -> Deed | None:
     return reduce(Deed.then, deeds)
 
 
-def _in_pairs(story: Story) -> Deed | None:
-    """ "Photos to Photos, invoices to Invoices": folders that are there, each with what lies loose beside them."""
-    tops = {fold(folder): folder for folder in story.ground.folders}
-    found = [one for one in PAIR.finditer(story.text) if fold(one["folder"]) in tops]
-    told = [(tops[fold(one["folder"])], _loose(story, one["what"])) for one in found]
+def _for_each(story: Story) -> Deed | None:
+    """A folder for each of several."""
+    told = Each(story).told()
     every = [path for _, files in told for path in files]
-    if len(told) < 2 or not all(files for _, files in told) or len({*every}) < len(every):
-        return None
-    return reduce(Deed.then, (move(Some(tuple(files)), folder) for folder, files in told))
+    homes = [(_home(story, name, every), files) for name, files in told]
+    return reduce(Deed.then, (_put(story, Some(tuple(files)), home) for home, files in homes)) if homes else None
 
 
-def _loose(story: Story, said: str) -> list[str]:
-    """The files at the top that a word chooses, by their kind or their names."""
-    word = next((word for word in story.words if word.text == said), None)
-    return story.having(word, story.ground.files) if word is not None else []
+def _home(story: Story, name: str, files: Sequence[str]) -> str:
+    """The folder of this name, or where it is made."""
+    tops = {fold(folder): folder for folder in story.ground.folders}
+    if name in story.folders or fold(name) in tops:
+        return tops.get(fold(name), name)
+    title, at = f"{name[:1].upper()}{name[1:]}", len(story.text)
+    return _below(whereto.above(story, Place(title, at, ((at, at),)), whereto.there(story), files), title)
+
+
+def _in_pairs(story: Story) -> Deed | None:
+    """Each sort to its own folder."""
+    told = [(_home(story, folder, files), Some(tuple(files))) for folder, files in pairs(story)]
+    return reduce(Deed.then, (_put(story, some, folder) for folder, some in told)) if told else None
 
 
 def _told_before(story: Story) -> list[tuple[Place, list[str]]]:

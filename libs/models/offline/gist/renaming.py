@@ -10,12 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from libs.models.offline.gist import dropping, edging, exchanging, lettering, series, titling
+from libs.models.offline.gist import (
+    dating,
+    dropping,
+    edging,
+    exchanging,
+    lettering,
+    padding,
+    replacing,
+    series,
+    shifting,
+    titling,
+)
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
+from libs.retrieval.regexes import regex
 
-READERS = (series, lettering, dropping, edging, exchanging, titling)
-NAMES = re.compile(
+READERS = (padding, replacing, series, lettering, dropping, dating, shifting, edging, exchanging, titling)
+OF_THEMSELVES = (padding, replacing, series, dropping, dating, shifting)
+"""These need no word of names: what they look for is nowhere else."""
+NAMES = regex(
     r"\brenam\w*|\b(?:file\s?)?names\b|\bname(?!\s+(?:it|on)\b)(?!\w)|\bnamed\b|\bcall\s+(?:them|'?em|those"
     r"|these)\b|\bspel(?:t|l|ling)\b|\bunderscores?\b|\bcapitals?\b|\bletters\b"
     r"|\b(?:datei)?namen?\b|\w*benenn\w*|\bnenne?\s+(?:die|sie)\b|unterstrich|leerzeichen|buchstaben"
@@ -30,17 +44,17 @@ NAMES = re.compile(
     r"|\b(?:that|the)\s+word\b",
     re.IGNORECASE,
 )
-ELSEWHERE = re.compile(
+ELSEWHERE = regex(
     r"\b(?:zip\w*|archives?|archiv(?:e|ier\w*)?|pack\w*|comprim\w*|move\w*|verschieb\w*|mueve\w*|mover|gather)\b"
     r"|\b(?:new|own|a|one|another|separate|neue[nr]?|eigene[nr]?|einen|nen|unter|una|nueva|propia"
     r"|sub)\s*(?:folder|directory|ordner|carpeta)s?\b|\bfolder\s+(?:called|named|of)\b"
     r"|\b(?:carpeta|ordner)\s+(?:llamad|que\s+se\s+llame|namens)\w*",
     re.IGNORECASE,
 )
-STRONG = re.compile(r"\brenam\w*|\b(?:file\s?)names?\b|dateinamen|umbenenn|renombr", re.IGNORECASE)
+STRONG = regex(r"\brenam\w*|\b(?:file\s?)names?\b|dateinamen|umbenenn|renombr", re.IGNORECASE)
 
 
-OF_NAMES = re.compile(
+OF_NAMES = regex(
     r"\brenam|\b(?:file\s?)?names?\b(?!\s+(?:it|on)\b)|namen?\b|benenn|nombre|\bponl|\bponel|\bcall|\bll[aá]m"
     r"|\bnenn|\bhei(?:ß|ss)en|\binstead\s+of\b|\bstatt\b"
     r"|\bword\b|\bpalabra|leerzeichen|\bspaces\b|underscore",
@@ -48,7 +62,7 @@ OF_NAMES = re.compile(
 )
 
 
-ASKS = re.compile(
+ASKS = regex(
     r"^\W*(?:(?:hi|hello|hey|hallo|hola)\W+)?(?:which|what|who|where|when|how|is|are|do|does|did|welche\w*"
     r"|was|wer|wo|wann|wie|gibt|sind|ist|hat"
     r"|habe?|qu[eé]|cu[aá]l\w*|qui[eé]n|d[oó]nde|cu[aá]nd?t?o\w*|hay|tengo)\b",
@@ -84,7 +98,7 @@ def _all(story: Story) -> Iterator[Deed]:
     if (deed := titling.spelled_anew(story)) is not None:
         yield deed
     for reader in READERS:
-        if reader in (series, dropping) or not story.says("remove", "clean", "junk") or OF_NAMES.search(story.text):
+        if reader in OF_THEMSELVES or not story.says("remove", "clean", "junk") or OF_NAMES.search(story.text):
             yield from reader.heard(story)
 
 

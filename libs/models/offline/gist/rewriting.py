@@ -18,16 +18,30 @@ MOST = 40
 """Files that are renamed one by one."""
 
 
-def exchange(story: Story, old: str, new: str, *, beside: Sequence[Span]) -> Deed | None:
-    """The new text where the old one stands; without a new one, the signs beside the old one go as well."""
+def exchange(story: Story, old: str, new: str, *, beside: Sequence[Span], cased: bool = False) -> Deed | None:
+    """The new text where the old one stands, in its capitals where that is all the story can mean; without a new one,
+    the signs beside the old one go as well.
+    """
     held = standing(old, story.ground.paths or ())
     if held is None:
         return None
     files = scope(story, held.files, beside=beside)
     if not new:
         return drop(held, files)
-    literals = ((path, held.literal(path)) for path in files)
-    return by_rules((path, {"find": one, "replace": new}) for path, one in literals if one != new)
+    careless = story.text.islower()
+    told = (
+        (path, one, _as(one, new) if cased or (careless and not one.isupper()) else new)
+        for path in files
+        for one in (held.literal(path),)
+    )
+    return by_rules((path, {"find": one, "replace": put}) for path, one, put in told if one != put)
+
+
+def _as(old: str, new: str) -> str:
+    """In the capitals of the old text."""
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return f"{new[:1].upper() if old[:1].isupper() else new[:1].lower()}{new[1:]}"
 
 
 def drop(held: Run, files: Files) -> Deed | None:

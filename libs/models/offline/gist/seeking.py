@@ -14,7 +14,7 @@ from typing import Any
 
 from libs.models.offline.gist import asking
 from libs.models.offline.gist.asking import Question
-from libs.models.offline.gist.deeds import LIST, Deed, search, show
+from libs.models.offline.gist.deeds import LIST, Deed, search, show, twins
 from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.ground import having, singulars, words_of
 from libs.models.offline.looking import SPACE, WHAT
@@ -22,33 +22,45 @@ from libs.models.offline.measures import Measured
 from libs.models.offline.phrasebook import BOUNDS
 from libs.models.ports import Call
 from libs.retrieval.likeness import alike, terms
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, fold
 
-HOGS = re.compile(
+HOGS = regex(
     r"(?<!\w)(?:hogging|hogs?|eat(?:s|ing)\s+(?:up\s+)?(?:my|all|the)|clogging|frisst|fressen|platzfresser|(?:die|dicke[nr]?)\s+brocken"
     r"|se\s+come|comiendo)(?!\w)",
     re.IGNORECASE,
 )
 """What takes the room is what is large."""
-HOW_LARGE = re.compile(
+HOW_LARGE = regex(
     r"(?<!\w)(?:how\s+(?:big|large|heavy|much\s+(?:place|space|room|memory|storage))|wie\s+(?:gro(?:ß|ss)|schwer)|(?:wie\s*viel|wieviel)\s+(?:platz|speicher\w*)"
     r"|cu[aá]nto\s+(?:ocupan?|pesan?|espacio)|qu[eé]\s+tama[ñn]o)(?!\w)",
     re.IGNORECASE,
 )
 ORDERS = ("newest", "oldest", "largest", "smallest")
-LAST = re.compile(
+LAST = regex(
     r"(?<!\w)(?:the|my|d(?:er|ie|as|en)|mein(?:e[nr]?|s)?|el|la)\s+(?:very\s+)?(?:last|letzte[nrs]?|[uú]ltim[oa])\s+(?!week|month|year|night|time|day|few|\d|woche|monat|jahr|semana|mes|vez|año)[^\W\d_]+"
     r"(?=[^.?!]{0,30}(?<!\w)(?:i|we|ich|wir|que|he|hab|habe|made|did|saved|hice|guard\w+|sub\w+)(?!\w))",
     re.IGNORECASE,
 )
 """ "The last beat that I made" is the newest."""
-CHANGED_LAST = re.compile(
+CHANGED_LAST = regex(
     r"(?<!\w)(?:zuletzt|als\s+letztes|most\s+recently|(?:did|have|was|were)\s+(?:\w+\s+){0,2}last\s+(?:change|save|work|edit|touch|open|us)\w*"
     r"|last\s+(?:worked|saved|edited|changed|touched)|por\s+[uú]ltima\s+vez|lo\s+[uú]ltimo\s+que)(?!\w)",
     re.IGNORECASE,
 )
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+YEAR = regex(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 FEW = 5
+TWICE = regex(
+    r"(?<!\w)(?:twice|(?:two|three|2|3)\s+times|double|zwei\s?mal|drei\s?mal|doppelt|dos\s+veces|por\s+duplicado|repetid[oa]s?)(?!\w)",
+    re.IGNORECASE,
+)
+"""What is there so often are files of one content."""
+FACT = regex(
+    r"(?<!\w)(?:how\s+much\s+(?:do(?:es)?|did|is|was|has|have)\s+(?:\w+\s+){1,3}(?:owe|pay|paid|cost)"
+    r"|wie\s?viel\s+(?:schulde\w*|zahl\w*|bekomm\w*|kostet\w*)|cu[aá]nto\s+(?:me\s+|le\s+|te\s+|nos\s+)?(?:deb\w+|cobr\w+|pag\w+|cuesta\w*|val[ei]\w*))(?!\w)",
+    re.IGNORECASE,
+)
+"""An amount is what a text says, whatever is called like it."""
 
 
 LOOKS = ("manage-files.list", "search-files.find", "search-files.search", "analyze-directory.report")
@@ -89,7 +101,12 @@ def heard(story: Story) -> Iterator[Deed]:
     if asked is None or _reads_one(asked):
         return
     folders = asked.says("folder") and asked.folder == "."  # they are asked about, not files
-    for look in (_named,) if folders else (_extreme, _weighed, _bounded, _counted, _named, _searched):
+    if TWICE.search(asked.text) and asking.of_ours(asked) and not asked.written:
+        yield twins(asked.folder)
+        return
+    fact = FACT.search(asked.text) is not None and not asked.story.times
+    looks = (_extreme, _weighed, _bounded, _counted, _named, _searched)
+    for look in (_named,) if folders else (_told,) if fact else looks:
         yield from look(asked)
 
 
@@ -107,7 +124,7 @@ def _of_whom(asked: Question) -> tuple[Span, ...]:
     return tuple(found.span() for found in OF_WHOM.finditer(asked.text))
 
 
-OF_WHOM = re.compile(r"(?:^|(?<=[.!?\n]\s))\s*(?:of|from|among|von|unter|aus|de|entre)\s[^,.;:!?\n]+,", re.IGNORECASE)
+OF_WHOM = regex(r"(?:^|(?<=[.!?\n]\s))\s*(?:of|from|among|von|unter|aus|de|entre)\s[^,.;:!?\n]+,", re.IGNORECASE)
 
 
 def _order(asked: Question) -> tuple[str, list[int]]:
@@ -148,11 +165,22 @@ def _bounded(asked: Question) -> Iterator[Deed]:
     times = [one for one in asked.story.times if _inside(one.start, asked.sentences)]
     if not times and asked.says("size", "age"):
         times = [*asked.story.times]
-    if not times or (asked.own and not _of_files(asked, times)):
+    if not times or (asked.own and not (_of_files(asked, times) or _of_wordless(asked))):
         return
     kinds = [word.start for word in asked.words if asking.of_a_kind(word)]
     some = _some(asked, asked.around([*(one.start for one in times), *kinds]))
     yield _listed(asked, _of_their_year(replace(some, times=tuple(times))))
+
+
+def _of_wordless(asked: Question) -> bool:
+    """ "What photos do I have of this carnival, in February": no photo is called so, and none has a text to say it."""
+    kinds = [word for word in asked.words if not {*word.concepts}.isdisjoint(WORDLESS)]
+    paths = asked.story.ground.paths or ()
+    known = words_of(tuple(path for word in kinds for path in asked.story.having(word, paths)))
+    return bool(kinds) and all(singulars(word.folded).isdisjoint(known) for word in asked.own)
+
+
+WORDLESS = ("images", "audio", "video")
 
 
 def _of_files(asked: Question, times: Sequence[Measured]) -> bool:
@@ -188,9 +216,7 @@ def _reads_one(asked: Question) -> bool:
     return len(some.files) == 1 and {*asked.topic} <= {*some.words}
 
 
-IN_HERE = re.compile(
-    r"(?<!\w)(?:got|have|hab(?:e|en)?|tengo|tenemos|hay|there|here|hier|da|aqu[ií])(?!\w)", re.IGNORECASE
-)
+IN_HERE = regex(r"(?<!\w)(?:got|have|hab(?:e|en)?|tengo|tenemos|hay|there|here|hier|da|aqu[ií])(?!\w)", re.IGNORECASE)
 
 
 def _searched(asked: Question) -> Iterator[Deed]:
@@ -198,6 +224,15 @@ def _searched(asked: Question) -> Iterator[Deed]:
     told = asked.says(*asking.TELLING) and not asked.written
     if asked.topic and not told and (asking.of_ours(asked) or _held(asked)):
         yield search(" ".join(word.text for word in asked.topic), asked.folder, _among(asked))
+
+
+def _told(asked: Question) -> Iterator[Deed]:
+    """What the files say of those who are named."""
+    asks = [found.span() for found in FACT.finditer(asked.text)]
+    told = [word for word in asked.words if asking.carries(word) and (word.text[0].isupper() or word in asked.topic)]
+    named = [word for word in told if not any(end == word.end for _, end in asks)]
+    if named:
+        yield search(" ".join(word.text for word in named), asked.folder)
 
 
 def _held(asked: Question) -> bool:

@@ -9,16 +9,17 @@ from libs.models.offline.gist.aiming import LEADS, chosen
 from libs.models.offline.gist.deeds import Deed, restyle
 from libs.models.offline.gist.spelling import AFTER, BEFORE, Files, alike, onwards, standing, stem
 from libs.models.offline.gist.story import Some, Span, Story
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold
 
 _JOINT = r"[\s,.;&]*(?:(?:and|then|und|dann|y|luego|to|bis|hasta|a|through)\s+)*"
-FIRST_AND_SECOND = re.compile(
+FIRST_AND_SECOND = regex(
     rf"(?P<stem>[^\W\d_][^,.;:!?\n\"“”„«»]*?)[ _-]*(?P<first>(?<!\d)0*[01])\b{_JOINT}"
     r"(?:(?:the\s+)?(?P=stem)[ _-]*)?(?P<second>0*(?:[2-9]|\d\d))\b",
     re.IGNORECASE,
 )
 """ "Harbour 1, Harbour 2", "Harbour 01, 02", "Harbour 1 to 4"."""
-AND_A_NUMBER = re.compile(
+AND_A_NUMBER = regex(
     r"\s*,?\s*(?:(?:and|then|und|dann|y|luego|with|mit|con|plus|followed\s+by|gefolgt\s+von|más|seguido\s+de"
     r"|as\s+well\s+as)\s+)+(?:(?:then|dann|luego)\s+)?"
     r"(?:an?|eine[rn]?|der|die|un|el|ihre|the|in\s+order)?\s*(?:running\s+|consecutive\s+|laufende[rn]?\s+"
@@ -28,14 +29,16 @@ AND_A_NUMBER = re.compile(
     r"|\s*,?\s*(?:durch)?nummeriert|\s+numbered\b|\s+numerad[oa]s?\b",
     re.IGNORECASE,
 )
-LED = re.compile(
+LED = regex(
     r".*\b(?:called|named?|names?|call|to|as|be|them|'?em|it|that|those|these|are|is|pics|photos|pictures"
     r"|jpgs|files|hei(?:ß|ss)en|nennen|nenne?|benenne?|umbenennen|in|als|zu|sie|die|das|den|namen|dateien"
     r"|bilder|fotos"
     r"|llam\w*|como|nombres?|sean|a|en|por|las|los|pon\w*)\s+",
     re.IGNORECASE | re.DOTALL,
 )
-MACHINE = re.compile(
+NUMBERS = regex(r"(?:the\s+|die\s+|los\s+)?(?:numbers?|numm?ern?|zahlen|n[uú]meros?)\b", re.IGNORECASE)
+""" "Put numbers before them, 01 02 03": that is no name."""
+MACHINE = regex(
     r"(?:img|dscn?|dscf|pxl|vid|mvi|scan|scn|whatsapp|screenshot|signal|foto|photo|image|bild|p|dji|gopr"
     r"|captura)?[\W\d_]*(?:wa)?[\W\d_]*",
     re.IGNORECASE,
@@ -56,6 +59,8 @@ def _told(story: Story) -> Iterator[tuple[Span, str, str]]:
     """Where a series stands, its name, and its first number."""
     for found in FIRST_AND_SECOND.finditer(story.text):
         base = _unplaced(story, _title(found["stem"]))
+        if NUMBERS.match(base):
+            continue
         start = found.end("stem") - len(base)
         if base and standing(f"{base} {found['first']}", story.ground.paths or (), alike) is None:
             yield (start, found.end()), base, found["first"]

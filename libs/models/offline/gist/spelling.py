@@ -14,11 +14,12 @@ from libs.models.offline.clauses import AND, OR
 from libs.models.offline.gist.story import Span, Story
 from libs.models.offline.ground import singulars
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold, words
 from libs.skills.categories import split_suffix
 
-PART = re.compile(r"[^\W\d_]+|\d+")
-TIGHT = re.compile(r"[ _'’&+/-]*|[ ]?[-–+&][ ]?|\.(?=\S)|")
+PART = regex(r"[^\W\d_]+|\d+")
+TIGHT = regex(r"[ _'’&+/-]*|[ ]?[-–+&][ ]?|\.(?=\S)|")
 """What may stand between two parts of one name."""
 LITTLE = (
     AND
@@ -155,7 +156,7 @@ def _rest(name: str, start: int, end: int) -> str:
     return re.sub(r"[\W_]+", "", name[:start] + name[end:])
 
 
-CLOSES = re.compile(r"[,;:!?\n()\"“”„«»]|\.(?=\s|$)|\.{2,}|…|(?<=\s)[-–]+(?=\s)|->|→")
+CLOSES = regex(r"[,;:!?\n()\"“”„«»]|\.(?=\s|$)|\.{2,}|…|(?<=\s)[-–]+(?=\s)|->|→")
 """A name ends before one of these."""
 AFTER = listed(
     "in on at from but and or so please for when where instead everywhere also too as because if will would "
@@ -189,6 +190,7 @@ BEFORE = AFTER | listed(
 OPENS = listed(
     "the a an word words text das der die den wort el la los las palabra un una ein eine einen just simply"
     " called named genannt llamado llamada be one then entonces dann"
+    " only nur noch bloss bloß lieber rather solo mejor quiero"
 )
 """What leads to a new text and is no part of it."""
 

@@ -15,10 +15,11 @@ from typing import Protocol
 
 from libs.models.offline.gist import cues
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, words
 
-END = re.compile(r"[.!?;\n]+(?=\s|$)|[:;]-?[()DP](?=\s|$)|\s[-–—]{1,2}\s")
-CUT = re.compile(
+END = regex(r"[.!?;\n]+(?=\s|$)|[:;]-?[()DP](?=\s|$)|\s[-–—]{1,2}\s")
+CUT = regex(
     r"[,:](?=\s)|\((?=\w+ \w)|\b(?=(?:but|aber|pero|sondern|sino|except|apart from|ausser|außer|bis auf|excepto|salvo"
     r"|only keep|keep only|because|weil|denn|porque|ya que)\b)"
 )

@@ -9,8 +9,14 @@ from libs.models.offline.gist.bearing import Bearing, Item, Sort
 from libs.models.offline.gist.bounds import by_name, in_years
 from libs.models.offline.gist.stances import Part, Stance
 from libs.models.offline.gist.story import PART
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold
 
+RANK = regex(
+    r"(?<!\w)(?:newest|latest|last|most recent|best|biggest|neue?ste[nrs]?|aktuellste[nrs]?|letzte[nrs]?|beste[nrs]?"
+    r"|ultim[oa]s?|mas (?:nuev|recient)\w+|mejor(?:es)?)(?!\w)"
+)
+""" "Keep only the newest": which of several that is, no name tells."""
 LEAST = 3
 """Letters of a word that makes files fellows; and words behind "keep" that tell of what."""
 
@@ -34,6 +40,8 @@ def staying(bearing: Bearing, told: Sequence[Part]) -> list[str]:
 def fellows(bearing: Bearing, told: Sequence[Part]) -> list[str]:
     """All that "the rest" may be: what is in the folder that is spoken of, or called like what stays."""
     kept = staying(bearing, told)
+    if len(kept) > 1 and RANK.search(bearing.plain):
+        return []
     places = [atom for atom in bearing.atoms if atom.folder != "."]
     if not kept:
         return []

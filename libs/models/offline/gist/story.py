@@ -18,12 +18,13 @@ from libs.models.offline.ground import Ground, singulars
 from libs.models.offline.measures import Measured, measured
 from libs.models.offline.selection import patterns_of
 from libs.retrieval.lexicon import FAMILIES, Language, listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, fold, language_of, words
 from libs.skills import Categories, selected
 
 Span = tuple[int, int]
-PART = re.compile(r"[^\W\d_]+|\d+")
-SENTENCE = re.compile(r"[.!?;:\n]+(?=\s|$)")
+PART = regex(r"[^\W\d_]+|\d+")
+SENTENCE = regex(r"[.!?;:\n]+(?=\s|$)")
 LIST = AND | OR
 SPARING = listed("keep untouched except")
 """What a part of the sentence with one of these names stays out."""
@@ -181,14 +182,22 @@ class Story:
 
     def having(self, word: Word, held: Sequence[str]) -> list[str]:
         """The files that one word chooses: by their kind, or by a part of their names."""
-        if wanted := patterns_of(word, self.categories):
+        wanted = patterns_of(word, self.categories)
+        if wanted and any(selected(path, include=wanted) for path in self.ground.paths or ()):
             return [path for path in held if selected(path, include=wanted)]
         if not _may_name(word):
             return []
         parts = PART.findall(fold(word.text))
         found = [path for path in held if all(any(_one(part, real) for real in _told(_stem(path))) for part in parts)]
-        german = self.language == "de" and len(parts) == 1
-        return self._of_compound(parts[0], held) if german and not found else found
+        if found or len(parts) != 1:
+            return found
+        return self._of_compound(parts[0], held) if self.language == "de" else self._cut_short(parts[0], held)
+
+    def _cut_short(self, said: str, held: Sequence[str]) -> list[str]:
+        """ "Presupuestos" are those that are called `presup_…`."""
+        short = {part for path in self.ground.paths or () for part in _told(_stem(path)) if _cuts(part, said)}
+        files = [path for path in held if short & {*_told(_stem(path))}]
+        return files if len(files) > 1 else []
 
     def _of_compound(self, said: str, held: Sequence[str]) -> list[str]:
         """ "Gehaltsabrechnungen" are `Abrechnung 07.pdf`, "Zählerfotos" photos, those with `Zähler` in their names."""
@@ -201,6 +210,18 @@ class Story:
                 here = [path for path in held if path in found]
                 return _with(head, here) or _below(head, here) or here
         return []
+
+
+def named_by(text: str, held: Sequence[str]) -> list[str]:
+    """The files that have all words of a text side by side in their names."""
+    wanted = PART.findall(fold(text))
+    names = ((path, _told(_stem(path))) for path in held)
+    return [path for path, real in names if wanted and any(_at(wanted, real, n) for n in range(len(real)))]
+
+
+def _at(wanted: Sequence[str], real: Sequence[str], at: int) -> bool:
+    run = real[at : at + len(wanted)]
+    return len(run) == len(wanted) and all(map(_one, wanted, run))
 
 
 FOLDERS = ("ordner", "mappe", "verzeichnis")
@@ -221,6 +242,14 @@ def _below(part: str, held: Sequence[str]) -> list[str]:
     return [path for path in held if any(_one(part, real) for name in path.split("/")[:-1] for real in _told(name))]
 
 
+def _cuts(part: str, said: str) -> bool:
+    """Is it the beginning of a word, as long names are cut short?"""
+    return CUT_SHORT[0] <= len(part) <= len(said) - CUT_SHORT[1] and part.isalpha() and said.startswith(part)
+
+
+CUT_SHORT = (5, 3)
+"""Letters of it at least, and of what it leaves out."""
+UMLAUT = regex(r"([aou])e")
 SHORTEST = 4
 """Letters of a word within another."""
 
@@ -253,10 +282,13 @@ def _told(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def _one(said: str, real: str) -> bool:
-    """Are these one word, but for its number or its leading noughts?"""
+    """Are these one word, but for its number, its leading noughts, or how its umlauts are typed?"""
     if said.isdigit() or real.isdigit():
         return said.lstrip("0") == real.lstrip("0") and said.isdigit() and real.isdigit()
-    return said == real or (len(said) > 2 and len(real) > 2 and not singulars(said).isdisjoint(singulars(real)))
+    if said == real or (len(said) > 2 and len(real) > 2 and not singulars(said).isdisjoint(singulars(real))):
+        return True
+    typed = UMLAUT.sub(r"\1", said)
+    return typed != said and len(real) > 2 and not singulars(typed).isdisjoint(singulars(UMLAUT.sub(r"\1", real)))
 
 
 def _may_name(word: Word) -> bool:

@@ -28,10 +28,11 @@ from libs.models.offline.gist.spelling import (
 )
 from libs.models.offline.gist.story import Span, Story
 from libs.retrieval.lexicon import listed
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold
 
 _PLEASE = r"(?:\s+(?:please|just|simply|then|entonces|bitte|einfach|dann|mal|doch|jetzt|now|por\s+favor))*"
-LED = re.compile(
+LED = regex(
     r"\b(?:(?:call|name|title|label)\s+(?:it|this|that|that\s+one|him|her)|(?:be|is|was|get|properly"
     r"|them)\s+(?:re)?(?:called|named|titled)"
     r"|rename\s+(?:it|this|that|that\s+one)(?:\s+(?:to|as|into))?|(?:make|change)\s+(?:it|this"
@@ -39,7 +40,7 @@ LED = re.compile(
     r"|(?:the|a)\s+(?:new\s+)?(?:file\s?)?name(?:\s+(?:of|is|should\s+be|shall\s+be|be))?|(?:needs|has|have"
     r"|ought|is)\s+to\s+(?:be\s+called|be|read|say)"
     r"|should\s+(?:\w+\s+)?(?:be|read|say)(?:\s+called)?"
-    r"|(?:be)?nenn\w*\s+(?:es|sie|ihn|das|die|den)(?:\s+um\s+in)?|hei(?:ß|ss)t\s+(?:richtig|eigentlich|jetzt"
+    r"|(?:be)?nenn\w*\s+(?:Sie\s+)?(?:es|sie|ihn|das|die|den)(?:\s+um\s+in)?|hei(?:ß|ss)t\s+(?:richtig|eigentlich|jetzt"
     r"|nun)|(?:soll|muss|sollte)(?:\s+das)?|den\s+namen|umbenennen\s+in"
     r"|(?:ponle|pónle|ponele|ponme|poner(?:le)?|póngale|pongale)(?:\s+(?:de\s+nombre|el\s+nombre(?:\s+de)?"
     r"|como\s+nombre))?|ll[aá]m[ae]l[oa]|se\s+llame|llamarse|que\s+se\s+llame"
@@ -47,8 +48,8 @@ LED = re.compile(
     rf"{_PLEASE}\s*:?\s+",
     re.IGNORECASE,
 )
-VERB_LAST = re.compile(r"\s+(?:hei(?:ß|ss)en|nennen|umbenennen|genannt\s+werden)\b", re.IGNORECASE)
-NAMING = re.compile(
+VERB_LAST = regex(r"\s+(?:hei(?:ß|ss)en|nennen|umbenennen|genannt\s+werden)\b", re.IGNORECASE)
+NAMING = regex(
     r"\bnam(?:e|es|ed|ing)\b|\brenam|\bcall|\btitle|\blabel|\bletters|\bspel|\bmake\s+(?:it|that|them)"
     r"|\bwr(?:ite|ote|itten)|namen?\b|benenn|\bnenn"
     r"|\bhei(?:ß|ss)|schreib|nombr|\bllam|\bponl|\bponel|escrit|escrib|may[uú]scul|min[uú]scul",
@@ -76,10 +77,8 @@ def spelled_anew(story: Story) -> Deed | None:
     return together([rename(path, f"{new}{ending(path)}") for path, new in told.items()]) if meant else None
 
 
-CALLED = re.compile(
-    r"\b(?:they|that|it|both)\s+(?:are|is|be)\s+called\b|\bhei(?:ß|ss)en\b|\bse\s+llamen?\b", re.IGNORECASE
-)
-WRITTEN = re.compile(
+CALLED = regex(r"\b(?:they|that|it|both)\s+(?:are|is|be)\s+called\b|\bhei(?:ß|ss)en\b|\bse\s+llamen?\b", re.IGNORECASE)
+WRITTEN = regex(
     r"\b(?:letters?|capitals?|caps|scream\w*|shout\w*|properly|nice\w*|pretty|lines?|underscores?|dashes"
     r"|spaces?|spel\w*|typed|buchstaben|klein\w*|gro(?:ß|ss)\w*|schön|ordentlich|hübsch"
     r"|unterstrich\w*|striche?|leerzeichen|min[uú]scul\w*|may[uú]scul\w*|bonito|bien|rayitas?|guion\w*"
@@ -101,7 +100,7 @@ def _led(story: Story) -> Iterator[Span]:
     text = story.text
     found = [span for led in LED.finditer(text) for span in (onwards(text, led.end()), *_longer(story, led.end()))]
     found += [backwards(text, led.start()) for led in VERB_LAST.finditer(text)]
-    yield from (span for span in reversed(found) if _a_name(text[slice(*span)]))
+    yield from (span for span in sorted(found, reverse=True) if _a_name(text[slice(*span)]))
     yield from _said_twice(story)
 
 
@@ -157,7 +156,7 @@ def _only(story: Story, span: Span, new: str) -> str | None:
     return near[0] if len(near) == 1 and not several else None
 
 
-SEVERAL = re.compile(
+SEVERAL = regex(
     r"\b(?:ones|them|those|these|all|alle|die\s+dateien|los|las|tod[oa]s|sie\s+sollen)\b",
     re.IGNORECASE,
 )

@@ -12,58 +12,57 @@ from libs.models.offline.gist.called import FOLDER, Called
 from libs.models.offline.gist.choosing import Named, stays_out
 from libs.models.offline.gist.story import Span, Story
 from libs.retrieval.lexicon import FAMILIES
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, fold
 
 _THE = r"(?:(?:the|my|our|his|her|their|that|this|den|dem|der|die|das|mein\w*|la|el|mis?|su|esta?|esa?)\s+)*"
 _INSIDE = r"(?:inside|within|in|under|dentro\s+de|adentro\s+de|en|im|unter|innerhalb(?:\s+von)?)"
-INSIDE_AFTER = re.compile(
+INSIDE_AFTER = regex(
     rf"[\s,:]*(?:(?:right|just|ah[ií]|all[ií]|ac[aá]|da|there|over|so|and|y|und|be|to|sein|soll|direkt)\s+)*"
     rf"{_INSIDE}\s+{_THE}(?:{FOLDER}\s+)?[\"“„«']?$",
     re.IGNORECASE,
 )
-THEREIN = re.compile(
+THEREIN = regex(
     r"\b(?:da\s*drin(?:nen)?|darin|there\s+inside|inside\s+there|in\s+there|inside\s+it|ah[ií]\s+(?:a?dentro|mismo)|(?:unter|sub)ordner|sub-?folder|subcarpeta)\b",
     re.IGNORECASE,
 )
-OUT_OF = re.compile(r"\b(?:out\s+of|raus\s+aus|aus|fuera\s+de|desde|from)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
-INTO = re.compile(
+OUT_OF = regex(r"\b(?:out\s+of|raus\s+aus|aus|fuera\s+de|desde|from)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+INTO = regex(
     rf"\b(?:into|in|to|inside|under|nach|zu[mr]?|ins?|im|rein\s+in|hacia|dentro\s+de|al?|en|with)\s+{_THE}(?:{FOLDER}\s+)?[\"“„«']?$",
     re.IGNORECASE,
 )
-CLEARLY = re.compile(
+CLEARLY = regex(
     r"\b(?:into|to|nach|zu[mr]?|ins|rein\s+in|in\s+(?:den|die|das)|hacia|al?"
     r"|(?:be|go(?:es)?|belongs?|kept|live|sit|stick|put|tuck|pop|bung|geh[öo]r\w*|kommt|kommen|van?|vayan|met[eao]\w*|p[oó]n\w*)\s+"
     rf"(?:(?:them|it|em|all|those|these|everything|todo|todas|todos)\s+)?(?:in|inside|en))\s+{_THE}(?:{FOLDER}\s+)?[\"“„«']?$",
     re.IGNORECASE,
 )
-THEM = re.compile(r"(?:them|em|these|those|sie|las|los|names)\s*$", re.IGNORECASE)
-ITS_OWN = re.compile(
+THEM = regex(r"(?:them|em|these|those|sie|las|los|names)\s*$", re.IGNORECASE)
+ITS_OWN = regex(
     rf"\b(?:(?:in(?:to)?|inside|to)\s+(?:his|her|its|their|that)\s+(?:own\s+)?{FOLDER}"
     rf"|in\s+(?:seinen?|ihren?|dessen|deren)\s+{FOLDER}|(?:a|en)\s+su\s+{FOLDER})\b",
     re.IGNORECASE,
 )
-FOLDER_BEFORE = re.compile(rf"(?:\b(?:{FOLDER}|in|into|from|aus|im|en|de)\s+|/)$", re.IGNORECASE)
-FOLDER_AFTER = re.compile(rf"\s+{FOLDER}\b", re.IGNORECASE)
-APART = re.compile(
+FOLDER_BEFORE = regex(rf"(?:\b(?:{FOLDER}|in|into|from|aus|im|en|de)\s+|/)$", re.IGNORECASE)
+FOLDER_AFTER = regex(rf"\s+{FOLDER}\b", re.IGNORECASE)
+APART = regex(
     rf"\b(?:own|separate|eigene[nmrs]?|extra|propi[ao]|aparte)\s+(?:\w+\s+)?{FOLDER}|{FOLDER}\s+(?:of\s+(?:their|its|his|her)\s+own"
     rf"|propi[ao]|aparte|para\s+ell[ao]s|for\s+(?:them|those|these|it)|dafür|für\s+(?:sie|die|das))\b",
     re.IGNORECASE,
 )
-PATH = re.compile(r"(?<![\w/])(?P<above>[^\s/,;:.!?\"][^/,;:.!?\n\"]{0,60})/(?P<name>[^\s/,;:.!?\"]+)")
+PATH = regex(r"(?<![\w/])(?P<above>[^\s/,;:.!?\"][^/,;:.!?\n\"]{0,60})/(?P<name>[^\s/,;:.!?\"]+)")
 NO_NAMES = frozenset((*KINDS, *FAMILIES, "age"))
 """Words that are rarely meant for a folder that has them for its name: "the old ones", "my pictures"."""
-INTO_NAME = re.compile(
+INTO_NAME = regex(
     r"\b(?:in|into|to|nach|a|en)\s+(?:(?:the|den|die|la|el|una?|einen|nen)\s+)?(?=(?-i:[A-ZÄÖÜÁÉÍÓÚ]))", re.IGNORECASE
 )
-TOP = re.compile(
+TOP = regex(
     r"\b(?:ganz\s+oben|oberste\w*\s+ebene|at\s+the\s+(?:very\s+)?top|top\s+level|main\s+folder|arriba\s+del\s+todo|en\s+la\s+ra[ií]z)\b",
     re.IGNORECASE,
 )
-THE_FOLDER = re.compile(
-    rf"\b(?:the|this|that|my|la|esta|esa|mi|der|dieser|mein)\s+(?P<noun>{FOLDER})\s+$", re.IGNORECASE
-)
-SUFFIX = re.compile(r"\.\w{1,5}$")
-YEAR = re.compile(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2]))?")
+THE_FOLDER = regex(rf"\b(?:the|this|that|my|la|esta|esa|mi|der|dieser|mein)\s+(?P<noun>{FOLDER})\s+$", re.IGNORECASE)
+SUFFIX = regex(r"\.\w{1,5}$")
+YEAR = regex(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2]))?")
 
 
 @dataclass(frozen=True, slots=True)

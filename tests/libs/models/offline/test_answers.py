@@ -331,3 +331,45 @@ async def test_what_can_be_done_is_told_in_the_language_of_the_question(
     assert isinstance(outcome, Answered)
     for skill in {tool.skill for tool in catalogue if tool.in_workspace}:
         assert ABILITIES[skill][language] in outcome.text, skill
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("move the bills that say PAID to Paid", "Left out, since it says otherwise: b.txt (“Not paid yet”)."),
+        (
+            "verschiebe die Rechnungen, in denen PAID steht, nach Paid",
+            "Nicht dabei, denn dort steht es anders: b.txt („Not paid yet“).",
+        ),
+        ("mueve las facturas que dicen PAID a Paid", "Quedan fuera, porque dicen otra cosa: b.txt («Not paid yet»)."),
+    ],
+)
+async def test_what_says_the_opposite_is_named_after_the_change(model: OfflineModel, text: str, end: str) -> None:
+    listed = {"nodes": ["a.txt"], "count": 1, "lines": {"a.txt": "PAID"}, "denied": {"b.txt": "Not paid yet"}}
+    moved = {"moved": [{"from": "a.txt", "to": "Paid/a.txt"}], "files": 1}
+    answer = await told(model, text, saw("manage-files.list", listed), saw("manage-files.move", moved))
+    assert answer.endswith(end)
+
+
+async def test_a_list_by_text_that_found_nothing_says_what_nobody_could_look_into(model: OfflineModel) -> None:
+    sought = {"path": ".", "containing": "PAID"}
+    unread = {"count": 2, "why": {"locked": 2}, "paths": ["a.pdf", "b.pdf"]}
+    listed = {"nodes": [], "count": 0, "sought": sought, "unread": unread}
+    answer = await told(model, "delete the bills that say PAID", saw("manage-files.list", listed))
+    assert answer == "No files that contain “PAID” here. Not looked into: 2 documents (2 with a password)."
+
+
+@pytest.mark.parametrize(
+    ("sought", "answer"),
+    [
+        ({"path": "Old"}, "There are no duplicates among these: files in “Old”."),
+        ({"path": ".", "exclude": ["b*"]}, "There are no duplicates among these: files here, without b*."),
+    ],
+)
+async def test_of_a_part_it_is_not_said_that_there_are_no_duplicates(
+    model: OfflineModel, sought: dict[str, Any], answer: str
+) -> None:
+    scanned = saw("remove-duplicates.scan", {"groups": [], "files": 0, "bytes": 0, "sought": sought})
+    removed = saw("remove-duplicates.remove", {"deleted": [], "files": 0, "bytes": 0})
+    assert await told(model, "any duplicates?", scanned) == answer
+    assert await told(model, "remove the duplicates", scanned, removed) == answer

@@ -24,4 +24,18 @@ pytestmark = pytest.mark.requirement("S4-44")
     ],
 )
 def test_it_says_what_becomes_of_the_names(args: dict[str, Any], language: Language, said: str) -> None:
-    assert ruled(args, language, lambda name: f"<{name}>", several=True) == said
+    assert ruled(args, language, lambda name: f"<{name}>") == said
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "so that <Brim Huber> becomes <Huber Brim>"),
+        ("de", "so dass aus <Brim Huber> <Huber Brim> wird"),
+        ("es", "de modo que <Brim Huber> pase a ser <Huber Brim>"),
+    ],
+)
+def test_names_that_are_put_together_anew_are_shown_by_one_of_them(language: Language, said: str) -> None:
+    args = {"shape": "Brim {text}", "becomes": "{text} Brim"}
+    files = ("Hats/addresses.txt", "Hats/Brim Huber.txt", "Hats/Brim Demir.txt")
+    assert ruled(args, language, lambda name: f"<{name}>", files=files) == said

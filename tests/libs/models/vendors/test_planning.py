@@ -232,3 +232,12 @@ async def test_a_resolver_is_told_the_reason_and_must_bring_a_plan(
     told = data(there, 0)
     assert told["rejected"] == "Step 1 is wrong."
     assert "A revised plan is needed" in there.asked[1].text
+
+
+async def test_of_very_many_files_a_prompt_names_only_those_at_the_top(
+    there: Vendor, model: Open, catalogue: Catalogue
+) -> None:
+    there.play(planned(LISTED))
+    facts = {"names": ["Bills/"], "paths": [f"Bills/{n}.pdf" for n in range(301)]}
+    await (await model()).plan(TASK.model_copy(update={"workspace": facts}), catalogue)
+    assert data(there)["workspace"] == {"names": ["Bills/"]}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from libs.models.offline import OfflineModel
-from libs.models.ports import Unclear
+from libs.models.ports import Drafted, Unclear
 from libs.skills import ToolDefinition
 from tests.libs.models.offline.gist.conftest import Placed, task
 
@@ -86,3 +86,22 @@ async def test_an_offer_says_that_the_originals_go(model: OfflineModel, catalogu
     outcome = await model.plan(task(text, PATHS), catalogue)
     assert isinstance(outcome, Unclear)
     assert "into posters.zip and delete the originals" in outcome.question.replace("“", "").replace("”", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "archive"),
+    [
+        (
+            "Den Ordner Rezepte brauch ich nicht mehr offen rumliegen, packen Sie den doch in eine Zip Datei namens"
+            " Rezepte bis 2021 und tun den Ordner danach weg",
+            "Rezepte bis 2021.zip",
+        ),
+        ("pack the whole folder Rezepte in a zip please, call it Oma and get rid of the folder after", "Oma.zip"),
+    ],
+)
+async def test_a_folder_goes_in_as_one_and_no_word_of_its_new_name_chooses(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str, archive: str
+) -> None:
+    outcome = await model.plan(task(text, (*PATHS, "Rezepte/Torte 2021.txt"), reply="yes"), catalogue)
+    assert isinstance(outcome, Drafted)
+    assert outcome.plan.steps[-1].args == {"paths": ["Rezepte"], "archive": archive, "remove": True}

@@ -73,3 +73,31 @@ def test_the_folder_that_was_told_of_is_theirs(told: Story) -> None:
 )
 def test_who_wants_a_change_or_nothing_gets_no_look(told: Story, text: str) -> None:
     assert question(Story(text, told.ground, told.categories, told.now)) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["do I have some video two times?", "hab ich hier fotos doppelt?", "¿tengo fotos por duplicado aquí?"]
+)
+def test_what_is_there_twice_is_compared_and_not_searched(told: Story, text: str) -> None:
+    story = Story(text, told.ground, told.categories, told.now)
+    assert [deed.calls[0][0] for deed in heard(story)] == ["remove-duplicates.scan"]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("how much does Mr Harlow owe us?", "Harlow"),
+        ("wie viel schuldet uns denn der Harlow?", "Harlow"),
+        ("¿cuánto nos debe don Harlow?", "Harlow"),
+    ],
+)
+def test_an_amount_is_searched_for_though_a_file_is_called_like_who_owes_it(told: Story, text: str, query: str) -> None:
+    assert looks(told, text)[0] == ("search-files.search", query)
+
+
+def test_what_no_photo_can_say_is_left_aside_where_a_time_tells_which(told: Story) -> None:
+    story = Story(
+        "which photos do I have of the carnival, I mean from February", told.ground, told.categories, told.now
+    )
+    (tool, args) = next(heard(story)).calls[0]
+    assert (tool, args["modified_after"], args["modified_before"]) == ("manage-files.list", "2026-02-01", "2026-03-01")
