@@ -104,3 +104,18 @@ def test_what_limits_a_wish_is_no_part_of_a_new_name() -> None:
     first, spared = read("put the lists in a new folder called Old prices except the 2024 ones").clauses
     assert [name.text for name in first.names] == ["Old prices"]
     assert spared.mood is Mood.SPARE
+
+
+@pytest.mark.requirement("S4-44")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "que no borres copo.jpg",
+        "a ninguna carpeta, que no borres copo.jpg",
+        "por favor, que no se borre copo.jpg",
+        "¡que no muevas copo.jpg!",
+    ],
+)
+def test_a_que_before_a_no_takes_nothing_of_it(text: str) -> None:
+    clauses = read(text, ["copo.jpg"]).clauses
+    assert not any(clause.mood is Mood.DO and clause.says("remove", "move") for clause in clauses)
