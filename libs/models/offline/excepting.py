@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from libs.models.offline.ground import Ground
+from libs.models.offline.paths import below
 from libs.models.offline.scenes import Scene
 from libs.models.offline.selection import escaped
 from libs.skills import Effect, ToolDefinition, selected
@@ -60,13 +61,13 @@ def _end(tool: ToolDefinition, folder: str, given: Mapping[str, Any], *, ground:
     above = target or folder.rpartition("/")[0] or "."
     inside = tool.effect is Effect.MOVE or above == "." or ground.below(above) or ground.has(above) is not None
     name = name or (folder.rpartition("/")[2] if inside else None)
-    return above if name is None else name if above == "." else f"{above}/{name}"
+    return above if name is None else below(above, name)
 
 
 def _loses(folder: str, scene: Scene) -> bool:
-    below = scene.ground.below(folder)
+    held = scene.ground.below(folder)
     stays = selected(folder, exclude=scene.exclude)
-    return stays and not all(selected(path, exclude=scene.exclude) for path in below)
+    return stays and not all(selected(path, exclude=scene.exclude) for path in held)
 
 
 def inside(folder: str, ground: Ground) -> list[str]:

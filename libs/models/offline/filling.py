@@ -15,7 +15,7 @@ from libs.models.offline.depth import flat
 from libs.models.offline.ends import copy_name, end_of_copy, lacks_an_end, said_names
 from libs.models.offline.ground import NoSuchPlace, having
 from libs.models.offline.grouping import UNITS, grouping, in_names, makes_groups
-from libs.models.offline.paths import file_like
+from libs.models.offline.paths import below, file_like
 from libs.models.offline.places import IN, INTO, places
 from libs.models.offline.pronouns import THERE, from_there, points_back, the_things
 from libs.models.offline.scenes import Scene
@@ -424,7 +424,7 @@ def _beside(made: Named, clause: Clause, scene: Scene) -> str:
     named = [name for name in clause.names if name.end <= made.start]
     after = [place for place in places(clause, scene.ground) if place.item.start >= made.end]
     folder = scene.ground.path(after[0].said) if named and after and "/" not in made.text else "."
-    return made.text if folder == "." else f"{folder}/{made.text}"
+    return below(folder, made.text)
 
 
 def _and_remove(clause: Clause, scene: Scene) -> bool | None:

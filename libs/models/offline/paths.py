@@ -26,6 +26,11 @@ HIDDEN = regex(r"\.(?:DS_Store|gitkeep|gitignore|keep|keepme|nojekyll|directory|
 ABBREVIATIONS = frozenset(("e.g", "i.e", "z.b", "u.a", "p.ej", "a.m", "p.m", "d.h", "etc", "vs"))
 
 
+def below(folder: str, name: str) -> str:
+    """The path of what is called so in a folder; `.` and nothing are the root."""
+    return name if folder in ("", ".") else f"{folder}/{name}"
+
+
 def quoted(match: re.Match[str]) -> Named:
     said = next(group for group in match.groups() if group)
     inner = said.strip() or said  # a blank is a text, too

@@ -60,9 +60,10 @@ class Planner(Means):
         tools = _allowed(catalogue, task.tools)
         said = [*task.replies, *((task.clarification,) if task.clarification else ())]
         wish = Wish(owned(task.text) if task.history else task.text, skill=None if task.skill in said else task.skill)
-        outcome = await self._planned(task, wish, tools)
         if said_no(task.history):
-            wish, outcome = await self._after_a_no(task, wish, outcome, tools)
+            wish, outcome = await self._after_a_no(task, wish, tools)
+        else:
+            outcome = await self._planned(task, wish, tools)
         asked: list[str] = []
         for reply in said:
             asked += [outcome.question] if isinstance(outcome, Unclear) else []
@@ -71,17 +72,14 @@ class Planner(Means):
                 outcome = Planning(self, task, wish, tools).at_a_loss(outcome, asked)
         return wish, outcome
 
-    async def _after_a_no(
-        self, task: Task, wish: Wish, outcome: PlannerOutcome, tools: Sequence[ToolDefinition]
-    ) -> tuple[Wish, PlannerOutcome]:
+    async def _after_a_no(self, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> tuple[Wish, PlannerOutcome]:
         """What was refused in the turn before is changed by what is said now: it is planned once more, as it was."""
         earlier = before_last(task)
         was, refused = await self._answered(earlier, tools)
         offer = await self._offered(earlier, was, refused, tools)
         wish = replace(wish, refused=was.refused + replies.proposed(refused))
-        outcome = await self._planned(task, wish, tools) if wish.refused else outcome
         right = self._amended(task, wish, offer, reply=task.text, tools=tools)
-        return self._nearer(task, offer, right, (wish, outcome))
+        return self._nearer(task, offer, right, (wish, await self._planned(task, wish, tools)))
 
     async def _replied(
         self, task: Task, wish: Wish, before: PlannerOutcome, *, reply: str, tools: Sequence[ToolDefinition]

@@ -30,7 +30,7 @@ from libs.models.offline.grouping import unsortable
 from libs.models.offline.leftovers import Leftovers
 from libs.models.offline.looking import Looking, only_looks
 from libs.models.offline.matching import Matcher
-from libs.models.offline.paths import file_like
+from libs.models.offline.paths import below, file_like
 from libs.models.offline.proposals import Proposing
 from libs.models.offline.reading import read
 from libs.models.offline.refusals import Refusals
@@ -459,7 +459,7 @@ def _created(step: Step) -> str | None:
     if step.tool != "manage-files.create":
         return None
     where, name = str(step.args.get("path", ".")), str(step.args.get("name", ""))
-    return name if where == "." else f"{where}/{name}"
+    return below(where, name)
 
 
 def _comes_later(clause: Clause, at: int) -> bool:
@@ -499,4 +499,4 @@ def _after(goal: Goal, scene: Scene) -> Scene:
     if goal.clause.says("copy"):
         return replace(scene, created=str(args["target"])) if "target" in args else scene
     where, name = str(args.get("path", ".")), str(args.get("name", ""))
-    return replace(scene, created=name if where == "." else f"{where}/{name}")
+    return replace(scene, created=below(where, name))

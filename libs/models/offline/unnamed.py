@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from libs.models.offline.clauses import Clause, Measure
 from libs.models.offline.ground import Ground, singulars
+from libs.models.offline.paths import below
 from libs.retrieval.words import Word, fold
 
 
@@ -21,8 +22,7 @@ def archive_of(clause: Clause, folder: str, ground: Ground) -> str | None:
     if len(words) < (2 if home else 1) or not (home or told):
         return None
     name = " ".join(words)
-    within = "" if folder == "." else f"{folder}/"
-    return f"{within}{name[:1].upper()}{name[1:]}.zip"
+    return below(folder, f"{name[:1].upper()}{name[1:]}.zip")
 
 
 def _chooses(word: Word, home: str, ground: Ground) -> bool:

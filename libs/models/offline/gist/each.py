@@ -15,7 +15,7 @@ from functools import cached_property
 from libs.models.offline.gist import whereto
 from libs.models.offline.gist.called import FOLDER
 from libs.models.offline.gist.choosing import Choosing, Named
-from libs.models.offline.gist.story import Some, Span, Story, named_by
+from libs.models.offline.gist.story import PART, Some, Span, Story, named_by
 from libs.retrieval.lexicon import listed
 from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, fold
@@ -177,7 +177,7 @@ def _between(text: str, start: int, end: int) -> Iterator[Span]:
 def _rest(path: str, some: Some) -> str:
     """Of `Maße Huber.txt` that was chosen by "Maße", Huber."""
     name = path.rpartition("/")[2]
-    parts = re.findall(r"[^\W\d_]+|\d+", name.rpartition(".")[0] or name)
+    parts = PART.findall(name.rpartition(".")[0] or name)
     said = [word for word in some.words if not word.text.isdigit()]
     kept = [part for part in parts if not (part.isdigit() or any(named_by(word.text, [part]) for word in said))]
     return " ".join(kept)

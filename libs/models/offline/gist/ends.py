@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from libs.models.offline.gist import called, sides, whereto
 from libs.models.offline.gist.acts import COPY, MOVE, Act
+from libs.models.offline.gist.stances import between
 from libs.models.offline.gist.story import Span, Story
 from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, fold
@@ -38,7 +39,7 @@ def apart(acts: Sequence[Act], reply: Story) -> list[Act] | None:
 def _pairs(reply: Story) -> Iterator[tuple[str, Span]]:
     """Each folder that something goes to, and where it is said what."""
     tops = {fold(folder): folder for folder in reply.ground.folders}
-    for start, end in _pieces(reply.text):
+    for start, end in between(CUT, reply.text, 0, len(reply.text)):
         said = [word for word in reply.words if start <= word.start < end]
         goal = next((word for word in reversed(said) if _is_goal(reply.text, word, tops)), None)
         if goal is not None and goal is not said[0]:
@@ -47,11 +48,6 @@ def _pairs(reply: Story) -> Iterator[tuple[str, Span]]:
 
 def _is_goal(text: str, word: Word, tops: dict[str, str]) -> bool:
     return word.folded in tops and whereto.INTO.search(text[: word.start]) is not None
-
-
-def _pieces(text: str) -> list[Span]:
-    cuts = [0, *(at for found in CUT.finditer(text) for at in found.span()), len(text)]
-    return [(start, end) for start, end in zip(cuts[::2], cuts[1::2], strict=True) if text[start:end].strip()]
 
 
 def _files(reply: Story, span: Span, offered: Sequence[str]) -> tuple[str, ...]:

@@ -83,10 +83,15 @@ def _several(story: Story, one: Shown) -> bool:
 
 def _recased(story: Story) -> Iterator[Deed]:
     """ "PRECIOS BOTAS que sea Precios botas, y así los otros": a name that is said twice, in other capitals."""
+    if OTHERS.search(story.text) is None:
+        return
+    text = story.text.casefold()
     for path in story.ground.paths or ():
         name = stem(path)
+        if name.casefold() not in text:
+            continue
         said = [found.group() for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", story.text, re.IGNORECASE)]
-        case = _case(name, said) if len(said) > 1 and OTHERS.search(story.text) else None
+        case = _case(name, said) if len(said) > 1 else None
         if case is not None:
             some = chosen(
                 story, beside=[found.span() for found in re.finditer(re.escape(name), story.text, re.IGNORECASE)]

@@ -18,6 +18,7 @@ from libs.models.offline.gist.each import Each
 from libs.models.offline.gist.pairs import pairs
 from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.gist.whereto import Place
+from libs.models.offline.paths import below
 from libs.models.offline.places import PUTS
 from libs.models.offline.selection import escaped
 from libs.models.ports import Call
@@ -124,7 +125,7 @@ def fuller(story: Story, calls: Sequence[Call], files: Sequence[str]) -> Deed | 
     tool, args = changes[0]
     if tool == CREATE:
         made = str(args.get("name", ""))
-        return deed if _puts(story) and goal == _below(str(args.get("path", ".")), made) else None
+        return deed if _puts(story) and goal == below(str(args.get("path", ".")), made) else None
     if tool == PACK and deed.calls[-1][0] == PACK:
         return deed if _longer(str(deed.calls[-1][1].get("archive", "")), str(args.get("archive", ""))) else None
     if tool != MOVE or deed.calls[-1][0] != MOVE:
@@ -194,7 +195,7 @@ def _into_new(story: Story) -> Deed | None:
         named = whereto.there(story, beside)
         some = _files(story, place, named, beside)
         if some is not None:
-            return _put(story, some, place.folder or _below(whereto.above(story, place, named, some.files), place.name))
+            return _put(story, some, place.folder or below(whereto.above(story, place, named, some.files), place.name))
     return None if places else _into_their_own(story)
 
 
@@ -208,7 +209,7 @@ def _like_it(story: Story, place: Place) -> list[Span]:
 
 def _files(story: Story, place: Place, named: Sequence[Named], beside: tuple[Span, ...]) -> Some | None:
     parent = whereto.said_above(story, place, named)
-    but = place.folder or (_below(parent, place.name) if parent else None)
+    but = place.folder or (below(parent, place.name) if parent else None)
     choosing = Choosing(story, beside, place.start, tuple(named), but)
     if (some := choosing.files(title=place.name)) is not None:
         return some
@@ -225,7 +226,7 @@ def _into_their_own(story: Story) -> Deed | None:
         return None
     name, at = some.words[0].text, some.words[0].end
     home = whereto.above(story, Place(name, at, ((at, at),)), named, some.files)
-    return _put(story, some, _below(home, f"{name[:1].upper()}{name[1:]}"))
+    return _put(story, some, below(home, f"{name[:1].upper()}{name[1:]}"))
 
 
 def _into_old(story: Story, *, clearly: bool) -> Deed | None:
@@ -268,7 +269,7 @@ def _into_several(story: Story) -> Deed | None:
         _put(
             story,
             Some(tuple(path for path in files if all_of_them.count(path) == 1)),
-            place.folder or _below(whereto.above(story, place, named, all_of_them), place.name),
+            place.folder or below(whereto.above(story, place, named, all_of_them), place.name),
         )
         for place, files in told
     ]
@@ -289,7 +290,7 @@ def _home(story: Story, name: str, files: Sequence[str]) -> str:
     if name in story.folders or fold(name) in tops:
         return tops.get(fold(name), name)
     title, at = f"{name[:1].upper()}{name[1:]}", len(story.text)
-    return _below(whereto.above(story, Place(title, at, ((at, at),)), whereto.there(story), files), title)
+    return below(whereto.above(story, Place(title, at, ((at, at),)), whereto.there(story), files), title)
 
 
 def _in_pairs(story: Story) -> Deed | None:
@@ -340,7 +341,7 @@ def _by_date(story: Story) -> Deed | None:
     target = homes.pop() if len(homes) == 1 else "."
     if titled:
         place = titled[0]
-        target = place.folder or _below(whereto.above(story, place, named, some.files), place.name)
+        target = place.folder or below(whereto.above(story, place, named, some.files), place.name)
     return sort(some, f"name_{unit}" if by_name and BY_CHANGE.search(story.text) is None else unit, target)
 
 
@@ -379,7 +380,3 @@ def _put(story: Story, some: Some, folder: str) -> Deed:
     if COPIES.search(story.text):
         return on(some, "manage-files.copy", "source", target=folder)
     return move(some, folder)
-
-
-def _below(folder: str, name: str) -> str:
-    return name if folder == "." else f"{folder}/{name}"

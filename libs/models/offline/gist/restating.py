@@ -14,9 +14,11 @@ from libs.models.offline.gist.called import Called
 from libs.models.offline.gist.placing import BY_DATE
 from libs.models.offline.gist.series import FIRST_AND_SECOND
 from libs.models.offline.gist.spelling import alike, standing, stem
+from libs.models.offline.gist.stances import between
 from libs.models.offline.gist.story import Span, Story
 from libs.models.offline.measures import number_of
 from libs.models.offline.originals import SINGLES
+from libs.models.offline.paths import below
 from libs.models.offline.pronouns import PRONOUNS
 from libs.retrieval.lexicon import listed
 from libs.retrieval.regexes import regex
@@ -119,11 +121,11 @@ def _called(act: Act, one: Called, reply: Story) -> Act:
         home, old = _home(act)
         name = re.sub(r"\.(?:zip|tar\.gz|tgz|tar)$", "", one.name, flags=re.IGNORECASE)
         ending = re.search(r"(?:\.tar)?\.\w+$", reply.text[one.end : one.end + 7].split(" ")[0] or old)
-        return _with(act, archive=_below(home, f"{name}{ending.group() if ending else '.zip'}"))
+        return _with(act, archive=below(home, f"{name}{ending.group() if ending else '.zip'}"))
     if not plainly:
         return act
     if "target" in act.plain:
-        return _with(act, target=_below(str(act.plain["target"]).rpartition("/")[0], one.name))
+        return _with(act, target=below(str(act.plain["target"]).rpartition("/")[0], one.name))
     if act.tool == RENAME or "base" in act.plain:
         return act.named(one.name, int(act.plain.get("digits", len(str(len(act.files))))))
     return act
@@ -181,8 +183,7 @@ def _keeping(act: Act, *, keeps: bool) -> Act:
 
 
 def _clauses(plain: str) -> list[Span]:
-    cuts = [0, *(at for found in CLAUSE.finditer(plain) for at in found.span()), len(plain)]
-    return [span for span in zip(cuts[::2], cuts[1::2], strict=True) if span[0] < span[1]]
+    return [*between(CLAUSE, plain, 0, len(plain))]
 
 
 def _them(word: Word) -> bool:
@@ -216,7 +217,7 @@ def _digits(acts: Acts, reply: Story) -> Restated:
     number = number_of(found["n"]) if found else None
     if found is None or number is None or not any("base" in act.plain for act in acts):
         return None
-    return [_with(act, digits=int(number)) if "base" in act.plain else act for act in acts], [found.span()]
+    return [_with(act, digits=number) if "base" in act.plain else act for act in acts], [found.span()]
 
 
 def _letters(acts: Acts, reply: Story) -> Restated:
@@ -282,10 +283,6 @@ def _unit(act: Act, unit: str) -> str:
 
 def _with(act: Act, **plain: Any) -> Act:
     return replace(act, plain={**act.plain, **plain})
-
-
-def _below(folder: str, name: str) -> str:
-    return name if folder in ("", ".") else f"{folder}/{name}"
 
 
 READERS: Sequence[Callable[[Acts, Story], Restated]] = (

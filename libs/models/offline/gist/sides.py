@@ -19,7 +19,7 @@ from libs.models.offline.gist.acts import Side
 from libs.models.offline.gist.bearing import Bearing, Item, Sort, together
 from libs.models.offline.gist.bounds import by_name, in_years
 from libs.models.offline.gist.hollow import EMPTY, FILE, FOLDER, FOLDERS, WHERE
-from libs.models.offline.gist.stances import END, Part, Stance
+from libs.models.offline.gist.stances import END, Part, Stance, between
 from libs.models.offline.gist.story import PART, Span, Story
 from libs.models.offline.measures import Measured, opposed
 from libs.models.offline.pronouns import PRONOUNS
@@ -135,9 +135,7 @@ def _parts(plain: str, led: re.Match[str] | None, plainly: Side, *, takes_out: b
 
 
 def _between(cut: re.Pattern[str], plain: str, start: int, end: int) -> Iterator[Span]:
-    places = [start, *(at for joint in cut.finditer(plain, start, end) for at in joint.span()), end]
-    spans = zip(places[::2], places[1::2], strict=True)
-    return ((left, right) for left, right in spans if re.search(r"\w|[~$*]", plain[left:right]))
+    return (span for span in between(cut, plain, start, end) if re.search(r"\w|[~$*]", plain[slice(*span)]))
 
 
 def _side(said: str) -> Side | None:

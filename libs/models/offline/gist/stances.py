@@ -74,8 +74,8 @@ def parts(text: str) -> tuple[Part, ...]:
     """The clauses in their order."""
     plain = cues.plain(text)
     told: list[Part] = []
-    for number, (start, end) in enumerate(_between(END, plain, 0, len(plain))):
-        clauses = [one for cut in _between(CUT, plain, start, end) for one in _apart(plain, *cut)]
+    for number, (start, end) in enumerate(between(END, plain, 0, len(plain))):
+        clauses = [one for cut in between(CUT, plain, start, end) for one in _apart(plain, *cut)]
         told += _agreed([_part(plain, *clause, number) for clause in clauses], plain)
     return tuple(told)
 
@@ -85,7 +85,8 @@ def spoken(text: str) -> bool:
     return any(part.stance is Stance.GO for part in parts(text))
 
 
-def _between(cut: re.Pattern[str], plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def between(cut: re.Pattern[str], plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """What stands between the joints of a text, from `start` to `end`, and is not blank."""
     places = [start, *(at for found in cut.finditer(plain, start, end) for at in (found.start(), found.end())), end]
     spans = zip(places[::2], places[1::2], strict=True)
     return ((left, right) for left, right in spans if plain[left:right].strip())
