@@ -45,6 +45,15 @@ class Dsns:
     app: str
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many connections a pool may hold: that of a service, that of the bus, and that for what may be lost."""
+
+    service: int = 4
+    bus: int = 4
+    hints: int = 3
+
+
 SILENCE = (
     OSError,
     TimeoutError,
@@ -162,25 +171,26 @@ class _Pool(asyncpg.Pool):
 class Database:
     """The pools of one process. Nobody holds a connection while calling another service."""
 
-    def __init__(self, dsns: Dsns) -> None:
-        self.dsns = dsns
+    def __init__(self, dsns: Dsns, sizes: Sizes = Sizes()) -> None:
+        self.dsns, self._sizes = dsns, sizes
         self._pools: dict[str, Pool] = {}
         self._opening = asyncio.Lock()
 
     async def pool(self, name: str) -> Pool:
         """The bounded pool of this service, opened at its first use."""
-        return self._pools.get(name) or await self._open(name, self.dsns.app, most=4, durable=True)
+        return self._pools.get(name) or await self._open(name, self.dsns.app, most=self._sizes.service, durable=True)
 
     async def bus(self) -> Pool:
         """The pool of the bus's own role: it reads the log and claims leases."""
-        return self._pools.get("bus") or await self._open("bus", self.dsns.bus, most=4, durable=True)
+        return self._pools.get("bus") or await self._open("bus", self.dsns.bus, most=self._sizes.bus, durable=True)
 
     async def hints(self) -> Pool:
         """The same role, but commits do not wait for the disk: for offsets, ownership and heartbeats.
 
         A lost one only costs a repeat. Claims are never made here: a lost claim would give its token out twice.
         """
-        return self._pools.get("hints") or await self._open("hints", self.dsns.bus, most=3, durable=False)
+        most = self._sizes.hints
+        return self._pools.get("hints") or await self._open("hints", self.dsns.bus, most=most, durable=False)
 
     async def _open(self, name: str, dsn: str, *, most: int, durable: bool) -> Pool:
         async with self._opening:

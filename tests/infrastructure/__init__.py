@@ -22,7 +22,7 @@ from libs.bus.parked import ParkedEvents
 from libs.bus.postgres import PostgresBus
 from libs.changes.writer import Writer
 from libs.clock import SystemClock
-from libs.database import Connection, Database, Dsns, migrate
+from libs.database import Connection, Database, Dsns, Sizes, migrate
 from libs.leases.postgres import PostgresLeases
 from libs.policy.ports import Decision
 from libs.runtime.embedded.postgres import Postgres, Role
@@ -107,6 +107,8 @@ async def shift(database: Database, *, seconds: float) -> None:
     await pool.execute("update bus.clock set shift = shift + make_interval(secs => $1)", seconds)
 
 
+FEW = Sizes(service=2, bus=2, hints=1)
+"""Most of a test on a database of its own is connections that plan what a few could: as many as show what waits."""
 PLENTY = Limits(ALL := Amount(10**12, 10**12), ALL, ALL)
 """For tests of other things: nobody comes to these limits."""
 NOWHERE = cast("Platform", None)
@@ -130,7 +132,7 @@ class AllowAll:
 async def platform(where: Dsns, member: str | None = None, **ports: Any) -> AsyncIterator[Platform]:
     """A process's platform on a real database; ports that a test does not hand in are absent."""
     name = member or ids.new()
-    database = Database(where)
+    database = Database(where, FEW)
     clock = SystemClock()
     absent = cast("Any", None)
     given: dict[str, Any] = {
