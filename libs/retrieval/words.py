@@ -45,6 +45,7 @@ def fold(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
 
 
+@lru_cache(maxsize=512)
 def words(text: str) -> tuple[Word, ...]:
     """The words of a text in order; phrases of the lexicon come as one word, a known word is preferred to a typo."""
     tokens = [token for found in TOKEN.finditer(text) for token in _unjoined(found.group(), found.start())]

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 WILD = re.compile(r"[*?\[]")
@@ -25,13 +26,19 @@ def selected(path: str, *, include: Sequence[str] = (), exclude: Sequence[str] =
     return not include or any(_matches(path, pattern) for pattern in include)
 
 
-def _lineage(path: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def _lineage(path: str) -> tuple[str, ...]:
     pure = PurePosixPath(path)
-    return [str(pure), *(str(parent) for parent in pure.parents if str(parent) != ".")]
+    return str(pure), *(str(parent) for parent in pure.parents if str(parent) != ".")
+
+
+@lru_cache(maxsize=4096)
+def _name(path: str) -> str:
+    return PurePosixPath(path).name
 
 
 def _matches(path: str, pattern: str) -> bool:
-    name = path if "/" in pattern else PurePosixPath(path).name
+    name = path if "/" in pattern else _name(path)
     if pattern.isascii() and WILD.search(pattern) and not name.isascii():
         name = _plain(name)
     return fnmatchcase(name.casefold(), pattern.casefold())

@@ -282,6 +282,7 @@ AMONG = regex(
 PLURALS = (("ies", "y"), ("es", ""), ("s", ""), ("en", ""), ("n", ""), ("er", ""), ("e", ""))
 
 
+@lru_cache(maxsize=4096)
 def singulars(word: str) -> frozenset[str]:
     """The word, and what it may be the plural of."""
     cut = [word.removesuffix(end) + put for end, put in PLURALS if word.endswith(end)]

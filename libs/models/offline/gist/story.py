@@ -104,10 +104,14 @@ class Story:
         found.sort(key=lambda one: (one[1][0].start, -len(one[1])))
         return tuple(one for one in found if not any({*one[1]} < {*other} for _, other in found))
 
+    @cached_property
+    def _parted(self) -> tuple[tuple[str, Word], ...]:
+        """Each part of each word that may be one of a folder's name."""
+        return tuple((_folder_of(part), word) for word in self.words for part in PART.findall(fold(word.text)))
+
     def naming(self, name: str) -> tuple[Word, ...]:
         """The words that say just this name, side by side."""
-        wanted = _parts(name)
-        told = [(_folder_of(part), word) for word in self.words for part in PART.findall(fold(word.text))]
+        wanted, told = _parts(name), self._parted
         for at in range(len(told) - len(wanted) + 1):
             run = told[at : at + len(wanted)]
             if wanted and all(_one(part, real) for (part, _), real in zip(run, wanted, strict=True)):
