@@ -219,7 +219,7 @@ def wanted(reading: Reading) -> list[Clause]:
             told = clause
         elif clause.mood is Mood.DO and (not _chatter(clause) or (told is not None and keeps_some(clause))):
             bare = _objectless(clause) or keeps_some(clause)
-            if told is not None and (_points_back(clause) or bare or _where_told(clause, told)):
+            if told is not None and (refers_back(clause) or bare or _where_told(clause, told)):
                 asked.append(_with_object(clause, told))
             else:
                 _ask(asked, clause)
@@ -262,7 +262,7 @@ def _ask(asked: list[Clause], clause: Clause) -> None:
         asked[-1] = replace(before.joins(clause), joined=before.joined)
     elif before is not None and elliptic(clause):
         asked.append(_one_of(clause, before))
-    elif before is not None and _points_back(clause):
+    elif before is not None and refers_back(clause):
         asked.append(_with_object(clause, before))
     else:
         asked.append(clause)
@@ -270,7 +270,7 @@ def _ask(asked: list[Clause], clause: Clause) -> None:
 
 def _leads_up(clause: Clause, before: Clause) -> bool:
     """ "Take the PDFs and move them", "there are some photos twice: remove the copies": the first does nothing."""
-    return (_grabs(before) and _points_back(clause)) or (not before.says("remove") and _where_told(clause, before))
+    return (_grabs(before) and refers_back(clause)) or (not before.says("remove") and _where_told(clause, before))
 
 
 def _with_the_archive(clause: Clause, before: Clause) -> Clause:
@@ -352,7 +352,7 @@ def _removes_originals(before: Clause, clause: Clause) -> bool:
     if clause.names:
         same = {name.text for name in clause.names} == {name.text for name in before.names if not _made(name, before)}
         return packed and same
-    back = _points_back(clause) or clause.says("oldest") or _that_folder(clause, before)
+    back = refers_back(clause) or clause.says("oldest") or _that_folder(clause, before)
     return packed and (back or originals.means_them(clause))
 
 
@@ -392,7 +392,7 @@ def _only(word: Word, *concepts: str) -> bool:
     return word.filler or (not word.unknown and {*word.concepts} <= {*concepts})
 
 
-def _points_back(clause: Clause) -> bool:
+def refers_back(clause: Clause) -> bool:
     """Is what the clause is about a word for what was said before? A name may be where that goes, or what it shall be
     called.
     """

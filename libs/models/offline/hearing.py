@@ -6,25 +6,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 from libs.events.committee import Task
-from libs.models.offline import gist
+from libs.models.offline import gist, severally
 from libs.models.offline.gist import asking, examples, placing, seeking
-from libs.models.offline.planning import Means, Planning
+from libs.models.offline.gist.deeds import Deed
+from libs.models.offline.planning import Means, Planning, calls_in
 from libs.models.offline.replies import Wish
-from libs.models.ports import Drafted, PlannerOutcome, Unclear
+from libs.models.ports import Call, Drafted, PlannerOutcome, Unclear
 from libs.skills import ToolDefinition
+
+SEVERAL = 2
 
 
 async def heard(means: Means, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> PlannerOutcome:
-    """Word by word first. Where that does not come to all that was said, in this order: a look that the story asks
-    for, what was nearly understood, the gist of the story, and the files that its words come nearest to (0048).
-    Of two that come to the same, the one that says besides what it leaves out.
-    """
+    """The request as a whole; where each of several goals by itself comes to more, that."""
     planning = Planning(means, task, wish, tools)
     outcome = await planning.outcome()
     if (shown := _shown(planning)) is not None:
         return shown
+    goals = planning.goals(outcome)
+    whole = await _singly(means, task, planning, outcome, tools=tools)
+    if not goals or isinstance(whole, Drafted):
+        return whole
+    several = await _severally(means, task, planning, goals, tools=tools)
+    asks = isinstance(outcome, Unclear) and bool(outcome.missing)
+    if several is None or (asks and several.about) or not severally.more(several, whole, planning.story.ground):
+        return whole
+    return several
+
+
+async def _singly(
+    means: Means, task: Task, planning: Planning, outcome: PlannerOutcome, *, tools: Sequence[ToolDefinition]
+) -> PlannerOutcome:
+    """Word by word first. Where that does not come to all that was said, in this order: a look that the story asks
+    for, what was nearly understood, the gist of the story, and the files that its words come nearest to (0048).
+    Of two that come to the same, the one that says besides what it leaves out.
+    """
     if (looked := _look(planning, outcome)) is not None:
         return looked
     proposed = planning.proposal(outcome)
@@ -45,6 +64,31 @@ def _shown(planning: Planning) -> Unclear | None:
         return None
     deed = next(examples.surely(planning.story), None)
     return planning.in_short(deed) if deed is not None and [*deed.calls] != planning.seen() else None
+
+
+async def _severally(
+    means: Means, task: Task, planning: Planning, goals: Sequence[str], *, tools: Sequence[ToolDefinition]
+) -> Unclear | None:
+    """What several goals come to by themselves, one after the other, and those that nobody understands."""
+    told = {goal: await _alone(means, task, Wish(goal), tools) for goal in goals}
+    deeds = [Deed(calls) for calls in told.values() if calls]
+    left = [goal for goal, calls in told.items() if not calls]
+    if len(deeds) < SEVERAL or not severally.apart(deeds, planning.story.ground):
+        return None
+    return planning.in_parts(reduce(Deed.then, deeds), left)
+
+
+async def _alone(means: Means, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> tuple[Call, ...]:
+    """The changes that one goal comes to, if any."""
+    planning = Planning(means, task, wish, tools)
+    outcome = await planning.outcome()
+    if not isinstance(outcome, Drafted):
+        outcome = _shown(planning) or await _singly(means, task, planning, outcome, tools=tools)
+    if isinstance(outcome, Unclear) and len(outcome.offers) == 1 and not outcome.missing:
+        outcome = await Planning(means, task, wish.takes(outcome.offers[0]), tools).outcome()
+    if not isinstance(outcome, Drafted) or not any(step.mutates for step in outcome.plan.steps):
+        return ()
+    return calls_in(outcome.plan)
 
 
 def _look(planning: Planning, outcome: PlannerOutcome) -> Drafted | None:

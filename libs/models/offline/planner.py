@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from libs.events.committee import Task
-from libs.events.values import Plan
 from libs.models.offline import corrections, mentioned, originals, replies
 from libs.models.offline import phrasebook as say
 from libs.models.offline.clauses import Mood, Reading
@@ -23,11 +22,11 @@ from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
 from libs.models.offline.ground import Ground
 from libs.models.offline.hearing import heard
-from libs.models.offline.planning import Means, Planning
+from libs.models.offline.planning import Means, Planning, calls_in
 from libs.models.offline.ranges import spelled
 from libs.models.offline.reading import read
 from libs.models.offline.replies import Standing, Wish
-from libs.models.ports import Answered, Call, Drafted, Offer, PlannerOutcome, Unclear, Why
+from libs.models.ports import Answered, Drafted, Offer, PlannerOutcome, Unclear, Why
 from libs.retrieval.lexicon import Language
 from libs.retrieval.words import fold
 from libs.skills import ToolDefinition
@@ -321,10 +320,6 @@ class _Right:
     whole: bool
     in_it: bool
     """Was it offered just so?"""
-
-
-def calls_in(plan: Plan) -> tuple[Call, ...]:
-    return tuple((step.tool, step.args) for step in plan.steps)
 
 
 def _taken(wish: Wish, before: Unclear, reply: str, language: Language) -> Wish | None:

@@ -37,6 +37,7 @@ from libs.models.offline.refusals import Refusals
 from libs.models.offline.replies import Wish
 from libs.models.offline.reservations import Reservations, junk_alone
 from libs.models.offline.scenes import Scene, inherited, scene_of
+from libs.models.offline.severally import goals_of
 from libs.models.offline.unplaced import Unplaced
 from libs.models.offline.voice import Voice
 from libs.models.ports import Answered, Call, Drafted, Offer, PlannerOutcome, Unclear, Why
@@ -243,6 +244,15 @@ class Planning:
             return None
         proposed = self._voice.proposes([Offer(label, "", calls=deed.calls)], (), said=self._task.text)
         return replace(proposed, named=self._proposing.files(drafted.plan))
+
+    def goals(self, outcome: PlannerOutcome) -> tuple[str, ...]:
+        """The goals of a request that was not understood whole."""
+        return goals_of(self._reading) if self._alone and not isinstance(outcome, Drafted) else ()
+
+    def in_parts(self, deed: Deed, left: Sequence[str]) -> Unclear | None:
+        """What several goals come to together, and those that were not understood."""
+        told = self.in_short(deed)
+        return replace(self._voice.leaving_out(left, told), about=" … ".join(left)) if told is not None else None
 
     def put_right(self, found: Amended) -> Unclear | None:
         """What was offered, as it is wanted now, and what of the reply is not in it."""
@@ -452,6 +462,10 @@ class Planning:
         return " ".join(
             f"“{self._voice.said(goal.clause)}” means {goal.tool.name} ({goal.score:.2f})." for goal in goals
         )
+
+
+def calls_in(plan: Plan) -> tuple[Call, ...]:
+    return tuple((step.tool, step.args) for step in plan.steps)
 
 
 def _created(step: Step) -> str | None:
