@@ -8,23 +8,28 @@ with a deed of its own is a goal; what points back, or only goes on, belongs to 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Reading
 from libs.models.offline.gist.acts import COPY, UNDOUBLE, acts_of
 from libs.models.offline.gist.deeds import Deed
+from libs.models.offline.gist.stances import WHITHER, between
 from libs.models.offline.goals import elliptic, refers_back
 from libs.models.offline.ground import Ground
 from libs.models.offline.pronouns import PRONOUNS, THERE, a_place
 from libs.models.ports import PlannerOutcome, Unclear
+from libs.retrieval.lexicon import Language
 from libs.retrieval.regexes import regex
-from libs.retrieval.words import Word
+from libs.retrieval.words import Word, fold, words
 
 JOINT = regex(
     r"(?:[\s,;:.!–-]"
     r"|(?<!\w)(?:and|und|y|e|then|dann|danach|luego|despu[eé]s|also|plus|sowie|but|aber|pero)(?!\w))+$",
     re.IGNORECASE,
 )
+LISTED = regex(r",(?=\s)|(?<!\w)(?:and|und|y|e)(?!\w)")
+SEND: Mapping[Language, str] = {"en": "move", "de": "verschiebe", "es": "mueve"}
+TO = regex(r"(?<!\w)(?:to|in|nach|al?|en) (?:\w+ )?\w+\W*$")
 LEADS_UP = frozenset(("clean", "organize", "change", "greeting", "capability", "here", "file", "all", "folder"))
 """What says nothing else only leads up to the others: "tidy up: bin the duplicates and …"."""
 BESIDE = (Mood.SPARE, Mood.ONLY, Mood.NEVER)
@@ -36,10 +41,32 @@ def goals_of(reading: Reading) -> tuple[str, ...]:
     """Each goal, with what the request spares beside; nothing where there are not several."""
     if any(clause.mood is Mood.ONLY for clause in reading.clauses) or reading.torn or reading.whether:
         return ()
-    cuts = _cuts(sorted(filter(_filled, reading.clauses), key=_start))
+    cuts = _cuts(_own(reading.clauses))
     beside = [_words(reading, clause) for clause in reading.clauses if clause.mood in BESIDE and clause.items]
-    told = [", ".join((f"{verb} {_text(reading, span)}".strip(), *beside)) for verb, span in cuts]
+    said: list[str] = []
+    for verb, span in cuts:
+        said += _sent(verb, _text(reading, span), reading.language, listed_on=bool(said) and _sends(said[-1]))
+    told = [", ".join((goal, *beside)) for goal in said]
     return tuple(told) if FEWEST <= len(told) <= MOST else ()
+
+
+def _sent(verb: str, text: str, language: Language, *, listed_on: bool) -> list[str]:
+    """ "Delete the exe, the offers into a folder Offers": what is told where to go among what goes is moved."""
+    if not any("remove" in word.concepts for word in words(f"{verb} {text}")):
+        return [f"{verb} {text}".strip()]
+    told: list[str] = []
+    for piece in (text[slice(*span)].strip() for span in between(LISTED, text, 0, len(text))):
+        sends = (told or verb) and (_sends(piece) or (listed_on and TO.search(fold(piece)) is not None))
+        if sends or not told:
+            told.append(f"{SEND[language] if sends else verb} {piece}".strip())
+        else:
+            told[-1] = f"{told[-1]}, {piece}"
+        listed_on = listed_on or bool(sends)
+    return told
+
+
+def _sends(said: str) -> bool:
+    return WHITHER.search(fold(said)) is not None
 
 
 def apart(deeds: Sequence[Deed], ground: Ground) -> bool:
@@ -80,8 +107,14 @@ def _cuts(clauses: Sequence[Clause]) -> list[tuple[str, tuple[int, int | None]]]
     return told
 
 
-def _filled(clause: Clause) -> bool:
-    return bool(clause.items)
+def _own(clauses: Sequence[Clause]) -> list[Clause]:
+    """The clauses in the order of the text, each without what it shares with those before it: the verb of a list."""
+    told: list[Clause] = []
+    seen: set[int] = set()
+    for clause in clauses:
+        told.append(clause.without(item for item in clause.items if item.start in seen))
+        seen |= {item.start for item in clause.items}
+    return sorted((clause for clause in told if clause.items), key=_start)
 
 
 def _start(clause: Clause) -> int:

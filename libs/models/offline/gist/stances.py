@@ -23,6 +23,12 @@ CUT = regex(
     r"[,:](?=\s)|\((?=\w+ \w)|\b(?=(?:but|aber|pero|sondern|sino|except|apart from|ausser|außer|bis auf|excepto|salvo"
     r"|only keep|keep only|because|weil|denn|porque|ya que)\b)"
 )
+WHITHER = regex(
+    r"(?<!\w)(?:into|ins|hacia|to (?:the|a|my)? ?folder|in (?:a|the|my) (?:new )?folder|nach(?= (?!\d|dem|der|den))"
+    r"|in (?:eine[nm]?|den|die|das|de[mr])? ?(?:neuen? )?(?:ordner|mappe|verzeichnis)"
+    r"|(?:a|en) (?:la|una|otra) (?:nueva )?carpeta)(?!\w)"
+)
+""" "…, the offers into a folder Offers": what is told where to go does not go with what is to be deleted before it."""
 NO_DEEDS = listed(
     "gone lose drop bin kick wirf streiche streich wipe wipes weg destroyed killed deleted removed removing del rm"
     " quite can_go may_go must_go should_go"
@@ -140,7 +146,8 @@ def _agreed(told: list[Part], plain: str) -> list[Part]:
         return told
     told = [_only(part, told, plain) for part in told]
     for at, part in enumerate(told):
-        if part.stance is Stance.TOLD and not cues.begins(cues.BECAUSE, plain[part.start : part.end]):
+        said = plain[part.start : part.end]
+        if part.stance is Stance.TOLD and not (cues.begins(cues.BECAUSE, said) or WHITHER.search(said)):
             told[at] = replace(part, stance=Stance.STAY if _of_others(told, at, plain) else _neighbour(told, at, plain))
     return told
 
