@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -20,9 +20,10 @@ SHOWN, LISTED, FEWER = 10, 20, 5
 """Names told before the rest is only counted; of a list that was asked for, as many as are no burden."""
 QUOTED = 200
 """Letters of a file that an answer repeats."""
-UNITS = ("bytes", "kB", "MB", "GB", "TB")
+UNITS = ("kB", "MB", "GB", "TB")
 
 NOUNS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
+    "byte": {"en": ("byte", "bytes"), "de": ("Byte", "Byte"), "es": ("byte", "bytes")},
     "file": {"en": ("file", "files"), "de": ("Datei", "Dateien"), "es": ("archivo", "archivos")},
     "duplicate": {
         "en": ("duplicate file", "duplicate files"),
@@ -169,6 +170,11 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
     },
     "deleted": {"en": "Deleted {items}: {paths}.", "de": "{items} gelöscht: {paths}.", "es": "Borré {items}: {paths}."},
     "moved": {"en": "Moved {items}.", "de": "{items} verschoben.", "es": "Moví {items}."},
+    "moved_into": {
+        "en": "Moved {items} into {folder}.",
+        "de": "{items} nach {folder} verschoben.",
+        "es": "Moví {items} a {folder}.",
+    },
     "copied_into": {
         "en": "Copied {files} ({bytes}) into {folder}.",
         "de": "{files} ({bytes}) nach {folder} kopiert.",
@@ -318,9 +324,12 @@ def answer(task: Task, categories: Categories) -> tuple[str, ...]:
     """The sentences of the answer, in the language of the request, with what stands between them."""
     before = [exchange.text for exchange in reversed(task.history)]
     speaker = Speaker(language_of(task.text, *before), categories, formal=formal((task.text, *before)))
-    told = [sentence for seen in _worth_telling(task.observations) for sentence in speaker.told(seen)]
+    told: list[str] = []
+    for seen in _worth_telling(task.observations):
+        done = seen.tool in CHANGES and not _idle(seen)
+        told += [one for one in speaker.told(seen) if done or one not in told]
     told += [speaker.say("refused")] if _refused(task.observations) else []
-    told = list(dict.fromkeys(told)) or [speaker.say("idle")]
+    told = told or [speaker.say("idle")]
     told += [*_left_below(speaker, task.observations), *_left_unsaid(speaker, task.observations)]
     return (told[0], *(f"{chr(10) if chr(10) in before else ' '}{one}" for before, one in pairwise(told)))
 
@@ -389,12 +398,37 @@ def _worth_telling(seen: Sequence[Observation]) -> list[Observation]:
     unwanted = [step for step in seen if step.state is StepState.ROLLED_BACK or _denied(step)] if _refused(seen) else []
     changed = {step.tool for step in (*done, *unwanted)}
     taken = {read for read, change in TAKEN_UP if change in changed}
+    asked = [step for step in done if step.tool in taken and not _serves(step, done)]
     if any(step.tool == COMMIT and isinstance(step.data, Mapping) and step.data.get("left_out") for step in done):
         # They tell what was planned, of which the person left something out.
         taken |= CHANGES
-    quiet = [step for step in done if (empty and _idle(step)) or (step.tool in taken and step not in empty)]
+    quiet = [step for step in done if (empty and _idle(step)) or (step.tool in taken and step not in (*empty, *asked))]
     quiet += [*unwanted, *(step for step in done if unwanted and step.tool == COMMIT)]
     return [step for step in seen if step not in quiet]
+
+
+def _serves(read: Observation, seen: Sequence[Observation]) -> bool:
+    """Is it about files that were changed? Of changes that do not say their files, whoever looked looked for them."""
+    nodes = {*map(str, _list(read.data or {}, "nodes"))}
+    changed = [step for step in seen if step.tool in CHANGES and not _idle(step)]
+    files = [_changed(step.data or {}) for step in changed]
+    return not nodes or not files or any(not paths or _within(paths, nodes) for paths in files)
+
+
+def _within(paths: set[str], nodes: set[str]) -> bool:
+    return any(path in nodes or any(above in nodes for above in _above(path)) for path in paths)
+
+
+def _above(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    return ("/".join(parts[:n]) for n in range(1, len(parts)))
+
+
+def _changed(data: Data) -> set[str]:
+    """The files that a change says it was about, as they were before."""
+    told = [one for name in ("deleted", "moved", "copied", "renamed") for one in _list(data, name)]
+    told += [one] if (one := _mapping(data, "renamed")) else []
+    return {str(one["from"] if isinstance(one, Mapping) else one) for one in told}
 
 
 TAKEN_UP = (
@@ -459,7 +493,9 @@ class Speaker:
 
     def size(self, number: int) -> str:
         """Bytes as people say them, in steps of 1000."""
-        value, unit = float(number), 0
+        if number < 1000:
+            return self.count("byte", number)
+        value, unit = number / 1000, 0
         while value >= 999.5 and unit < len(UNITS) - 1:
             value, unit = value / 1000, unit + 1
         return f"{self.number(round(value, 1) if value < 10 else float(round(value)))} {UNITS[unit]}"
@@ -627,7 +663,12 @@ def _deleted(say: Speaker, data: Data) -> list[str]:
 def _moved(say: Speaker, data: Data) -> list[str]:
     if not _files(data, "moved") and not _list(data, "moved"):
         return [say.say("nothing")]
-    return [say.say("moved", items=say.count("item", len(_list(data, "moved")) or _number(data, "files")))]
+    moved = _list(data, "moved")
+    items = say.count("item", len(moved) or _number(data, "files"))
+    places = {_parent(move["to"]) for move in moved} or {""}
+    if len(places) > 1 or "" in places:
+        return [say.say("moved", items=items)]
+    return [say.say("moved_into", items=items, folder=say.name(places.pop()))]
 
 
 def _copied(say: Speaker, data: Data) -> list[str]:

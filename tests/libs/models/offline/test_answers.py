@@ -71,7 +71,7 @@ async def test_a_report_counts_and_weighs_by_kind_and_names_the_largest(model: O
 
 async def test_one_is_told_as_one(model: OfflineModel) -> None:
     answer = await told(model, "remove duplicates", saw("remove-duplicates.remove", {"files": 1, "bytes": 1}))
-    assert answer == "Removed 1 duplicate file (saved 1 bytes)."
+    assert answer == "Removed 1 duplicate file (saved 1 byte)."
 
 
 async def test_no_duplicates_is_an_answer(model: OfflineModel) -> None:
@@ -236,8 +236,27 @@ BESIDE = {"copied": [{"from": "a.txt", "to": "a (2).txt"}], "files": 1, "folders
 async def test_copies_are_told_with_their_numbers_and_with_names_that_changed(
     model: OfflineModel, text: str, data: Any, answer: str
 ) -> None:
-    seen = [saw("manage-files.list", {"nodes": ["x"], "count": 1}), saw("manage-files.copy", data)]
+    seen = [saw("manage-files.list", {"nodes": ["a.txt"], "count": 1}), saw("manage-files.copy", data)]
     assert await told(model, text, *seen) == answer
+
+
+async def test_what_went_to_several_folders_is_told_for_each_of_them(model: OfflineModel) -> None:
+    moved = [saw("manage-files.move", {"moved": [{"from": one, "to": f"{to}/{one}"}]}) for one, to in ("aX", "bY")]
+    answer = await told(model, "move a to X and b to Y", *moved)
+    assert answer == "Moved 1 item into X. Moved 1 item into Y."
+
+
+async def test_what_goes_to_one_folder_twice_is_told_twice(model: OfflineModel) -> None:
+    moved = [saw("manage-files.move", {"moved": [{"from": one, "to": f"X/{one}"}]}) for one in "ab"]
+    assert await told(model, "move a to X, and b to X", *moved) == "Moved 1 item into X. Moved 1 item into X."
+
+
+async def test_what_was_only_asked_for_is_answered_beside_a_change(model: OfflineModel) -> None:
+    text = "delete the exe and tell me which photos there are"
+    looked = saw("manage-files.list", {"nodes": ["a.exe"], "count": 1})
+    asked = saw("manage-files.list", {"nodes": ["b.jpg", "c.jpg"], "count": 2})
+    gone = saw("manage-files.delete", {"deleted": ["a.exe"], "files": 1, "bytes": 3})
+    assert await told(model, text, looked, gone, asked) == "Deleted 1 item: a.exe. 2 items: b.jpg, c.jpg."
 
 
 RENAMED = {"renamed": [{"from": "d/a.txt", "to": "d/b.txt"}, {"from": "c", "to": "e"}], "files": 2}
@@ -275,7 +294,7 @@ GIST = {
         (
             "archive-files.contents",
             {"entries": [{"path": "x", "size": 1}], "files": 1, "bytes": 1},
-            "The archive holds 1 file (1 bytes): x.",
+            "The archive holds 1 file (1 byte): x.",
         ),
         ("archive-files.contents", {"entries": [], "files": 0, "bytes": 0}, "The archive is empty."),
         ("archive-files.unpack", {"files": 2, "bytes": 5, "target": "a"}, "Unpacked 2 files (5 bytes) into a."),
@@ -310,7 +329,7 @@ async def test_each_tool_is_told_with_the_numbers_of_its_result(
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
-        ("Packe die Dateien", "2 Dateien (2 kB) in a.zip gepackt (900 bytes)."),
+        ("Packe die Dateien", "2 Dateien (2 kB) in a.zip gepackt (900 Byte)."),
         ("Empaqueta los archivos", "Empaqueté 2 archivos (2 kB) en a.zip (900 bytes)."),
     ],
 )
