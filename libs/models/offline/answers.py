@@ -169,6 +169,16 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "es": "{files} cambiaron desde que se indexaron, así que puede faltar algo.",
     },
     "deleted": {"en": "Deleted {items}: {paths}.", "de": "{items} gelöscht: {paths}.", "es": "Borré {items}: {paths}."},
+    "has_word": {
+        "en": "That is: they say {word}.",
+        "de": "Das heißt: {word} steht darin.",
+        "es": "Es decir: dicen {word}.",
+    },
+    "lacks_word": {
+        "en": "That is: {word} is not said there, or is denied; I can't tell more than that.",
+        "de": "Das heißt: {word} steht nicht darin oder wird verneint; mehr sehe ich nicht.",
+        "es": "Es decir: no dicen {word}, o lo niegan; más no puedo saber.",
+    },
     "moved": {"en": "Moved {items}.", "de": "{items} verschoben.", "es": "Moví {items}."},
     "moved_into": {
         "en": "Moved {items} into {folder}.",
@@ -354,7 +364,16 @@ def _left_unsaid(say: Speaker, seen: Sequence[Observation]) -> list[str]:
         for data in chosen
         for one in (_otherwise(say, _mapping(data, "denied")), _unread(say, _mapping(data, "unread")))
     )
-    return list(dict.fromkeys(one for one in told if one))
+    looked = not any(step.tool in CHANGES for step in seen)
+    by = [_chosen_by(say, _mapping(data, "by")) for data in chosen if looked and _list(data, "nodes")]
+    return list(dict.fromkeys(one for one in (*by, *told) if one))
+
+
+def _chosen_by(say: Speaker, by: Data) -> str:
+    """That a word alone decided: who has paid and not written so has not paid, for all that we can see."""
+    if not by:
+        return ""
+    return say.say("lacks_word" if by.get("lacks") else "has_word", word=say.choosing.quoted(str(by.get("word"))))
 
 
 LISTS = ("manage-files.list",)

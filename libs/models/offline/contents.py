@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, OR
 from libs.models.offline.ground import singulars
+from libs.models.offline.marks import marks
 from libs.models.offline.measures import Filters
 from libs.retrieval.lexicon import listed
 from libs.retrieval.regexes import regex
@@ -140,9 +141,10 @@ class Says:
         return {"lacking" if self.lacks else "containing": self.text}
 
 
-def said(text: str) -> tuple[Says, ...]:
-    """Every such span; where two overlap, the one that begins first."""
-    found = sorted({*_led(text), *_between(text)}, key=lambda one: (one.start, -one.end))
+def said(text: str, *, marked: bool = False) -> tuple[Says, ...]:
+    """Every such span, and where they are `marked` what papers bear; where two overlap, the one that begins first."""
+    borne = {Says(one.start, one.end, one.word, one.lacks) for one in marks(text)} if marked else set()
+    found = sorted({*_led(text), *_between(text), *borne}, key=lambda one: (one.start, -one.end))
     kept: list[Says] = []
     for one in found:
         if (not kept or kept[-1].end <= one.start) and not (_of_names(text, one) or _holds_files(text, one)):
@@ -150,11 +152,11 @@ def said(text: str) -> tuple[Says, ...]:
     return tuple(kept)
 
 
-def choosing(text: str, paths: Sequence[str]) -> tuple[Says, ...]:
+def choosing(text: str, paths: Sequence[str], *, marked: bool = False) -> tuple[Says, ...]:
     """Those that no name bears out, or that are said to be inside. Where names are to change, "where it says Bar
     Manolo" is of these.
     """
-    found = said(text)
+    found = said(text, marked=marked)
     changed = NAMING.search(without(text, found)) is not None
     told = (one for one in found if not changed or one.surely)
     return tuple(one for one in told if one.surely or not in_names(one, paths))

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import chain
 
 from libs.events.committee import Task
 from libs.models.offline import gist, severally
-from libs.models.offline.gist import asking, examples, placing, seeking
+from libs.models.offline.gist import asking, examples, inside, placing, renaming, seeking
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.planning import Means, Planning, calls_in
 from libs.models.offline.replies import Wish
@@ -46,6 +47,8 @@ async def _singly(
     """
     if (looked := _look(planning, outcome)) is not None:
         return looked
+    if (borne := await _borne(means, task, planning, outcome, tools=tools)) is not None:
+        return borne
     proposed = planning.proposal(outcome)
     whole = proposed is not None and not planning.leaves_out
     if proposed is not None and not (planning.changes if whole else planning.tells):
@@ -96,6 +99,8 @@ def _look(planning: Planning, outcome: PlannerOutcome) -> Drafted | None:
     story = planning.story
     if (not isinstance(outcome, Drafted) and planning.changes) or planning.leads_past_names(outcome):
         return None
+    if (borne := _borne_look(planning, outcome)) is not None:
+        return borne
     if planning.looks_past(outcome) and (nearer := seeking.nearer(story, planning.seen())) is not None:
         return planning.carried_out(nearer.calls)
     deed = next(seeking.heard(story), None) if planning.sees_nothing(outcome) else None
@@ -103,6 +108,31 @@ def _look(planning: Planning, outcome: PlannerOutcome) -> Drafted | None:
         return told
     asks = asking.question(story) is not None
     return planning.look(outcome) or (planning.nearest_look(outcome) if asks else None)
+
+
+def _borne_look(planning: Planning, outcome: PlannerOutcome) -> Drafted | None:
+    """A list of those that lack a word, or are marked with one, where nobody wants anything changed."""
+    changes = isinstance(outcome, Drafted) and any(step.mutates for step in outcome.plan.steps)
+    if changes or planning.changes or planning.wish.agreed or planning.wish.answered:
+        return None
+    deed = inside.looked(planning.story)
+    return planning.carried_out(deed.calls) if deed is not None else None
+
+
+async def _borne(
+    means: Means, task: Task, planning: Planning, outcome: PlannerOutcome, *, tools: Sequence[ToolDefinition]
+) -> Unclear | None:
+    """The change of those papers that are marked so, where the words alone leave that out."""
+    story = planning.story
+    if isinstance(outcome, Drafted) or planning.wish.agreed or planning.wish.answered or not inside.marked(story):
+        return None
+    deeds = filter(inside.bounded, gist.deeds(story))
+    if (told := next((told for deed in deeds if (told := planning.in_short(deed)) is not None), None)) is not None:
+        return told
+    says = inside.said(story)
+    plain = await Planning(means, task, Wish(inside.without(story, says).text), tools).outcome()
+    bound = inside.only(Deed(calls_in(plain.plan)), says) if isinstance(plain, Drafted) else None
+    return planning.in_short(bound) if bound is not None else None
 
 
 def _gist(planning: Planning, outcome: PlannerOutcome) -> Unclear | None:
@@ -121,9 +151,11 @@ def _gist(planning: Planning, outcome: PlannerOutcome) -> Unclear | None:
 
 
 def _placed(planning: Planning) -> Unclear | None:
-    """Where files go, told with all that there is to tell: nothing is asked that the story says."""
-    deed = None if planning.wish.agreed or planning.wish.answered else next(placing.outright(planning.story), None)
-    return planning.in_short(deed) if deed is not None else None
+    """Where files go or what they are called, told with all that there is to tell: nothing is asked that it says."""
+    if planning.wish.agreed or planning.wish.answered:
+        return None
+    deeds = chain(placing.outright(planning.story), renaming.outright(planning.story))
+    return next((told for deed in deeds if (told := planning.in_short(deed)) is not None), None)
 
 
 async def _guessed(

@@ -254,7 +254,7 @@ def _edge(clause: Clause, text: str, *, concept: str, role: str) -> Style | None
     """ "so that it starts with it_"."""
     said = _after(clause, concept) if clause.says("rename", "create") and _shall(clause, concept) else ()
     found = _literal(said[1:], text) if said else None
-    return Style({role: found[0]}, said) if found else None
+    return Style({role: _apart(found, text, role)}, said) if found else None
 
 
 SHALL = listed("so should shall must damit sodass soll sollen para deben deban")
@@ -279,8 +279,15 @@ def _put_on(clause: Clause, text: str, *, role: str) -> Style | None:
     found = _literal(clause.items, text) if clause.says(role) else None
     if found is None or (found[1] == clause.items[:1] and isinstance(clause.items[0], Word)):
         return None  # its verb, that nobody knows
-    year = found[0].isdigit() and role == "prefix" and text[found[1][0].start] not in QUOTES
-    return Style({role: f"{found[0]} " if year else found[0]}, found[1])
+    return Style({role: _apart(found, text, role)}, found[1])
+
+
+def _apart(literal: Literal, text: str, role: str) -> str:
+    """What is put to names, with a blank between where it is a word that stands in no quotes and has no sign."""
+    said, items = literal
+    if text[items[0].start] in QUOTES or not said[-1 if role == "prefix" else 0].isalnum():
+        return said
+    return f"{said} " if role == "prefix" else f" {said}"
 
 
 def _based(clause: Clause, text: str) -> Style | None:

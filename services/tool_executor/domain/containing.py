@@ -42,6 +42,8 @@ DENIED_AFTER = re.compile(
 STATE = re.compile(r"\w*(?:ed|id|one|ent|[aei]d[oa]s?|\w\w\wt|ch[oa])")
 """What something may become: "if paid" says nothing of the sort, while "if Hobbs calls" speaks of Hobbs."""
 
+PARTICIPLE = re.compile(r"(\w{2,}[ai]d)[oa]s?")
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -75,6 +77,7 @@ class Containing:
         unread = self.texts.unread
         by_reason = Counter(why.value for why in unread.values())
         return {
+            "by": {"word": self.wanted, "lacks": self.lacks},
             **({"lines": dict([*self.lines.items()][:LINES_MOST])} if self.lines else {}),
             **({"denied": dict([*self.denied.items()][:NAMED_MOST])} if self.denied else {}),
             **(
@@ -129,7 +132,13 @@ def said(wanted: str, text: str) -> Said | None:
 def _pattern(wanted: str) -> re.Pattern[str]:
     words = fold(wanted).split()
     first, last = (r"(?<!\w)" if re.match(r"\w", words[0]) else ""), (r"(?!\w)" if re.search(r"\w$", words[-1]) else "")
-    return re.compile(first + r"\s+".join(map(re.escape, words)) + last)
+    return re.compile(first + r"\s+".join(map(_form, words)) + last)
+
+
+def _form(word: str) -> str:
+    """A Spanish participle in each gender and number: PAGADO is stamped on a factura, too."""
+    stem = PARTICIPLE.fullmatch(word)
+    return f"{re.escape(stem[1])}[oa]s?" if stem else re.escape(word)
 
 
 def _denied(plain: str, place: re.Match[str], *, may_be: bool) -> bool:

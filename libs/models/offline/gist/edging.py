@@ -34,6 +34,7 @@ _NAMES = r"(?:the\s+|its\s+|their\s+|each\s+|every\s+|all\s+|of\s+|old\s+|file\s
 FRONT = regex(
     rf"\b(?:in\s+front|(?:at|to)\s+the\s+(?:very\s+)?(?:front|start|beginning|head)|before\s+{_NAMES}"
     rf"|before\s+(?:it|them|each|every)\b(?!\s+\w+)|prefix\w*"
+    r"|(?:schreib|setz|stell|h[aä]ng)\w*\s+(?:\w+\s+){0,3}?vor\s+(?:den|die|jede\w*|alle)\s+\w+"
     r"|vorne?\s?(?:dran|hin)?|davor|voran\w*|am\s+anfang|an\s+den\s+anfang|vor\s+(?:den|die|jede\w*"
     r"|alle)\s+(?:\w+\s+)?(?:datei)?namen?"
     r"|a?delante|al\s+(?:principio|inicio|comienzo)(?:\s+del?\b|\s+en\b|\s*(?:[,.;!?]|$))|antepon\w*"
@@ -79,6 +80,12 @@ HINTS = regex(
     r"|word))*\s+",
     re.IGNORECASE,
 )
+
+
+def spoken(story: Story) -> bool:
+    """Is a place in names told, and nothing that is done to files beside?"""
+    deeds = story.says("remove", "move", "copy", "pack", "find", "list", "clean")
+    return not deeds and (FRONT.search(story.text) or BEHIND.search(story.text)) is not None
 
 
 def heard(story: Story) -> Iterator[Deed]:
@@ -188,10 +195,12 @@ def _beside(text: str, place: re.Match[str]) -> Iterator[Span]:
     start, end = backwards(text, begin)
     if AT_ONCE.fullmatch(text, end, begin):
         yield _clean(text, start, end)
-    if (led := HINTS.match(text[place.end() :])) is not None:
+    if (led := HINTS.match(text[place.end() :])) is not None and OF_FILES.match(text, place.end()) is None:
         yield onwards(text, place.end() + led.end())
 
 
+OF_FILES = regex(r"\s+(?:of|von|de[lr]?)\b", re.IGNORECASE)
+""" "To the end of the two invoices": what comes behind it is files, and no text."""
 BETWEEN = regex(
     r"\b(?:hinten|vorne?|am\s+ende|am\s+anfang)\s+(?:(?:noch|bitte|überall|ein|jeweils)\s+)*(?P<text>[^\s,.;!?]+(?:\s[^\s,.;!?]+){0,2}?)"
     r"\s+(?:dran|ran|an|davor|drauf|hin|dazu)\b",
@@ -232,7 +241,9 @@ def _put(story: Story, role: str, said: str, *, beside: list[Span], like: Run | 
         )
 
 
-OPENING = regex(r"^(?:(?:the|la|el|das|den)\s+)?(?:words?|palabras?|wort|texto?)\s+", re.IGNORECASE)
+OPENING = regex(
+    r"^(?:(?:the|la|el|das|den)\s+)?(?:words?|palabras?|wort|texto?|(?:year|jahr|a[nñ]o)(?=\s+\d))\s+", re.IGNORECASE
+)
 
 
 def _a_text(said: str) -> bool:

@@ -12,20 +12,24 @@ from typing import Any
 
 from libs.models.offline import contents
 from libs.models.offline.contents import Says
-from libs.models.offline.gist import called, packing, whereto
+from libs.models.offline.gist import called, edging, packing, whereto
+from libs.models.offline.gist.aiming import chosen
 from libs.models.offline.gist.choosing import Named
-from libs.models.offline.gist.deeds import LIST, NODES, Deed
+from libs.models.offline.gist.deeds import LIST, NODES, Deed, show
 from libs.models.offline.gist.stances import spoken
-from libs.models.offline.gist.story import Span, Story
+from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.ground import singulars, words_of
+from libs.models.offline.marks import marks
 from libs.models.ports import Call
 
 Bound = Mapping[str, int | str | bool]
 
 
 def said(story: Story) -> tuple[Says, ...]:
-    """The words that are to be in files, which no name bears out."""
-    return contents.choosing(story.text, story.ground.paths or ())
+    """The words that are to be in files, which no name bears out, or that papers are marked with."""
+    if edging.spoken(story):
+        return ()
+    return contents.choosing(story.text, story.ground.paths or (), marked=True)
 
 
 def without(story: Story, says: Sequence[Says]) -> Story:
@@ -64,6 +68,27 @@ def alone(story: Story, says: Sequence[Says]) -> Iterator[Deed]:
         yield _of({**args, "exclude": [target]}, "manage-files.move", source=nodes, target=target)
     elif spoken(story.text):
         yield _of(args, "manage-files.delete", paths=nodes)
+
+
+def looked(story: Story) -> Deed | None:
+    """A look at those that say it, or lack it, of the files that the rest of the story chooses. Who only asks where
+    something is mentioned wants to see it, and not a list.
+    """
+    says = said(story)
+    bound = _bound(says)
+    if bound is None or not ("lacking" in bound or marked(story)) or contents.wants_a_change(story.text, says):
+        return None
+    plain = without(story, says)
+    return show(chosen(plain) or Some(plain.ground.paths or ()), **bound)
+
+
+def marked(story: Story) -> bool:
+    """Are papers chosen by what they are marked with?"""
+    return bool(said(story)) and any(marks(story.text))
+
+
+def bounded(deed: Deed) -> bool:
+    return any({"containing", "lacking"} & {*args} for _, args in deed.calls)
 
 
 def in_a_folder(deed: Deed) -> bool:

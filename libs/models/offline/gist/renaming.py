@@ -41,7 +41,8 @@ NAMES = regex(
     r"|\bbetween\s+the\s+words\b|\bspaces\b|\bordinary\s+spaces?\b|\blücken\b|\bwhere\s+it\s+(?:sa(?:ys|id)"
     r"|should\s+say)\b"
     r"|\bponle\b|\bponele\b|\bcall\s+it\b|\b1\b.{1,60}\b2\b"
-    r"|\b(?:that|the)\s+word\b",
+    r"|\b(?:that|the)\s+word\b|\bdavor\b|\bdahinter\b|\b(?:begin|start)s?\s+with\b|\b(?:empiec|comienc)en?\b"
+    r"|\b(?:an(?:fangen|hängen)|beginnen)\b|\bvor\s+(?:die|den|alle|jede\w*)\b",
     re.IGNORECASE,
 )
 ELSEWHERE = regex(

@@ -41,7 +41,7 @@ def plan(model: OfflineModel, catalogue: Catalogue) -> Any:
         ("borra las fotos por fecha", "«por fecha»"),
         ("delete plan.txt from two years ago", "“from two years ago”"),
         ("copy the invoices to shots, without the (1)", "“without the (1)”"),
-        ("delete the invoices that are paid", "“that are paid”"),
+        ("delete the invoices that are wrong", "“that are wrong”"),
         ("borra las fotos borrosas", "«borrosas»"),
         ("zip the pdfs with maximum compression", "compression”"),
     ],

@@ -21,7 +21,7 @@ KNOWN = ("Docs", "Trips", "a.txt", "b.txt")
         ("häng an die Bilder in Docs hinten _neu dran", "_neu"),
         ("añade _x detrás de los nombres de los pdf de Docs", "_x"),
         ('append "Docs" to the names in Docs', "Docs"),
-        ("append Docs to the names of the pdfs", "Docs"),
+        ("append Docs to the names of the pdfs", " Docs"),
     ],
 )
 def test_the_suffix_is_what_is_put_on(text: str, suffix: str) -> None:

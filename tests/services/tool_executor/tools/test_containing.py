@@ -117,3 +117,9 @@ def test_accents_and_case_are_no_difference_and_parts_of_words_are() -> None:
     assert containing.said("Müller", "Frau MÜLLER rief an") is not None
     assert containing.said("gasto", "lo que gastó") is not None
     assert containing.said("paid", "unpaid, prepaid") is None
+
+
+def test_a_spanish_participle_is_found_in_each_gender_and_number() -> None:
+    assert containing.said("pagado", "Factura 12: PAGADA") is not None
+    assert containing.said("pagadas", "Recibo pagado") is not None
+    assert containing.said("pagado", "por pagar, pagadero") is None
