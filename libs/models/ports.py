@@ -80,7 +80,7 @@ class Unclear:
     missing: tuple[str, ...] = ()
     usage: Usage = FREE
     offers: tuple[Offer, ...] = ()
-    """What the question itself names to choose from; "yes" takes the first of what would be done."""
+    """What the question itself names to choose from; "yes" takes what is offered alone."""
     about: str = ""
     """The words of the request that it asks about, as they were written."""
     named: tuple[str, ...] = ()

@@ -113,7 +113,7 @@ def _look(planning: Planning, outcome: PlannerOutcome) -> Drafted | None:
 def _borne_look(planning: Planning, outcome: PlannerOutcome) -> Drafted | None:
     """A list of those that lack a word, or are marked with one, where nobody wants anything changed."""
     changes = isinstance(outcome, Drafted) and any(step.mutates for step in outcome.plan.steps)
-    if changes or planning.changes or planning.wish.agreed or planning.wish.answered:
+    if changes or planning.changes or planning.wish.agreed or planning.wish.answered or not planning.names_none():
         return None
     deed = inside.looked(planning.story)
     return planning.carried_out(deed.calls) if deed is not None else None

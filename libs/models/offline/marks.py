@@ -51,7 +51,8 @@ TO_BE = (
     ("contest", rf"{_STILL}\s+contestar"),
 )
 NOT = regex(r"n['’]?t\b|(?<!\w)(?:not|never|to\s+be|nicht|nie|no|nunca)(?!\w)", re.IGNORECASE)
-ASKS = regex(r"\?|^\W*(?:which|what|welche[rs]?|qu[eé]|cu[aá]les)\b", re.IGNORECASE)
+END = regex(r"[.!?\n](?=\s|$)")
+ASKS = regex(r"\W*(?:which|what|welche[rs]?|qu[eé]|cu[aá]les)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +67,20 @@ class Mark:
 
 def marks(text: str) -> Iterator[Mark]:
     """Every such span, whether or not another one overlaps it."""
-    for form in (*_FORMS, *(_ASKED if ASKS.search(text) else ())):
-        for found in form.finditer(text):
+    for form in (*_FORMS, *_ASKED):
+        for found in (one for one in form.finditer(text) if form in _FORMS or _asked(text, one.start())):
             lead = text[found.start() : found.start("word")]
             lacks = NOT.search(lead) is not None or bool(found.groupdict().get("un"))
             yield Mark(*found.span(), f"{found['word'].casefold()}{'o' if found.groupdict().get('end') else ''}", lacks)
     for stem, form in _TO_BE:
         yield from (Mark(*found.span(), f"{stem}ado", lacks=True) for found in form.finditer(text))
+
+
+def _asked(text: str, at: int) -> bool:
+    """Does its sentence ask?"""
+    start = max(text.rfind(end, 0, at) for end in ".!?\n") + 1
+    end = END.search(text, at)
+    return (end is not None and end.group() == "?") or ASKS.match(text[start:]) is not None
 
 
 _FORMS = tuple(regex(rf"(?<!\w){form}(?!\w)", re.IGNORECASE) for form in FORMS)

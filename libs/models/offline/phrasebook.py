@@ -327,6 +327,11 @@ IN_IT: Phrases = {
     "de": "Das ist schon dabei.",
     "es": "Eso ya está incluido.",
 }
+MORE_THAN_YES: Phrases = {
+    "en": "A yes alone doesn't tell me that.",
+    "de": "Ein Ja allein sagt mir das nicht.",
+    "es": "Con un sí solo no me basta.",
+}
 LEFT_OUT: Phrases = {
     "en": "I don't understand “{said}” and would leave that out.",
     "de": "„{said}“ verstehe ich nicht und ließe es weg.",

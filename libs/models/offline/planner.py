@@ -88,6 +88,8 @@ class Planner(Means):
             return wish, Planning(self, task, wish, tools).undone()
         if isinstance(before, Unclear) and WHY.match(reply):
             return wish, Planning(self, task, wish, tools).because(before)
+        if isinstance(before, Unclear) and replies.unanswered(reply, before):
+            return wish, Planning(self, task, wish, tools).more_than_yes(before)
         if not isinstance(before, Unclear) or _taken(wish, before, reply, self._read(task, wish.text).language):
             return await self._understood(task, wish, before, reply=reply, tools=tools)
         offer = await self._offered(task, wish, before, tools)

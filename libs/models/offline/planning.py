@@ -116,6 +116,11 @@ class Planning:
         """Something of what was offered is wrong: what?"""
         return self._voice.asks(say.WHAT_ELSE)
 
+    def more_than_yes(self, asked: Unclear) -> Unclear:
+        """A yes is no answer to it: it is asked once more."""
+        told = self._voice.say(say.MORE_THAN_YES)
+        return asked if asked.question.startswith(told) else replace(asked, question=f"{told} {asked.question}")
+
     def because(self, asked: Unclear) -> Unclear:
         """Why it was asked, and the question once more."""
         told = self._voice.say(say.NOT_UNDERSTOOD, said=asked.about or self._reading.text)

@@ -193,8 +193,7 @@ def taken(reply: str, before: Unclear) -> Offer | None:
     """What the reply takes of all that was offered."""
     offers, said = offered(before), fold(reply)
     if agrees(reply):
-        plain = len(before.offers) == 1 or not before.missing  # of several files none is a yes
-        return before.offers[0] if before.offers and plain else None
+        return before.offers[0] if len(before.offers) == 1 else None  # of several none is a yes
     if MAKES_IT.match(said) is not None:
         return next((one for one in offers if FOLDER.search(one.label)), None)
     of_files = len(offers) == 1 and len(before.named) > 1  # the first of them is none of one deed
@@ -205,6 +204,12 @@ def taken(reply: str, before: Unclear) -> Offer | None:
         return offers[-1]
     by_skill = next((one for one in offers if one.skill and said.strip() == fold(one.skill)), None)
     return by_skill or _by_words(reply, before.offers)
+
+
+def unanswered(reply: str, before: Unclear) -> bool:
+    """A bare yes to a question that no yes can answer: "Into which folder?", "(1) … or (2) …?"."""
+    asks_more = bool(before.missing) and not before.partly and len(before.offers) != 1
+    return agrees(reply) and (asks_more or len(offered(before)) > 1)
 
 
 MAKES_IT = regex(

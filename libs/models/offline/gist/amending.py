@@ -54,7 +54,8 @@ def amended(calls: Sequence[Call], reply: Story, *, plainly: Side = Side.INSTEAD
     takes_out = _takes_out(before, reply, plainly)
     if _another_deed(before, reply, beside, but={"remove"} if takes_out else set()):
         return None
-    told = sides.of(reply, beside, offered=_offered(before), plainly=plainly, takes_out=takes_out)
+    offered = _offered(before) or reply.ground.paths or ()  # what is empty is known by no name
+    told = sides.of(reply, beside, offered=offered, plainly=plainly, takes_out=takes_out)
     if takes_out and any(one.lost and one.side is Side.OUT for one in told):
         return None
     left = [one.text for one in told if one.lost]
@@ -193,7 +194,8 @@ def _added(acts: Sequence[Act], files: Sequence[str]) -> list[Act] | None:
     at = next((n for n, act in enumerate(acts) if not act.bounds), None)
     if at is not None and (more := acts[at].with_files((*acts[at].files, *new))) is not None:
         return [*acts[:at], more, *acts[at + 1 :]]
-    apart = acts[0].with_files(new) if acts[0].many else None
+    bounds = {name: bound for name, bound in acts[0].bounds.items() if name != "empty"}  # these need not be empty
+    apart = replace(acts[0], bounds=bounds).with_files(new) if acts[0].many else None
     return [*acts, apart] if apart is not None else None
 
 

@@ -89,7 +89,7 @@ def _of_list(bearing: Bearing, told: Sequence[Part], found: re.Match[str]) -> It
     if part is None or part.stance is Stance.STAY or DENIED.search(bearing.plain, part.start, found.start()):
         return
     start, end = _within_joints(bearing.plain, part, found.span())
-    yield Hollow(start, end, FOLDER if _folders(bearing.plain, start, end) else FILE)
+    yield Hollow(start, end, FOLDER if of_folders(bearing.plain[start:end]) else FILE)
     after = JOINT.match(bearing.plain, end, part.end)
     beside = FOLDERS.match(bearing.plain[after.end() :].lstrip()) if after else None
     if after is not None and beside is not None:
@@ -97,9 +97,17 @@ def _of_list(bearing: Bearing, told: Sequence[Part], found: re.Match[str]) -> It
         yield Hollow(start, upto, FOLDER)
 
 
-def _folders(plain: str, start: int, end: int) -> bool:
-    found = FOLDERS.search(plain, start, end)
-    return found is not None and WHERE.search(plain[: found.start()]) is None
+def of_folders(said: str) -> bool:
+    """Is it folders that are to be empty? Right beside that word they are, else where they are not merely a place."""
+    noun = FOLDERS.search(said)
+    return noun is not None and (_beside(said, noun) or WHERE.search(said[: noun.start()]) is None)
+
+
+def _beside(said: str, noun: re.Match[str]) -> bool:
+    """ "The empty folders", "las carpetas vacías"."""
+    return any(
+        said[min(noun.end(), one.end()) : max(noun.start(), one.start())].isspace() for one in EMPTY.finditer(said)
+    )
 
 
 def _within_joints(plain: str, part: Part, span: Span) -> Span:

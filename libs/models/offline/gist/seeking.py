@@ -57,12 +57,23 @@ TWICE = regex(
 """What is there so often are files of one content."""
 FACT = regex(
     r"(?<!\w)(?:how\s+much\s+(?:do(?:es)?|did|is|was|has|have)\s+(?:\w+\s+){1,3}(?:owe|pay|paid|cost)"
-    r"|wie\s?viel\s+(?:schulde\w*|zahl\w*|bekomm\w*|kostet\w*)|cu[aá]nto\s+(?:me\s+|le\s+|te\s+|nos\s+)?(?:deb\w+|cobr\w+|pag\w+|cuesta\w*|val[ei]\w*))(?!\w)",
+    r"|wie\s?viel\s+(?:schulde\w*|zahl\w*|bekomm\w*|kostet\w*)|wie\s?viel\s+(?:\w+\s+){1,4}gekostet|cu[aá]nto\s+(?:me\s+|le\s+|te\s+|nos\s+)?(?:deb\w+|cobr\w+|pag\w+|cuesta\w*|cost\w+|val[ei]\w*))(?!\w)",
     re.IGNORECASE,
 )
 """An amount is what a text says, whatever is called like it."""
 
 
+PERSONAL = regex(
+    r"(?<!\w)(?:my|our|mein\w*|unser\w*|mis?|nuestr[oa]s?)(?!\w)"
+    r"|(?<!\w)(?:[dmsfh]r|mrs|ms|sra|herrn?|frau|don|doña)\.?\s+(?-i:[A-ZÄÖÜÁÉÍÓÚÑ])"
+    r"|(?<!\w)(?:dr|frau|herrn?|mrs?|sra?)\.?\s+\w{3,}"
+    r"|(?<!\w)(?:appointments?|termine?|citas?|phone\s+numbers?|\w*nummer|tel[eé]fono|address|adresse|direcci[oó]n|licen[cs]e"
+    r"|\w*ausweis|carnet|insurance|\w*versicherung|seguro|rent|miete|alquiler|deposit|kaution|fianza|contract|\w*vertrag|contrato"
+    r"|warranty|garantie|garant[ií]a|expires?|run\s+out|l[aä]uft|abl[aä]uft|vence|caduca|due|f[aä]llig|cost|gekostet|cost[oó]"
+    r"|dentist|zahnarzt|dentista|plumber|klempner|fontanero|landlord|vermieter\w*|casero)(?!\w)",
+    re.IGNORECASE,
+)
+"""What people keep papers about: nobody asks this of the world."""
 LOOKS = ("manage-files.list", "search-files.find", "search-files.search", "analyze-directory.report")
 
 
@@ -222,7 +233,8 @@ IN_HERE = regex(r"(?<!\w)(?:got|have|hab(?:e|en)?|tengo|tenemos|hay|there|here|h
 def _searched(asked: Question) -> Iterator[Deed]:
     """What the files say of it, within the folder or among the letters that are asked about."""
     told = asked.says(*asking.TELLING) and not asked.written
-    if asked.topic and not told and (asking.of_ours(asked) or _held(asked)):
+    ours = asking.of_ours(asked) or _held(asked) or PERSONAL.search(asked.text) is not None
+    if asked.topic and not told and ours:
         yield search(" ".join(word.text for word in asked.topic), asked.folder, _among(asked))
 
 

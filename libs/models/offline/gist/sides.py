@@ -16,9 +16,9 @@ from libs.models.offline import among, corrections
 from libs.models.offline.clauses import ACTIONS, KINDS
 from libs.models.offline.gist import cues
 from libs.models.offline.gist.acts import Side
-from libs.models.offline.gist.bearing import Bearing, Item, Sort, together
+from libs.models.offline.gist.bearing import JOINT, Bearing, Item, Sort, together
 from libs.models.offline.gist.bounds import by_name, in_years
-from libs.models.offline.gist.hollow import EMPTY, FILE, FOLDER, FOLDERS, WHERE
+from libs.models.offline.gist.hollow import EMPTY, FILE, FOLDER, of_folders
 from libs.models.offline.gist.stances import END, Part, Stance, between
 from libs.models.offline.gist.story import PART, Span, Story
 from libs.models.offline.measures import Measured, opposed
@@ -38,6 +38,10 @@ CUT = regex(
     rf"[,:](?=\s)|[()]|\b(?:but|aber|pero|sondern|sino)\b"
     rf"|\b(?:and|und|y|n)\s+(?=(?:{_ALSO}|{_NOT}|no|keep|leave|lass|behalt\w*|deja|only|just|nur|solo)\b)"
     rf"|(?<=\w)\s+(?=(?:{_NOT}|{_INSTEAD}|{_NO})\s)"
+)
+BARE = regex(
+    r"\W*(?:(?:the|die|auch|los|las|tambien|also)\s+)*"
+    r"(?:files|folders|directories|dateien|ordner|verzeichnisse|archivos|ficheros|carpetas)\W*"
 )
 DENIES = regex(rf"\W*(?:\w+\s+)?(?:not|nicht|keine?|no)\b(?!\s+(?:only|just|nur|solo))|\W*{_INSTEAD}\b")
 """ "Not those, these": what comes after it is meant."""
@@ -107,8 +111,27 @@ def of(
     story = replace(reply, text=_without(reply.text, beside))
     plain = cues.plain(story.text)
     parts = _parts(plain, corrections.LEADS.match(story.text), plainly, takes_out=takes_out)
-    read = (_told(story, span, side, offered) for span, side in parts)
+    apart = (one for span, side in parts for one in _hollow_apart(plain, span, side))
+    read = (_told(story, span, side, offered) for span, side in apart)
     return [one for one in read if one is not None]
+
+
+def _hollow_apart(plain: str, span: Span, side: Side) -> Iterator[tuple[Span, Side]]:
+    """ "Only the empty folders, and the tmp files": what is listed beside empty ones need not be empty. "Empty files
+    and folders" are empty, both.
+    """
+    pieces = [piece for piece in between(JOINT, plain, *span) if re.search(r"\w", plain[slice(*piece)])]
+    if EMPTY.search(plain[slice(*span)]) is None or len(pieces) < 2:
+        yield span, side
+        return
+    on = Side.OUT if side is Side.OUT else Side.ALSO
+    hollow = [piece for piece in pieces if _is_hollow(plain[slice(*piece)])]
+    yield from ((piece, on if n else side) for n, piece in enumerate(hollow))
+    yield from ((piece, on) for piece in pieces if piece not in hollow)
+
+
+def _is_hollow(piece: str) -> bool:
+    return EMPTY.search(piece) is not None or BARE.fullmatch(piece) is not None
 
 
 def _without(text: str, spans: Sequence[Span]) -> str:
@@ -152,8 +175,8 @@ def _told(story: Story, span: Span, side: Side, offered: Sequence[str]) -> Told 
     """The part with its files; None where it is mere talk."""
     said = cues.plain(story.text)[slice(*span)]
     text = story.text[slice(*span)].strip(" ,.;:!?")
-    if EMPTY.search(said):
-        return Told(text, side, hollow=FOLDER if _of_folders(said) else FILE)
+    if EMPTY.search(said) or (BARE.fullmatch(said) and EMPTY.search(cues.plain(story.text))):
+        return Told(text, side, hollow=FOLDER if of_folders(said) else FILE)
     if cues.spans(cues.REST, said) and side is Side.OUT:
         return Told(text, side)
     read = next((one for one in _scopes(story, span, side, offered) if one.files or one.filters), None)
@@ -166,11 +189,6 @@ def _told(story: Story, span: Span, side: Side, offered: Sequence[str]) -> Told 
         if side is Side.OUT and found(story, span, story.ground.paths or ()):
             return None
     return Told(text, side, lost=True) if _weighs(story, span) else None
-
-
-def _of_folders(said: str) -> bool:
-    noun = FOLDERS.search(said)
-    return noun is not None and WHERE.search(said[: noun.start()]) is None
 
 
 def _scopes(story: Story, span: Span, side: Side, offered: Sequence[str]) -> Iterator[Told]:

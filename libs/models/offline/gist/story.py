@@ -24,7 +24,8 @@ from libs.skills import Categories, selected
 
 Span = tuple[int, int]
 PART = regex(r"[^\W\d_]+|\d+")
-SENTENCE = regex(r"[.!?;:\n]+(?=\s|$)")
+SENTENCE = regex(r"(?:[!?;:\n]|(?<!\b(?i:[dmsfh]r))(?<!\b(?i:mrs|sra|doc))\.)+(?=\s|$)")
+""" "Dr. Quappe" ends none."""
 LIST = AND | OR
 SPARING = listed("keep untouched except")
 """What a part of the sentence with one of these names stays out."""

@@ -361,3 +361,44 @@ async def test_both_is_no_answer_where_there_are_three_or_only_one_can_be(
     model: OfflineModel, catalogue: Catalogue, text: str, reply: str
 ) -> None:
     assert isinstance(await heard(model, catalogue, text, reply), Unclear)
+
+
+@pytest.mark.requirement("S4-32", "S4-46")
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("move a.txt", "yes"),
+        ("move a.txt", "ok, do it"),
+        ("verschiebe a.txt", "ja"),
+        ("verschiebe a.txt", "ja bitte"),
+        ("mueve a.txt", "sí"),
+        ("rename a.txt", "sure"),
+        ("tidy up", "yes please"),
+        ("räum auf", "ja, gerne"),
+    ],
+)
+async def test_a_bare_yes_is_neither_a_name_nor_one_of_several(
+    model: OfflineModel, catalogue: Catalogue, text: str, reply: str
+) -> None:
+    first, again = await heard(model, catalogue, text), await heard(model, catalogue, text, reply)
+    assert isinstance(first, Unclear)
+    assert isinstance(again, Unclear)
+    assert again.question.endswith(first.question)
+    assert len(again.question) > len(first.question)
+
+
+@pytest.mark.requirement("S4-32", "S4-46")
+@pytest.mark.parametrize(
+    ("text", "answer", "target"),
+    [
+        ("move a.txt", "Recipes", "Recipes"),
+        ("verschiebe a.txt", "nach Recipes", "Recipes"),
+        ("mueve a.txt", "a Recipes", "Recipes"),
+        ("move a.txt", "Yesterday", "Yesterday"),
+    ],
+)
+async def test_after_a_bare_yes_the_answer_is_still_taken(
+    model: OfflineModel, catalogue: Catalogue, text: str, answer: str, target: str
+) -> None:
+    (moved,) = touched(await heard(model, catalogue, text, "ok", answer))
+    assert moved[1]["target"] == target

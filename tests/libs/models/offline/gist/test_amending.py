@@ -246,3 +246,42 @@ async def test_each_part_goes_to_the_folder_that_is_said_behind_it(heard: Heard)
         ("manage-files.move", ("c.jpg", "d.jpg"), {"target": "Fotos"}),
         ("manage-files.move", ("Beleg 3.pdf",), {"target": "Belege"}),
     ]
+
+
+MESS = ("leer.txt", "x.tmp", "Alt/y.tmp", "nota.txt")
+NOTHING_IN_IT = {
+    "en": "it is such a mess in here my dear, things with nothing in them are no use",
+    "de": "bitte räum mal auf, die leeren sachen können weg glaub ich",
+    "es": "tengo un lío aquí, lo que está vacío ya no me sirve",
+}
+TMPS = ("Alt/y.tmp", "x.tmp")
+
+
+@pytest.mark.parametrize(
+    ("language", "reply", "kinds", "files"),
+    [
+        ("en", "only the empty folders, and the tmp files", ("directory",), TMPS),
+        ("en", "empty folders and the tmp files too", ("directory", "file"), TMPS),
+        ("en", "yes but also the tmp files", ("file",), TMPS),
+        ("en", "empty files and folders", ("directory", "file"), ()),
+        ("en", "the empty files in all folders", ("file",), ()),
+        ("de", "nur die leeren ordner, und die tmp dateien", ("directory",), TMPS),
+        ("de", "die leeren ordner und die tmp dateien", ("directory",), TMPS),
+        ("de", "ja, und auch die tmp dateien", ("file",), TMPS),
+        ("de", "leere dateien und ordner", ("directory", "file"), ()),
+        ("de", "nein, nur die leeren ordner", ("directory",), ()),
+        ("es", "solo las carpetas vacías, y los archivos tmp", ("directory",), TMPS),
+        ("es", "no, las carpetas vacías y los tmp", ("directory",), TMPS),
+        ("es", "sí, pero también los tmp", ("file",), TMPS),
+        ("es", "archivos y carpetas vacías", ("directory", "file"), ()),
+    ],
+)
+async def test_what_is_listed_beside_empty_ones_need_not_be_empty(
+    heard: Heard, language: str, reply: str, kinds: tuple[str, ...], files: tuple[str, ...]
+) -> None:
+    outcome = await heard(MESS, NOTHING_IN_IT[language], reply)
+    assert isinstance(outcome, Unclear)
+    looks = [args for tool, args in outcome.offers[0].calls if tool == "manage-files.list"]
+    empty = [str(args["node_kind"]) for args in looks if args.get("empty")]
+    named = [path for args in looks if not args.get("empty") for path in args["include"]]
+    assert (tuple(sorted(empty)), tuple(sorted(named))) == (kinds, files)

@@ -1,0 +1,43 @@
+"""Questions whose answer stands in one's own papers are looked up there; what the world knows is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from libs.models.offline import OfflineModel
+from libs.models.ports import Drafted
+from libs.skills import ToolDefinition
+from tests.libs.models.offline.gist.conftest import task
+
+pytestmark = pytest.mark.requirement("S4-44", "S4-46")
+DESK = ("notizen.txt", "Invoice roof.txt", "a.jpg")
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("wann ist der termin bei dr. quappe?", "termin quappe"),
+        ("wann kommt Dr. Quappe?", "Quappe"),
+        ("who is my dentist?", "dentist"),
+        ("¿cuándo vence el contrato?", "contrato"),
+    ],
+)
+async def test_what_people_keep_papers_about_is_searched_for(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str, query: str
+) -> None:
+    outcome = await model.plan(task(text, DESK), catalogue)
+    assert isinstance(outcome, Drafted), outcome
+    (step,) = outcome.plan.steps
+    assert step.tool == "search-files.search"
+    assert query in step.args["query"]
+
+
+@pytest.mark.parametrize(
+    "text", ["what's the capital of peru?", "wie wird das wetter morgen?", "¿quién ganó el partido?"]
+)
+async def test_what_the_world_knows_is_no_search(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    assert not isinstance(await model.plan(task(text, DESK), catalogue), Drafted)
