@@ -7,6 +7,7 @@ order its `order`. Words of kinds and deeds have chosen the tool and its pattern
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,6 +22,7 @@ from libs.models.offline.paths import file_like
 from libs.models.offline.quantities import criteria
 from libs.retrieval.lexicon import listed
 from libs.retrieval.likeness import alike, terms
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of
 
 ORDERED = listed("order keep base")
@@ -36,6 +38,16 @@ USED_BY: Mapping[str, frozenset[str]] = {
     "smallest": ORDERED,
 }
 """By what a word of choice is used: the parameters that stand for it."""
+CONDITION = regex(
+    r"(?<!\w)(?:whose|(?<=\ws )where|(?<!\w\w )(?:for|from|to|by|with)\s+(?:whom|which)"
+    r"|(?:they|he|she)\s+(?:never|have\s?n['’]?t|has\s?n['’]?t|did\s?n['’]?t)|(?:nobody|no\s+one)(?=\s+\w)"
+    r"|(?:bei|zu|von|auf|mit|für|nach)\s+denen|deren|dessen"
+    r"|cuy[oa]s?|(?:a|con|de|en|para|por)\s+(?:l[oa]s\s+que|quien(?:es)?)|(?<=s )donde)"
+    r"\s+(?:[^\s,.;:!?]+(?:\s+(?!(?:and|und|y)\s)|(?=[,.;:!?]|$))){2,}",
+    re.IGNORECASE,
+)
+""" "The orders where they've not paid the deposit", "die Angebote, bei denen keiner mehr antwortet"."""
+BOUNDS = listed("containing lacking modified_after modified_before larger_than smaller_than")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +73,13 @@ class Leftovers:
         runs = groupby(told, key=lambda item: id(item) in left or _little(item))
         held = (list(run) for little, run in runs if little)
         return [_written(run, left, text, told) for run in held if any(id(item) in left for item in run)]
+
+    def conditions(self, text: str) -> list[str]:
+        """What says of which files it is, of which nothing is in the steps."""
+        if not self.params.keys().isdisjoint(BOUNDS):
+            return []
+        said = (found.group().strip() for found in CONDITION.finditer(text))
+        return [one for one in said if not any(alike(term, self.held) for term in terms(one))]
 
     def _left(self, item: Item, clause: Clause) -> bool:
         if isinstance(item, Measure):

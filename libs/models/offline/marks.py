@@ -51,6 +51,8 @@ TO_BE = (
     ("contest", rf"{_STILL}\s+contestar"),
 )
 NOT = regex(r"n['’]?t\b|(?<!\w)(?:not|never|to\s+be|nicht|nie|no|nunca)(?!\w)", re.IGNORECASE)
+HELPED = regex(rf"(?<!\w)(?:{_ESTAN}|ten\w+|tiene\w*|qued\w+)\s+(?:(?:{_YA}|tod[oa]s?|bien)\s+)*$", re.IGNORECASE)
+""" "Están aprobadas" tells, and chooses none: what chooses begins before it."""
 END = regex(r"[.!?\n](?=\s|$)")
 ASKS = regex(r"\W*(?:which|what|welche[rs]?|qu[eé]|cu[aá]les)\b", re.IGNORECASE)
 
@@ -70,6 +72,8 @@ def marks(text: str) -> Iterator[Mark]:
     for form in (*_FORMS, *_ASKED):
         for found in (one for one in form.finditer(text) if form in _FORMS or _asked(text, one.start())):
             lead = text[found.start() : found.start("word")]
+            if HELPED.search(text[: found.start()]) is not None:
+                continue
             lacks = NOT.search(lead) is not None or bool(found.groupdict().get("un"))
             yield Mark(*found.span(), f"{found['word'].casefold()}{'o' if found.groupdict().get('end') else ''}", lacks)
     for stem, form in _TO_BE:

@@ -149,7 +149,9 @@ class _Teller:
                 return self._names(held)
             if args.get("include"):
                 return self._choosing.of_these(self._names(held), args)
-        told = say.THE[self._language].format(what=self._choosing.what(args))
+        spared = ", ".join(map(self._choosing.quoted, () if args.get("include") else args.get("exclude", ())))
+        but = self._speaker.say("but", names=spared) if spared else ""
+        told = f"{say.THE[self._language].format(what=self._choosing.what(args))}{but}"
         return told if args.get("path", ".") == "." else f"{told} {self._choosing.within(args)}"
 
     def _held(self, args: Mapping[str, Any]) -> list[str] | None:

@@ -68,6 +68,9 @@ async def test_what_is_done_to_them_is_offered_for_those_alone(
     [
         "I paid the plumber, move his invoice to Done",
         "die Rechnungen sind bezahlt, weg damit",
+        "las actas ya están aprobadas, quita los borradores",
+        "lo tengo pagado todo, comprime las facturas",
+        "Me temo que algún vecino no ha pagado. ¿Me lees cuotas.csv?",
         "put paid in front of the names",
         "rename it to paid.pdf",
         "ya pagué la luz, borra la factura",
