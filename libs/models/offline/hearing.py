@@ -11,14 +11,14 @@ from itertools import chain
 
 from libs.events.committee import Task
 from libs.models.offline import gist, severally
-from libs.models.offline.gist import asking, examples, inside, placing, renaming, seeking
+from libs.models.offline.gist import asking, examples, homes, inside, placing, renaming, seeking
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.planning import Means, Planning, calls_in
 from libs.models.offline.replies import Wish
 from libs.models.ports import Call, Drafted, PlannerOutcome, Unclear
 from libs.skills import ToolDefinition
 
-SEVERAL = 2
+SEVERAL, CREATE = 2, "manage-files.create"
 
 
 async def heard(means: Means, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> PlannerOutcome:
@@ -49,6 +49,8 @@ async def _singly(
         return looked
     if (borne := await _borne(means, task, planning, outcome, tools=tools)) is not None:
         return borne
+    if (homed := await _homed(means, task, planning, outcome, tools=tools)) is not None:
+        return homed
     proposed = planning.proposal(outcome)
     whole = proposed is not None and not planning.leaves_out
     if proposed is not None and not (planning.changes if whole else planning.tells):
@@ -135,6 +137,18 @@ async def _borne(
     return planning.in_short(bound) if bound is not None else None
 
 
+async def _homed(
+    means: Means, task: Task, planning: Planning, outcome: PlannerOutcome, *, tools: Sequence[ToolDefinition]
+) -> Unclear | None:
+    """What goes into a folder that nobody has named, with the name that it would have: more than that it is made."""
+    steps = outcome.plan.steps if isinstance(outcome, Drafted) else ()
+    if any(step.tool != CREATE for step in steps) or planning.wish.agreed or planning.wish.answered:
+        return None
+    named = homes.named(planning.story)
+    calls = await _alone(means, task, Wish(named), tools) if named is not None else ()
+    return planning.in_short(Deed(calls)) if calls else None
+
+
 def _gist(planning: Planning, outcome: PlannerOutcome) -> Unclear | None:
     """The change that a request which was not understood may come to, as a proposal."""
     story = planning.story
@@ -147,6 +161,7 @@ def _gist(planning: Planning, outcome: PlannerOutcome) -> Unclear | None:
     if not (past or planning.at_a_guess(outcome)):
         return _placed(planning) if isinstance(outcome, Unclear) and not outcome.partly else None
     told = next((told for deed in gist.deeds(story) if (told := planning.in_short(deed)) is not None), None)
+    told = planning.conditioned(told) if told is not None else None
     return planning.leaving_out(told, outcome)
 
 
@@ -155,7 +170,8 @@ def _placed(planning: Planning) -> Unclear | None:
     if planning.wish.agreed or planning.wish.answered:
         return None
     deeds = chain(placing.outright(planning.story), renaming.outright(planning.story))
-    return next((told for deed in deeds if (told := planning.in_short(deed)) is not None), None)
+    told = next((told for deed in deeds if (told := planning.in_short(deed)) is not None), None)
+    return planning.conditioned(told) if told is not None else None
 
 
 async def _guessed(

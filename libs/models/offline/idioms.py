@@ -228,6 +228,10 @@ RULES: tuple[Rule, ...] = (
         r"(?:an?\s+|the\s+)?(?=\w)",
         r"\g<all> except ",
     ),
+    _rule(
+        r"(?<=\balles)\s*,?\s+was\s+(?:kein(?:e[nrsm]?)?|nicht)\s+(?P<what>[^\s,.;!?]+)\s+(?:ist|sind)\b",
+        r" außer \g<what>",
+    ),
     _rule(r"(?<=\btodo)\s+lo\s+que\s+no\s+sean?\s+(?:una?\s+)?(?=\w)", " excepto "),
     _rule(r"^\W*qu[eé]\s+(?P<what>\w+)\s+hay(?=\s+en\b)", r"lista \g<what>"),
     # Why some are left out.

@@ -39,15 +39,15 @@ USED_BY: Mapping[str, frozenset[str]] = {
 }
 """By what a word of choice is used: the parameters that stand for it."""
 CONDITION = regex(
-    r"(?<!\w)(?:whose|(?<=\ws )where|(?<!\w\w )(?:for|from|to|by|with)\s+(?:whom|which)"
-    r"|(?:they|he|she)\s+(?:never|have\s?n['’]?t|has\s?n['’]?t|did\s?n['’]?t)|(?:nobody|no\s+one)(?=\s+\w)"
+    r"(?<!\w)(?:whose|(?<=\ws )where|(?:for|from|to|by|with)\s+(?:whom|which)"
+    r"|(?<=\w )(?:they|he|she)\s+(?:never|have\s?n['’]?t|has\s?n['’]?t|did\s?n['’]?t)|(?<=\w )(?:nobody|no\s+one)"
     r"|(?:bei|zu|von|auf|mit|für|nach)\s+denen|deren|dessen"
     r"|cuy[oa]s?|(?:a|con|de|en|para|por)\s+(?:l[oa]s\s+que|quien(?:es)?)|(?<=s )donde)"
-    r"\s+(?:[^\s,.;:!?]+(?:\s+(?!(?:and|und|y)\s)|(?=[,.;:!?]|$))){2,}",
+    r"(?:\s+(?!(?:and|und|y|to|into|nach|ins|a)\s)[^\s,.;:!?]+){2,}",
     re.IGNORECASE,
 )
 """ "The orders where they've not paid the deposit", "die Angebote, bei denen keiner mehr antwortet"."""
-BOUNDS = listed("containing lacking modified_after modified_before larger_than smaller_than")
+BOUNDS = listed("empty containing lacking modified_after modified_before larger_than smaller_than")
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,6 +274,13 @@ class Planning:
             return told
         return replace(self._voice.leaving_out([outcome.about], told), about=outcome.about)
 
+    def conditioned(self, told: Unclear) -> Unclear | None:
+        """A proposal that says which condition it leaves out. None where it deletes what nobody understood is meant."""
+        unused = self._conditions()
+        if unused and any(draft.tool.effect is Effect.DELETE for draft in self._drawn):
+            return None
+        return self._voice.leaving_out(unused, told)
+
     def leads_past_names(self, outcome: PlannerOutcome) -> bool:
         """Does a plan look, delete or create what is there already, where the story surely speaks of names?"""
         if not isinstance(outcome, Drafted) or self.wish.agreed or self._ground.paths is None:
@@ -307,7 +314,9 @@ class Planning:
         """Would a yes delete a folder, or what was to go after something else, though nobody has understood all?"""
         deletes = all(self._tools[step.tool].effect is Effect.DELETE for step in plan.steps if step.mutates)
         later = any(_comes_later(clause, at) for at, clause in enumerate(self._reading.wishes(Mood.DO)))
-        return bool(left and self._deletes_a_folder(plan)) or (deletes and later)
+        drawn = [Draft(self._tools[step.tool], step.args) for step in plan.steps]
+        unused = Leftovers.of(drawn).conditions(self._reading.text)
+        return bool(left and self._deletes_a_folder(plan)) or (deletes and (later or bool(unused)))
 
     def nearest_look(self, outcome: PlannerOutcome) -> Drafted | None:
         """What would be proposed to who only asks, where that is a look: it is taken at once."""
@@ -413,6 +422,10 @@ class Planning:
         if open_part is not None and not (isinstance(open_part, Unclear) and open_part.partly):
             return open_part
         outcome = self._drafted(found, scene)
+        if isinstance(outcome, Drafted) and not self.wish.agreed and (unused := self._conditions()):
+            if self._deletes(outcome.plan):
+                return self._voice.asks(say.SPARE_WHAT, "paths", said=" … ".join(unused))
+            self._left += [one for one in unused if not any(left in one for left in self._left)]
         if open_part is None and isinstance(outcome, Drafted) and self._left and not self.wish.agreed:
             open_part = self._voice.asks(say.ONLY_PART, said=" … ".join(self._left))
         return outcome if open_part is None else self._with_the_rest(open_part, outcome)
@@ -426,6 +439,13 @@ class Planning:
         if label is None or label in self.wish.refused:
             return asked
         return replace(asked, question=f"{asked.question.rstrip('?')}: {label}? {self._voice.say(say.OR_ELSE)}")
+
+    def _conditions(self) -> list[str]:
+        """What says which files are meant, of which the steps drawn know nothing."""
+        return Leftovers.of(self._drawn).conditions(self._reading.text) if self._alone else []
+
+    def _deletes(self, plan: Plan) -> bool:
+        return any(step.mutates and self._tools[step.tool].effect is Effect.DELETE for step in plan.steps)
 
     def _deletes_a_folder(self, plan: Plan) -> bool:
         deletes = (step for step in plan.steps if step.mutates and self._tools[step.tool].effect is Effect.DELETE)

@@ -105,3 +105,50 @@ async def test_what_is_told_beside_a_wish_hides_no_part_of_it(plan: Any, text: s
     outcome = await plan(text)
     assert isinstance(outcome, Drafted), outcome
     assert outcome.plan.steps[0].args["empty"] is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "delete the invoices where they've not coughed up the deposit",
+        "get rid of the invoices they never paid for",
+        "delete the invoices whose sender has moved away",
+        "lösch die Fotos, bei denen keiner mehr antwortet",
+        "lösche die Fotos, deren Besitzer weggezogen ist",
+        "borra las fotos en las que nadie sonríe",
+        "borra las fotos cuyo dueño se ha mudado",
+    ],
+)
+async def test_nobody_is_led_to_delete_all_of_what_a_condition_chooses_from(plan: Any, text: str) -> None:
+    outcome = await plan(text)
+    assert not isinstance(outcome, Drafted)
+    assert not (isinstance(outcome, Unclear) and outcome.offers)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("move the invoices they never paid for to a folder Unpaid", "“they never paid for”"),
+        ("zip the invoices whose buyer has moved away", "“whose buyer has moved away”"),
+        ("verschieb die Fotos, deren Besitzer weggezogen ist, nach shots", "„deren Besitzer weggezogen ist“"),
+        ("mueve las fotos cuyo dueño vive lejos a shots", "«cuyo dueño vive lejos»"),
+    ],
+)
+async def test_a_condition_that_chooses_nothing_is_said_back(plan: Any, text: str, left: str) -> None:
+    outcome = await plan(text)
+    assert isinstance(outcome, Unclear), outcome
+    assert left in outcome.question
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["delete the invoices", "zip the invoices, nobody needs them", "lösche die Fotos", "borra las fotos"],
+)
+async def test_what_chooses_is_no_condition_left_over(plan: Any, text: str) -> None:
+    assert isinstance(await plan(text), Drafted)
+
+
+async def test_a_condition_that_names_bear_out_chooses(plan: Any) -> None:
+    outcome = await plan("delete the pictures whose name starts with sky")
+    assert isinstance(outcome, Unclear)
+    assert outcome.named == ("sky.jpg",)

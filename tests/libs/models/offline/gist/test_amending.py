@@ -285,3 +285,20 @@ async def test_what_is_listed_beside_empty_ones_need_not_be_empty(
     empty = [str(args["node_kind"]) for args in looks if args.get("empty")]
     named = [path for args in looks if not args.get("empty") for path in args["include"]]
     assert (tuple(sorted(empty)), tuple(sorted(named))) == (kinds, files)
+
+
+@pytest.mark.parametrize(
+    ("language", "reply", "told"),
+    [
+        ("en", "yes, but not nix.tmp", "the empty files, without “nix.tmp”"),
+        ("de", "ja, aber ohne nix.tmp", "die leeren Dateien, ohne „nix.tmp“"),
+        ("es", "sí, pero sin nix.tmp", "archivos vacíos, sin «nix.tmp»"),
+    ],
+)
+async def test_a_file_is_left_out_of_what_is_known_by_no_name_and_that_is_said(
+    heard: Heard, language: str, reply: str, told: str
+) -> None:
+    outcome = await heard((*MESS, "nix.tmp"), NOTHING_IN_IT[language], reply)
+    assert isinstance(outcome, Unclear)
+    assert told in outcome.question
+    assert outcome.offers[0].calls[0][1]["exclude"] == ["nix.tmp"]
