@@ -108,6 +108,8 @@ def _look(planning: Planning, outcome: PlannerOutcome) -> Drafted | None:
     deed = next(seeking.heard(story), None) if planning.sees_nothing(outcome) else None
     if deed is not None and (told := planning.carried_out(deed.calls)) is not None:
         return told
+    if (wanted := seeking.wanted(story)) is not None and not isinstance(outcome, Drafted):
+        return planning.carried_out(wanted.calls)
     asks = asking.question(story) is not None
     return planning.look(outcome) or (planning.nearest_look(outcome) if asks else None)
 

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from libs.models.offline.clauses import ACTIONS
 from libs.models.offline.gist import asking
+from libs.models.offline.gist.aiming import chosen
 from libs.models.offline.gist.asking import Question
 from libs.models.offline.gist.deeds import LIST, Deed, search, show, twins
 from libs.models.offline.gist.story import Some, Span, Story
@@ -74,6 +76,13 @@ PERSONAL = regex(
     re.IGNORECASE,
 )
 """What people keep papers about: nobody asks this of the world."""
+WANTS = regex(
+    r"^\W*(?:(?:hi|hello|hey|hallo|hola|buenas)\W+)?(?:i\s+(?:just\s+|really\s+|only\s+)?(?:need|want|would\s+like)|i['’]d\s+like"
+    r"|ich\s+(?:brauche?|bräuchte|will|möchte|hätte\s+gerne?)|(?:yo\s+)?(?:necesito|quiero|quisiera|me\s+hacen?\s+falta))\s+"
+    r"(?:the|my|our|that|those|den|die|das|mein\w*|unser\w*|el|la|los|las|mis?|es[aeo]s?)\s",
+    re.IGNORECASE,
+)
+""" "I need the letter to my landlord": whoever says no more wants to have it before them."""
 LOOKS = ("manage-files.list", "search-files.find", "search-files.search", "analyze-directory.report")
 
 
@@ -119,6 +128,13 @@ def heard(story: Story) -> Iterator[Deed]:
     looks = (_extreme, _weighed, _bounded, _counted, _named, _searched)
     for look in (_named,) if folders else (_told,) if fact else looks:
         yield from look(asked)
+
+
+def wanted(story: Story) -> Deed | None:
+    """The files that somebody says they need, and nothing of what for."""
+    deeds = any(not ACTIONS.isdisjoint(word.concepts) for word in story.words)
+    some = chosen(story) if WANTS.match(story.text) and not deeds else None
+    return show(some) if some is not None and not some.times else None
 
 
 def _extreme(asked: Question) -> Iterator[Deed]:

@@ -1,4 +1,4 @@
-"""A folder that nobody has named is called after what goes in; one that is called like a kind of files is a name, too."""
+"""A folder that nobody has named is called after what goes in; like a kind of files one may be called, too."""
 
 from __future__ import annotations
 

@@ -41,3 +41,21 @@ async def test_what_the_world_knows_is_no_search(
     model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
 ) -> None:
     assert not isinstance(await model.plan(task(text, DESK), catalogue), Drafted)
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("I need the invoice for the roof", ["Invoice roof.txt"]),
+        ("ich brauche die notizen", ["notizen.txt"]),
+        ("necesito las fotos", ["a.jpg"]),
+    ],
+)
+async def test_who_needs_a_file_sees_which_it_is(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str, files: list[str]
+) -> None:
+    outcome = await model.plan(task(text, DESK), catalogue)
+    assert isinstance(outcome, Drafted), outcome
+    (step,) = outcome.plan.steps
+    assert step.tool == "manage-files.list"
+    assert step.args["include"] == files
