@@ -46,7 +46,7 @@ LOOKALIKES = listed(
     " explicitly explicito fanden fandet fastest feder feeder feet feinde feinden feller fender fending fichas fiel"
     " fielder fiends filets filmte filmten filzen finamente fined fingen fining finnen firmen fittest flattest flecha"
     " flechas flies fodder folded folgen folter fonder foot foots formados formal formamos formaron formation"
-    " formationen formations formative formatted formatting formt frentes frist fronts fuertes funding ganen gangen"
+    " formationen formations formative formatted formatting formt frentes fronts fuertes funding ganen gangen"
     " ganzem garage garb garde garden gebannt geboren gedacht gehackt gehoben geholt gehorten geistern gekannt"
     " gekippt geparkt gerannt gericht gesammelt gesammelte gesammelten gesamtbevolkerung gesamtbild gesamtheit"
     " gesamtkosten gesamtlange gesamtschule gesamtwertung gesamtzahl gesicht getippt gewicht gigantisch gigantische"

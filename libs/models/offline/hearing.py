@@ -11,7 +11,7 @@ from itertools import chain
 
 from libs.events.committee import Task
 from libs.models.offline import gist, severally
-from libs.models.offline.gist import asking, examples, homes, inside, placing, renaming, seeking
+from libs.models.offline.gist import asking, examples, homes, inside, placing, renaming, seeking, widening
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.planning import Means, Planning, calls_in
 from libs.models.offline.replies import Wish
@@ -47,6 +47,8 @@ async def _singly(
     """
     if (looked := _look(planning, outcome)) is not None:
         return looked
+    if (wider := _widened(planning)) is not None:
+        return wider
     if (borne := await _borne(means, task, planning, outcome, tools=tools)) is not None:
         return borne
     if (homed := await _homed(means, task, planning, outcome, tools=tools)) is not None:
@@ -114,6 +116,15 @@ def _look(planning: Planning, outcome: PlannerOutcome) -> Drafted | None:
     return planning.look(outcome) or (planning.nearest_look(outcome) if asks else None)
 
 
+def _widened(planning: Planning) -> Unclear | None:
+    """What goes in a folder besides, where words alone would take the whole of it."""
+    if planning.wish.agreed or planning.wish.answered:
+        return None
+    return next(
+        (told for deed in widening.heard(planning.story) if (told := planning.in_short(deed)) is not None), None
+    )
+
+
 def _borne_look(planning: Planning, outcome: PlannerOutcome) -> Drafted | None:
     """A list of those that lack a word, or are marked with one, where nobody wants anything changed."""
     changes = isinstance(outcome, Drafted) and any(step.mutates for step in outcome.plan.steps)
@@ -144,7 +155,8 @@ async def _homed(
 ) -> Unclear | None:
     """What goes into a folder that nobody has named, with the name that it would have: more than that it is made."""
     steps = outcome.plan.steps if isinstance(outcome, Drafted) else ()
-    if any(step.tool != CREATE for step in steps) or planning.wish.agreed or planning.wish.answered:
+    asks_which = isinstance(outcome, Unclear) and bool(outcome.named)
+    if asks_which or any(step.tool != CREATE for step in steps) or planning.wish.agreed or planning.wish.answered:
         return None
     named = homes.named(planning.story)
     calls = await _alone(means, task, Wish(named), tools) if named is not None else ()

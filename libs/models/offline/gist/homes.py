@@ -34,7 +34,8 @@ LIKE_A_KIND = regex(
     rf"\s(?:in(?:to)?|to|nach|ins|en|a)\s+(?:(?:the|den|die|das|la|las|los)\s+)?(?P<name>\w+)(?={_POLITE}$)",
     re.IGNORECASE,
 )
-SEVERAL = regex(r",|(?<!\w)(?:and|und|y|then|dann|luego)(?!\w)", re.IGNORECASE)
+INTO_SOME = regex(r"(?<!\w)(?:in|into|to|nach|ins|en|a)\s", re.IGNORECASE)
+"""Of two ends neither is the one."""
 MOVES = {"en": "put", "de": "verschiebe", "es": "mete"}
 INTO = {"en": 'into a folder "{}"', "de": 'in einen Ordner "{}"', "es": 'en una carpeta "{}"'}
 
@@ -49,22 +50,19 @@ def named(story: Story) -> str | None:
     if (found := ANY_FOLDER.search(text)) is not None and (name := _name(text[: found.start()], story)) is not None:
         return f"{text[: found.start()]} {_into(story, name)}{text[found.end() :]}"
     if (found := LIKE_A_KIND.search(text)) is not None and _like_a_kind(found["name"], story):
-        alone = SEVERAL.search(text, 0, found.start()) is None
+        alone = INTO_SOME.search(text, 0, found.start()) is None
         return f"{text[: found.start()]} {_into(story, found['name'])}{text[found.end() :]}" if alone else None
     return None
 
 
 def _like_a_kind(said: str, story: Story) -> bool:
     """ "Pictures", where no folder is called so."""
-    return said[0].isupper() and _kind(said) and not any(said.casefold() == one.casefold() for one in story.folders)
+    there = any(said.casefold() == one.casefold() for one in story.folders)
+    return said[0].isupper() and not there and any({*KINDS} & {*word.concepts} for word in words(said))
 
 
 def _into(story: Story, name: str) -> str:
     return INTO[story.language].format(name)
-
-
-def _kind(said: str) -> bool:
-    return any({*KINDS} & {*word.concepts} for word in words(said))
 
 
 def _name(said: str, story: Story) -> str | None:
