@@ -222,6 +222,13 @@ RULES: tuple[Rule, ...] = (
         r"|\s*,?\s+en\s+el\s+(?:mismo\s+)?orden\s+(?:actual|en\s+(?:el\s+)?que\s+est[aá]n(?:\s+ahora)?)",
         " ",
     ),
+    # In which order they are numbered.
+    _rule(r"\b(?P<what>number\s+[^.;!?\n,]*?),?\s+(?:the\s+)?oldest\s+(?:ones?\s+)?first\b", r"\g<what> by date"),
+    _rule(r"\b(?P<what>nummerier\w*\s+[^.;!?\n,]*?),?\s+(?:die\s+)?älteste[nr]?\s+zuerst\b", r"\g<what> nach Datum"),
+    _rule(
+        r"\b(?P<what>numera\w*\s+[^.;!?\n,]*?),?\s+primero\s+l[oa]s\s+m[aá]s\s+(?:viej|antigu)[oa]s\b",
+        r"\g<what> por fecha",
+    ),
     # All but.
     _rule(
         r"\b(?P<all>everything|anything|all\s+(?:the\s+)?files)\s+(?:that|which)\s*(?:is|are|['’]s)(?:n['’]t|\s+not)\s+"

@@ -26,7 +26,7 @@ from libs.models.ports import Call, Offer, PlannerOutcome, Unclear
 from libs.retrieval.lexicon import Language, listed
 from libs.retrieval.likeness import alike, sought, terms
 from libs.retrieval.regexes import regex
-from libs.retrieval.words import Word, fold, words
+from libs.retrieval.words import Word, fold, language_of, words
 
 YES = regex(
     r"^\W*([yjs](?=\W*$)|ya(?=\W*$)|yes|yep|yeah|yup|aye|sure|ok|okay|do (it|that|so)|go ahead|please do|right|correct"
@@ -336,12 +336,33 @@ def completed(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
     """With a bare value put where it belongs: asked "into which folder?", `Docs` means "to Docs"."""
     answer = reply.strip(" .!?\"'“”„«»`")
     param = before.missing[0] if isinstance(before, Unclear) and len(before.missing) == 1 else ""
+    if param == "rule" and (name := _of_many(answer)) is not None:
+        return wish.with_words(f'{wish.text.rstrip(" .!?")} {AS[language_of(wish.text)]} "{name}"')
     link = LINKS.get(param)
     bare = re.sub(LEADING, "", answer, flags=re.IGNORECASE)
     bare = "." if param == "target" and HERE.match(answer) else bare
     if link is None or len(bare.split()) > 6 or _acts(bare) or not bare:
         return None
     return wish.with_words(f'{wish.text.rstrip(" .!?")} {link} "{bare}"')
+
+
+ONE_OF_MANY = regex(
+    r"^\W*(?:(?:just|simply|only|please|like|as|einfach|nur|bitte|wie|als|simplemente|solo|s[oó]lo|como|por\s+favor)\s+)*"
+    r"(?P<base>[^\W\d_][^,;!?\n\d]{0,40}?)(?:[ _-]?0*1(?!\d).*)?$",
+    re.IGNORECASE,
+)
+AS: Mapping[Language, str] = {"en": "as", "de": "als", "es": "como"}
+MOST_WORDS = 3
+
+
+def _of_many(answer: str) -> str | None:
+    """ "Beach", or "Beach 1, Beach 2": the name that each gets with its number. Words that mean a rule are none."""
+    found = ONE_OF_MANY.match(answer)
+    base = found["base"].strip() if found else ""
+    told = words(base)
+    series = found is not None and found.end("base") < len(answer)
+    plain = all(word.unknown for word in told) or (series and not any(ACTIONS & {*word.concepts} for word in told))
+    return f"{base} 1" if base and plain and len(told) <= MOST_WORDS else None
 
 
 RENAMED = regex(
