@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from libs.models.offline.clauses import ACTIONS, Clause, Item, Measure, Name, Named
+from libs.models.offline.clauses import ACTIONS, Clause, Item, Measure, Name, Named, Reading
 from libs.models.offline.drafting import Draft
 from libs.models.offline.grouping import BY_DATE
 from libs.models.offline.mentioned import POINTING
@@ -23,7 +23,7 @@ from libs.models.offline.quantities import criteria
 from libs.retrieval.lexicon import listed
 from libs.retrieval.likeness import alike, terms
 from libs.retrieval.regexes import regex
-from libs.retrieval.words import Word, extension_of
+from libs.retrieval.words import Word, extension_of, words
 
 ORDERED = listed("order keep base")
 USED_BY: Mapping[str, frozenset[str]] = {
@@ -143,3 +143,18 @@ def _written(run: Sequence[Item], left: set[int], text: str, told: Sequence[Item
     if isinstance(last, Word) and text[last.start : end] != last.text:
         end = min((item.start for item in told if item.start >= end), default=len(text))
     return text[run[0].start : end].strip(" ,.;:!?")
+
+
+AFTER_JUNK = regex(r"\s*(?:,(?=\s)|(?<!\w)(?:and|und|y)(?!\w))", re.IGNORECASE)
+""" "The junk windows leaves and …": what is listed on is something else; behind a colon it would say what junk is."""
+
+
+def swallowed(reading: Reading) -> list[str]:
+    """What is to go by its worth alone, and is in no clause because plainer things are listed with it."""
+    said = {item.start for clause in reading.clauses for item in clause.items}
+    told = words(reading.text)
+    deeds = [n for n, word in enumerate(told) if "remove" in word.concepts]
+    objects = (next((word for word in told[at + 1 :] if not word.filler), None) for at in deeds)
+    junk = [word for word in objects if word is not None and "junk" in word.concepts and word.start not in said]
+    ends = ((word.start, AFTER_JUNK.search(reading.text, word.end)) for word in junk)
+    return [reading.text[start : end.start()] for start, end in ends if end is not None]

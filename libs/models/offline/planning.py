@@ -27,7 +27,7 @@ from libs.models.offline.gist.story import Story
 from libs.models.offline.goals import Goal, Intent, all_of, best_of, intent, wanted
 from libs.models.offline.ground import Ground, NoSuchPlace, Outside
 from libs.models.offline.grouping import unsortable
-from libs.models.offline.leftovers import Leftovers
+from libs.models.offline.leftovers import Leftovers, swallowed
 from libs.models.offline.looking import Looking, only_looks
 from libs.models.offline.matching import Matcher
 from libs.models.offline.paths import below, file_like
@@ -426,6 +426,7 @@ class Planning:
             if self._deletes(outcome.plan):
                 return self._voice.asks(say.SPARE_WHAT, "paths", said=" … ".join(unused))
             self._left += [one for one in unused if not any(left in one for left in self._left)]
+        self._left += swallowed(self._reading)
         if open_part is None and isinstance(outcome, Drafted) and self._left and not self.wish.agreed:
             open_part = self._voice.asks(say.ONLY_PART, said=" … ".join(self._left))
         return outcome if open_part is None else self._with_the_rest(open_part, outcome)
