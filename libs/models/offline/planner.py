@@ -256,6 +256,8 @@ class Planner(Means):
         yield wish if replies.both_ways(reply, before) else together
         if not stands and fresh.text != reply:
             yield fresh
+        if (numbered := replies.of_many(wish, before, said)) is not None:
+            yield numbered
 
     def _of_what_was_asked(
         self, task: Task, wish: Wish, before: Unclear, *, said: str, reply: str, whole: Reading

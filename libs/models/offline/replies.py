@@ -336,8 +336,6 @@ def completed(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
     """With a bare value put where it belongs: asked "into which folder?", `Docs` means "to Docs"."""
     answer = reply.strip(" .!?\"'“”„«»`")
     param = before.missing[0] if isinstance(before, Unclear) and len(before.missing) == 1 else ""
-    if param == "rule" and (name := _of_many(answer)) is not None:
-        return wish.with_words(f'{wish.text.rstrip(" .!?")} {AS[language_of(wish.text)]} "{name}"')
     link = LINKS.get(param)
     bare = re.sub(LEADING, "", answer, flags=re.IGNORECASE)
     bare = "." if param == "target" and HERE.match(answer) else bare
@@ -355,8 +353,16 @@ AS: Mapping[Language, str] = {"en": "as", "de": "als", "es": "como"}
 MOST_WORDS = 3
 
 
+def of_many(wish: Wish, before: PlannerOutcome, reply: str) -> Wish | None:
+    """Asked how the names should change: "Beach", or "Beach 1, Beach 2", is the name that each gets with its number."""
+    asked = isinstance(before, Unclear) and before.missing == ("rule",)
+    name = _of_many(reply.strip(" .!?\"'“”„«»`")) if asked else None
+    text = wish.text.rstrip(" .!?")
+    return wish.with_words(f'{text} {AS[language_of(text)]} "{name}"') if name is not None else None
+
+
 def _of_many(answer: str) -> str | None:
-    """ "Beach", or "Beach 1, Beach 2": the name that each gets with its number. Words that mean a rule are none."""
+    """Words that mean a rule are no name."""
     found = ONE_OF_MANY.match(answer)
     base = found["base"].strip() if found else ""
     told = words(base)
