@@ -32,7 +32,7 @@ SEND: Mapping[Language, str] = {"en": "move", "de": "verschiebe", "es": "mueve"}
 TO = regex(r"(?<!\w)(?:to|in|nach|al?|en) (?:\w+ )?\w+\W*$")
 LEADS_UP = frozenset(("clean", "organize", "change", "greeting", "capability", "here", "file", "all", "folder"))
 """What says nothing else only leads up to the others: "tidy up: bin the duplicates and …"."""
-BESIDE = (Mood.SPARE, Mood.ONLY, Mood.NEVER)
+BESIDE = (Mood.SPARE, Mood.NEVER)
 DEEDS = ACTIONS - {"foreign"}
 FEWEST, MOST = 2, 6
 
