@@ -75,9 +75,9 @@ STAYS = _cues(
 )
 """Said of what is to stay; what is of `GOES` counts before it."""
 EXCEPT = _cues(
-    r"except(?:ing)?|apart from|other than|save for|but not|but for|excluding",
+    r"except(?:ing)?|apart from|other than|save for|but not|but for|excluding|minus",
     r"not (?:the|my|those|these|that|any|a)|nicht (?:die|der|das|den|dem|meine?)|no (?:la|las|los|el|mis?)",
-    r"au(?:ß|ss)er|bis auf|ausgenommen|aber nicht|excepto|salvo|menos(?! de)|a excepcion|pero no|aparte de",
+    r"au(?:ß|ss)er|bis auf|ausgenommen|aber nicht|excepto|salvo|menos(?! de)|a excepcion|pero no|aparte de|quitando",
 )
 """At its beginning a clause tells what stays, whatever deed it has."""
 EXCEPTED = _cues(r"(?:excepted|aside|ausgenommen|exceptuad[oa]s?|aparte)\W*$")

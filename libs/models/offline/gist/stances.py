@@ -21,6 +21,7 @@ from libs.retrieval.words import Word, words
 END = regex(r"[.!?;\n]+(?=\s|$)|[:;]-?[()DP](?=\s|$)|\s[-–—]{1,2}\s")
 CUT = regex(
     r"[,:](?=\s)|\((?=\w+ \w)|\b(?=(?:but|aber|pero|sondern|sino|except|apart from|ausser|außer|bis auf|excepto|salvo"
+    r"|excluding|other than|minus|(?<!\bo )menos(?! de\b| que\b)|quitando"
     r"|only keep|keep only|because|weil|denn|porque|ya que)\b)"
 )
 WHITHER = regex(

@@ -27,3 +27,20 @@ GO, STAY, TOLD = Stance.GO, Stance.STAY, Stance.TOLD
 )
 def test_what_a_clause_wants_of_its_files(text: str, stances: list[Stance]) -> None:
     assert [part.stance for part in parts(text)] == stances
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"),
+    [
+        ("borra los carteles viejos menos el final v2", "menos el final v2"),
+        ("delete the posters minus the final v2", "minus the final v2"),
+        ("delete the drafts other than the newest", "other than the newest"),
+    ],
+)
+def test_what_is_taken_off_a_list_of_what_goes_stays(text: str, stays: str) -> None:
+    assert [text[part.start : part.end] for part in parts(text) if part.stance is Stance.STAY] == [stays]
+
+
+@pytest.mark.parametrize("text", ["borra los de hace menos de un mes", "borra más o menos la mitad"])
+def test_a_measure_takes_nothing_off(text: str) -> None:
+    assert {part.stance for part in parts(text)} == {Stance.GO}
