@@ -20,7 +20,7 @@ from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, pat
 from libs.models.offline.earlier import TAKEN_BACK, Lost, in_full, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
-from libs.models.offline.gist import renaming
+from libs.models.offline.gist import cues, renaming
 from libs.models.offline.gist.amending import Amended
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
@@ -256,8 +256,11 @@ class Planning:
 
     def in_parts(self, deed: Deed, left: Sequence[str]) -> Unclear | None:
         """What several goals come to together, and those that were not understood."""
-        told = self.in_short(deed)
+        told = None if self._gone(deed.calls) and _keeps(left, self._reading.text) else self.in_short(deed)
         return replace(self._voice.leaving_out(left, told), about=" … ".join(left)) if told is not None else None
+
+    def _gone(self, calls: Sequence[Call]) -> bool:
+        return any(self._tools[tool].effect is Effect.DELETE for tool, _ in calls if tool in self._tools)
 
     def put_right(self, found: Amended) -> Unclear | None:
         """What was offered, as it is wanted now, and what of the reply is not in it."""
@@ -272,6 +275,8 @@ class Planning:
         """A proposal that says what it leaves out, where a part was understood and that was not."""
         if told is None or not isinstance(outcome, Unclear) or not outcome.partly:
             return told
+        if any(self._gone(offer.calls) for offer in told.offers) and _keeps([outcome.about], self._reading.text):
+            return None
         return replace(self._voice.leaving_out([outcome.about], told), about=outcome.about)
 
     def conditioned(self, told: Unclear) -> Unclear | None:
@@ -316,7 +321,8 @@ class Planning:
         later = any(_comes_later(clause, at) for at, clause in enumerate(self._reading.wishes(Mood.DO)))
         drawn = [Draft(self._tools[step.tool], step.args) for step in plan.steps]
         unused = Leftovers.of(drawn).conditions(self._reading.text)
-        return bool(left and self._deletes_a_folder(plan)) or (deletes and (later or bool(unused)))
+        lost = later or bool(unused) or _keeps(left, self._reading.text)
+        return bool(left and self._deletes_a_folder(plan)) or (deletes and lost)
 
     def nearest_look(self, outcome: PlannerOutcome) -> Drafted | None:
         """What would be proposed to who only asks, where that is a look: it is taken at once."""
@@ -433,7 +439,9 @@ class Planning:
 
     def _with_the_rest(self, asked: Unclear, outcome: PlannerOutcome) -> Unclear:
         """ "Shall I do the rest?", and what that is."""
-        if isinstance(outcome, Drafted) and self._deletes_a_folder(outcome.plan):
+        calls = calls_in(outcome.plan) if isinstance(outcome, Drafted) else ()
+        kept = self._gone(calls) and _keeps([asked.about], self._reading.text)
+        if isinstance(outcome, Drafted) and (kept or self._deletes_a_folder(outcome.plan)):
             # What was not understood may have said which of its files: nobody is led to delete all of them.
             return self._voice.asks(say.SPARE_WHAT, "paths", said=asked.about)
         label = self._proposing.described(outcome.plan) if isinstance(outcome, Drafted) else None
@@ -488,6 +496,13 @@ class Planning:
         return " ".join(
             f"“{self._voice.said(goal.clause)}” means {goal.tool.name} ({goal.score:.2f})." for goal in goals
         )
+
+
+def _keeps(left: Sequence[str], text: str) -> bool:
+    """Does what nobody understood say what stays, where the others are to go? Then nobody knows which these are."""
+    stays = (*cues.STAYS, *cues.EXCEPT, *cues.ONLY, *cues.NEVER)
+    others = cues.spans((*cues.REST, *cues.OTHERS), cues.plain(text))
+    return bool(others) and any(cues.spans(stays, cues.plain(one)) for one in left)
 
 
 def calls_in(plan: Plan) -> tuple[Call, ...]:

@@ -65,7 +65,7 @@ STAYS = regex(
 def heard(story: Story) -> Iterator[Deed]:
     """A part of names goes."""
     text = story.text
-    chooses = WITH.search(text) or SOME.search(text)
+    chooses = WITH.search(text) or SOME.search(text) or FORBIDDEN.search(text)
     if not (DROPS.search(text) and OF_NAMES.search(text)) or (chooses and not STRONG.search(text)):
         return
     if DATES.search(text):
@@ -98,6 +98,10 @@ def _undated(story: Story) -> Iterator[Deed]:
         yield restyle(Some(files), written="out")
 
 
+FORBIDDEN = regex(
+    r"(?<!\w)(?:do\s?n['’]?t|do\s+not|never|nicht|no)\s+(?:\w+\s+)?(?:delete|remove|drop|lösch\w*|entfern\w*|borr\w+|quit\w+|elimin\w+)\b",
+    re.IGNORECASE,
+)
 STRONG = regex(
     r"\b(?:qu[ií]ta|s[aá]ca|b[oó]rra)(?:se|le)l?[oae]?s?\b|\btake\s+(?:it|that|the)(?:\s+(?:word|bit|part))?\s+(?:out|off)\b|\bnimm\s+das",
     re.IGNORECASE,
