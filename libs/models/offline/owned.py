@@ -133,7 +133,10 @@ def _year(measure: Item) -> tuple[Word, ...]:
     return (Word(found[2], found[2], measure.start, measure.end),)
 
 
-OF_YEAR = regex(r"(\w+)\s+(?:\w+\s+)?((?:19|20)\d\d)")
+OF_YEAR = regex(
+    r"(\w+)\s+(?:(?!before|after|until|since|vor|nach|bis|seit|antes|despu[eé]s|hasta|desde)\w+\s+)?((?:19|20)\d\d)"
+)
+""" "From the year 2024", and not "from before 2024"."""
 ENDS = listed("in im into to a al nach zu zum zur en as als como on auf raus")
 """Where something else begins."""
 

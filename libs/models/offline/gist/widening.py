@@ -21,10 +21,16 @@ BESIDES = regex(
     re.IGNORECASE,
 )
 
+OTHERWISE = (
+    *("move", "copy", "pack", "rename"),
+    *("empty", "duplicate", "size", "age", "newest", "oldest", "largest", "smallest", "name", "content", "not"),
+)
+"""Deeds of another kind, and what else chooses files: then the kind is not all that is told of them."""
+
 
 def heard(story: Story) -> Iterator[Deed]:
     """The files of the kind at the top and in the folder that is told behind it."""
-    if BESIDES.search(story.text) is None or not spoken(story.text) or story.says("move", "copy", "pack", "rename"):
+    if BESIDES.search(story.text) is None or not spoken(story.text) or story.says(*OTHERWISE) or story.times:
         return
     for folder, by in story.places:
         held = (*story.ground.files, *story.ground.below(folder))

@@ -41,3 +41,12 @@ async def test_a_folder_that_is_to_go_with_all_that_is_in_it_goes(
     done = await model.plan(task("delete the fuel folder and all", VAN), catalogue)
     assert isinstance(done, Drafted)
     assert done.plan.steps[-1].args["paths"] == ["fuel"]
+
+
+async def test_what_is_told_of_them_besides_chooses_as_well(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition]
+) -> None:
+    text = "die pdfs schreib ich auf und dann nix rein, auch im fuel ordner. kannst du die leeren alle wegmachen?"
+    outcome = await model.plan(task(text, VAN), catalogue)
+    offered = outcome.offers if isinstance(outcome, Unclear) else ()
+    assert not any("insurance.pdf" in args.get("include", ()) for offer in offered for _, args in offer.calls)
