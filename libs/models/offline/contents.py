@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 
 from libs.models.offline.clauses import ACTIONS, AND, BUT, KINDS, OR
 from libs.models.offline.ground import singulars
-from libs.models.offline.marks import marks
-from libs.models.offline.measures import Filters
+from libs.models.offline.marks import Says, marks
 from libs.retrieval.lexicon import listed
 from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold, words
@@ -125,26 +124,11 @@ TITLE = regex(r"Mrs?|Ms|Dr|St|Sr|Sra|Hr|Fr|No|Nr", re.IGNORECASE)
 LITTLE = listed("the a an that this der die das dem den ein eine la el los las un una")
 
 
-@dataclass(frozen=True, slots=True)
-class Says:
-    """A span of the text, and the words that files are to have in them, or to lack."""
-
-    start: int
-    end: int
-    text: str
-    lacks: bool = False
-    surely: bool = False
-    """Is it said that they stand inside?"""
-
-    @property
-    def filters(self) -> Filters:
-        return {"lacking" if self.lacks else "containing": self.text}
-
-
+@lru_cache(maxsize=256)
 def said(text: str, *, marked: bool = False) -> tuple[Says, ...]:
     """Every such span, and where they are `marked` what papers bear; where two overlap, the one that begins first."""
-    borne = {Says(one.start, one.end, one.word, one.lacks) for one in marks(text)} if marked else set()
-    found = sorted({*_led(text), *_between(text), *borne}, key=lambda one: (one.start, -one.end))
+    told = {*_led(text), *_between(text), *(marks(text) if marked else ())}
+    found = sorted(told, key=lambda one: (one.start, -one.end))
     kept: list[Says] = []
     for one in found:
         if (not kept or kept[-1].end <= one.start) and not (_of_names(text, one) or _holds_files(text, one)):

@@ -7,9 +7,10 @@ it, and it is offered and never done outright.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
+from libs.models.offline.measures import Filters
 from libs.retrieval.regexes import regex
 
 _EN = r"(?P<word>paid|signed|answered|settled|approved|cancelled|canceled|delivered|shipped|overdue|refunded|invoiced)"
@@ -58,26 +59,35 @@ ASKS = regex(r"\W*(?:which|what|welche[rs]?|qu[eé]|cu[aá]les)\b", re.IGNORECAS
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A span of the text, the word that papers are to bear, and whether they are to lack it."""
+class Says:
+    """A span of the text, and the words that files are to have in them, or to lack."""
 
     start: int
     end: int
-    word: str
-    lacks: bool
+    text: str
+    lacks: bool = False
+    surely: bool = False
+    """Is it said that they stand inside?"""
+
+    @property
+    def filters(self) -> Filters:
+        return {"lacking" if self.lacks else "containing": self.text}
 
 
-def marks(text: str) -> Iterator[Mark]:
+@lru_cache(maxsize=256)
+def marks(text: str) -> tuple[Says, ...]:
     """Every such span, whether or not another one overlaps it."""
-    for form in (*_FORMS, *_ASKED):
-        for found in (one for one in form.finditer(text) if form in _FORMS or _asked(text, one.start())):
-            lead = text[found.start() : found.start("word")]
-            if HELPED.search(text[: found.start()]) is not None:
-                continue
-            lacks = NOT.search(lead) is not None or bool(found.groupdict().get("un"))
-            yield Mark(*found.span(), f"{found['word'].casefold()}{'o' if found.groupdict().get('end') else ''}", lacks)
-    for stem, form in _TO_BE:
-        yield from (Mark(*found.span(), f"{stem}ado", lacks=True) for found in form.finditer(text))
+    told = [found for form in _FORMS for found in form.finditer(text)]
+    told += [found for form in _ASKED for found in form.finditer(text) if _asked(text, found.start())]
+    chosen = [_mark(found) for found in told if HELPED.search(text[: found.start()]) is None]
+    to_be = [Says(*found.span(), f"{stem}ado", lacks=True) for stem, form in _TO_BE for found in form.finditer(text)]
+    return *chosen, *to_be
+
+
+def _mark(found: re.Match[str]) -> Says:
+    beside = found.groupdict()
+    lacks = NOT.search(found.string[found.start() : found.start("word")]) is not None or bool(beside.get("un"))
+    return Says(*found.span(), f"{found['word'].casefold()}{'o' if beside.get('end') else ''}", lacks)
 
 
 def _asked(text: str, at: int) -> bool:

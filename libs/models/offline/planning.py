@@ -6,7 +6,7 @@ A planning knows nothing of replies: each makes the request another one, which i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -250,17 +250,18 @@ class Planning:
         proposed = self._voice.proposes([Offer(label, "", calls=deed.calls)], (), said=self._task.text)
         return replace(proposed, named=self._proposing.files(drafted.plan))
 
+    def first_of(self, deeds: Iterable[Deed]) -> Unclear | None:
+        """What the first of these that comes to something does."""
+        return next((told for deed in deeds if (told := self.in_short(deed)) is not None), None)
+
     def goals(self, outcome: PlannerOutcome) -> tuple[str, ...]:
         """The goals of a request that was not understood whole."""
         return goals_of(self._reading) if self._alone and not isinstance(outcome, Drafted) else ()
 
     def in_parts(self, deed: Deed, left: Sequence[str]) -> Unclear | None:
         """What several goals come to together, and those that were not understood."""
-        told = None if self._gone(deed.calls) and _keeps(left, self._reading.text) else self.in_short(deed)
+        told = None if self._deletes(deed.calls) and _keeps(left, self._reading.text) else self.in_short(deed)
         return replace(self._voice.leaving_out(left, told), about=" … ".join(left)) if told is not None else None
-
-    def _gone(self, calls: Sequence[Call]) -> bool:
-        return any(self._tools[tool].effect is Effect.DELETE for tool, _ in calls if tool in self._tools)
 
     def put_right(self, found: Amended) -> Unclear | None:
         """What was offered, as it is wanted now, and what of the reply is not in it."""
@@ -275,16 +276,14 @@ class Planning:
         """A proposal that says what it leaves out, where a part was understood and that was not."""
         if told is None or not isinstance(outcome, Unclear) or not outcome.partly:
             return told
-        if any(self._gone(offer.calls) for offer in told.offers) and _keeps([outcome.about], self._reading.text):
+        if any(self._deletes(offer.calls) for offer in told.offers) and _keeps([outcome.about], self._reading.text):
             return None
         return replace(self._voice.leaving_out([outcome.about], told), about=outcome.about)
 
     def conditioned(self, told: Unclear) -> Unclear | None:
         """A proposal that says which condition it leaves out. None where it deletes what nobody understood is meant."""
         unused = self._conditions()
-        if unused and any(draft.tool.effect is Effect.DELETE for draft in self._drawn):
-            return None
-        return self._voice.leaving_out(unused, told)
+        return None if unused and self._deletes(self.seen()) else self._voice.leaving_out(unused, told)
 
     def leads_past_names(self, outcome: PlannerOutcome) -> bool:
         """Does a plan look, delete or create what is there already, where the story surely speaks of names?"""
@@ -429,7 +428,7 @@ class Planning:
             return open_part
         outcome = self._drafted(found, scene)
         if isinstance(outcome, Drafted) and not self.wish.agreed and (unused := self._conditions()):
-            if self._deletes(outcome.plan):
+            if self._deletes(calls_in(outcome.plan)):
                 return self._voice.asks(say.SPARE_WHAT, "paths", said=" … ".join(unused))
             self._left += [one for one in unused if not any(left in one for left in self._left)]
         self._left += swallowed(self._reading)
@@ -440,7 +439,7 @@ class Planning:
     def _with_the_rest(self, asked: Unclear, outcome: PlannerOutcome) -> Unclear:
         """ "Shall I do the rest?", and what that is."""
         calls = calls_in(outcome.plan) if isinstance(outcome, Drafted) else ()
-        kept = self._gone(calls) and _keeps([asked.about], self._reading.text)
+        kept = self._deletes(calls) and _keeps([asked.about], self._reading.text)
         if isinstance(outcome, Drafted) and (kept or self._deletes_a_folder(outcome.plan)):
             # What was not understood may have said which of its files: nobody is led to delete all of them.
             return self._voice.asks(say.SPARE_WHAT, "paths", said=asked.about)
@@ -453,8 +452,8 @@ class Planning:
         """What says which files are meant, of which the steps drawn know nothing."""
         return Leftovers.of(self._drawn).conditions(self._reading.text) if self._alone else []
 
-    def _deletes(self, plan: Plan) -> bool:
-        return any(step.mutates and self._tools[step.tool].effect is Effect.DELETE for step in plan.steps)
+    def _deletes(self, calls: Sequence[Call]) -> bool:
+        return any(self._tools[tool].effect is Effect.DELETE for tool, _ in calls if tool in self._tools)
 
     def _deletes_a_folder(self, plan: Plan) -> bool:
         deletes = (step for step in plan.steps if step.mutates and self._tools[step.tool].effect is Effect.DELETE)

@@ -117,6 +117,11 @@ class Wish:
     """What was offered last."""
 
     @property
+    def replies(self) -> bool:
+        """Is it what a reply of theirs has come to?"""
+        return self.agreed or self.answered
+
+    @property
     def told(self) -> str:
         """All of it, as a later turn may lean on it."""
         return THEN_SAID.join((self.text, *self.said))

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from libs.models.offline.contents import Says
 from libs.models.offline.gist import clearing, examples, inside, placing, renaming
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
+from libs.models.offline.marks import Says
 
 Heard = Callable[[Story], Iterator[Deed]]
 DEEDS: Sequence[Heard] = (

@@ -24,7 +24,7 @@ ANY_FOLDER = regex(
 )
 FOR_THEM = regex(
     rf"^(?P<lead>\W*(?:(?:please|bitte|por\s+favor|can\s+you|could\s+you|kannst\s+du)\s+)*)"
-    rf"(?:make|create|start|set\s+up|leg\w*|mach\w*|erstell\w*|crea\w*|haz(?:me)?|hazme)\s+(?:me\s+|mir\s+)?(?:mal\s+)?(?:{_A}\s+)+{FOLDER}\s+"
+    rf"(?:make|create|start|set\s+up|leg\w*|mach\w*|erstell\w*|crea\w*|haz(?:me)?)\s+(?:me\s+|mir\s+)?(?:mal\s+)?(?:{_A}\s+)+{FOLDER}\s+"
     rf"(?:an\s+)?(?:for|für|para)\s+(?P<what>(?:\w+\s+){{0,2}}\w+?)(?:\s+an)?"
     rf"(?:\s*,?\s*(?:and|und|y)\s+(?:put|move|pack|tu|leg|schieb|m[eé]te\w*|pon\w*)\w*\s+(?:(?:them|it|all|sie|die|alle)\s+)*"
     rf"(?:in(?:\s+(?:it|there))?|(?:da)?(?:rein|hinein)|(?:ah[ií]|all[ií]|dentro)))?(?={_POLITE}$)",

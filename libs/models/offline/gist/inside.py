@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 from libs.models.offline import contents
-from libs.models.offline.contents import Says
 from libs.models.offline.gist import called, edging, packing, whereto
 from libs.models.offline.gist.aiming import chosen
 from libs.models.offline.gist.choosing import Named
@@ -19,7 +18,7 @@ from libs.models.offline.gist.deeds import LIST, NODES, Deed, show
 from libs.models.offline.gist.stances import spoken
 from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.ground import singulars, words_of
-from libs.models.offline.marks import marks
+from libs.models.offline.marks import Says, marks
 from libs.models.ports import Call
 
 Bound = Mapping[str, int | str | bool]
@@ -84,7 +83,7 @@ def looked(story: Story) -> Deed | None:
 
 def marked(story: Story) -> bool:
     """Are papers chosen by what they are marked with?"""
-    return bool(said(story)) and any(marks(story.text))
+    return bool(said(story)) and bool(marks(story.text))
 
 
 def bounded(deed: Deed) -> bool:
