@@ -68,6 +68,8 @@ class Found:
     missing: tuple[str, ...] = ()
     fewer: tuple[str, ...] = ()
     """Files that have one of the words, where those that have more were found; the best first."""
+    elsewhere: tuple[str, ...] = ()
+    """Files that were not asked about and have all of the words; the best first."""
 
 
 class ContentIndex:

@@ -154,7 +154,8 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " aufgeschrieben_habe vermerkt hingekommen abgeblieben geblieben hin_verschwunden wo_ist_hin"
         ),
         "es": (
-            "busca buscar buscame busque encuentra* encuentre* encontrar halla localiza* donde_esta"
+            "busca busco buscamos buscando buscar buscame busque encuentra* encuentre* encontrar halla"
+            " localiza* donde_esta"
             " donde_estan en_que_archivo en_que_fichero rastrea* apunte anote deje_apuntado escribi_lo"
             " tengo_apuntado"
         ),

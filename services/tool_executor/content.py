@@ -78,7 +78,7 @@ class Contents:
         check: Callable[[], None] = go_on,
     ) -> tuple[Found, Unknown]:
         """The best matches that are still there, and what is not known: of the files that `among` selects, unless these
-        lack a word that others have. `check` raises once nobody waits any more.
+        lack a word that others have; those are told besides. `check` raises once nobody waits any more.
         """
         view = (*whose, workspace.root)
         indexed = self._indexes.pop(view, None) or Indexed(ContentIndex(self._embedder))
@@ -96,7 +96,8 @@ class Contents:
             asked = partial(selected, include=among, exclude=exclude)
             narrower = await indexed.index.find(query, top_k, within=within, keep=asked)
             if narrower.matches and {*narrower.missing} <= {*found.missing}:
-                found, kept = narrower, asked
+                others = tuple(match.path for match in found.matches if not asked(match.path))
+                found, kept = replace(narrower, elsewhere=others), asked
         unread = {path: why for path, why in indexed.unread.items() if under(path, within) and kept(path)}
         stale = len(now.keys() - indexed.known.keys() - indexed.unread.keys())
         return replace(found, matches=tuple(m for m in found.matches if m.path in now)), Unknown(stale, unread)
@@ -166,6 +167,7 @@ def told(found: Found, unknown: Unknown) -> dict[str, Any]:
         "matches": matches,
         "missing": list(found.missing),
         "fewer": fewer,
+        "elsewhere": {"count": len(found.elsewhere), "paths": list(found.elsewhere[:NAMED_MOST])},
         "stale": unknown.stale,
         "unread": unread,
     }

@@ -137,6 +137,11 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "de": "Nur eins der Wörter: {paths}.",
         "es": "Solo una de las palabras: {paths}.",
     },
+    "elsewhere": {
+        "en": "Also in files that are called otherwise: {paths}.",
+        "de": "Auch in anders benannten Dateien: {paths}.",
+        "es": "También en archivos con otro nombre: {paths}.",
+    },
     "matched": {"en": "Found in {files}:", "de": "Gefunden in {files}:", "es": "Encontrado en {files}:"},
     "otherwise": {
         "en": "Left out, since it says otherwise: {files}.",
@@ -637,18 +642,19 @@ def _searched(say: Speaker, data: Data) -> list[str]:
     return [
         "\n".join((head, *lines, *rest)),
         more,
-        _fewer(say, _mapping(data, "fewer")),
+        _besides(say, "fewer", _mapping(data, "fewer")),
+        _besides(say, "elsewhere", _mapping(data, "elsewhere")),
         say.say("lacking", words=", ".join(missing)) if missing else "",
         _unread(say, _mapping(data, "unread")),
         say.say("stale", files=say.count("file", stale)) if stale else "",
     ]
 
 
-def _fewer(say: Speaker, data: Data) -> str:
-    """The files that have one of several words, where others have more of them."""
+def _besides(say: Speaker, what: str, data: Data) -> str:
+    """The files that have one of several words, where others have more of them; or that were not asked about."""
     number, named = int(_number(data, "count")), _list(data, "paths")[:FEWER]
     more = [say.say("more", n=say.number(number - len(named)))] if number > len(named) else []
-    return say.say("fewer", paths=", ".join([*map(say.choosing.quoted, named), *more])) if named else ""
+    return say.say(what, paths=", ".join([*map(say.choosing.quoted, named), *more])) if named else ""
 
 
 def _unread(say: Speaker, data: Data) -> str:

@@ -29,8 +29,10 @@ PLAIN = listed("here all recursive empty") | NOUNS
 STARTS = listed("starts ends prefix suffix")
 """What leads to a pattern: "the ones starting with ~"."""
 LED = listed("the these those los las el la esos esas") | ARTICLES
+OWN = listed("der die das den")
 SORTS = listed("empty folder duplicate")
 """What no pattern shows."""
+EMPTIES = listed("empty folder file all here recursive")
 LEFT_BEHIND = listed("tmp temp bak crdownload part partial") | JUNK
 """Endings and kinds of what nobody made."""
 CLEARED = JUNK | {"duplicate"}
@@ -83,6 +85,12 @@ class Part:
     def by_itself(self) -> bool:
         """Does it begin with its own article, or speak of files of any kind?"""
         return not self.kinds or self.led_by(LED) or any("all" in word.concepts for word in self.words[:1])
+
+    @property
+    def empties(self) -> bool:
+        """ "The empty folders", and no word more."""
+        plain = all(word.filler or {*word.concepts} <= EMPTIES for word in self.words)
+        return plain and len(self.words) == len(self.items) and "empty" in self.bounds and self.noun is not None
 
     @property
     def named(self) -> bool:
@@ -172,7 +180,7 @@ def _files(part: Part) -> Word:
 def _differ(parts: Sequence[Part], *, either: bool) -> bool:
     """Is each part of the list told by itself, and not all of them by what one list could show?"""
     junk = all(part.junk for part in parts)
-    if _empties_last(parts):
+    if _empties_last(parts) or _empties_apart(parts):
         return True
     if any(part.copies for part in parts):
         return _copies_apart(parts)
@@ -193,6 +201,15 @@ def _empties_last(parts: Sequence[Part]) -> bool:
     left = all(part.kinds and part.kinds <= LEFT_BEHIND and not part.bounds for part in first)
     ones = any(word.folded in ("ones", "vacios", "vacias", "leeren") for word in last.words)
     return left and last.bounds == {"empty"} and not last.kinds and ones
+
+
+def _empties_apart(parts: Sequence[Part]) -> bool:
+    """ "The screenshots and the empty folders": before its own noun it says nothing of the others."""
+    apart = all(part.led_by(LED | OWN) for part in parts)
+    empty = [n for n, part in enumerate(parts) if part.empties and (n or apart or part.bounds >= {"folder"})]
+    others = [part for n, part in enumerate(parts) if n not in empty]
+    told = all(not part.bounds and not all(word.filler for word in part.words) for part in others)
+    return len(empty) == 1 and bool(others) and told
 
 
 def _copies_apart(parts: Sequence[Part]) -> bool:

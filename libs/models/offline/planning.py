@@ -215,6 +215,7 @@ class Planning:
             or self._ground.paths is None
             or self.wish.agreed
             or replies.spares(self._reading)
+            or renaming.surely(self.story)
         ):
             return None
         return nearest_instead(self._reading, self._ground)
@@ -364,10 +365,9 @@ class Planning:
         return outcome
 
     def _spoken_of(self, tool: ToolDefinition) -> bool:
-        """Nothing that deletes is offered to who spoke of nothing of the kind."""
-        return not tool.deletes({}) or any(
-            one.says("remove", "clean", "duplicate", "junk") for one in self._reading.clauses
-        )
+        """Nothing that deletes is offered to who spoke of nothing of the kind, or of names."""
+        gone = any(one.says("remove", "clean", "duplicate", "junk") for one in self._reading.clauses)
+        return not tool.deletes({}) or (gone and not renaming.surely(self.story))
 
     def _beforehand(self) -> PlannerOutcome | None:
         """What needs no look at the tools."""

@@ -68,7 +68,14 @@ def count(clause: Clause) -> int | None:
         counts = any(isinstance(other, Word) and other.folded in UNIT for other in after)
         if counts and isinstance(item, Word) and (number := number_of(item.folded)):
             return number
-    return next((int(word.text) for word in clause.words if word.text.isdigit() and 0 < int(word.text) < 100), None)
+    plain = (item for at, item in enumerate(clause.items) if isinstance(item, Word) and not _of_a_name(clause, at))
+    return next((int(word.text) for word in plain if word.text.isdigit() and 0 < int(word.text) < MANY), None)
+
+
+def _of_a_name(clause: Clause, at: int) -> bool:
+    """ "Flat 2": a number right behind a word that is nothing but a name's."""
+    before = clause.items[at - 1] if at else None
+    return isinstance(before, Word) and before.unknown and before.end + 1 == clause.items[at].start
 
 
 def emptiness(clause: Clause) -> bool | None:

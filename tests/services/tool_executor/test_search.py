@@ -103,6 +103,7 @@ async def test_of_the_files_that_are_asked_about_only_these_are_shown_and_counte
         told = await found(at)
         assert [match["path"] for match in told.data.json_["matches"]] == ["minutes may.txt"]
         assert told.data.json_["unread"]["count"] == 0
+        assert told.data.json_["elsewhere"] == {"count": 1, "paths": ["notes.txt"]}
 
 
 @pytest.mark.requirement("S4-22")

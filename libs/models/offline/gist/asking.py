@@ -30,7 +30,7 @@ PART = regex(
 """Where one part of a sentence ends and the next begins."""
 ABOUT = regex(
     r"(?<!\w)(?:(?:about|regarding|concerning|mention\w*|über|ueber|bezüglich|sobre|acerca\s+de|mencion\w*)"
-    r"|(?:was|alles|etwas|irgendwas)\s+(?:zu[mr]?|vo[nm])|algo\s+(?:de|sobre)|anything\s+(?:on|from|by|of)|habl\w+\s+de(?:l|\s+l[ao]s?)?)(?!\w)\s*",
+    r"|(?:was|alles|etwas|irgendwas)\s+(?:zu[mr]?|vo[nm])|algo\s+(?:de|sobre)|(?:anything|everything|got)\s+(?:on|from|by|of)|habl\w+\s+de(?:l|\s+l[ao]s?)?)(?!\w)\s*",
     re.IGNORECASE,
 )
 """What follows one of these is what it is about."""
@@ -61,6 +61,14 @@ INSIDE = regex(
     re.IGNORECASE,
 )
 OF = regex(r"(?<!\w)(?:of|de|del|von|vom)\s+(?:(?:the|my|der|den|dem|l[oa]s|mis?)\s+)?$", re.IGNORECASE)
+ALL_ABOUT = regex(
+    r"(?<!\w)(?:what(?:['’]?ve)?\s+(?:all\s+)?(?:(?:have|do)\s+)?(?:i|we)\s+(?:got|have)(?:\s+here)?\s+(?:on|about|regarding)"
+    r"|(?:anything|everything|stuff)\s+(?:on|about|regarding|to\s+do\s+with)"
+    r"|was\s+(?:hab(?:e|en)?|gibt(?:['’]?s|\s+es)?)\s+(?:(?:ich|wir|hier|denn|so|alles)\s+)*(?:zu[mr]?|über)|(?:alles|irgendwas|etwas|was)\s+(?:zu[mr]?|über)"
+    r"|qu[eé]\s+(?:tengo|tenemos|hay)\s+(?:aqu[ií]\s+)?(?:sobre|acerca)|(?:todo|algo)\s+(?:sobre|acerca))\s+(?=\w)",
+    re.IGNORECASE,
+)
+"""And who asks for all about something for both."""
 IN_WHICH = regex(r"(?<!\w)(?:in|en)\s+(?:which|what|welche[nmrs]?|cu[aá]l(?:es)?|algun[oa]s?)(?!\w)", re.IGNORECASE)
 LEAST, SHORT = 3, 5
 """Letters of a word that may be what is asked about."""
@@ -107,7 +115,7 @@ class Question:
 
     @cached_property
     def written(self) -> bool:
-        return any(found.search(self.text) for found in (WRITTEN, IN_WHICH))
+        return any(found.search(self.text) for found in (WRITTEN, ALL_ABOUT, IN_WHICH))
 
     @cached_property
     def points(self) -> bool:
@@ -136,7 +144,15 @@ class Question:
         """Of the words of one sentence those that are behind its question, where there are any."""
         about = [word for word in carrying if self._behind(ABOUT, word)]
         asked = [word for word in carrying if self._behind(INTERROGATIVE[self.story.language], word)]
-        return _once(about or asked or self._things(carrying))
+        return _once(self._numbered(about or asked or self._things(carrying)))
+
+    def _numbered(self, told: Sequence[Word]) -> Iterator[Word]:
+        """With the digit that goes with a name: "flat 2"."""
+        for word in told:
+            yield word
+            yield from (
+                one for one in self.words if one.start == word.end + 1 and len(one.text) == 1 and one.text.isdigit()
+            )
 
     @property
     def topic(self) -> tuple[Word, ...]:

@@ -103,7 +103,8 @@ def fuller(story: Story, calls: Sequence[Call], files: Sequence[str]) -> Deed | 
     nobody keeps was left out of what goes.
     """
     changes = [tool for tool, _ in calls if tool not in LOOKS]
-    if any(tool != DELETE for tool in changes) or not (changes or spoken(story.text)):
+    once = cues.first(cues.ONCE, cues.plain(story.text)) is not None
+    if any(tool != DELETE for tool in changes) or not (changes or once or spoken(story.text)):
         return None
     if (not changes and cues.first(cues.NEVER, cues.plain(story.text))) or (changes and story.says("here")):
         return None

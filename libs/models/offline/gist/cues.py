@@ -111,10 +111,11 @@ OTHERS = _cues(
 )
 """What is said before one of these, in its sentence, is of something else."""
 ONCE = _cues(
-    r"one of (?:each|every\w*|them is|it is)|one cop(?:y|ies)|only one|just one|once is enough",
+    r"one of (?:each|every\w*|them is|it is)|one each|one cop(?:y|ies)|only one|just one|once is enough",
     r"one is (?:enough|plenty)|(?:one from each|(?:is|are|be) (?:plenty|enough))|one (?:of each )?will do",
     r"(?:einmal|eins|eine|einer) (?:reicht|genugt|langt)|(?:nur|bloß|bloss) (?:noch )?(?:einmal|eins|eine[ns]?)",
-    r"je(?:weils)? (?:nur )?(?:eine?|eins)|reicht|un[oa] (?:solo |sola )?de cada|un[oa] (?:solo|sola)",
+    r"je(?:weils)? (?:nur )?(?:eine?|eins)|reicht|un[oa] (?:solo |sola )?de cada|un[oa] (?:solo|sola)|un[oa] de cada",
+    r"con una? (?:vez|copia) (?:basta|vale|llega)",
     r"quedate con un[oa]|con un[oa] (?:me |nos )?(?:basta|vale|llega|sobra)",
 )
 """Of what is there more than once, one is enough."""

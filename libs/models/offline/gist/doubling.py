@@ -17,9 +17,10 @@ from libs.models.offline.selection import escaped
 from libs.retrieval.regexes import regex
 
 TWICE = regex(
-    r"(?<!\w)(?:twice|two times|three times|several times|more than once|doubles?|doubled|duplicat\w*|dupes?|dups"
+    r"(?<!\w)(?:twice|repeats|two times|three times|several times|more than once"
+    r"|doubles?|doubled|duplicat\w*|dupes?|dups"
     r"|(?:exact(?:ly)? )?the (?:exact )?same (?:thing|stuff|file|content|one)s?|exactly the same|identical"
-    r"|spare cop(?:y|ies)"
+    r"|spare cop(?:y|ies)|(?:two|three|four|several|many) of (?:everything|each|most)"
     r"|zweimal|dreimal|doppelt\w*|doppler|mehrfach|mehrmals|duplikat\w*|dublette\w*|identisch\w*"
     r"|(?:genau )?das ?(?:gleiche|selbe)"
     r"|gleiche[nmr]? (?:datei\w*|inhalt\w*)|(?:dos|tres|varias) veces|repes?|repetid\w*|duplicad\w*|igualit\w*"

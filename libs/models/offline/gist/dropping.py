@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from libs.models.offline.gist.aiming import chosen, examples, scope, within
 from libs.models.offline.gist.deeds import Deed, restyle
 from libs.models.offline.gist.rewriting import drop
-from libs.models.offline.gist.spelling import Run, alike, parts, runs, stem
+from libs.models.offline.gist.spelling import Files, Run, alike, parts, runs, stem, very
 from libs.models.offline.gist.story import Some, Story
 from libs.retrieval.regexes import regex
 from libs.skills import date_in
@@ -62,8 +62,46 @@ STAYS = regex(
 )
 
 
+_THE = (
+    r"(?:(?:the|that|this|all|every|my|our|das|den|dem|der|die|dieses?|allen|meinen|unseren"
+    r"|el|la|los|las|ese|esa|mis|tod[oa]s)\s+)"
+)
+_OUT = r"(?:off|out\s+of|aus|bei|von|a)"
+TAKEN = regex(
+    r"(?<!\w)(?:take|get|strip|chop|knock|cut|drop|lose|remove|delete|clear|want|nimm|nehm\w*|mach\w*|streich\w*|lösch\w*|entfern\w*|tu"
+    r"|qu[ií]t\w*|s[aá]c\w*|b[oó]rr\w*|elimin\w*|s[aá]cal\w*)\s+(?:(?:rid|shot)\s+of\s+|bitte\s+|mal\s+|please\s+)*"
+    rf"{_THE}?(?:(?!\d)\w+\s+){{0,2}}?(?:(?:words?|bit|w[oö]rt|palabra)\s+)?[\"“„«'‘]?$",
+    re.IGNORECASE,
+)
+OFF_FILES = regex(
+    rf"[\"”“»'’]?\s+(?:(?:word|bit|part|thing|ding|zeugs|cosa|parte)\s+)?(?:(?:gone|away|weg|raus|fuera)\s+)?(?:{_OUT}|(?P<of>from|in|on|de|en|del|al))\s+{_THE}*(?P<files>\w+)"
+    r"(?!\s+(?:folder|ordner|directory|carpeta))",
+    re.IGNORECASE,
+)
+
+
+def off_files(story: Story) -> tuple[Run, Files] | None:
+    """ "Take that silly FINAL off the invoices": what all of these have in their names is no file."""
+    for run in runs(story, story.ground.paths or (), very):
+        led = OFF_FILES.match(story.text, run.end)
+        if led is None or run.whole or TAKEN.search(story.text[: run.start]) is None:
+            continue
+        named = next((word for word in story.words if word.start == led.start("files")), None)
+        there = story.having(named, story.ground.paths or ()) if named is not None else []
+        held = [path for path in there if path in run.held]
+        if len(held) >= MANY and (led["of"] is None or len(held) == len(there)):
+            return run, held
+    return None
+
+
+MANY = 2
+""" "The contract" of several is a file; what two of them have is a part of their names."""
+
+
 def heard(story: Story) -> Iterator[Deed]:
     """A part of names goes."""
+    if (told := off_files(story)) is not None and (deed := drop(*told)) is not None:
+        yield deed
     text = story.text
     chooses = WITH.search(text) or SOME.search(text) or FORBIDDEN.search(text)
     if not (DROPS.search(text) and OF_NAMES.search(text)) or (chooses and not STRONG.search(text)):

@@ -73,7 +73,11 @@ ASKS = regex(
 
 def surely(story: Story) -> bool:
     """Is a text of names exchanged or taken out, whatever else the words might ask or delete?"""
-    if ASKS.search(story.text) or _elsewhere(story) or not NAMES.search(story.text):
+    if ASKS.search(story.text) or _elsewhere(story):
+        return False
+    if dropping.off_files(story) is not None:
+        return True
+    if not NAMES.search(story.text):
         return False
     if titling.spelled_anew(story) is not None:
         return True
@@ -85,7 +89,7 @@ def surely(story: Story) -> bool:
 
 def outright(story: Story) -> Iterator[Deed]:
     """What names are surely spoken of for."""
-    if NAMES.search(story.text) and not _elsewhere(story):
+    if (NAMES.search(story.text) or dropping.off_files(story)) and not _elsewhere(story):
         yield from _all(story)
 
 

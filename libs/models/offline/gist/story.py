@@ -190,6 +190,8 @@ class Story:
         wanted = patterns_of(word, self.categories)
         if wanted and any(selected(path, include=wanted) for path in self.ground.paths or ()):
             return [path for path in held if selected(path, include=wanted)]
+        if len(word.text) == 1 and word.text.isdigit():
+            return self._numbered(word, held)
         if not _may_name(word):
             return []
         parts = PART.findall(fold(word.text))
@@ -197,6 +199,11 @@ class Story:
         if found or len(parts) != 1:
             return found
         return self._of_compound(parts[0], held) if self.language == "de" else self._cut_short(parts[0], held)
+
+    def _numbered(self, digit: Word, held: Sequence[str]) -> list[str]:
+        """ "Flat 2": one digit chooses only together with the word before it."""
+        before = next((word for word in self.words if word.end + 1 == digit.start), None)
+        return named_by(f"{before.text} {digit.text}", held) if before is not None and not before.filler else []
 
     def _cut_short(self, said: str, held: Sequence[str]) -> list[str]:
         """ "Presupuestos" are those that are called `presup_…`."""

@@ -52,6 +52,9 @@ def test_two_sorts_of_what_is_cleared_away_are_never_taken_for_one_that_is_both(
         ("delete files older than 2 years or bigger than 10 MB", [(set(), OLD), (set(), BIG)]),
         ("show me the empty files and the ones over 10 MB", [({"empty"}, {}), (set(), BIG)]),
         ("borra los archivos vacíos y los que pesan más de 10 mb", [({"empty"}, {}), (set(), BIG)]),
+        ("delete the screenshots and the empty folders", [(set(), {}), ({"empty", "folder"}, {})]),
+        ("lösch die leeren dateien und die briefe", [({"empty"}, {}), (set(), {})]),
+        ("borra las capturas y las carpetas vacías", [(set(), {}), ({"empty", "folder"}, {})]),
         ("move the empty files and the zip files into Old", [({"empty"}, {}), ({"archives"}, {})]),
     ],
 )

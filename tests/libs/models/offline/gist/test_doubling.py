@@ -34,6 +34,9 @@ def offer(model: OfflineModel, catalogue: Catalogue) -> Any:
         ("half of this muck is in here twice. one of each is plenty", "."),
         ("hier liegt alles doppelt und dreifach rum, einmal reicht doch", "."),
         ("mi hermana y yo guardamos todo dos veces, con uno de cada me basta", "."),
+        ("why on earth do i have three of everything, one each is enough", "."),
+        ("da sind so viele sachen doppelt drin, das nervt. bitte nur je eins behalten", "."),
+        ("hay muchas cosas repetidas, con una copia basta", "."),
         ("gone and saved some of me slips twice like a muppet can you chuck the doubles", "Slips"),
     ],
 )

@@ -45,3 +45,31 @@ async def test_no_blank_stays_at_either_edge(renamed: Offered, text: str) -> Non
 )
 async def test_files_that_are_chosen_by_it_are_not_renamed(renamed: Offered, text: str) -> None:
     assert await renamed(text, PATHS) == {}
+
+
+BILLS = ("water_FINAL.pdf", "light_FINAL.pdf", "Contract FINAL.pdf", "plan.txt")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "take that silly FINAL off the pdfs",
+        "i want that stupid FINAL gone from my pdfs",
+        "can you lose the FINAL bit in the pdfs?",
+        "nimm das blöde FINAL bei den PDFs weg",
+        "quita ese dichoso FINAL de los pdf",
+    ],
+)
+async def test_what_all_that_are_spoken_of_have_in_their_names_goes_from_the_names(renamed: Offered, text: str) -> None:
+    told = await renamed(text, BILLS)
+    assert {path: rule["find"] for path, rule in told.items()} == dict(
+        zip(BILLS[:3], ("_FINAL", "_FINAL", " FINAL"), strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["delete the final contract from the pdfs", "delete the water bill from the pdfs", "remove the finals in Posters"],
+)
+async def test_what_may_be_a_file_is_no_part_of_names(renamed: Offered, text: str) -> None:
+    assert await renamed(text, (*BILLS, *PATHS)) == {}

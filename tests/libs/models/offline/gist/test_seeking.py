@@ -49,11 +49,24 @@ def test_what_is_asked_about_is_searched_and_the_story_is_not(told: Story, text:
     "text",
     [
         "A nice man at the archive asked me what I have got on the lease of 1987, and I could not say. What is there?",
-        "Der Anwalt will kommen. Was hab ich denn zur lease 1987?",
+        "Der Anwalt will kommen. Ich brauch die lease 1987, wo ist die denn?",
     ],
 )
 def test_names_that_have_it_are_listed_alone(told: Story, text: str) -> None:
     assert looks(told, text)[0] == ("manage-files.list", ["lease 1987.pdf"])
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("what have I got on the minestrone? anything, letters too", "minestrone"),
+        ("Was hab ich denn zur lease 1987?", "lease 1987"),
+        ("¿qué tengo sobre minestrone?", "minestrone"),
+        ("what have I got on lease 1?", "lease 1"),
+    ],
+)
+def test_whoever_asks_for_all_about_something_asks_for_texts_and_names(told: Story, text: str, query: str) -> None:
+    assert looks(told, text)[0] == ("search-files.search", query)
 
 
 def test_the_folder_that_was_told_of_is_theirs(told: Story) -> None:
