@@ -11,9 +11,13 @@ from typing import Any
 
 from libs.models.offline import phrasebook as say
 from libs.retrieval.lexicon import FAMILIES, Language
+from libs.retrieval.regexes import regex
 from libs.skills import Categories
 
 TEXTS = ("containing", "lacking")
+TIMES = ("modified_after", "modified_before")
+NEW_YEAR = regex(r"-01-01$")
+MONTH_FIRST = regex(r"-01$")
 FEW = 5
 """Patterns that are told before the rest is only counted as more."""
 
@@ -34,8 +38,8 @@ class Choosing:
         if named:
             noun = self._kind(named)
             noun = say.EMPTY_KIND[self.language].format(what=noun) if args.get("empty") else noun
-        bound = [name for name in say.BOUNDS if args.get(name) is not None]
-        return " ".join((noun, *(self._bound(name, args[name]) for name in bound)))
+        bound = {name: args[name] for name in say.BOUNDS if args.get(name) is not None}
+        return " ".join((noun, *(self._bound(name, value) for name, value in _in_one(bound).items())))
 
     def of_these(self, named: str, args: Mapping[str, Any]) -> str:
         """Of files by name, those that say something."""
@@ -76,4 +80,21 @@ class Choosing:
         if name in TEXTS:
             return say.BOUNDS[name][self.language].format(value=self.quoted(str(value)))
         told = self.size(value) if isinstance(value, int) and name.endswith("_than") else str(value)[:10]
+        told = NEW_YEAR.sub("", told) if name in TIMES else told
         return say.BOUNDS[name][self.language].format(value=told)
+
+
+def _in_one(bounds: Mapping[str, object]) -> Mapping[str, object]:
+    """Both ends of years or of a month as that: `2023`, `2021–2023`, `2023-05`."""
+    after, before = (str(bounds.get(name, ""))[:10] for name in TIMES)
+    years = NEW_YEAR.search(after) and NEW_YEAR.search(before)
+    month = MONTH_FIRST.search(after) and MONTH_FIRST.search(before) and _months(before) == _months(after) + 1
+    if not (years or month):
+        return bounds
+    rest = {name: value for name, value in bounds.items() if name not in TIMES}
+    whole = f"{after[:4]}–{int(before[:4]) - 1}" if years and int(before[:4]) > int(after[:4]) + 1 else after[:4]
+    return {"within": whole if years else after[:7], **rest}
+
+
+def _months(day: str) -> int:
+    return int(day[:4]) * 12 + int(day[5:7])

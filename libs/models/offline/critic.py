@@ -20,6 +20,7 @@ from libs.models.offline.earlier import in_full
 from libs.models.offline.filling import BOUNDS, choosing
 from libs.models.offline.goals import FORBIDS, keeps_some, wanted
 from libs.models.offline.ground import Ground, NoSuchPlace, Outside
+from libs.models.offline.grouping import makes_groups
 from libs.models.offline.owned import told_by_names
 from libs.models.offline.places import places
 from libs.models.offline.reading import read
@@ -117,8 +118,10 @@ def _asked(clause: Clause) -> frozenset[str]:
 
 
 def _sends(clause: Clause, ground: Ground) -> bool:
-    """ "PDFs to Docs": where something goes is said without a verb. What is copied stays where it is."""
-    return not clause.says("copy") and any(place.target for place in places(clause, ground))
+    """ "PDFs to Docs", "a folder for each year": where something goes is said without a verb. What is copied
+    stays where it is.
+    """
+    return not clause.says("copy") and (makes_groups(clause) or any(place.target for place in places(clause, ground)))
 
 
 def _rules_out(clause: Clause, tool: ToolDefinition) -> bool:

@@ -11,7 +11,7 @@ from itertools import chain
 
 from libs.events.committee import Task
 from libs.models.offline import gist, severally
-from libs.models.offline.gist import asking, examples, homes, inside, placing, renaming, seeking, widening
+from libs.models.offline.gist import asking, examples, homes, inside, placing, renaming, seeking, widening, years
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.placing import CREATE
 from libs.models.offline.gist.story import Story
@@ -67,7 +67,7 @@ class Hearing:
         all that was said, the gist of the story, or the files that its words come nearest to (0048). Of two that come
         to the same, the one that says besides what it leaves out.
         """
-        for reader in (self.look, self.widened):
+        for reader in (self.look, self.either, self.widened):
             if (told := reader()) is not None:
                 return told
         for search in (self.borne, self.homed):
@@ -135,6 +135,14 @@ class Hearing:
             return None
         deed = inside.looked(self.story)
         return planning.carried_out(deed.calls) if deed is not None else None
+
+    def either(self) -> Unclear | None:
+        """Of files that are chosen by years, those whose names tell them, or those that were changed then."""
+        calls = self.planning.seen()
+        if not _changes(self.outcome) or self.planning.wish.replies:
+            return None
+        named = years.of_names(calls, self.story.ground)
+        return self.planning.either(named, Deed(tuple(calls))) if named is not None else None
 
     def widened(self) -> Unclear | None:
         """What goes in a folder besides, where words alone would take the whole of it."""

@@ -366,9 +366,19 @@ RULES: tuple[Rule, ...] = (
     _rule(r"\bwo\s+steht\s+(?:es|das)(?=,?\s+dass\b)", "wo steht"),
     # A folder for each year.
     _rule(
-        r"\b(?:in(?:to)?\s+)?(?:an?\s+|one\s+)?(?:sub|separate\s+|different\s+)?folders?\s+(?:for|per)\s+(?:each\s+|every\s+)"
+        r"\b(?:in(?:to)?\s+)?(?:an?\s+|one\s+)?(?:sub|separate\s+|different\s+)?folders?\s+(?:per\s+(?:each\s+)?|for\s+(?:each|every)\s+)"
         r"(?P<unit>year|month)\b",
         r"folders by \g<unit>",
+    ),
+    _rule(
+        r"\b(?:for\s+)?(?:each|every)\s+(?P<unit>year|month)\s*,?\s+(?:(?:gets?|has|should\s+(?:have|get)|in)\s+)?(?:its\s+own|an?|one)"
+        r"\s+(?:own\s+|separate\s+)?(?:sub)?folder\b",
+        r"folders by \g<unit>",
+    ),
+    _rule(
+        r"\b(?:für\s+jede[ns]|pro|je)\s+(?P<unit>Jahr|Monat)\s+(?:(?:soll\w*|kommt|bitte|dann)\s+)?(?:jeweils\s+|je\s+)?(?:ein(?:en)?|'?nen)"
+        r"\s+(?:eigene[rn]?\s+|extra\s+)?(?:unter)?ordner\b",
+        r"in Ordner nach \g<unit>",
     ),
     _rule(
         r"\b(?:(?:in|into|to)\s+(?:an?\s+|the\s+)?folders?\s+)?(?:(?:named|called)\s+(?:after|by|for)|by)\s+"

@@ -410,9 +410,20 @@ DEEDS: Mapping[str, Phrases] = {
     "summarize.summarize": {"en": "sum up {what}", "de": "{what} zusammenfassen", "es": "resumir {what}"},
 }
 """What each bundled tool does, as a question proposes it."""
+BY_NAME: Phrases = {
+    "en": "{label}, by the year in their names",
+    "de": "{label}, nach dem Jahr im Namen",
+    "es": "{label}, por el año del nombre",
+}
+BY_CHANGE: Phrases = {
+    "en": "{label}, by the date of their last change",
+    "de": "{label}, nach dem Datum der letzten Änderung",
+    "es": "{label}, por la fecha del último cambio",
+}
 BOUNDS: Mapping[str, Phrases] = {
     "larger_than": {"en": "over {value}", "de": "über {value}", "es": "de más de {value}"},
     "smaller_than": {"en": "under {value}", "de": "unter {value}", "es": "de menos de {value}"},
+    "within": {"en": "from {value}", "de": "von {value}", "es": "de {value}"},
     "modified_before": {"en": "from before {value}", "de": "von vor {value}", "es": "de antes de {value}"},
     "modified_after": {"en": "since {value}", "de": "seit {value}", "es": "desde {value}"},
     "containing": {"en": "that contain {value}", "de": "mit {value} im Text", "es": "que contienen {value}"},

@@ -247,6 +247,8 @@ def _may_be_place(word: Word, ground: Ground, *, before: str, beside: bool, last
         return True
     if {"folder", "file"} & {*word.concepts} or word.folded in OWN:
         return False
+    if beside and word.folded in ("archive", "archiv"):
+        return True
     if (
         before in INTO
         and word.text[0].isupper()
@@ -303,7 +305,7 @@ def _in_it(items: Sequence[Item], name: Word) -> bool:
 def _into_a_folder(items: Sequence[Item], at: int, preposition: Word) -> bool:
     """ "In a folder called X", "in den Ordner X", "en una carpeta X": by the article that is where something goes."""
     if preposition.folded not in ("in", "en"):
-        return False
+        return preposition.folded == "ins"
     after = items[items.index(preposition) + 1 : at + 2]
     article = next((item.folded for item in after if isinstance(item, Word)), "")
     folder = any(isinstance(item, Word) and "folder" in item.concepts for item in after)

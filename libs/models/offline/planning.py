@@ -255,6 +255,16 @@ class Planning:
         """What the first of these that comes to something does."""
         return next((told for deed in deeds if (told := self.in_short(deed)) is not None), None)
 
+    def either(self, named: Deed, changed: Deed) -> Unclear | None:
+        """Files of a time by what their names say of it, or by their last change."""
+        told = [one.offers[0] for deed in (named, changed) if (one := self.in_short(deed)) is not None]
+        if len(told) < 2:
+            return None
+        if not any("by" in args for _, args in named.calls):  # a label of sorting says so by itself
+            ways = zip(told, (say.BY_NAME, say.BY_CHANGE), strict=True)
+            told = [replace(one, label=self._voice.say(how, label=one.label)) for one, how in ways]
+        return self._voice.proposes(told, (), said=self._task.text)
+
     def goals(self, outcome: PlannerOutcome) -> tuple[str, ...]:
         """The goals of a request that was not understood whole."""
         return goals_of(self._reading) if self._alone and not isinstance(outcome, Drafted) else ()

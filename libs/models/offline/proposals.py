@@ -16,6 +16,7 @@ from libs.models.offline.answers import Speaker
 from libs.models.offline.choices import TEXTS
 from libs.models.offline.ground import Ground
 from libs.models.offline.rules import ruled
+from libs.models.offline.selection import escaped
 from libs.retrieval.lexicon import Language
 from libs.skills import REFERENCE, Categories, Effect, ToolDefinition, selected
 
@@ -137,7 +138,8 @@ class _Teller:
     def _what(self, step: Step) -> str:
         listing = self._listing(step)
         if listing is not None:
-            return self._listed(listing)
+            own = [one for one in listing.get("exclude", ()) if one != escaped(str(step.args.get("target", "")))]
+            return self._listed({**listing, "exclude": own})
         names = _named(step)
         return say.ALL_HERE[self._language] if names == ["."] else self._names(names)
 

@@ -101,9 +101,23 @@ def _files_of(item: Item, ground: Ground) -> Sequence[Item]:
 
 
 def told_by_year(clause: Clause, ground: Ground) -> Clause:
-    """ "The invoices of 2023", where the names of most say their year: those of that name, whenever they were saved."""
+    """ "The invoices of 2023", "everything from before 2023", where the names of most say their year: those of that
+    name, whenever they were saved.
+    """
     held = [path for _, paths in named_words(clause, ground) for path in paths]
+    held = held or _all_of_it(clause, ground)
     return replace(clause, items=tuple(one for item in clause.items for one in by_years(item, held)))
+
+
+def _all_of_it(clause: Clause, ground: Ground) -> list[str]:
+    """ "Everything from 2023", "the files from 2023 in Bills": all that is there."""
+    around = {place.item: place for place in places(clause, ground)}
+    told = [item for item in clause.items if item not in around]
+    kinds = {*KINDS} - ({"archives"} if into_archive(clause) else set())
+    if not clause.says("all", "file") or any(isinstance(one, Named) or kinds & {*one.concepts} for one in told):
+        return []
+    where = next((place.said.strip("/") for place in around.values() if ground.below(place.said.strip("/"))), ".")
+    return [*(ground.below(where) if where != "." else ground.files)]
 
 
 def by_years(item: Item, paths: Sequence[str]) -> Sequence[Item]:

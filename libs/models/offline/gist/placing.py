@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from libs.models.offline.gist import called, clearing, inside, packing, whereto
+from libs.models.offline.gist.bounds import BARE, Bounds
 from libs.models.offline.gist.called import FOLDER
 from libs.models.offline.gist.choosing import BY_CHANGE, EVERYWHERE, Choosing, Named
 from libs.models.offline.gist.deeds import LIST, Deed, move, on, sort
@@ -334,6 +336,7 @@ def _by_date(story: Story) -> Deed | None:
     beside = (*beside, *(span for place in titled for span in place.spans))
     choosing = Choosing(story, beside, at, named)
     some = choosing.files(wide=False) or (choosing.files() if titled else _all_here(story))
+    some = _of_that_time(story, some) if some is not None else None
     if some is None:
         return None
     by_name = all(_tells(path, unit) for path in some.files)
@@ -343,6 +346,15 @@ def _by_date(story: Story) -> Deed | None:
         place = titled[0]
         target = place.folder or below(whereto.above(story, place, named, some.files), place.name)
     return sort(some, f"name_{unit}" if by_name and BY_CHANGE.search(story.text) is None else unit, target)
+
+
+def _of_that_time(story: Story, some: Some) -> Some | None:
+    """ "Everything from before 2024, a folder for each year": by the year in the names, where most have one."""
+    bound = Bounds(
+        (), tuple(one for one in story.times if not BARE.fullmatch(story.text[one.start : one.end])), story.text
+    )
+    files, left = tuple(bound.within(some.files)), bound.left(some.files)
+    return replace(some, files=files, times=left) if files and left is not None else None
 
 
 def _unit(story: Story) -> tuple[str | None, int]:
