@@ -54,8 +54,10 @@ def _texts(args: Mapping[str, Any], language: Language, quoted: Quoted) -> list[
 def _put_anew(args: Mapping[str, Any], language: Language, quoted: Quoted, files: Sequence[str]) -> list[str]:
     """By the first name that it makes another of."""
     shape, becomes = str(args.get("shape", "")), str(args.get("becomes", ""))
+    find, put = str(args.get("find") or "\0"), str(args.get("replace", ""))  # the one comes before the other
     stems = (split_suffix(path.rpartition("/")[2])[0] for path in files)
-    pairs = ((stem, new) for stem in stems if shape and (new := reshaped(stem, shape, becomes)) not in (None, stem))
+    told = ((stem, reshaped(stem.replace(find, put), shape, becomes)) for stem in stems if shape)
+    pairs = ((stem, new) for stem, new in told if new not in (None, stem))
     old, new = next(pairs, (shape, becomes))
     return [say.RESHAPED[language].format(old=quoted(old), new=quoted(str(new)))] if shape else []
 

@@ -219,6 +219,9 @@ def _one_for(old: Literal | None, new: Literal | None) -> Style | None:
 def _instead(before: Sequence[Item], after: Sequence[Item], text: str) -> Style | None:
     """ "Put Fra instead of factura", "statt IMG soll Teich vorne stehen": the old text follows."""
     old = _next_to(after, text)
+    last = next((item for item in reversed(before) if not (isinstance(item, Word) and item.filler)), None)
+    if isinstance(last, Word) and {*LETTERS} & {*last.concepts}:
+        return _one_for(old, _literal([last], text))
     rest = [item for item in (*before, *after) if old is None or item not in old[1]]
     nouns = [item for item in rest if not (isinstance(item, Word) and item.unknown and item.text.islower())]
     return _one_for(old, _literal(nouns, text) or _literal(rest, text))

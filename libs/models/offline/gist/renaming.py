@@ -21,13 +21,14 @@ from libs.models.offline.gist import (
     series,
     shifting,
     titling,
+    trimming,
 )
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
 from libs.retrieval.regexes import regex
 
-READERS = (padding, replacing, series, lettering, dropping, dating, shifting, edging, exchanging, titling)
-OF_THEMSELVES = (padding, replacing, series, dropping, dating, shifting)
+READERS = (trimming, padding, replacing, series, lettering, dropping, dating, shifting, edging, exchanging, titling)
+OF_THEMSELVES = (trimming, padding, replacing, series, dropping, dating, shifting)
 """These need no word of names: what they look for is nowhere else."""
 NAMES = regex(
     r"\brenam\w*|\b(?:file\s?)?names\b|\bname(?!\s+(?:it|on)\b)(?!\w)|\bnamed\b|\bcall\s+(?:them|'?em|those"

@@ -73,3 +73,25 @@ async def test_what_all_that_are_spoken_of_have_in_their_names_goes_from_the_nam
 )
 async def test_what_may_be_a_file_is_no_part_of_names(renamed: Offered, text: str) -> None:
     assert await renamed(text, (*BILLS, *PATHS)) == {}
+
+
+RECIPES = ("quiche_lorraine_recipe.txt", "carrot_cake_recipe.txt", "garden_plan.pdf")
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("the ones that say _recipe at the end, drop that and put spaces in instead of the underscores", RECIPES[:2]),
+        ("lose the recipe bit at the end and swap the underscores for spaces", RECIPES),
+        ("nimm das _recipe hinten weg und überall Leerzeichen statt Unterstriche", RECIPES),
+        ("quita _recipe del final y pon espacios en vez de guiones bajos", RECIPES),
+    ],
+)
+async def test_a_part_goes_and_the_signs_change_at_once(renamed: Offered, text: str, files: tuple[str, ...]) -> None:
+    rule = {"find": "_", "replace": " ", "shape": "{text} recipe", "becomes": "{text}"}
+    assert await renamed(text, RECIPES) == alike(files, rule)
+
+
+@pytest.mark.parametrize("text", ["replace the underscores with spaces", "Leerzeichen statt Unterstriche bei recipe"])
+async def test_where_nothing_is_to_go_only_the_signs_change(renamed: Offered, text: str) -> None:
+    assert all("shape" not in rule for rule in (await renamed(text, RECIPES)).values())
