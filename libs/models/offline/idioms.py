@@ -251,6 +251,29 @@ RULES: tuple[Rule, ...] = (
         r"(?:\s+(?:them|those|it|ich|wir|noch|ja|daily|a\s+lot|every\s+day))*\s*(?=[.,;!?]|$)",
         r"\g<spare> ",
     ),
+    # A name of several words, one of which leads elsewhere in a sentence.
+    _rule(
+        r"\bcalled\s+(?P<name>(?-i:[A-Z])[\w'’-]*(?:\s+[\w'’-]+){0,3}?\s+(?:to|in|from|into)\s+(?:(?:the|my|our)\s+)?(?-i:[A-Z])[\w'’-]*(?:\s+(?-i:[A-Z])[\w'’-]*)*)"
+        r"(?=\s*(?:[.,;!?]|$))",
+        lambda found: found.group() if GETS_ANOTHER.search(found.string) else f'name "{found["name"]}"',
+    ),
+    # What is needed still, beside what goes.
+    _rule(
+        r"(?:^|(?<=[,;.:]\s)|(?<=\saber\s)|(?<=\sund\s))(?P<what>(?:die|den|das|der|alle)\s[^,.;:!?\n]{1,60}?)\s+(?:brauch\w*|benötig\w*)\s+(?:ich|wir)"
+        r"(?:\s+(?:aber|ja|doch|schon|auf\s+jeden\s+fall))*\s+noch(?:\s+(?:mal|für\s+\w+|eine\s+weile))?(?=\s*(?:[,.;!?]|$))",
+        r"behalte \g<what>",
+    ),
+    _rule(
+        r"(?P<go>\b(?:weg|raus|löschen|gelöscht)\s*[,;.]\s*(?:aber\s+)?)(?P<what>(?:die|den|das|der)\s[^,.;:!?\n]{1,60}?)\s+(?:brauch\w*|benötig\w*)"
+        r"\s+(?:ich|wir)(?:\s+(?:aber|ja|doch|schon))*(?=\s*(?:[,.;!?]|$))",
+        r"\g<go>behalte \g<what>",
+    ),
+    _rule(
+        r"(?:^|(?<=[,;.:]\s)|(?<=\spero\s)|(?<=\sy\s))(?P<what>(?:el|mis?|l[oa]s?)\s[^,.;:!?\n]{1,60}?)\s+(?:(?:s[ií]|todav[ií]a|a[uú]n)\s+)*"
+        r"(?:(?:l[oa]s?\s+(?:sigo\s+)?(?:necesit\w+|us[oa]\w*))|me\s+(?:(?:siguen?\s+)?(?:sirven?|sirviendo)|hacen?\s+falta))"
+        r"(?:\s+(?:todav[ií]a|a[uú]n))?(?=\s*(?:[,.;!?]|$))",
+        r"conserva \g<what>",
+    ),
     # What many shall be called, by number.
     _rule(
         r"\b(?:I|we)(?:['’]d|\s+would)?\s+(?:like|want|need)\s+(?P<what>[^,;!?]{2,80}?)\s+(?:to\s+be\s+)?(?:called|named|numbered)"
@@ -752,6 +775,13 @@ RULES: tuple[Rule, ...] = (
         "go into a folder",
     ),
 )
+
+
+GETS_ANOTHER: re.Pattern[str] = regex(
+    r"\b(?:renam|chang|(?:mov|put|send|cop(?:y|ies)|delet|remov)\w*\s+(?:(?:the|my|all|every)\s+)*(?:\w+\s+)?(?:called|named))",
+    re.IGNORECASE,
+)
+"""What is called so now goes somewhere, or gets another name."""
 
 
 def plainly(text: str, known: Sequence[str]) -> str:

@@ -279,6 +279,8 @@ def _preposition(items: Sequence[Item], at: int) -> str:
     for item in reversed(items[max(0, at - 8) : at]):
         if isinstance(item, Named):
             return ""
+        if item.folded in WITH and not any(isinstance(one, Word) and "name" in one.concepts for one in items[:at]):
+            return ""  # "in a folder with their contract"
         if item.folded in INTO | IN:
             return "into" if _into_a_folder(items, at, item) else item.folded
         if "inside" in item.concepts:
@@ -293,6 +295,7 @@ def _preposition(items: Sequence[Item], at: int) -> str:
     return ""
 
 
+WITH = listed("with mit con junto")
 NAME_ITSELF = listed("name names namen dateinamen nombre nombres")
 
 

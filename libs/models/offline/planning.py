@@ -437,6 +437,8 @@ class Planning:
         if open_part is not None and not (isinstance(open_part, Unclear) and open_part.partly):
             return open_part
         outcome = self._drafted(found, scene)
+        if isinstance(outcome, Drafted) and self._deletes(calls_in(outcome.plan)) and (names := self._of_names()):
+            return self._voice.asks(say.SPARE_WHAT, "paths", said=names)
         if isinstance(outcome, Drafted) and not self.wish.agreed and (unused := self._conditions()):
             if self._deletes(calls_in(outcome.plan)):
                 return self._voice.asks(say.SPARE_WHAT, "paths", said=" … ".join(unused))
@@ -457,6 +459,12 @@ class Planning:
         if label is None or label in self.wish.refused:
             return asked
         return replace(asked, question=f"{asked.question.rstrip('?')}: {label}? {self._voice.say(say.OR_ELSE)}")
+
+    def _of_names(self) -> str | None:
+        """ "…, just the song name": whoever speaks of a name alone has no files to delete in mind."""
+        only = (clause for clause in self._reading.clauses if clause.mood is Mood.ONLY and clause.says("name"))
+        bare = (clause for clause in only if not clause.names and not any(word.unknown for word in clause.words))
+        return next((self._voice.said(clause) for clause in bare), None)
 
     def _conditions(self) -> list[str]:
         """What says which files are meant, of which the steps drawn know nothing."""

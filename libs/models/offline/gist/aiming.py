@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from libs.models.offline.clauses import KINDS
 from libs.models.offline.gist import shown
 from libs.models.offline.gist.spelling import Files, Run, alike, parts, runs
 from libs.models.offline.gist.story import HOLLOW, Some, Span, Story
@@ -85,13 +86,18 @@ def chosen(story: Story, *, beside: Sequence[Span] = (), without: str = "") -> S
     inside = _begun(story, _of_kind(story, _placed(story, held, out, led=False), out))
     by = [run for run in _choosers(story, inside, out) if not _said_in(run.text, without)]
     counted = [run for run in by if len(run.held) in _counts(story.text)][:1]
-    for run in counted or sorted(by, key=lambda run: len(run.held)):
+    for run in counted or sorted(by, key=lambda run: (_a_kind(run), len(run.held))):
         inside = [path for path in inside if path in run.held] or inside
     for word in story.words if story.language == "de" else ():
         long = word.unknown and len(word.folded) > COMPOUND and not within((word.start, word.end), out)
         inside = [path for path in story.having(word, inside) if long] or inside
     told = len(inside) < len(held) or times or ALL.search(story.text)
     return Some(tuple(inside), times=times) if told and inside else None
+
+
+def _a_kind(run: Run) -> bool:
+    """ "Fotos", which names may have as well."""
+    return all({*KINDS} & {*concepts_of(fold(part.text))} for part in parts(run.text))
 
 
 COMPOUND = 9
@@ -164,8 +170,12 @@ def _choosers(story: Story, inside: Files, out: Sequence[Span]) -> list[Run]:
     return [run for run in found if len(run.held) < len(inside) and not _hollow(run) and not _left(story.text, run)]
 
 
+DEEDS = HOLLOW - {"foreign"}
+""" "WhatsApp" is no deed where names have it."""
+
+
 def _hollow(run: Run) -> bool:
-    return all(HOLLOW & {*concepts_of(fold(part.text))} for part in parts(run.text))
+    return all(DEEDS & {*concepts_of(fold(part.text))} for part in parts(run.text))
 
 
 def _left(text: str, run: Run) -> bool:

@@ -49,7 +49,7 @@ FORMS: Mapping[Language, str] = {
 }
 INTERROGATIVE = {spoken: regex(rf"(?<!\w)(?:{form})(?!\w)", re.IGNORECASE) for spoken, form in FORMS.items()}
 WRITTEN = regex(
-    r"(?<!\w)(?:wr[oi]te|written|writing|typed?|noted?|jotted|says?|said|mention\w*|call\s+for|has?\s+\w+\s+in\s+(?:it|them)"
+    r"(?<!\w)(?:wr[oi]te|written|writing|typed?|noted?|jotted|says?|said|mention\w*|call\s+for|ha(?:s|ve)\s+(?:\w+\s+){1,3}(?:in|on)\s+(?:it|them)"
     r"|\w*geschrieben|\w*notiert|steht|stand|stehen|vorkommt|vorkam|erwähnt|apunt\w+|escrib\w+|escrit\w+|anot\w+"
     r"|habl\w+|dicen?|ponen?|puse|aparecen?|mencion\w+|salen?)(?!\w)",
     re.IGNORECASE,

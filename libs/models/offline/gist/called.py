@@ -79,6 +79,7 @@ STOPS = (
         " please bitte porfa luego despues danach after before without ohne sin heissen heisst genannt ponele ponle"
         " wo where wie mach tu meine mine mein mis mi my ihr ihre with con mit drin drinnen thanks danke gracias thats"
         " themselves itself himself herself sich si ellos ellas"
+        " but aber pero sondern sino except"
         " draus daraus dran file files datei dateien archivo archivos q solo sola"
     )
 )

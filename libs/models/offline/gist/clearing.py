@@ -31,7 +31,7 @@ OTHER_DEEDS = regex(
     r"|(?<!the )(?<!all )(?<!my )(?<!these )(?<!those )zip (?!files?|archives?|can|from|is|are|ones?|that|which)\w+"
     r"|zippe?n?|unzip\w*|compress\w*|entpack\w*|archivier\w*|comprim\w*|descomprim\w*"
     r"|(?:a|an|one|in|into|un|una|eine?|einem|einen|nen|ne|als|to|as) (?:\w+ )?zip|\w+\.zip"
-    r"|move (?!on)|verschieb\w*|muev\w*|mover)(?!\w)"
+    r"|move(?! on)|verschieb\w*|muev\w*|mover)(?!\w)"
     r"|(?<!\w)(?:from|out of|off|aus|von|vom|de|del|a) (?:(?!with|having|have|mit|con|que)[\w']+ ){0,6}?"
     r"(?:names?|namen|dateinamen|nombres?)(?!\w)"
     r"|(?<!\w)(?:remove|take out|delete|drop|lose|strip|cut|quit\w*|borr\w*|saca\w*|losch\w*|entfern\w*) "

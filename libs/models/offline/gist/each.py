@@ -33,7 +33,9 @@ APART = regex(
 )
 PER = regex(
     rf"\b{FOLDER}\s+(?:per|for\s+(?:each|every)|pro|je|f(?:ü|ue)r\s+jede[nrms]?|(?:por|x|para)(?:\s+cada)?|x\s+cada)\s+(?P<what>[^\W\d_]+)"
-    rf"|\b(?:per|for\s+(?:each|every)|pro|je|f(?:ü|ue)r\s+jede[nrms]?|(?:por|para)\s+cada)\s+(?P<of>[^\W\d_]+)\s+(?:je\s+)?{_OWN}\s+{FOLDER}\b",
+    rf"|\b(?:per|for\s+(?:each|every)|pro|je|f(?:ü|ue)r\s+jede[nrms]?|(?:por|para)\s+cada)\s+(?P<of>[^\W\d_]+)\s+(?:je\s+)?{_OWN}\s+{FOLDER}\b"
+    rf"|\b(?:each|every|jede[nrms]?|cada)\s+(?P<each>[^\W\d_]+)\s+(?:in(?:to)?|en|should\s+(?:go\s+(?:in(?:to)?\s+)?|have\s+|get\s+)|soll\w*\s+(?:in\s+)?|kommt\s+in|gets|has|bekommt)"
+    rf"\s*{_OWN}\s+(?:(?:own|separate|eigene[nrms]?|propia)\s+)?{FOLDER}\b",
     re.IGNORECASE,
 )
 """The noun stands for what each is: a customer, a pupil, a site."""
@@ -47,6 +49,8 @@ JOINT = regex(r"\s*[,;:()]\s*|\s+(?:and|und|y|e|or|oder|sowie|plus|&|\+)\s+", re
 ARTICLES = listed("the my all a an any der die das den dem des alle meine von vom el la los las de del un una lo")
 BARE = regex(r"\((?P<list>\w+(?:\s+\w+){2,})\)")
 GAP = regex(r"\s+(?=\w)")
+EACH_OF = regex(r"(?<!\w)(?:each|every|jede\w*|cada)(?!\w)", re.IGNORECASE)
+HEAD = regex(r"(?P<head>[^\s].*?)\s+[-–—]\s+\S")
 WORDS_MOST, NEAR, FOLDERS_MOST = 3, 30, 25
 """Words of a member, letters between a list and what says that there are several, and folders."""
 
@@ -144,13 +148,25 @@ class Each:
 
     def _of_the_rest(self) -> list[tuple[str, list[str]]]:
         """What is left of the names of the files that are spoken of, where that is what the folders are for."""
-        per = [found for found in PER.finditer(self.story.text) if fold(found["what"] or found["of"]) not in UNITS]
+        per = [
+            found for found in PER.finditer(self.story.text) if fold(next(filter(None, found.groups()))) not in UNITS
+        ]
         beside = tuple(found.span() for found in per)
         some = Choosing(self.story, beside, named=self._named(beside)).files(wide=False) if per else None
         keys = {path: _rest(path, some) for path in some.files} if some is not None else {}
         heads = [key for key in dict.fromkeys(keys.values()) if key and not any(_begins(key, o) for o in keys.values())]
         whole = bool(heads) and all(keys.values())
+        if per and some is None:
+            return self._of_heads()
         return [(key, [path for path in keys if _begins_or_is(keys[path], key)]) for key in heads] if whole else []
+
+    def _of_heads(self) -> list[tuple[str, list[str]]]:
+        """ "Each song in its own folder", where nothing says what a song is: what stands before a dash."""
+        told: dict[str, list[str]] = {}
+        for path in self.story.ground.files:
+            if (found := HEAD.match(path)) is not None:
+                told.setdefault(found["head"], []).append(path)
+        return [*told.items()] if sum(map(len, told.values())) > len(told) else []
 
 
 def _far(run: Sequence[Member], cue: Span) -> int:

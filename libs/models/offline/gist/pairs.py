@@ -21,6 +21,12 @@ TO = regex(
     rf"(?:(?:new|neuen|nueva)\s+)?(?:{FOLDER}\s+)?(?=[\"“„«']?\w)",
     re.IGNORECASE,
 )
+UNNAMED = regex(
+    rf"\b(?:in(?:to)?|en)\s+(?:(?:one|einen?|una)\s+{FOLDER}|(?:another|the\s+other|a\s+second|(?:einen?\s+)?(?:anderen?|zweiten?)|(?:la\s+)?otra)"
+    rf"(?:\s+(?:one|{FOLDER}))?)(?=\s*(?:[,.;!?]|$|(?:and|und|y)\b))",
+    re.IGNORECASE,
+)
+""" "All of Dublin in one folder, all of Galway in another"."""
 WORDS_MOST = 3
 
 
@@ -59,10 +65,20 @@ def _before(story: Story, start: int, end: int, nouns: Sequence[Word]) -> tuple[
 
 def _targets(story: Story) -> Iterator[Target]:
     end = 0
+    if len(UNNAMED.findall(story.text)) > 1:
+        yield from filter(None, (_after_them(story, found) for found in UNNAMED.finditer(story.text)))
+        return
     for found in TO.finditer(story.text):
         if found.start() >= end and (target := _there(story, found) or _quoted(story, found) or _same(story, found)):
             yield target
             end = target.end
+
+
+def _after_them(story: Story, found: re.Match[str]) -> Target | None:
+    """Called after what goes there: the last word before it that files have."""
+    told = (word for word in reversed(story.words) if word.end <= found.start() and not word.filler)
+    word = next((word for word in told if story.having(word, story.ground.paths or ())), None)
+    return Target(f"{word.text[:1].upper()}{word.text[1:]}", found.start(), found.end()) if word is not None else None
 
 
 def _there(story: Story, found: re.Match[str]) -> Target | None:

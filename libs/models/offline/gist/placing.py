@@ -16,7 +16,7 @@ from libs.models.offline.gist.bounds import BARE, Bounds
 from libs.models.offline.gist.called import FOLDER
 from libs.models.offline.gist.choosing import BY_CHANGE, EVERYWHERE, Choosing, Named
 from libs.models.offline.gist.deeds import LIST, Deed, move, on, sort
-from libs.models.offline.gist.each import Each
+from libs.models.offline.gist.each import EACH_OF, Each
 from libs.models.offline.gist.pairs import pairs
 from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.gist.whereto import Place
@@ -220,8 +220,8 @@ def _files(story: Story, place: Place, named: Sequence[Named], beside: tuple[Spa
 
 
 def _into_their_own(story: Story) -> Deed | None:
-    """ "The tickets want a folder of their own": called as they are."""
-    own = whereto.APART.search(story.text)
+    """ "The tickets want a folder of their own": called as they are. "Each song in its own folder" is several."""
+    own = whereto.APART.search(story.text) if EACH_OF.search(story.text) is None else None
     named = whereto.there(story)
     some = Choosing(story, at=own.start(), named=named).files(whole=False) if own else None
     if some is None or len({word.folded for word in some.words}) != 1:

@@ -148,7 +148,9 @@ def _agreed(told: list[Part], plain: str) -> list[Part]:
     told = [_only(part, told, plain) for part in told]
     for at, part in enumerate(told):
         said = plain[part.start : part.end]
-        if part.stance is Stance.TOLD and not (cues.begins(cues.BECAUSE, said) or WHITHER.search(said)):
+        if part.stance is Stance.TOLD and not (
+            cues.begins(cues.BECAUSE, said) or WHITHER.search(said) or _told(told, at, said)
+        ):
             told[at] = replace(part, stance=Stance.STAY if _of_others(told, at, plain) else _neighbour(told, at, plain))
     return told
 
@@ -162,6 +164,19 @@ def _only(part: Part, told: Sequence[Part], plain: str) -> Part:
         places = tuple((part.start + one, part.start + two) for one, two in only)
         return replace(part, stance=Stance.STAY, leads=True, cues=places)
     return part
+
+
+def _told(told: Sequence[Part], at: int, said: str) -> bool:
+    """ "Bin the drafts, I've handed in the final one": what somebody has done with others is none of it."""
+    before = next((one for one in reversed(told[:at]) if one.stance in DECIDED), None)
+    return before is not None and before.leads and DONE.match(said) is not None
+
+
+DONE = regex(
+    r"\W*(?:(?:i|we)(?:['’]?ve|\s+(?:have|had))?\s+(?:already\s+|just\s+)?[a-z]+ed(?!\w)|(?:i|we)['’]?ve(?!\w)|(?:i|we)\s+(?:already\s+)?(?:sent|gave|got|put|made|took|kept)(?!\w)"
+    r"|(?:ich|wir|die|das|der|den)\s+hab\w*\s|hab\w*\s+(?:ich|wir)\s|(?:ya\s+)?(?:he|hemos|entregu[eé]|mand[eé]|envi[eé])\s)",
+    re.IGNORECASE,
+)
 
 
 def _of_others(told: Sequence[Part], at: int, plain: str) -> bool:

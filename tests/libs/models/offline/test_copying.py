@@ -85,6 +85,11 @@ async def test_the_copy_of_a_file_is_that_file_and_a_copy_of_it_is_a_new_one(
     assert a_new_one == [("copy", {"source": "cake.jpg", "target": "Docs"})]
 
 
+async def test_a_new_name_may_lead_elsewhere_in_its_middle(model: OfflineModel, catalogue: Catalogue) -> None:
+    made = steps(await outcome(model, catalogue, "make a copy of a.txt called Letter to Joan"))
+    assert made == [("copy", {"source": "a.txt", "new_name": "Letter to Joan.txt"})]
+
+
 @pytest.mark.parametrize(
     ("text", "answer", "step"),
     [

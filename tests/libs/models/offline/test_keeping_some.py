@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from libs.models.offline import OfflineModel
+from libs.models.offline.planning import calls_in
 from libs.models.ports import Unclear
-from libs.skills import ToolDefinition
+from libs.skills import ToolDefinition, selected
 from tests.libs.models.offline.gist.conftest import task
 
 pytestmark = pytest.mark.requirement("S4-44", "S4-46")
@@ -38,3 +39,35 @@ async def test_it_is_in_no_offer(
     offered = [path for offer in outcome.offers for _, args in offer.calls for path in args.get("include", ())]
     assert not any(stays in path for path in offered)
     assert not any(stays in offer.label for offer in outcome.offers)
+
+
+BANK = ("Auszug 2023 11.pdf", "Auszug 2023 12.pdf", "Auszug 2024 01.pdf", "recibo 2023.pdf", "recibo 2024.pdf", "a.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("die Auszüge von 2023 können weg, die von 2024 brauch ich noch", BANK[:2]),
+        ("die Auszüge von 2023 können weg, die vom Januar brauche ich noch", BANK[:2]),
+        ("los recibos de 2023 se pueden borrar, los de 2024 los necesito", BANK[3:4]),
+        ("borra los recibos, el recibo 2024 todavía me sirve", BANK[3:4]),
+    ],
+)
+async def test_what_is_needed_still_stays(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str, gone: tuple[str, ...]
+) -> None:
+    outcome = await model.plan(task(text, BANK), catalogue)
+    calls = outcome.offers[0].calls if isinstance(outcome, Unclear) else calls_in(outcome.plan)  # type: ignore[union-attr]
+    listing = next(args for tool, args in calls if tool == "manage-files.list")
+    assert [
+        path for path in BANK if selected(path, include=listing["include"], exclude=listing.get("exclude", ()))
+    ] == [*gone]
+
+
+async def test_who_speaks_of_a_name_alone_deletes_no_file(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition]
+) -> None:
+    text = "put lyrics in front of the song names... i mean take it away, just the song name"
+    outcome = await model.plan(task(text, ("rain.mp3", "harbour.mp3")), catalogue)
+    assert isinstance(outcome, Unclear), outcome
+    assert not any(tool == "manage-files.delete" for offer in outcome.offers for tool, _ in offer.calls)

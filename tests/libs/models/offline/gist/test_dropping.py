@@ -79,17 +79,17 @@ RECIPES = ("quiche_lorraine_recipe.txt", "carrot_cake_recipe.txt", "garden_plan.
 
 
 @pytest.mark.parametrize(
-    ("text", "files"),
+    "text",
     [
-        ("the ones that say _recipe at the end, drop that and put spaces in instead of the underscores", RECIPES[:2]),
-        ("lose the recipe bit at the end and swap the underscores for spaces", RECIPES),
-        ("nimm das _recipe hinten weg und überall Leerzeichen statt Unterstriche", RECIPES),
-        ("quita _recipe del final y pon espacios en vez de guiones bajos", RECIPES),
+        "the ones that say _recipe at the end, drop that and put spaces in instead of the underscores",
+        "lose the recipe bit at the end and swap the underscores for spaces",
+        "nimm das _recipe hinten weg und überall Leerzeichen statt Unterstriche",
+        "quita _recipe del final y pon espacios en vez de guiones bajos",
     ],
 )
-async def test_a_part_goes_and_the_signs_change_at_once(renamed: Offered, text: str, files: tuple[str, ...]) -> None:
+async def test_a_part_goes_and_the_signs_change_at_once(renamed: Offered, text: str) -> None:
     rule = {"find": "_", "replace": " ", "shape": "{text} recipe", "becomes": "{text}"}
-    assert await renamed(text, RECIPES) == alike(files, rule)
+    assert await renamed(text, RECIPES) == alike(RECIPES[:2], rule)
 
 
 @pytest.mark.parametrize("text", ["replace the underscores with spaces", "Leerzeichen statt Unterstriche bei recipe"])

@@ -41,3 +41,19 @@ async def test_without_a_list_what_is_left_of_the_names_is_one(placed: Placed) -
 async def test_a_list_that_goes_into_one_folder_makes_no_others(placed: Placed) -> None:
     told = await placed("the bills and the offers, all of it wants to be in one folder really, Papers please", BILLS)
     assert [folder for folder, _ in told] in ([], ["Papers"])
+
+
+BAND = ("Harbour - guitar.wav", "Harbour - vocals.wav", "Rain - drums.wav", "Rain - guitar.wav", "mix.wav", "plan.txt")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "each song in its own folder",
+        "every song should get its own folder",
+        "jeder Song in einen eigenen Ordner",
+        "cada canción en su propia carpeta",
+    ],
+)
+async def test_where_nothing_says_what_each_is_it_is_what_stands_before_a_dash(placed: Placed, text: str) -> None:
+    assert await placed(text, BAND) == [("Harbour", BAND[:2]), ("Rain", BAND[2:4])]

@@ -41,3 +41,18 @@ async def test_what_lies_loose_goes_where_its_like_is(placed: Placed, text: str)
 async def test_the_second_is_of_what_the_first_is_of(placed: Placed, text: str, second: str) -> None:
     paths = ("Newsletter May 2024.txt", "Newsletter May 2025.txt", "Rules 2025.txt")
     assert await placed(text, paths) == [("2024", paths[:1]), (second, paths[1:2])]
+
+
+TOUR = ("contract dublin.pdf", "poster dublin.png", "contract galway.pdf", "mix.wav")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "everything for dublin in one folder, everything for galway in another",
+        "alles von dublin in einen Ordner, alles von galway in einen anderen",
+        "todo lo de dublin en una carpeta y lo de galway en otra",
+    ],
+)
+async def test_one_folder_and_another_are_called_after_what_goes_in(placed: Placed, text: str) -> None:
+    assert await placed(text, TOUR) == [("Dublin", TOUR[:2]), ("Galway", TOUR[2:3])]

@@ -32,3 +32,9 @@ async def test_of_photos_those_that_have_a_name_keep_it(renamed: Offered) -> Non
 async def test_names_that_count_already_are_no_series(renamed: Offered) -> None:
     paths = ("plan v1.pdf", "plan v2.pdf", "plan final.pdf")
     assert await renamed("the final one is the only one that matters, so plan v1 and plan v2 can go", paths) == {}
+
+
+async def test_the_name_of_an_app_is_no_deed_where_names_have_it(renamed: Offered) -> None:
+    paths = ("foto obra 1.jpg", "foto obra 2.jpg", "WhatsApp Image 1.jpeg", "WhatsApp Image 2.jpeg")
+    text = "cámbiale el nombre a las fotos de whatsapp, que se llamen Cocina 1 y Cocina 2"
+    assert await renamed(text, paths) == alike(paths[2:], {"base": "Cocina", "digits": 1})

@@ -22,6 +22,9 @@ GO, STAY, TOLD = Stance.GO, Stance.STAY, Stance.TOLD
         ("bloß nicht löschen, die brauch ich", [STAY, STAY]),
         ("los a ya no me sirven, menos el b", [GO, STAY]),
         ("los que dicen c me gustan, los otros borralos", [STAY, GO]),
+        ("get rid of the drafts, I've handed in the final one", [GO, TOLD]),
+        ("lösch die Entwürfe, die hab ich längst abgegeben", [GO, TOLD]),
+        ("borra los borradores, ya entregué el final", [GO, TOLD]),
         ("I keep getting mail. it is loud", [TOLD, TOLD]),
     ],
 )
