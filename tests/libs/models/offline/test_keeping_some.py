@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -59,9 +60,11 @@ async def test_what_is_needed_still_stays(
     outcome = await model.plan(task(text, BANK), catalogue)
     calls = outcome.offers[0].calls if isinstance(outcome, Unclear) else calls_in(outcome.plan)  # type: ignore[union-attr]
     listing = next(args for tool, args in calls if tool == "manage-files.list")
-    assert [
-        path for path in BANK if selected(path, include=listing["include"], exclude=listing.get("exclude", ()))
-    ] == [*gone]
+    assert tuple(path for path in BANK if selected(path, **_chosen(listing))) == gone
+
+
+def _chosen(listing: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    return {name: listing.get(name, ()) for name in ("include", "exclude")}
 
 
 async def test_who_speaks_of_a_name_alone_deletes_no_file(
