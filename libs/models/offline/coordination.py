@@ -215,7 +215,7 @@ def _empties_apart(parts: Sequence[Part]) -> bool:
 def _copies_apart(parts: Sequence[Part]) -> bool:
     """Copies are found among all that is listed ("duplicate photos and videos"), unless what follows cannot be that."""
     pairs = [(one, other) for one, other in pairwise(parts) if one.copies]
-    return all(other.junk or other.named or (one.bare_copies and other.led_by(LED)) for one, other in pairs)
+    return all(other.junk or other.named or (one.bare_copies and other.led_by(LED | OWN)) for one, other in pairs)
 
 
 def _place_first(group: Sequence[Item], deed: Word) -> tuple[list[Item], list[Item]]:

@@ -332,7 +332,17 @@ def _target(clause: Clause, scene: Scene) -> str | None:
     up_here = any(word.folded in HERE for word in clause.words) and scene.created is None
     if up_here and clause.says("move") and folders(clause, scene) != (".",):
         return "."
+    if clause.says("move") and (source := _out_of(clause, scene)) is not None:
+        return source.rpartition("/")[0] or "."
     return scene.created if clause.says("here") or there else None
+
+
+def _out_of(clause: Clause, scene: Scene) -> str | None:
+    """ "Move them out of Photos", "hol sie aus Photos raus": the folder, beside which they go."""
+    said = [word.folded for word in clause.words]
+    out = ("out", "of") in pairwise(said) or {"aus", "raus"} <= {*said} or said[:1] in (["saca"], ["sacame"], ["sacar"])
+    where = folders(clause, scene)
+    return where[0] if out and len(where) == 1 and where != (".",) else None
 
 
 HERE = listed("here hierher hier aqui aca")

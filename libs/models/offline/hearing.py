@@ -31,11 +31,13 @@ async def heard(means: Means, task: Task, wish: Wish, tools: Sequence[ToolDefini
     whole = await hearing.whole()
     if not goals or isinstance(whole, Drafted):
         return whole
-    several = await hearing.severally(goals)
+    deeds, left = await hearing.severally(goals)
+    several = planning.in_parts(reduce(Deed.then, deeds), left) if deeds else None
+    if several is None or severally.the_same(several, whole):
+        return several or whole  # the one tells besides what nobody understands
     asks = isinstance(outcome, Unclear) and bool(outcome.missing)
-    if several is None or (asks and several.about) or not severally.more(several, whole, planning.story.ground):
-        return whole
-    return several
+    alone = len(deeds) < severally.FEWEST or (asks and bool(left))
+    return whole if alone or not severally.more(several, whole, planning.story.ground) else several
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +94,14 @@ class Hearing:
         deed = next(examples.surely(self.story), None)
         return self.planning.in_short(deed) if deed is not None and [*deed.calls] != self.planning.seen() else None
 
-    async def severally(self, goals: Sequence[str]) -> Unclear | None:
-        """What several goals come to by themselves, one after the other, and those that nobody understands."""
+    async def severally(self, goals: Sequence[str]) -> tuple[Sequence[Deed], Sequence[str]]:
+        """What several goals come to by themselves, one after the other, and those that nobody understands; nothing
+        where one is about the files of another.
+        """
         told = {goal: await (await self.like(goal)).changes() for goal in goals}
         deeds = [Deed(calls) for calls in told.values() if calls]
         left = [goal for goal, calls in told.items() if not calls]
-        if len(deeds) < severally.FEWEST or not severally.apart(deeds, self.story.ground):
-            return None
-        return self.planning.in_parts(reduce(Deed.then, deeds), left)
+        return (deeds, left) if severally.apart(deeds, self.story.ground) else ((), ())
 
     async def changes(self) -> tuple[Call, ...]:
         """The changes that it comes to, if any."""

@@ -257,6 +257,7 @@ RULES: tuple[Rule, ...] = (
         r"(?=\s*(?:[.,;!?]|$))",
         lambda found: found.group() if GETS_ANOTHER.search(found.string) else f'name "{found["name"]}"',
     ),
+    _rule(r"(?<=\bto)\s+(?:be\s+)?like\s+(?=[\"“(]?(?-i:[A-Z]))", " "),
     # What is needed still, beside what goes.
     _rule(
         r"(?:^|(?<=[,;.:]\s)|(?<=\saber\s)|(?<=\sund\s))(?P<what>(?:die|den|das|der|alle)\s[^,.;:!?\n]{1,60}?)\s+(?:brauch\w*|benötig\w*)\s+(?:ich|wir)"

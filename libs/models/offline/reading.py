@@ -269,6 +269,8 @@ def _together(held: Clause, part: Clause) -> Clause | None:
     if _stands(part):
         if _copies_too(held, part):
             return held.joins(part)
+        if _copies_first(held, part):
+            return replace(held.joins(part), joined=held.joined)
         apart = _stands(held) or (sends(held) and (selects(part) or _begins_anew(part)))
         return None if apart else replace(held.joins(part), joined=held.joined)
     renames = held.says("rename") and not sends(held) and bool(held.names and part.names)
@@ -285,6 +287,12 @@ def _copies_too(held: Clause, part: Clause) -> bool:
     """ "Delete the temporary files and the duplicates": those as well."""
     listed_on = part.joined in ("and", ",") and not _acts(part) and not part.says("keep", "only")
     return listed_on and held.says("remove", "clean") and not held.says("duplicate") and part.says("duplicate")
+
+
+def _copies_first(held: Clause, part: Clause) -> bool:
+    """ "The duplicates and the setup file can go": both."""
+    bare = held.says("duplicate") and not _acts(held) and not held.says("keep", "only")
+    return bare and part.joined in ("and", ",") and part.says("remove", "clean") and not _imperative(part)
 
 
 def _idle(part: Clause) -> bool:

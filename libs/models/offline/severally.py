@@ -55,7 +55,11 @@ def _sent(verb: str, text: str, language: Language, *, listed_on: bool) -> list[
     if not any("remove" in word.concepts for word in words(f"{verb} {text}")):
         return [f"{verb} {text}".strip()]
     told: list[str] = []
-    for piece in (text[slice(*span)].strip() for span in between(LISTED, text, 0, len(text))):
+    pieces = [text[slice(*span)].strip() for span in between(LISTED, text, 0, len(text))]
+    if len({_of_copies(piece) for piece in pieces}) > 1:
+        lead = verb or text.split()[0]
+        return [piece if not (n or verb) else f"{lead} {piece}" for n, piece in enumerate(pieces)]
+    for piece in pieces:
         sends = (told or verb) and (_sends(piece) or (listed_on and TO.search(fold(piece)) is not None))
         if sends or not told:
             told.append(f"{SEND[language] if sends else verb} {piece}".strip())
@@ -63,6 +67,11 @@ def _sent(verb: str, text: str, language: Language, *, listed_on: bool) -> list[
             told[-1] = f"{told[-1]}, {piece}"
         listed_on = listed_on or bool(sends)
     return told
+
+
+def _of_copies(said: str) -> bool:
+    """ "What's in here twice, and the installer": what is found by its content is no list with what has a name."""
+    return any("duplicate" in word.concepts for word in words(said))
 
 
 def _sends(said: str) -> bool:
@@ -82,6 +91,12 @@ def more(several: Unclear, whole: PlannerOutcome, ground: Ground) -> bool:
     """Does it do all that is offered for the whole, and more?"""
     offered = _touched(whole, ground) if isinstance(whole, Unclear) else frozenset()
     return offered < _touched(several, ground)
+
+
+def the_same(several: Unclear, whole: PlannerOutcome) -> bool:
+    """Is just that offered for the whole, and is more left out than it says?"""
+    offered = [offer.label for offer in whole.offers] if isinstance(whole, Unclear) else []
+    return bool(several.about) and offered == [offer.label for offer in several.offers]
 
 
 def _touched(asked: Unclear, ground: Ground) -> frozenset[str]:
@@ -130,8 +145,10 @@ def _only(word: Word) -> bool:
 
 
 def _acts(clause: Clause) -> bool:
-    """Does it say a deed? "Los instaladores" have one in their name."""
-    return any(map(_deed, clause.words)) or (clause.says("foreign") and not clause.says(*KINDS))
+    """Does it say a deed? "Los instaladores" and "the old phone contract" have one in their name."""
+    first = next((word for word in clause.words if not word.filler), None)
+    foreign = first is not None and "foreign" in first.concepts and not clause.says(*KINDS)
+    return any(map(_deed, clause.words)) or foreign
 
 
 def _deed(word: Word) -> bool:

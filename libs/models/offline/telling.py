@@ -111,6 +111,8 @@ def said_in(language: Language, word: Word) -> Word:
         return replace(word, concepts=(), filler=True)
     if (word.folded, language) == ("leer", "de"):  # "to read" in Spanish
         return replace(word, concepts=("empty",))
+    if word.folded == "todo" and language != "es":  # a list of what is to be done
+        return replace(word, concepts=(), filler=False)
     if (word.folded, language) == ("x", "es"):
         return replace(word, folded="por", filler=True)
     return replace(word, folded="an") if word.folded == "a" and language != "es" else word
@@ -136,7 +138,7 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
         return False
     if any(word.folded in CONDITIONS for word in said[:3]) or first in INDIRECT or _relative(said, language):
         return False
-    if first in PERSONS[language] or (language == "es" and _conjugated(said)) or _blames(said):
+    if _of_somebody(said, language, goes_on=goes_on) or (language == "es" and _conjugated(said)) or _blames(said):
         return True
     if goes_on:
         return False
@@ -159,6 +161,21 @@ def past(read: Sequence[Word], language: Language) -> bool:
     return first.folded in FINITE[language] or (language == "en" and first.folded.endswith("ed"))
 
 
+def _of_somebody(said: Sequence[Word], language: Language, *, goes_on: bool) -> bool:
+    """ "And my contract", "y el contrato" go on with a list, unless somebody does something."""
+    first = said[0].folded
+    listed_on = first in ARTICLE_OR_HE or (goes_on and first in OWNERS)
+    acts = any(
+        word.folded in FINITE[language] or (language == "en" and _finite(word, language)) for word in said[1:FAR]
+    )
+    return first in PERSONS[language] and (acts or not listed_on or said[0].text.casefold() == "él")
+
+
+ARTICLE_OR_HE = frozenset(("el",))
+OWNERS = listed(
+    "my our his her their mein meine meinem meinen meiner unser unsere unseren sein seine mi mis nuestro nuestra"
+    " nuestros nuestras"
+)
 SOME = listed("einige manche viele mehrere etliche lauter")
 MYSELF = listed("mich myself")
 """ "… und finde mich nicht zurecht": who is found is who speaks."""

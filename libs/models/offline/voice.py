@@ -15,8 +15,9 @@ from libs.models.offline.phrasebook import Phrases
 from libs.models.offline.quantities import BY
 from libs.models.ports import Answered, Offer, Unclear, Why
 from libs.retrieval.formality import formally
-from libs.retrieval.lexicon import Language
+from libs.retrieval.lexicon import Language, listed
 from libs.retrieval.likeness import nearest, terms
+from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, fold, language_of, words
 from libs.skills import ToolDefinition
 
@@ -140,7 +141,8 @@ class Voice:
         return Unclear(self.say(say.CHOOSE, said=said, choices=choices), tuple(candidates), offers=tuple(offers))
 
     def leaving_out(self, said: Sequence[str], proposed: Unclear) -> Unclear:
-        """A proposal that tells what of the request is no part of it."""
+        """A proposal that tells what of the request is no part of it: not what one of its files is called."""
+        said = [one for one in said if not _called(one, proposed.named)]
         if not said:
             return proposed
         return replace(proposed, question=f"{self.say(say.LEFT_OUT, said=' … '.join(said))} {proposed.question}")
@@ -211,3 +213,15 @@ def _foremost(tools: Iterable[ToolDefinition]) -> list[ToolDefinition]:
     tools = list(tools)
     changing = {tool.skill for tool in tools if tool.mutates}
     return [tool for tool in tools if tool.mutates or tool.skill not in changing]
+
+
+PART = regex(r"[^\W\d_]+|\d+")
+SPARING = listed("not except keep untouched only")
+
+
+def _called(said: str, files: Sequence[str]) -> bool:
+    """Does one of these have all that was said in its name?"""
+    read = words(said)
+    told = {*PART.findall(fold(" ".join(word.text for word in read if not word.filler)))}
+    spared = any(not SPARING.isdisjoint(word.concepts) for word in read)
+    return bool(told) and not spared and any(told <= {*PART.findall(fold(path))} for path in files)

@@ -30,7 +30,7 @@ PART = regex(
 """Where one part of a sentence ends and the next begins."""
 ABOUT = regex(
     r"(?<!\w)(?:(?:about|regarding|concerning|mention\w*|über|ueber|bezüglich|sobre|acerca\s+de|mencion\w*)"
-    r"|(?:was|alles|etwas|irgendwas)\s+(?:zu[mr]?|vo[nm])|algo\s+(?:de|sobre)|(?:anything|everything|got)\s+(?:on|from|by|of)|habl\w+\s+de(?:l|\s+l[ao]s?)?)(?!\w)\s*",
+    r"|(?:was|alles|etwas|irgendwas)\s+(?:zu[mr]?|vo[nm])|(?:algo|lo)\s+(?:del?|sobre)|(?:anything|everything|got)\s+(?:on|from|by|of)|habl\w+\s+de(?:l|\s+l[ao]s?)?)(?!\w)\s*",
     re.IGNORECASE,
 )
 """What follows one of these is what it is about."""
@@ -65,6 +65,7 @@ ALL_ABOUT = regex(
     r"(?<!\w)(?:what(?:['’]?ve)?\s+(?:all\s+)?(?:(?:have|do)\s+)?(?:i|we)\s+(?:got|have)(?:\s+here)?\s+(?:on|about|regarding)"
     r"|(?:anything|everything|stuff)\s+(?:on|about|regarding|to\s+do\s+with)"
     r"|was\s+(?:hab(?:e|en)?|gibt(?:['’]?s|\s+es)?)\s+(?:(?:ich|wir|hier|denn|so|alles)\s+)*(?:zu[mr]?|über)|(?:alles|irgendwas|etwas|was)\s+(?:zu[mr]?|über)"
+    r"|(?:d[oó]nde|qu[eé])\s+(?:tengo|est[aá]|tenemos|hay)\s+(?:todo\s+)?lo\s+del?"
     r"|qu[eé]\s+(?:tengo|tenemos|hay)\s+(?:aqu[ií]\s+)?(?:sobre|acerca)|(?:todo|algo)\s+(?:sobre|acerca))\s+(?=\w)",
     re.IGNORECASE,
 )

@@ -37,6 +37,7 @@ MARK = regex(
     r"\((?P<number>\d{1,3})\)|\b(?:lleva|llevan|pone|ponen|dice|with|mit|con|says?|has|hat|tiene)\s+(?:(?:el|un|una|a|an|the|der|"
     r"einer?|ein|number|numero)\s+)*(?P<bare>\d{1,2})\b(?=\s*(?:$|[,.;:!?)]|(?:y|and|und|or|oder|o|u|e)\b))"
 )
+SECOND = regex(r" ?\(\d{1,3}\)(?=\.[^./]+$|$)")
 LEAST = 3
 """Letters of a folder's name that is known without the word "folder"."""
 NOUNS = listed("foreign report summary list")
@@ -195,9 +196,14 @@ class Bearing:
             if files:
                 yield Atom(*found.span(), Sort.MARK, files)
         for word in words(self.story.text):
-            files = tuple(path for path in self.held if COPIES & {*PART.findall(fold(path.rpartition("/")[2]))})
-            if word.folded in COPIES and files:
+            files = tuple(path for path in self.held if self._copy(path)) if word.folded in COPIES else ()
+            if files:
                 yield Atom(word.start, word.end, Sort.MARK, files)
+
+    def _copy(self, path: str) -> bool:
+        """`demo (1).mp3` beside `demo.mp3` is one, as is whatever is called so."""
+        first = SECOND.sub("", path)
+        return bool(COPIES & {*PART.findall(fold(path.rpartition("/")[2]))}) or (first != path and first in self.held)
 
     def _places(self) -> tuple[list[Atom], list[Atom]]:
         """The folders that something is in, and those that are spoken of by their names alone."""

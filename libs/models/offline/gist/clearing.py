@@ -40,6 +40,7 @@ OTHER_DEEDS = regex(
     r"|(?<!\w)(?:word|palabra|wort|bit) (?:out|off|away|raus|weg|fuera)(?!\w)"
     r"|(?<!\w)(?:in|im|en) (?:the |their |its |all |el |los |den )*(?:names?|namen|nombres?)(?!\w).{0,40}?"
     r"(?<!\w)(?:(?:it|this|that|das|es) (?:out|off|away|raus|weg)|(?:quit|sac)al[oa]|drop it|lose it)(?!\w)"
+    r"|(?<!\w)(?:only|just|nur|solo) (?:keep |con |mit |noch )?(?:the date|la fecha|das datum|dem datum)(?!\w)"
     r"|(?<!\w)(?:underscores?|unterstrich\w*|guiones|bindestrich\w*|leerzeichen|brackets?|klammern?|parentesis)"
     r"(?!\w)"
 )

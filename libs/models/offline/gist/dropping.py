@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from libs.models.offline.gist.aiming import chosen, examples, scope, within
 from libs.models.offline.gist.deeds import Deed, restyle
-from libs.models.offline.gist.rewriting import drop
+from libs.models.offline.gist.rewriting import drop, one_by_one
 from libs.models.offline.gist.spelling import Files, Run, alike, parts, runs, stem, very
 from libs.models.offline.gist.story import Some, Story
 from libs.retrieval.regexes import regex
@@ -100,6 +100,7 @@ MANY = 2
 
 def heard(story: Story) -> Iterator[Deed]:
     """A part of names goes."""
+    yield from only_dates(story)
     if (told := off_files(story)) is not None and (deed := drop(*told)) is not None:
         yield deed
     text = story.text
@@ -115,6 +116,24 @@ def heard(story: Story) -> Iterator[Deed]:
     for run in sorted((run for run in found if weights[run.start] > 1), key=lambda run: -weights[run.start]):
         if (deed := drop(run, scope(story, run.files, beside=[(run.start, run.end)]))) is not None:
             yield deed
+
+
+ONLY_DATE = regex(
+    r"(?<!\w)(?:(?:only|just|nothing\s+but)\s+(?:keep\s+|leave\s+)?the\s+date|(?:keep|leave)\s+(?:only|just)\s+the\s+date"
+    r"|nur\s+(?:noch\s+)?(?:das|mit\s+dem)\s+datum|s[oó]lo\s+(?:con\s+)?la\s+fecha)(?!\w)",
+    re.IGNORECASE,
+)
+DAY = regex(r"(?<!\d)(?:19|20)\d\d[-_. ]?(?:0[1-9]|1[0-2])[-_. ]?(?:0[1-9]|[12]\d|3[01])(?!\d)")
+
+
+def only_dates(story: Story) -> Iterator[Deed]:
+    """ "The WhatsApp photos should only keep the date": of each name the day that is in it, where no two are alike."""
+    found = ONLY_DATE.search(story.text)
+    some = chosen(story, beside=[found.span()]) if found is not None else None
+    days = {path: day.group() for path in (some.files if some else ()) if (day := DAY.search(stem(path))) is not None}
+    if days and len({*days.values()}) == len(days):
+        told = one_by_one([*days], lambda name: next(iter(DAY.findall(name)), name))
+        yield from (told,) if told is not None else ()
 
 
 SOME = regex(

@@ -76,7 +76,7 @@ def surely(story: Story) -> bool:
     """Is a text of names exchanged or taken out, whatever else the words might ask or delete?"""
     if ASKS.search(story.text) or _elsewhere(story):
         return False
-    if dropping.off_files(story) is not None:
+    if any(dropping.only_dates(story)) or dropping.off_files(story) is not None:
         return True
     if not NAMES.search(story.text):
         return False
@@ -90,7 +90,8 @@ def surely(story: Story) -> bool:
 
 def outright(story: Story) -> Iterator[Deed]:
     """What names are surely spoken of for."""
-    if (NAMES.search(story.text) or dropping.off_files(story)) and not _elsewhere(story):
+    spoken = NAMES.search(story.text) or dropping.ONLY_DATE.search(story.text) or dropping.off_files(story)
+    if spoken and not _elsewhere(story):
         yield from _all(story)
 
 

@@ -190,20 +190,19 @@ class Story:
         wanted = patterns_of(word, self.categories)
         if wanted and any(selected(path, include=wanted) for path in self.ground.paths or ()):
             return [path for path in held if selected(path, include=wanted)]
-        if len(word.text) == 1 and word.text.isdigit():
-            return self._numbered(word, held)
         if not _may_name(word):
-            return []
+            return [] if word.filler else self._beside(word, held)
         parts = PART.findall(fold(word.text))
         found = [path for path in held if all(any(_one(part, real) for real in _told(_stem(path))) for part in parts)]
         if found or len(parts) != 1:
             return found
         return self._of_compound(parts[0], held) if self.language == "de" else self._cut_short(parts[0], held)
 
-    def _numbered(self, digit: Word, held: Sequence[str]) -> list[str]:
-        """ "Flat 2": one digit chooses only together with the word before it."""
-        before = next((word for word in self.words if word.end + 1 == digit.start), None)
-        return named_by(f"{before.text} {digit.text}", held) if before is not None and not before.filler else []
+    def _beside(self, word: Word, held: Sequence[str]) -> list[str]:
+        """ "Flat 2", "CV new": what means something else chooses only together with the word before it."""
+        before = next((one for one in self.words if one.end + 1 == word.start), None)
+        plain = before is not None and not before.filler and {*before.concepts}.isdisjoint(HOLLOW)
+        return named_by(f"{before.text} {word.text}", held) if before is not None and plain else []
 
     def _cut_short(self, said: str, held: Sequence[str]) -> list[str]:
         """ "Presupuestos" are those that are called `presup_…`."""

@@ -33,7 +33,11 @@ async def heard(model: OfflineModel, catalogue: Sequence[ToolDefinition], text: 
 
 def changes(calls: Sequence[Call]) -> list[tuple[str, str | None]]:
     """Each change in its order: its tool, and where it leads."""
-    return [(tool, args.get("target")) for tool, args in calls if tool.rpartition(".")[2] not in ("list", "scan")]
+    return [
+        (tool, args.get("target"))
+        for tool, args in calls
+        if tool.rpartition(".")[2] not in ("list", "scan", "get_metadata")
+    ]
 
 
 def offered(outcome: PlannerOutcome) -> Sequence[Call]:
@@ -57,6 +61,10 @@ def offered(outcome: PlannerOutcome) -> Sequence[Call]:
             "borra los duplicados, los instaladores y los archivos temporales",
             [("remove-duplicates.remove", None), ("manage-files.delete", None)],
         ),
+        (
+            "bin what's in here twice and the notizen",
+            [("remove-duplicates.remove", None), ("manage-files.delete", None)],
+        ),
     ],
 )
 async def test_each_goal_is_offered_in_the_order_in_which_it_is_said(
@@ -73,6 +81,15 @@ async def test_a_yes_carries_out_all_of_them(model: OfflineModel, catalogue: Seq
         "manage-files.move",
         "manage-files.delete",
     ]
+
+
+async def test_where_but_one_is_understood_the_other_is_told(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition]
+) -> None:
+    outcome = await heard(model, catalogue, "delete whatever's in here twice and the old Angebot")
+    assert changes(offered(outcome)) == [("remove-duplicates.remove", None)]
+    assert isinstance(outcome, Unclear)
+    assert "the old Angebot" in outcome.question
 
 
 @pytest.mark.parametrize(

@@ -92,3 +92,23 @@ def test_a_reason_asks_for_nothing_wherever_it_stands(story: str, wish: str, *, 
 )
 def test_what_somebody_wants_done_is_no_story(said: str) -> None:
     assert any(clause.mood is Mood.DO for clause in read(said, KNOWN).clauses)
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("borra setup.exe y el archivo notes.txt", "notes.txt"),
+        ("delete setup.exe and my notes.txt", "notes.txt"),
+        ("lösch setup.exe und meine notes.txt", "notes.txt"),
+        ("borra setup.exe y mi notes.txt", "notes.txt"),
+    ],
+)
+def test_what_is_somebody_s_goes_on_with_a_list(said: str, name: str) -> None:
+    told = read(said, KNOWN)
+    assert {clause.mood for clause in told.clauses} == {Mood.DO}
+    assert name in {named.text for clause in told.clauses for named in clause.names}
+
+
+@pytest.mark.parametrize("said", ["él borró las fotos", "y mi hermana es muy lista", "and my sister is away"])
+def test_somebody_who_does_something_tells_all_the_same(said: str) -> None:
+    assert tells(words(said), language_of(said), of_files, goes_on=True)

@@ -137,3 +137,21 @@ async def test_no_deletion_is_offered_where_nobody_wants_that_of_these(planned: 
 async def test_where_all_of_it_is_to_stay_nothing_is_offered(planned: Planned) -> None:
     outcome = await planned("my brother says the GATE clip can go but I say keep the GATE clip")
     assert not getattr(outcome, "offers", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("borra la copia de socios", LISTS[1:]),
+    ],
+)
+async def test_the_copy_of_a_file_is_the_second_of_it(planned: Planned, text: str, gone: tuple[str, ...]) -> None:
+    outcome = await planned(text)
+    assert isinstance(outcome, Unclear), outcome
+    assert sorted(outcome.named) == sorted(gone)
+
+
+async def test_what_is_in_the_offer_is_not_said_to_be_left_out(planned: Planned) -> None:
+    outcome = await planned("delete the rates and my lista socios.csv and her sketch porch v1")
+    asked = outcome.question if isinstance(outcome, Unclear) else ""
+    assert "sketch porch v1" not in asked.partition("Do you mean")[0]

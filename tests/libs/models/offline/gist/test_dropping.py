@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from tests.libs.models.offline.gist.conftest import Offered, alike
+from libs.models.offline import OfflineModel
+from libs.models.ports import Unclear
+from libs.skills import ToolDefinition
+from tests.libs.models.offline.gist.conftest import Offered, alike, task
 
 pytestmark = pytest.mark.requirement("S4-44", "S4-59")
 PATHS = ("Bills/bill water.pdf", "Bills/bill light.pdf", "Posters/pub FINAL.png", "Posters/FINAL park.png", "b.txt")
@@ -95,3 +100,27 @@ async def test_a_part_goes_and_the_signs_change_at_once(renamed: Offered, text: 
 @pytest.mark.parametrize("text", ["replace the underscores with spaces", "Leerzeichen statt Unterstriche bei recipe"])
 async def test_where_nothing_is_to_go_only_the_signs_change(renamed: Offered, text: str) -> None:
     assert all("shape" not in rule for rule in (await renamed(text, RECIPES)).values())
+
+
+CHAT = ("WhatsApp Image 2024-02-01 at 10.jpeg", "WhatsApp Image 2024-02-02 at 11.jpeg", "bill 2024-03-01.pdf")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "las fotos de whatsapp que se queden solo con la fecha",
+        "the whatsapp photos should keep only the date",
+        "bei den whatsapp fotos nur noch das datum bitte",
+    ],
+)
+async def test_only_the_date_stays(model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str) -> None:
+    outcome = await model.plan(task(text, CHAT), catalogue)
+    assert isinstance(outcome, Unclear), outcome
+    (offer,) = outcome.offers
+    assert [args["new_name"] for _, args in offer.calls] == ["2024-02-01.jpeg", "2024-02-02.jpeg"]
+
+
+async def test_two_of_one_day_keep_more_than_the_date(model: OfflineModel, catalogue: Sequence[ToolDefinition]) -> None:
+    twins = ("WhatsApp 2024-02-01 at 10.jpeg", "WhatsApp 2024-02-01 at 11.jpeg")
+    outcome = await model.plan(task("the whatsapp photos should keep only the date", twins), catalogue)
+    assert not (isinstance(outcome, Unclear) and outcome.offers)
