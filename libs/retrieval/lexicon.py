@@ -192,7 +192,7 @@ CONCEPTS: dict[str, dict[Language, str]] = {
             " be_known_as known_as give_it_the_name give_them_the_name goes_by_the_name new_name new_names"
         ),
         "de": (
-            "umbenenn* benenn* umzubenennen nenne nenn umtauf* taufe taufen umgetauft umbenannt* umbenennst"
+            "umbenenn* benenn* umzubenennen nenne nenn umtauf* umgetauft umbenannt* umbenennst"
             " neue_name neuer_name neuen_namen neue_namen andere_den_namen ander_den_namen"
         ),
         "es": (
@@ -867,7 +867,9 @@ SEPARABLE: dict[str, str] = {
         "throw+away throw+out chuck+out toss+out clear+out clear+away sweep+out take+away take+out get+rid"
         " wirf+weg wirf+raus schmeiss*+weg"
         " schmeiss*+raus"
-        " losch*+raus losch*+weg hau*+weg tu*+weg raum*+weg nimm+raus mach*+weg schaff*+weg werf*+weg"
+        " losch+raus losche+raus losch+weg losche+weg loschen+weg hau+weg haue+weg hauen+weg haut+weg tu+weg tue+weg"
+        " tun+weg raum+weg raume+weg raumt+weg raumen+weg nimm+raus mach+weg mache+weg machen+weg macht+weg schaff+weg"
+        " schaffe+weg schaffen+weg werf+weg werfe+weg werfen+weg werft+weg"
     ),
     "clean": "raum*+auf mist*+aus tidy+up clean+up sort+out",
     "organize": "sortier*+ein ordne+ein raum*+ein",

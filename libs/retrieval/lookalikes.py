@@ -9,7 +9,8 @@ from __future__ import annotations
 from libs.retrieval.lexicon import listed
 
 LOOKALIKES = listed(
-    "aber abfangen abhangen ableben ablegen ablesen abschliessend abzulegen acera aceria acudio adern allege allein"
+    "apuntes bautizo bautizos beleg cuento cuentos deposit deposits extracto extractos skript skripte"
+    " aber abfangen abhangen ableben ablegen ablesen abschliessend abzulegen acera aceria acudio adern allege allein"
     " alleys allies amarra amarte anden anders andre andren andrer anfang anfangen angeregt angesehen anhand anlagen"
     " anlassen anliegen anlugen anpassen anregen anticuada anticuado anticuario antigovernment antigravity"
     " antiquarian antiquated aporte arcangel archie archival archivero arrangieren arrangiert arzten attested audits"

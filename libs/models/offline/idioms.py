@@ -258,6 +258,10 @@ RULES: tuple[Rule, ...] = (
         lambda found: found.group() if GETS_ANOTHER.search(found.string) else f'name "{found["name"]}"',
     ),
     _rule(r"(?<=\bto)\s+(?:be\s+)?like\s+(?=[\"“(]?(?-i:[A-Z]))", " "),
+    _rule(
+        r"(?<=\bund)\s+(?:tu|leg|pack|schieb|steck|räum)e?\s+da(?:nn)?\s+(?P<what>(?:die|den|das|alle|meine)\s[^.;!?\n]{2,120}?)\s+(?:rein|hinein)(?=\s*(?:[.;!?]|$))",
+        r" leg \g<what> hinein",
+    ),
     # What is needed still, beside what goes.
     _rule(
         r"(?:^|(?<=[,;.:]\s)|(?<=\saber\s)|(?<=\sund\s))(?P<what>(?:die|den|das|der|alle)\s[^,.;:!?\n]{1,60}?)\s+(?:brauch\w*|benötig\w*)\s+(?:ich|wir)"

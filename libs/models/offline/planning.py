@@ -20,7 +20,7 @@ from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, pat
 from libs.models.offline.earlier import TAKEN_BACK, Lost, in_full, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
-from libs.models.offline.gist import cues, renaming
+from libs.models.offline.gist import cues, renaming, versions
 from libs.models.offline.gist.amending import Amended
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
@@ -42,8 +42,9 @@ from libs.models.offline.unplaced import Unplaced
 from libs.models.offline.voice import Voice
 from libs.models.ports import Answered, Call, Drafted, Offer, PlannerOutcome, Unclear, Why
 from libs.retrieval.formality import formal
+from libs.retrieval.lexicon import listed
 from libs.retrieval.regexes import regex
-from libs.retrieval.words import Word, fold, language_of
+from libs.retrieval.words import Word, fold, language_of, words
 from libs.skills import Categories, Effect, ToolDefinition
 from libs.skills.categories import split_suffix
 
@@ -287,7 +288,9 @@ class Planning:
         """A proposal that says what it leaves out, where a part was understood and that was not."""
         if told is None or not isinstance(outcome, Unclear) or not outcome.partly:
             return told
-        if any(self._deletes(offer.calls) for offer in told.offers) and _keeps([outcome.about], self._reading.text):
+        left = [outcome.about]
+        lost = OF_NAMES.search(outcome.about) is not None or _keeps(left, self._reading.text)
+        if lost and outcome.about != self._reading.text and any(self._deletes(offer.calls) for offer in told.offers):
             return None
         return replace(self._voice.leaving_out([outcome.about], told), about=outcome.about)
 
@@ -332,7 +335,7 @@ class Planning:
         drawn = [Draft(self._tools[step.tool], step.args) for step in plan.steps]
         unused = Leftovers.of(drawn).conditions(self._reading.text)
         lost = later or bool(unused) or _keeps(left, self._reading.text)
-        return bool(left and self._deletes_a_folder(plan)) or (deletes and lost)
+        return bool(left and self._deletes_a_folder(plan)) or (deletes and (lost or _chooses(left)))
 
     def nearest_look(self, outcome: PlannerOutcome) -> Drafted | None:
         """What would be proposed to who only asks, where that is a look: it is taken at once."""
@@ -520,6 +523,20 @@ def _keeps(left: Sequence[str], text: str) -> bool:
     stays = (*cues.STAYS, *cues.EXCEPT, *cues.ONLY, *cues.NEVER)
     others = cues.spans((*cues.REST, *cues.OTHERS), cues.plain(text))
     return bool(others) and any(cues.spans(stays, cues.plain(one)) for one in left)
+
+
+def _chooses(left: Sequence[str]) -> bool:
+    """ "The repeated ones", "the numbers", which nobody understood: they say which of the files, or no files at all."""
+    chosen = any(not CHOOSES.isdisjoint(word.concepts) for one in left for word in words(one))
+    return chosen or any(OF_NAMES.search(one) or versions.spoken_of(one) for one in left)
+
+
+OF_NAMES = regex(
+    r"(?<!\w)(?:num(?:m?er|bers?|mern|eros?)|n[uú]meros?|zahl(?:en)?|ziffern?|digits?|letters|buchstaben?|letras?|words?|w[oö]rt(?:er)?"
+    r"|palabras?|endings?|endungen?)(?!\w)",
+    re.IGNORECASE,
+)
+CHOOSES = listed("duplicate empty age size newest oldest largest smallest number name date prefix suffix content")
 
 
 def calls_in(plan: Plan) -> tuple[Call, ...]:

@@ -84,7 +84,8 @@ def chosen(story: Story, *, beside: Sequence[Span] = (), without: str = "") -> S
     times = tuple(one for one in story.times if not within((one.start, one.end), out) and not _in_names(story, one))
     out += [(one.start, one.end) for one in times]
     inside = _begun(story, _of_kind(story, _placed(story, held, out, led=False), out))
-    by = [run for run in _choosers(story, inside, out) if not _said_in(run.text, without)]
+    led = [run for run in _choosers(story, inside, out) if LEADS.search(story.text[: run.start])]
+    by = [run for run in _choosers(story, inside, out) if run in led or not _said_in(run.text, without)]
     counted = [run for run in by if len(run.held) in _counts(story.text)][:1]
     for run in counted or sorted(by, key=lambda run: (_a_kind(run), len(run.held))):
         inside = [path for path in inside if path in run.held] or inside

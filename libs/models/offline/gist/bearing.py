@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from libs.models.offline.clauses import AND, OR
 from libs.models.offline.gist import cues, litter
-from libs.models.offline.gist.bounds import Bound, dated, listed_years, numbered
+from libs.models.offline.gist.bounds import YEAR, Bound, dated, listed_years, numbered
 from libs.models.offline.gist.stances import Part
 from libs.models.offline.gist.story import PART, Span, Story
 from libs.models.offline.selection import patterns_of
@@ -167,11 +167,27 @@ class Bearing:
         for atom in atoms:
             joint = JOINT.search(self.plain, run[-1].end, atom.start) if run else None
             if joint:
-                yield _item(run, listed=listed)
+                yield self._by_age(_item(run, listed=listed))
                 run, listed = [], joint.group() not in (",", ";")
             run.append(atom)
         if run:
-            yield _item(run, listed=listed)
+            yield self._by_age(_item(run, listed=listed))
+
+    def _by_age(self, item: Item) -> Item:
+        """ "The old price list", where none is called old: of several by their years, the first or last one."""
+        age = next((atom for atom in item.atoms if self.plain[atom.start : atom.end] in AGES), None)
+        nouns = [atom for atom in item.atoms if atom is not age and atom.sort in (Sort.NAME, Sort.KIND)]
+        if age is None or not any(atom.start == age.end + 1 for atom in nouns):
+            return item
+        files = [path for path in nouns[0].files if all(path in atom.files for atom in nouns)]
+        if not files or not {*files}.isdisjoint(item.files):
+            return item
+        years = {path: YEAR.findall(path.rpartition("/")[2]) for path in files}
+        told = sorted((found[0], path) for path, found in years.items() if len(found) == 1)
+        apart = len({year for year, _ in told}) == len(told) == len(files) > 1
+        return replace(
+            item, files=((told[0] if AGES[self.plain[age.start : age.end]] == OLD else told[-1])[1],) if apart else ()
+        )
 
     @cached_property
     def numbers(self) -> tuple[Bound, ...]:

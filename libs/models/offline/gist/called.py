@@ -40,7 +40,8 @@ ANOTHER = regex(
 SEVERAL = regex(
     rf"\b(?:each|every|je|jede\w*|cada)\b[^.!?\n]{{0,30}}?{FOLDER}\s*:\s*(?=\S)"
     rf"|\b{FOLDER}\s+(?:per|for\s+each|for\s+every|für\s+jede\w*|pro|je|por\s+cada|para\s+cada|por)\s+\w+\s*[.:,]\s*(?=\S)"
-    r"|\b(?:folders|subfolders|ordner|unterordner|carpetas|subcarpetas)\b(?:\s+(?:called|named|namens|llamadas))?[\s,:]+(?=\S)",
+    r"|\b(?:folders|subfolders|(?<!einen )(?<!nen )(?<!den )(?<!dem )(?<!im )(?<!neuen )(?<!eigenen )ordner"
+    r"|unterordner|carpetas|subcarpetas)\b(?:\s+(?:called|named|namens|llamadas))?[\s,:]+(?=\S)",
     re.IGNORECASE,
 )
 END = regex(r"\s*(?:[.,;:!?\n]|$)")
@@ -79,7 +80,7 @@ STOPS = (
         " please bitte porfa luego despues danach after before without ohne sin heissen heisst genannt ponele ponle"
         " wo where wie mach tu meine mine mein mis mi my ihr ihre with con mit drin drinnen thanks danke gracias thats"
         " themselves itself himself herself sich si ellos ellas"
-        " but aber pero sondern sino except"
+        " but aber pero sondern sino except suya suyas suyo suyos propia propio aparte eigener eigene"
         " draus daraus dran file files datei dateien archivo archivos q solo sola"
     )
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from libs.models.offline.gist import bounds, cues, doubling, litter
+from libs.models.offline.gist import bounds, cues, doubling, litter, versions
 from libs.models.offline.gist.bearing import Bearing, Item, Sort, shared, together
 from libs.models.offline.gist.bounds import Bounds
 from libs.models.offline.gist.deeds import LIST, NODES, Deed, delete
@@ -89,6 +89,9 @@ def heard(story: Story) -> Iterator[Deed]:
         return
     if (twins := doubling.heard(bearing, told)) is not None:
         yield twins
+        return
+    if versions.spoken_of(story.text):
+        yield from filter(None, (versions.heard(story),))
         return
     hollows = hollow(bearing, told)
     empty = emptied(bearing, told, hollows)

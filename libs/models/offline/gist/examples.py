@@ -18,6 +18,7 @@ from libs.models.offline.gist.learning import Learnt, learnt
 from libs.models.offline.gist.reshaping import Rule, by_rule
 from libs.models.offline.gist.shown import Shown
 from libs.models.offline.gist.spelling import Files, ending, parts, stem
+from libs.models.offline.gist.stances import spoken
 from libs.models.offline.gist.story import Some, Span, Story
 from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold
@@ -130,7 +131,8 @@ def _meant(story: Story, one: Shown) -> bool:
     if shown.led(story, one) or shown.paired(story, one):
         return True
     if one.moved:
-        return one.whole and len(one.order) >= SURE and ORDER.search(story.text) is not None
+        ordered = ORDER.search(story.text) is not None and not spoken(story.text)
+        return one.whole and len(one.order) >= SURE and ordered
     return NOUGHTS.search(story.text) is not None or sum(bool(other.padded) for other in shown.anew(story)) > 1
 
 

@@ -31,7 +31,7 @@ _BESIDE = (
 )
 """ "…, but leave my selfie where it is", "…, the reminder too"."""
 ANY_FOLDER = regex(
-    rf"\s(?:in(?:to)?|inside|nach|en|a)\s+(?:{_A}\s+)+{FOLDER}(?=(?:\s+(?:rein|zusammen|together|packen|legen|tun|stecken|schieben))?(?:{_POLITE}$|{_BESIDE}))",
+    rf"\s(?:in(?:to)?|inside|nach|en|a)\s+(?:{_A}\s+)+{FOLDER}(?:\s+(?:suya|propia|aparte|nueva))?(?=(?:\s+(?:rein|zusammen|together|packen|legen|tun|stecken|schieben))?(?:{_POLITE}$|{_BESIDE}))",
     re.IGNORECASE,
 )
 FOR_THEM = regex(

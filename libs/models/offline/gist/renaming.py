@@ -24,6 +24,7 @@ from libs.models.offline.gist import (
     trimming,
 )
 from libs.models.offline.gist.deeds import Deed
+from libs.models.offline.gist.stances import spoken
 from libs.models.offline.gist.story import Story
 from libs.retrieval.regexes import regex
 
@@ -102,7 +103,7 @@ def heard(story: Story) -> Iterator[Deed]:
 
 
 def _all(story: Story) -> Iterator[Deed]:
-    if (deed := titling.spelled_anew(story)) is not None:
+    if (deed := titling.spelled_anew(story)) is not None and not spoken(story.text):
         yield deed
     for reader in READERS:
         if reader in OF_THEMSELVES or not story.says("remove", "clean", "junk") or OF_NAMES.search(story.text):

@@ -62,7 +62,8 @@ def _told(story: Story) -> Iterator[tuple[Span, str, str]]:
         if NUMBERS.match(base):
             continue
         start = found.end("stem") - len(base)
-        if base and standing(f"{base} {found['first']}", story.ground.paths or (), alike) is None:
+        there = standing(f"{base} {found['first']}", story.ground.paths or (), alike)
+        if base and (there is None or not there.whole):
             yield (start, found.end()), base, found["first"]
     for found in AND_A_NUMBER.finditer(story.text):
         start, end = _before(story.text, found.start())
@@ -80,8 +81,15 @@ def _before(text: str, end: int) -> Span:
     return onwards(text[: len(head)], start, stops=frozenset()) if base else (end, end)
 
 
+SHALL = regex(
+    r".*(?<!\w)(?:sollen?|sollten|müssen|should|shall|must|deben|que\s+se\s+llamen)(?:\s+|$)(?:(?:be|now|jetzt|dann)\s+)*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
 def _title(said: str) -> str:
     """What is said before a number, less what leads to it."""
+    said = SHALL.sub("", said, count=1)
     told = LED.sub("", said, count=1).strip(" '\"-_").split()
     while told and fold(told[0]) in LEADING:
         told = told[1:]

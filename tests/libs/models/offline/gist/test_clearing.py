@@ -11,6 +11,7 @@ from libs.events.committee import Task
 from libs.models.offline import OfflineModel
 from libs.models.ports import Drafted, PlannerOutcome, Unclear
 from libs.skills import ToolDefinition
+from tests.libs.models.offline.gist.conftest import task
 
 pytestmark = pytest.mark.requirement("S4-44", "S4-46")
 Catalogue = Sequence[ToolDefinition]
@@ -155,3 +156,52 @@ async def test_what_is_in_the_offer_is_not_said_to_be_left_out(planned: Planned)
     outcome = await planned("delete the rates and my lista socios.csv and her sketch porch v1")
     asked = outcome.question if isinstance(outcome, Unclear) else ""
     assert "sketch porch v1" not in asked.partition("Do you mean")[0]
+
+
+DRAFTS = ("Proposal v1.docx", "Proposal v2.docx", "Proposal FINAL.docx", "essay 1.docx", "essay 2.docx", "plan.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("get rid of the older versions of the proposal", DRAFTS[:2]),
+        ("keep the last proposal and bin the other ones", DRAFTS[:2]),
+        ("ich brauch nur die letzte Version vom Proposal, die anderen weg", DRAFTS[:2]),
+        ("die alten Entwürfe vom essay können weg", DRAFTS[3:4]),
+        ("borra las versiones anteriores del proposal", DRAFTS[:2]),
+    ],
+)
+async def test_of_older_versions_the_last_one_stays(
+    model: OfflineModel, catalogue: Catalogue, text: str, gone: tuple[str, ...]
+) -> None:
+    outcome = await model.plan(task(text, DRAFTS), catalogue)
+    assert isinstance(outcome, Unclear), outcome
+    assert sorted(outcome.named) == sorted(gone)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["get rid of the older versions of the plan", "delete the numbers in the proposals", "borra el plan repetido"],
+)
+async def test_where_no_name_tells_which_is_the_last_nothing_goes(
+    model: OfflineModel, catalogue: Catalogue, text: str
+) -> None:
+    outcome = await model.plan(task(text, DRAFTS), catalogue)
+    offers = outcome.offers if isinstance(outcome, Unclear) else ()
+    assert not any(tool == "manage-files.delete" for offer in offers for tool, _ in offer.calls)
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("das alte Logo und die alte Preisliste können weg", ("Logo alt.png", "Preisliste 2023.pdf")),
+        ("the old Logo and the old Preisliste can go", ("Logo alt.png", "Preisliste 2023.pdf")),
+    ],
+)
+async def test_the_old_one_of_two_is_that_of_the_earlier_year(
+    model: OfflineModel, catalogue: Catalogue, text: str, gone: tuple[str, ...]
+) -> None:
+    paths = ("Logo alt.png", "Logo.png", "Preisliste 2023.pdf", "Preisliste 2024.pdf")
+    outcome = await model.plan(task(text, paths), catalogue)
+    assert isinstance(outcome, Unclear), outcome
+    assert sorted(outcome.named) == sorted(gone)
