@@ -20,7 +20,7 @@ from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, pat
 from libs.models.offline.earlier import TAKEN_BACK, Lost, in_full, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
-from libs.models.offline.gist import cues, renaming, versions
+from libs.models.offline.gist import cues, renaming, seeking, versions
 from libs.models.offline.gist.amending import Amended
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
@@ -179,7 +179,13 @@ class Planning:
     def sees_nothing(self, outcome: PlannerOutcome) -> bool:
         """Is there nothing that a look would not do better than?"""
         answered = isinstance(outcome, Answered) and outcome.why in LOOKED_AFTER
-        return (answered or self.at_a_guess(outcome)) and not isinstance(outcome, Drafted) and self.names_none()
+        asks_which = isinstance(outcome, Unclear) and bool(outcome.missing) and not self.wish.replies
+        of_theirs = asks_which and seeking.PERSONAL.search(self.story.text) is not None
+        return (
+            (answered or of_theirs or self.at_a_guess(outcome))
+            and not isinstance(outcome, Drafted)
+            and self.names_none()
+        )
 
     def names_none(self) -> bool:
         """Is no file named outright, nor anything left out?"""

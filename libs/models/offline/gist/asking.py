@@ -44,8 +44,14 @@ BEHIND = regex(
 """Where to look stands behind one of these."""
 FORMS: Mapping[Language, str] = {
     "en": r"which|where|wheres|whats?|when|who|whose|how\s+(?:many|much|big|old|large|long)",
-    "de": r"(?<!alles\s)(?<!das\s)was|wo|wer|wann|welche[nmrs]?|wie\s*viele?|wieviel|wie\s+(?:gro(?:ß|ss)|alt|schwer)",
-    "es": r"d[oó]nde|qué|(?:en|de|dime|a)\s+que|cu[aá]l(?:es)?|quién(?:es)?|cuándo|cu[aá]nt[oa]s?",
+    "de": (
+        r"(?<!alles\s)(?<!das\s)was|wo|wer|wann|welche[nmrs]?|wie\s*viele?|wieviel"
+        r"|wie\s+(?:gro(?:ß|ss)|alt|schwer|hie(?:ß|ss)\w*)"
+    ),
+    "es": (
+        r"d[oó]nde|qué|(?:en|de|dime|a)\s+que|cu[aá]l(?:es)?|quién(?:es)?|cuándo|cu[aá]nt[oa]s?"
+        r"|c[oó]mo\s+se\s+llamab?an?"
+    ),
 }
 INTERROGATIVE = {spoken: regex(rf"(?<!\w)(?:{form})(?!\w)", re.IGNORECASE) for spoken, form in FORMS.items()}
 WRITTEN = regex(
@@ -70,6 +76,14 @@ ALL_ABOUT = regex(
     re.IGNORECASE,
 )
 """And who asks for all about something for both."""
+SAID_BY = regex(
+    r"(?<!\w)what\s+(?:did|does|do)\s+(?:\w+\s+){1,3}(?:want|need|say|ask|order|mean|decide|promise|prefer|suggest|offer|charge|require|think)(?!\w)"
+    r"|(?<!\w)was\s+(?:will|wollten?|sagte?n?|meinte?n?|braucht\w*|möchte|verlangt\w*|bestellt\w*)\s+(?!ich|du|wir|man)\w+"
+    r"|(?<!\w)was\s+ha(?:t|ben)\s+(?!ich|wir)\w+\s+(?:\w+\s+){0,3}?(?:gesagt|bestellt|verlangt|gewollt|gemeint)(?!\w)"
+    r"|(?<!\w)qu[eé]\s+(?:quer[ií]an?|quieren?|dijo|dijeron|pidi[oó]|pidieron|pide|necesitaban?|encarg[oó]|mand[oó])(?!\w)",
+    re.IGNORECASE,
+)
+"""What somebody wanted or said is written down, if anywhere."""
 IN_WHICH = regex(r"(?<!\w)(?:in|en)\s+(?:which|what|welche[nmrs]?|cu[aá]l(?:es)?|algun[oa]s?)(?!\w)", re.IGNORECASE)
 LEAST, SHORT = 3, 5
 """Letters of a word that may be what is asked about."""
@@ -116,7 +130,7 @@ class Question:
 
     @cached_property
     def written(self) -> bool:
-        return any(found.search(self.text) for found in (WRITTEN, ALL_ABOUT, IN_WHICH))
+        return any(found.search(self.text) for found in (WRITTEN, ALL_ABOUT, SAID_BY, IN_WHICH))
 
     @cached_property
     def points(self) -> bool:
@@ -285,6 +299,12 @@ WHERETO = regex(
     r"(?<!\w)(?:dahin|dorthin|hin|hinein|rein|raus|fort|into|onto|away|instead|lieber|statt|from\s+now\s+on|adentro|afuera|en\s+vez)(?!\w)",
     re.IGNORECASE,
 )
+WHETHER = regex(
+    r"\W*(?:has|have|did|does|hat|haben|hatte|ha|han|pag[oó]|firm[oó]|mand[oó]|envi[oó]|lleg[oó])\s+"
+    r"(?!you|u|i|we|du|sie|ihr|ich|wir)\w",
+    re.IGNORECASE,
+)
+""" "Has Huber paid yet?", of somebody else than the two who speak."""
 PERSONAL = listed("her his she he him who")
 
 
@@ -297,6 +317,7 @@ def question(story: Story) -> Question | None:
     bidden = [span for span in sentences if span in marked or _bids(story.text[slice(*span)])]
     asking = bidden if marked else [span for span in sentences if _asks(story.text[slice(*span)])]
     asks = any(_asks(story.text[slice(*span)]) for span in asking)
+    asks = asks or any(WHETHER.match(story.text, *span) for span in marked)
     if not asks or any(_orders(story.text[slice(*span)], span in asking) for span in sentences):
         return None
     return Question(story, tuple(asking)).with_the_one_before()

@@ -6,6 +6,7 @@ Of what comes of that, the text is one more bound; where no other word chooses, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +21,9 @@ from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.ground import singulars, words_of
 from libs.models.offline.marks import Says, marks
 from libs.models.ports import Call
+from libs.retrieval.regexes import regex
 
+WHO = regex(r"\W*(?:who|wer|qui[eé]n(?:es)?)(?!\w)", re.IGNORECASE)
 Bound = Mapping[str, int | str | bool]
 
 
@@ -74,11 +77,28 @@ def looked(story: Story) -> Deed | None:
     something is mentioned wants to see it, and not a list.
     """
     says = said(story)
+    if not says:
+        return _unmarked(story)
     bound = _bound(says)
     if bound is None or not ("lacking" in bound or marked(story)) or contents.wants_a_change(story.text, says):
         return None
     plain = without(story, says)
-    return show(chosen(plain) or Some(plain.ground.paths or ()), **bound)
+    some = chosen(plain)
+    if some is None and WHO.match(story.text):
+        return None  # what lacks the word says nothing of who
+    return show(some or Some(plain.ground.paths or ()), **bound)
+
+
+def _unmarked(story: Story) -> Deed | None:
+    """ "Which contract isn't signed yet?", where names say which are."""
+    lacks = tuple(one for one in marks(story.text) if one.lacks)
+    if not lacks or contents.wants_a_change(story.text, lacks):
+        return None
+    some = chosen(without(story, lacks))
+    files = (
+        tuple(path for path in some.files if not any(contents.in_names(one, [path]) for one in lacks)) if some else ()
+    )
+    return show(Some(files)) if some is not None and 0 < len(files) < len(some.files) else None
 
 
 def marked(story: Story) -> bool:

@@ -22,6 +22,13 @@ DESK = ("notizen.txt", "Invoice roof.txt", "a.jpg")
         ("wann kommt Dr. Quappe?", "Quappe"),
         ("who is my dentist?", "dentist"),
         ("¿cuándo vence el contrato?", "contrato"),
+        ("what was the complaint about?", "complaint"),
+        ("bis wann muss ich das Buch zurückgeben?", "Buch"),
+        ("wer hat noch nicht bezahlt?", "bezahlt"),
+        ("has Quappe paid the invoice yet?", "Quappe"),
+        ("what did Quappe want again?", "Quappe"),
+        ("was wollte Quappe nochmal?", "Quappe"),
+        ("¿qué pidió Quappe?", "Quappe"),
     ],
 )
 async def test_what_people_keep_papers_about_is_searched_for(

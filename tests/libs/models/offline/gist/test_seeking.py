@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
 
+from libs.models.offline import OfflineModel
 from libs.models.offline.gist.asking import question
 from libs.models.offline.gist.seeking import heard
 from libs.models.offline.gist.story import Story
 from libs.models.offline.ground import Ground
-from libs.skills import Categories
+from libs.models.ports import Drafted
+from libs.skills import Categories, ToolDefinition
+from tests.libs.models.offline.gist.conftest import task
 
 pytestmark = pytest.mark.requirement("S4-44")
 NAMES = ("Soups/", "Tennis/", "lease 1987.pdf", "lease 1992.pdf", "warden letter.txt")
@@ -67,6 +71,22 @@ def test_names_that_have_it_are_listed_alone(told: Story, text: str) -> None:
 )
 def test_whoever_asks_for_all_about_something_asks_for_texts_and_names(told: Story, text: str, query: str) -> None:
     assert looks(told, text)[0] == ("search-files.search", query)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "which contract still hasn't been signed?",
+        "which contracts are not signed yet",
+    ],
+)
+async def test_what_names_say_is_signed_is_none_of_those_that_are_not(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    paths = ("Contract Acme signed.pdf", "Contract Beta.pdf", "plan.txt")
+    outcome = await model.plan(task(text, paths), catalogue)
+    assert isinstance(outcome, Drafted), outcome
+    assert outcome.plan.steps[0].args["include"] == ["Contract Beta.pdf"]
 
 
 def test_the_folder_that_was_told_of_is_theirs(told: Story) -> None:
