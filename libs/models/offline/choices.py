@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any
 
 from libs.models.offline import phrasebook as say
@@ -17,7 +18,8 @@ from libs.skills import Categories
 TEXTS = ("containing", "lacking")
 TIMES = ("modified_after", "modified_before")
 NEW_YEAR = regex(r"-01-01$")
-MONTH_FIRST = regex(r"-01$")
+WHOLE = ((4, NEW_YEAR), (7, regex(r"-01$")))
+"""Letters of a year and of a month, and how the first day of one ends."""
 FEW = 5
 """Patterns that are told before the rest is only counted as more."""
 
@@ -42,8 +44,9 @@ class Choosing:
         return " ".join((noun, *(self._bound(name, value) for name, value in _in_one(bound).items())))
 
     def of_these(self, named: str, args: Mapping[str, Any]) -> str:
-        """Of files by name, those that say something."""
-        bound = " ".join(self._bound(name, args[name]) for name in TEXTS if args.get(name) is not None)
+        """Of files by name, those that say something, or are of a time or a size."""
+        told = _in_one({name: args[name] for name in say.BOUNDS if args.get(name) is not None})
+        bound = " ".join(self._bound(name, value) for name, value in told.items())
         return say.OF_THESE[self.language].format(named=named, bound=bound)
 
     def within(self, args: Mapping[str, Any]) -> str:
@@ -79,22 +82,18 @@ class Choosing:
     def _bound(self, name: str, value: object) -> str:
         if name in TEXTS:
             return say.BOUNDS[name][self.language].format(value=self.quoted(str(value)))
-        told = self.size(value) if isinstance(value, int) and name.endswith("_than") else str(value)[:10]
-        told = NEW_YEAR.sub("", told) if name in TIMES else told
+        told = self.size(value) if isinstance(value, int) and name.endswith("_than") else str(value)
+        told = NEW_YEAR.sub("", told[:10]) if name in TIMES else told
         return say.BOUNDS[name][self.language].format(value=told)
 
 
 def _in_one(bounds: Mapping[str, object]) -> Mapping[str, object]:
-    """Both ends of years or of a month as that: `2023`, `2021–2023`, `2023-05`."""
+    """Both ends of a time as that: `2023`, `2021–2023`, `2023-05`, `2023-05-04`, `2023-05-04–2023-06-01`."""
     after, before = (str(bounds.get(name, ""))[:10] for name in TIMES)
-    years = NEW_YEAR.search(after) and NEW_YEAR.search(before)
-    month = MONTH_FIRST.search(after) and MONTH_FIRST.search(before) and _months(before) == _months(after) + 1
-    if not (years or month):
+    if not (after and before):
         return bounds
+    last = (date.fromisoformat(before) - timedelta(days=1)).isoformat()
+    cut = next((n for n, whole in WHOLE if whole.search(after) and whole.search(before)), None)
+    told = dict.fromkeys((after[:cut], last[:cut]))
     rest = {name: value for name, value in bounds.items() if name not in TIMES}
-    whole = f"{after[:4]}–{int(before[:4]) - 1}" if years and int(before[:4]) > int(after[:4]) + 1 else after[:4]
-    return {"within": whole if years else after[:7], **rest}
-
-
-def _months(day: str) -> int:
-    return int(day[:4]) * 12 + int(day[5:7])
+    return {"within": "–".join(told), **rest}

@@ -262,6 +262,22 @@ RULES: tuple[Rule, ...] = (
         r"(?<=\bund)\s+(?:tu|leg|pack|schieb|steck|räum)e?\s+da(?:nn)?\s+(?P<what>(?:die|den|das|alle|meine)\s[^.;!?\n]{2,120}?)\s+(?:rein|hinein)(?=\s*(?:[.;!?]|$))",
         r" leg \g<what> hinein",
     ),
+    _rule(
+        r"(?<=[.!?])\s+(?:are\s+you\s+able\s+to\s+do\s+(?:that|this)|can\s+you\s+do\s+(?:that|this)|is\s+(?:that|this|it)\s+possible|would\s+that\s+be\s+possible"
+        r"|(?:geht|ginge)\s+das(?:\s+irgendwie)?|kannst\s+du\s+das(?:\s+machen)?|k[oö]nnen\s+sie\s+das|ist\s+das\s+m[oö]glich|wäre\s+das\s+möglich"
+        r"|(?:lo\s+)?puedes\s+hacer(?:lo)?|se\s+puede|es\s+posible|ser[ií]a\s+posible)\s*\?\s*$",
+        " ",
+    ),
+    _rule(
+        r"\s*[.,;]\s*(?:aber\s+)?(?P<what>(?:die|der|das|den)\s[^.,;!?\n]{2,60}?)\s+(?:gehör\w*|komm\w*|soll\w*|muss|müssen)\s+(?:da\s+)?nicht\s+(?:dazu|mit\s+rein|mit|rein|hinein|dabei\s+sein)"
+        r"(?=\s*(?:[.,;!?]|$))",
+        r", außer \g<what>",
+    ),
+    _rule(
+        r"\s*[.,;]\s*(?:but\s+)?(?P<what>(?:the|those|that)\s[^.,;!?\n]{2,60}?)\s+(?:(?:does\s+not|do\s+not|does\s?n['’]?t|do\s?n['’]?t|should\s?n['’]?t)\s+(?:belong|go\s+in|count)(?:\s+(?:in\s+)?(?:there|here|it))?"
+        r"|(?:is|are)(?:\s+not|n['’]?t)\s+(?:part\s+of\s+it|included))(?=\s*(?:[.,;!?]|$))",
+        r", except \g<what>",
+    ),
     # What is needed still, beside what goes.
     _rule(
         r"(?:^|(?<=[,;.:]\s)|(?<=\saber\s)|(?<=\sund\s))(?P<what>(?:die|den|das|der|alle)\s[^,.;:!?\n]{1,60}?)\s+(?:brauch\w*|benötig\w*)\s+(?:ich|wir)"

@@ -367,9 +367,9 @@ DEEDS: Mapping[str, Phrases] = {
         "es": "ordenar {what} por {by} en carpetas",
     },
     "remove-duplicates.remove": {
-        "en": "remove identical files, keeping one of each",
-        "de": "gleiche Dateien löschen, von jeder bleibt eine",
-        "es": "borrar los archivos idénticos y dejar uno de cada",
+        "en": "remove identical files{among}, keeping one of each",
+        "de": "gleiche Dateien{among} löschen, von jeder bleibt eine",
+        "es": "borrar los archivos idénticos{among} y dejar uno de cada",
     },
     "remove-duplicates.scan": {
         "en": "show which files are identical",
@@ -460,6 +460,7 @@ EMPTY_KIND: Phrases = {"en": "empty {what}", "de": "leeren {what}", "es": "{what
 QUOTED: Phrases = {"en": "“{name}”", "de": "„{name}“", "es": "«{name}»"}
 HERE: Phrases = {"en": "here", "de": "hier", "es": "aquí"}
 NOR_BELOW: Phrases = {"en": ", nor in subfolders", "de": ", auch nicht in Unterordnern", "es": " ni en subcarpetas"}
+AMONG_THESE: Phrases = {"en": " among {what}", "de": " unter {what}", "es": " entre {what}"}
 OF_THESE: Phrases = {
     "en": "those of {named} {bound}",
     "de": "von {named} die {bound}",

@@ -159,6 +159,8 @@ class Planner(Means):
         found = amending.amended(offer.calls, story, plainly=plainly)
         if found is None:
             return None
+        if found.same and replies.contradicts(reply):
+            return _Right(wish, Planning(self, task, wish, tools).what_else(), whole=False, in_it=False)
         said = wish.said if reply == wish.text else (*wish.said, reply)
         meant = replace(wish, said=said, refused=() if found.same else wish.refused)
         if found.unknown is not None:

@@ -13,7 +13,6 @@ from typing import Any
 from libs.events.values import Plan, Step
 from libs.models.offline import phrasebook as say
 from libs.models.offline.answers import Speaker
-from libs.models.offline.choices import TEXTS
 from libs.models.offline.ground import Ground
 from libs.models.offline.rules import ruled
 from libs.models.offline.selection import escaped
@@ -103,7 +102,10 @@ class _Teller:
             called = ruled(step.args, self._language, self._choosing.quoted, files=self.files(step))
         what = self._listed(step.args) if step.tool in LISTINGS else self._what(step)
         by = say.SORTED_BY[args["by"]][self._language] if args.get("by") in say.SORTED_BY else ""
-        told = form[self._language].format(what=what, end=end, called=called, name=self._choosing.quoted(name), by=by)
+        named = self._choosing.quoted(name)
+        told = form[self._language].format(
+            what=what, end=end, called=called, name=named, by=by, among=self._among(step)
+        )
         return " ".join(self._in_full(told, step, tool).split())
 
     def _in_full(self, told: str, step: Step, tool: ToolDefinition) -> str:
@@ -135,6 +137,13 @@ class _Teller:
         found = REFERENCE.match(value) if isinstance(value, str) else None
         return self._steps[int(found.group(1))].args if found else None
 
+    def _among(self, step: Step) -> str:
+        """Of twins, the files among which they are looked for, where these are told by name."""
+        found = REFERENCE.match(str(step.args.get("groups", "")))
+        scan = self._steps[int(found.group(1))].args if found is not None else {}
+        held = self._held({**scan, "recursive": True}) if scan.get("include") else None
+        return say.AMONG_THESE[self._language].format(what=self._names(held)) if held else ""
+
     def _what(self, step: Step) -> str:
         listing = self._listing(step)
         if listing is not None:
@@ -146,10 +155,10 @@ class _Teller:
     def _listed(self, args: Mapping[str, Any]) -> str:
         """The files that a listing comes to, or what it chooses them by."""
         bound = [name for name in (*say.BOUNDS, "empty") if args.get(name) is not None]
-        if (held := self._held(args)) and {*bound} <= {*TEXTS}:
+        if held := self._held(args):
             if not bound:
                 return self._names(held)
-            if args.get("include"):
+            if args.get("include") and not {"most", "empty"} & {*bound}:
                 return self._choosing.of_these(self._names(held), args)
         spared = ", ".join(map(self._choosing.quoted, () if args.get("include") else args.get("exclude", ())))
         but = self._speaker.say("but", names=spared) if spared else ""

@@ -333,6 +333,18 @@ MORE = regex(
 DENIES = regex(r"^\W*(?:(?:oh|goodness|god|ah|ach|ay)\W+)?(?:no|nope|nah|nein|nee|naw)\b\W*(?=\w)", re.IGNORECASE)
 
 
+CONTRARY = regex(
+    r"(?<!\w)(?:umgekehrt|andersrum|anders\s+herum|the\s+other\s+way|opposite|al\s+rev[eé]s|not|nicht|no|nein|kein\w*|stays?|keep|bleib\w*|qued\w+)(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def contradicts(reply: str) -> bool:
+    """ "No, the other way round", "no, not in capitals": what is denied twice is not what was offered."""
+    denied = DENIES.match(reply)
+    return denied is not None and CONTRARY.search(reply, denied.end()) is not None
+
+
 def _acts(reply: str) -> bool:
     return any(not ACTIONS.isdisjoint(word.concepts) for word in words(reply))
 

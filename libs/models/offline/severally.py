@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 
 from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Mood, Reading
 from libs.models.offline.gist.acts import COPY, UNDOUBLE, acts_of
+from libs.models.offline.gist.cues import plain
 from libs.models.offline.gist.deeds import Deed
+from libs.models.offline.gist.doubling import TWICE
 from libs.models.offline.gist.stances import WHITHER, between
 from libs.models.offline.goals import elliptic, refers_back
 from libs.models.offline.ground import Ground
@@ -71,7 +73,7 @@ def _sent(verb: str, text: str, language: Language, *, listed_on: bool) -> list[
 
 def _of_copies(said: str) -> bool:
     """ "What's in here twice, and the installer": what is found by its content is no list with what has a name."""
-    return any("duplicate" in word.concepts for word in words(said))
+    return any("duplicate" in word.concepts for word in words(said)) or TWICE.search(plain(said)) is not None
 
 
 def _sends(said: str) -> bool:

@@ -113,6 +113,8 @@ def said_in(language: Language, word: Word) -> Word:
         return replace(word, concepts=("empty",))
     if word.folded == "todo" and language != "es":  # a list of what is to be done
         return replace(word, concepts=(), filler=False)
+    if (word.folded, language) == ("n", "en"):  # "the screenshots n the rest"
+        return replace(word, folded="and", concepts=(), filler=True)
     if (word.folded, language) == ("x", "es"):
         return replace(word, folded="por", filler=True)
     return replace(word, folded="an") if word.folded == "a" and language != "es" else word

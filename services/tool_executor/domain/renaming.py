@@ -43,10 +43,11 @@ CASES: Mapping[str, Callable[[str], str]] = {
 _YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
 WRITTEN = re.compile(
     r"(?<![^\W_])(?P<open>[(\[]?)"
-    rf"(?P<date>{_YEAR}(?:[-_. ]?{_MONTH}(?:[-_. ]?{_DAY})?)?|{_DAY}[-_. ]{_MONTH}[-_. ]{_YEAR})"
+    rf"(?P<date>{_YEAR}(?:[-_. ]?{_MONTH}(?:[-_. ]?{_DAY})?)?|{_DAY}[-_. ]{_MONTH}[-_. ]{_YEAR}"
+    rf"|(?:{_DAY}|[1-9])\.(?:{_MONTH}|[1-9])\.{_YEAR})"
     r"(?(open)[)\]]?)(?![^\W_])"
 )
-"""A date or a year that stands in a name by itself: in `2024-05-31 notes`, `notes_2024` and `notes (2024)`."""
+"""A date or a year that stands in a name by itself: in `2024-05-31 notes`, `notes 2.4.2024` and `notes (2024)`."""
 APART = " _-."
 """What stands between a date and the rest of a name."""
 

@@ -312,7 +312,7 @@ def question(story: Story) -> Question | None:
     """None where nothing is asked, or something shall be changed, or nobody said what is there."""
     if story.ground.paths is None:
         return None
-    sentences = list(_cut(story.text, SENTENCE))
+    sentences = [span for span in _cut(story.text, SENTENCE) if not _greets(story.text[slice(*span)])]
     marked = [span for span in sentences if story.text[span[1] : span[1] + 1] == "?"]
     bidden = [span for span in sentences if span in marked or _bids(story.text[slice(*span)])]
     asking = bidden if marked else [span for span in sentences if _asks(story.text[slice(*span)])]
@@ -321,6 +321,13 @@ def question(story: Story) -> Question | None:
     if not asks or any(_orders(story.text[slice(*span)], span in asking) for span in sentences):
         return None
     return Question(story, tuple(asking)).with_the_one_before()
+
+
+def _greets(sentence: str) -> bool:
+    said = words(sentence)
+    return any("greeting" in word.concepts for word in said) and all(
+        word.filler or {*word.concepts} == {"greeting"} for word in said
+    )
 
 
 def of_ours(asked: Question) -> bool:

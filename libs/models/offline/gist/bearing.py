@@ -212,11 +212,11 @@ class Bearing:
             if files:
                 yield Atom(*found.span(), Sort.MARK, files)
         for word in words(self.story.text):
-            files = tuple(path for path in self.held if self._copy(path)) if word.folded in COPIES else ()
+            files = tuple(path for path in self.held if self.second(path)) if word.folded in COPIES else ()
             if files:
                 yield Atom(word.start, word.end, Sort.MARK, files)
 
-    def _copy(self, path: str) -> bool:
+    def second(self, path: str) -> bool:
         """`demo (1).mp3` beside `demo.mp3` is one, as is whatever is called so."""
         first = SECOND.sub("", path)
         return bool(COPIES & {*PART.findall(fold(path.rpartition("/")[2]))}) or (first != path and first in self.held)

@@ -24,7 +24,7 @@ from libs.models.ports import Call
 from libs.retrieval.regexes import regex
 from libs.skills import selected
 
-DELETE = "manage-files.delete"
+DELETE, SCAN, UNDOUBLE = "manage-files.delete", "remove-duplicates.scan", "remove-duplicates.remove"
 LOOKS = (LIST, "manage-files.get_metadata", "remove-duplicates.scan", "analyze-directory.report")
 OTHER_DEEDS = regex(
     r"(?<!\w)(?:re-?nam(?:e|es|ing)|umbenenn\w*|umzubenennen|renombr\w*|zip (?:up|them|it|those|the|all|everything)"
@@ -107,7 +107,9 @@ def fuller(story: Story, calls: Sequence[Call], files: Sequence[str]) -> Deed | 
     nobody keeps was left out of what goes.
     """
     changes = [tool for tool, _ in calls if tool not in LOOKS]
-    once = cues.first(cues.ONCE, cues.plain(story.text)) is not None
+    if changes == [UNDOUBLE]:
+        return _narrower(story, calls)
+    once = versions.spoken_of(story.text) or cues.first(cues.ONCE, cues.plain(story.text)) is not None
     if any(tool != DELETE for tool in changes) or not (changes or once or spoken(story.text)):
         return None
     if (not changes and cues.first(cues.NEVER, cues.plain(story.text))) or (changes and story.says("here")):
@@ -120,6 +122,15 @@ def fuller(story: Story, calls: Sequence[Call], files: Sequence[str]) -> Deed | 
     going = [str(path) for args in listings for path in args.get("include", ())]
     left = [path for path in going if path not in {*map(escaped, files)} and "/" not in path]
     return deed if any(litter.only_litter([path]) and not selected(path, include=known) for path in left) else None
+
+
+def _narrower(story: Story, calls: Sequence[Call]) -> Deed | None:
+    """ "I have the bill from Ann twice, the double one can go", where all that is there twice was to go."""
+    deed = next(heard(story), None)
+    told = (*calls, *(deed.calls if deed is not None else ()))
+    scans = [args for tool, args in told if tool == SCAN]
+    bounded = len(scans) > 1 and "include" in scans[1] and "include" not in scans[0]
+    return deed if bounded else None
 
 
 def _asks(text: str) -> bool:

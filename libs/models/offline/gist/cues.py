@@ -50,6 +50,7 @@ GOES = _cues(
     rf"{HAU}\w* {FEW}(?:weg|raus|fort|in die tonne|in den mull|auf den mull)",
     r"interessier\w* (?:\w+ ){0,3}?(?:nicht|nich|nimmer|keine[nr]?|niemand\w*|kein \w+)",
     rf"{KANN} {FEW}(?:weg|raus|verschwinden|fliegen|fort|dran glauben)",
+    r"(?:gehort|gehoren) (?:\w+ ){0,2}?(?:weg|raus|geloscht|entsorgt)",
     r"(?:die|den|alle) (?:anderen|ubrigen|rest|restlichen)(?: \w+)? (?:weg|raus|fort)",
     r"(?:in|auf) (?:die tonne|den mull|den papierkorb)|los ?(?:werden|sein|zuwerden)|uberflussig\w*|hinfallig"
     r"|ausgedient|(?:weg|raus|fort|ab) damit|(?:weg|raus|fort) mit"

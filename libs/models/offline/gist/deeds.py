@@ -24,6 +24,10 @@ class Deed:
         later = ((tool, _shifted(args, len(self.calls))) for tool, args in other.calls)
         return Deed((*self.calls, *later))
 
+    def bounded(self, **bounds: Any) -> Deed:
+        """The same of what its lists show within these bounds."""
+        return Deed(tuple((tool, {**args, **bounds} if tool == LIST else args) for tool, args in self.calls))
+
 
 def listing(some: Some) -> Call:
     """A look at just these files, as far as sizes and times let them through. Names at the top are for files there:

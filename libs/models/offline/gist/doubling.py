@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from libs.models.offline.gist import cues
-from libs.models.offline.gist.bearing import Atom, Bearing, Sort
+from libs.models.offline.gist.bearing import JOINT, Atom, Bearing, Sort
 from libs.models.offline.gist.deeds import Deed, undouble
 from libs.models.offline.gist.stances import Part, Stance
 from libs.models.offline.selection import escaped
@@ -31,6 +31,8 @@ BY_NAME = regex(
     r"|heißt|heißen"
     r"|se llaman?|pone|ponen|dice|lleva|llevan|says?|steht|with the word)(?!\w)"
 )
+OF_EACH = regex(r"(?<!\w)(?:one|eine?s?|una?|uno) (?:of|from|von|de) (?:each|every\w*|jede[mnrs]?|cada)(?!\w)")
+""" "Take out the spare ones and leave me one of each"."""
 EVERYWHERE = regex(
     r"(?<!\w)(?:everywhere|anywhere|wherever|all (?:the )?(?:sub)?folders|every folder|subfolders|uberall"
     r"|allen (?:unter)?ordnern"
@@ -45,11 +47,13 @@ def heard(bearing: Bearing, told: Sequence[Part]) -> Deed | None:
     """Of each content one stays."""
     twice, once = TWICE.search(bearing.plain), cues.first(cues.ONCE, bearing.plain)
     cleared = any(part.stance in (Stance.GO, Stance.TIDY) for part in told)
-    if twice is None or not (cleared or once):
+    each = OF_EACH.search(bearing.plain) if cleared else None
+    said = twice or each
+    if said is None or not (cleared or once):
         return None
-    if _by_name(bearing, told) or any(atom.start <= twice.start() < atom.end for atom in _named(bearing)):
+    if _by_name(bearing, told) or any(atom.start <= said.start() < atom.end for atom in _named(bearing)):
         return None
-    return undouble(**_within(bearing, told, twice.start()))
+    return undouble(**_within(bearing, told, said.start()))
 
 
 def _by_name(bearing: Bearing, told: Sequence[Part]) -> bool:
@@ -76,8 +80,12 @@ def _within(bearing: Bearing, told: Sequence[Part], at: int) -> dict[str, Any]:
     place = next((atom for atom in atoms if atom.folder != "."), None)
     if place is not None:
         return {"folder": place.folder}
+    listed = [atom for atom in atoms if atom.start > at and JOINT.search(bearing.plain, at, atom.start)]
+    atoms = [atom for atom in atoms if atom not in listed]  # "what is in here twice, and the old list"
     chosen = [atom for atom in atoms if atom.sort in (Sort.NAME, Sort.KIND) and len(atom.files) >= LEAST]
     files = [path for path in bearing.held if chosen and all(path in atom.files for atom in chosen)]
+    if not any(map(bearing.second, files)) and any(map(bearing.second, bearing.held)):
+        return {}  # what they call the files is in no name
     return {"include": [escaped(path) for path in files]} if len(files) >= LEAST else {}
 
 

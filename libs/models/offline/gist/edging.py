@@ -135,12 +135,27 @@ def _dated(story: Story, *, last: bool) -> Iterator[Deed]:
     if some is None:
         return
     written = [path for path in some.files if date_in(stem(path))]
+    if not last and (turned := _turned(some.files)) is not None:
+        yield turned
+        return
     if last or 2 * len(written) > len(some.files) or MOVES.search(story.text):
         yield restyle(Some(tuple(written)), written="last" if last else "first")
     else:
         yield restyle(Some(some.files), dated=True)
 
 
+def _turned(files: Files) -> Deed | None:
+    """Days that are written 12.03.2026 stand in front the other way round, or nothing would be in order."""
+    days = [path for path in files if DAY_FIRST.search(stem(path))]
+    signs = {found[1] for path in days for found in DAY_FIRST.finditer(stem(path))}
+    if 2 * len(days) <= len(files) or len(signs) != 1:
+        return None
+    (sign,) = signs
+    shape = sign.join(("{text} {day}", "{month}", "{year}"))
+    return restyle(Some(tuple(days)), shape=shape, becomes="{year}-{month}-{day} {text}")
+
+
+DAY_FIRST = regex(r"(?<=[^\W\d_] )\d{1,2}([.-])\d{1,2}[.-](?:19|20)\d\d$")
 MOVES = regex(r"\b(?:move|shift|verschieb\w*|mueve|pasa)\b", re.IGNORECASE)
 
 

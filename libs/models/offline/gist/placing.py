@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from libs.models.offline.gist import called, clearing, inside, packing, whereto
+from libs.models.offline.gist import called, clearing, inside, packing, versions, whereto
 from libs.models.offline.gist.bounds import BARE, Bounds
 from libs.models.offline.gist.called import FOLDER
 from libs.models.offline.gist.choosing import BY_CHANGE, EVERYWHERE, Choosing, Named
 from libs.models.offline.gist.deeds import LIST, Deed, move, on, sort
 from libs.models.offline.gist.each import EACH_OF, Each
 from libs.models.offline.gist.pairs import pairs
+from libs.models.offline.gist.stances import Stance, parts
 from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.gist.whereto import Place
 from libs.models.offline.paths import below
@@ -50,8 +51,11 @@ BY_DATE = regex(
     re.IGNORECASE,
 )
 COPIES = regex(
-    r"\b(?:(?<!the )(?<!that )copy|copying|kopier\w*|copi(?:e|en|ar|o|al[oa]s?|ame\w*|ar[oae]\w*)|copies\s+of"
-    r"|(?:an?|una|eine)\s+(?:copy|copia|kopie))\b(?!\s+(?:of|too|as well|also))",
+    r"\b(?:me|nos)\s+copia\b|\bc[oó]pi(?:e|a)(?:me|nos|l[oa]s?)\b"
+    r"|\b(?:(?<!the )(?<!that )copy|copying|kopier\w*|copi(?:e|en|ar|o|al[oa]s?|ame\w*|ar[oae]\w*)|copies\s+of"
+    r"|(?:an?|una|eine)\s+(?:copy|copia|kopie))\b(?!\s+(?:of|too|as well|also))"
+    r"|\b(?:an?|una|eine)\s+(?:copy|copia|kopie)\s+(?:of|de|von)\s+"
+    r"(?:them|it|those|these|each|all|both|ell[oa]s|tod[oa]s|ihnen|allen|denen)\b",
     re.IGNORECASE,
 )
 NOT_BEFORE = regex(r"\b(?:not|nicht|no)\s+$", re.IGNORECASE)
@@ -191,14 +195,34 @@ def _puts(story: Story) -> bool:
 
 def _into_new(story: Story) -> Deed | None:
     """One folder that is made."""
+    kept, older = _stays_of_a_time(story)
+    if kept:
+        deed = _into_new(replace(story, text=kept)) if older else None
+        return deed.bounded(modified_before=older) if deed is not None else None
     places = list(whereto.new(story))
     for place in places:
         beside = (*(span for each in places for span in each.spans), *_like_it(story, place))
         named = whereto.there(story, beside)
         some = _files(story, place, named, beside)
-        if some is not None:
+        some = replace(some, files=versions.without_last(story, some.files)) if some is not None else None
+        if some is not None and some.files:
             return _put(story, some, place.folder or below(whereto.above(story, place, named, some.files), place.name))
     return None if places else _into_their_own(story)
+
+
+def _stays_of_a_time(story: Story) -> tuple[str, str]:
+    """ "Only that of June stays, the older ones into a folder Old": the story without what is to stay, and before when
+    the others are; nothing where it says no time of what stays.
+    """
+    stays = [part for part in parts(story.text) if part.stance is Stance.STAY]
+    times = [one for one in story.times if any(part.start <= one.start < part.end for part in stays)]
+    if not times or not versions.OLD_ONES.search(story.text):
+        return "", ""
+    text = story.text
+    for part in stays:
+        if any(part.start <= one.start < part.end for one in times):
+            text = f"{text[: part.start]}{' ' * (part.end - part.start)}{text[part.end :]}"
+    return text, str(times[0].filters.get("modified_after", ""))
 
 
 def _like_it(story: Story, place: Place) -> list[Span]:

@@ -20,7 +20,7 @@ from libs.retrieval.words import fold
 
 _VERSIONS = (
     r"(?:versions?|drafts?|revisions?|takes?|mix(?:es)?|version(?:en)?|fassung(?:en)?|entw[üu]rfe?|st[äa]nde?"
-    r"|versi[oó]n(?:es)?|borrador(?:es)?)"
+    r"|versi[oó]n(?:es)?|borrador(?:es)?|ones)"
 )
 OLDER = regex(
     rf"(?<!\w)(?:older|old|previous|earlier|former|outdated|alten?|[äa]lteren?|fr[üu]heren?|vorherigen?|vorigen?|veralteten?)\s+{_VERSIONS}(?!\w)"
@@ -36,27 +36,47 @@ LAST = regex(
     rf"|(?<!\w){_LAST}\s+(?:\w+\s+){{0,4}}?(?:behalten|brauche?|bleibt|stays?)(?!\w)",
     re.IGNORECASE,
 )
+OLD_ONES = regex(
+    r"(?<!\w)(?:older|old|earlier|previous|other|rest|others|[äa]lteren?|alten?|fr[üu]heren?|anderen?"
+    r"|viej[oa]s|anteriores|dem[aá]s|otr[oa]s)(?!\w)",
+    re.IGNORECASE,
+)
+ONLY = regex(
+    rf"(?<!\w)(?:(?:keep|leave|save|behalt\w*|lass\w*|d[eé]ja\w*|guard\w*|conserv\w*)\s+(?:\w+\s+)?(?:only|just|nur|s[oó]lo)"
+    rf"|(?:only|just|nur)\s+(?:keep|leave))\s+(?:\w+\s+){{0,2}}?{_LAST}(?!\w)",
+    re.IGNORECASE,
+)
+""" "Keep only the latest": so the others may go."""
 NUMBER = regex(r"(?:^|[\W_])(?:v|ver|version|rev|draft|take|mix|entwurf|fassung|borrador)?[ ._-]?(\d{1,3})(?![^\W_])")
 FINAL = regex(
-    r"(?:^|[\W_])(?:final|finale?[rs]?|endg[üu]ltig\w*|definitiv[oa]?|fertig|abgabe|last|ultim[oa])(?![^\W_])"
+    r"(?:^|[\W_])(?:nuev[oa]|neue?[rs]?|new|final|finale?[rs]?|endg[üu]ltig\w*|definitiv[oa]?|fertig|abgabe|last|ultim[oa])(?![^\W_])"
 )
 FEWEST = 2
 
 
 def spoken_of(text: str) -> bool:
     """Are older versions to go, or all but the last one?"""
-    others = cues.first(cues.OTHERS, cues.plain(text)) is not None
-    return OLDER.search(text) is not None or (others and LAST.search(text) is not None)
+    others = cues.first(cues.OTHERS, cues.plain(text)) is not None or OLDER.search(text) is not None
+    return OLDER.search(text) is not None or ONLY.search(text) is not None or (others and LAST.search(text) is not None)
 
 
 def heard(story: Story) -> Deed | None:
     """All but the last one of those that are spoken of."""
-    if not (spoken_of(story.text) and spoken(story.text)):
+    if not (spoken_of(story.text) and (spoken(story.text) or ONLY.search(story.text))):
         return None
     some = story.some(beside=[found.span() for form in (OLDER, LAST) for found in form.finditer(story.text)])
     last = _last(some.files)
     older = tuple(path for path in some.files if path != last)
     return delete(Some(older)) if some.words and last is not None and older else None
+
+
+def without_last(story: Story, files: Sequence[str]) -> tuple[str, ...]:
+    """Of files that go somewhere those that do, where the newest is to stay: "keep the newest, the older ones go in a
+    folder Old".
+    """
+    kept = spoken_of(story.text) and LAST.search(story.text) is not None
+    last = _last(files) if kept else None
+    return tuple(path for path in files if path != last)
 
 
 def _last(files: Sequence[str]) -> str | None:

@@ -40,6 +40,7 @@ RENAME = "batch-rename.rename"
         ("minutes_2021.txt", {"written": "first"}, "2021_minutes.txt"),
         ("2021 minutes.txt", {"written": "last"}, "minutes 2021.txt"),
         ("31.12.2023-letter.txt", {"written": "last"}, "letter-31.12.2023.txt"),
+        ("rehearsal 2.4.2026.mp3", {"written": "first"}, "2.4.2026 rehearsal.mp3"),
         ("2021 to 2022.txt", {"written": "out"}, None),
         ("photo 1920x1080.jpg", {"written": "out"}, None),
         ("2021.txt", {"written": "out"}, None),

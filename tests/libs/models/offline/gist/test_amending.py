@@ -302,3 +302,9 @@ async def test_a_file_is_left_out_of_what_is_known_by_no_name_and_that_is_said(
     assert isinstance(outcome, Unclear)
     assert told in outcome.question
     assert outcome.offers[0].calls[0][1]["exclude"] == ["nix.tmp"]
+
+
+@pytest.mark.parametrize("reply", ["no, the other way round, please", "nein, umgekehrt!", "no, not those at all"])
+async def test_what_is_denied_is_not_said_to_be_what_they_want(heard: Heard, reply: str) -> None:
+    outcome = await heard(SHORE, PICS, reply)
+    assert not (isinstance(outcome, Unclear) and outcome.question.startswith("That is in it already."))

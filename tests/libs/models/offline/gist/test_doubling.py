@@ -50,3 +50,20 @@ async def test_who_speaks_of_a_copy_in_the_name_means_names(offer: Any) -> None:
         "I saved the deed two times by mistake, it has copy in the name. can you bin this one please, the first I keep"
     )
     assert (listing, args["include"]) == ("manage-files.list", ["deed copy.pdf"])
+
+
+@pytest.mark.parametrize(
+    ("text", "include"),
+    [
+        ("I have the deed twice, the double one can go", ["deed copy.pdf", "deed.pdf"]),
+        ("die deed hab ich zweimal heruntergeladen, die doppelte gehört weg", ["deed copy.pdf", "deed.pdf"]),
+    ],
+)
+async def test_twins_are_looked_for_among_those_that_are_told_of(offer: Any, text: str, include: list[str]) -> None:
+    (_, args), _ = await offer(text)
+    assert sorted(args["include"]) == include
+
+
+async def test_the_spare_ones_of_which_one_of_each_stays_are_twins(offer: Any) -> None:
+    (tool, args), _ = await offer("could you take out the spare hymn sheets and leave me one of each")
+    assert (tool, "include" in args) == ("remove-duplicates.scan", False)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from tests.libs.models.offline.gist.conftest import Placed
+from libs.models.offline import OfflineModel
+from libs.models.ports import Unclear
+from libs.skills import ToolDefinition
+from tests.libs.models.offline.gist.conftest import Placed, task
 
 pytestmark = pytest.mark.requirement("S4-44", "S4-46")
 TRIPS = ("trip 31 fuel.jpg", "trip 31 bill.pdf", "trip 44 bill.pdf", "notes.txt")
@@ -151,3 +156,42 @@ async def test_a_part_that_was_not_understood_is_not_lost_silently(
 async def test_the_images_in_images_and_the_videos_in_videos(placed: Placed) -> None:
     text = "Concerts is all mixed, it is a shame. Could you separate it, the images in Images and the videos in Videos?"
     assert await placed(text, CHOIR) == [("Concerts/Images", CHOIR[4:6]), ("Concerts/Videos", CHOIR[6:7])]
+
+
+PLANS = ("plan.docx", "plan v2.docx", "plan v3.docx", "plan FINAL.docx", "list.txt")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "keep the newest plan where it is and move all the older ones into a folder called old drafts",
+        "so many plans here. keep the newest one where it is and put the older ones in a folder called old drafts",
+    ],
+)
+async def test_of_several_versions_the_newest_stays_where_it_is(placed: Placed, text: str) -> None:
+    ((goal, told),) = await placed(text, PLANS)
+    assert (goal, sorted(told)) == ("old drafts", sorted(PLANS[:3]))
+
+
+async def test_a_time_of_what_stays_bounds_nothing_that_goes(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition]
+) -> None:
+    text = "drei Pläne sind hier drin. Bitte nur den vom Juni 2025 da lassen, die älteren in einen Ordner alt legen"
+    outcome = await model.plan(task(text, PLANS), catalogue)
+    assert isinstance(outcome, Unclear), outcome
+    (_, listing), (tool, args) = outcome.offers[0].calls
+    assert (tool, args["target"], listing["modified_before"]) == ("manage-files.move", "alt", "2025-06-01")
+    assert "modified_after" not in listing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my accountant wants the plans. please make a copy of them in a folder accountant",
+        "the plans are for my accountant, copy them to a folder called accountant please",
+    ],
+)
+async def test_a_copy_of_them_is_copied(model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str) -> None:
+    outcome = await model.plan(task(text, PLANS), catalogue)
+    calls = outcome.offers[0].calls if isinstance(outcome, Unclear) else ()
+    assert [tool for tool, _ in calls] == ["manage-files.list", "manage-files.copy"]

@@ -89,6 +89,11 @@ async def test_what_names_say_is_signed_is_none_of_those_that_are_not(
     assert outcome.plan.steps[0].args["include"] == ["Contract Beta.pdf"]
 
 
+def test_a_greeting_before_a_question_is_no_order(told: Story) -> None:
+    text = "Good morning. I am trying to find in which of our soups leek was mentioned."
+    assert looks(told, text)[0] == ("search-files.search", "leek")
+
+
 def test_the_folder_that_was_told_of_is_theirs(told: Story) -> None:
     text = "I filmed far too much at Tennis again. How many videos are in there?"
     assert looks(told, text)[0] == ("manage-files.list", ["Tennis/final.mp4"])
