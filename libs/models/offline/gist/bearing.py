@@ -17,7 +17,7 @@ from libs.models.offline.clauses import AND, OR
 from libs.models.offline.gist import cues, litter
 from libs.models.offline.gist.bounds import YEAR, Bound, dated, listed_years, numbered
 from libs.models.offline.gist.stances import Part
-from libs.models.offline.gist.story import PART, Span, Story
+from libs.models.offline.gist.story import PART, Span, Story, named_by
 from libs.models.offline.selection import patterns_of
 from libs.retrieval.lexicon import listed
 from libs.retrieval.regexes import regex
@@ -182,6 +182,8 @@ class Bearing:
         files = [path for path in nouns[0].files if all(path in atom.files for atom in nouns)]
         if not files or not {*files}.isdisjoint(item.files):
             return item
+        if called := named_by(self.plain[nouns[0].start : nouns[-1].end], age.files):
+            return replace(item, files=tuple(called))
         years = {path: YEAR.findall(path.rpartition("/")[2]) for path in files}
         told = sorted((found[0], path) for path, found in years.items() if len(found) == 1)
         apart = len({year for year, _ in told}) == len(told) == len(files) > 1
