@@ -288,9 +288,9 @@ def _tells(part: re.Match[str], tokens: frozenset[str], language: Language) -> b
         return False  # "ich will nicht, dass …" forbids what follows
     if RELATIVE.match(part.group()) and _bounds(read):
         return False  # "…, die älter als fünf Jahre sind in allen Ordnern" says which, whatever follows its verb
-    before = re.search(r"\s(?:and|und|y)\s*$", part.string[: part.start() + 1], re.IGNORECASE)
-    goes_on = before is not None or re.match(r"\s*(?:and|und|y)\s", part.group(), re.IGNORECASE) is not None
-    return tells(read, language, lambda word: of_files(word, tokens), goes_on=goes_on)
+    goes_on = re.search(r"\s(?:and|und|y)\s*$", part.string[: part.start() + 1], re.IGNORECASE) is not None
+    joined = goes_on or re.match(r"\s*(?:and|und|y)\s", part.group(), re.IGNORECASE) is not None
+    return tells(read, language, lambda word: of_files(word, tokens), goes_on=goes_on, joined=joined)
 
 
 def _bounds(read: Sequence[Word]) -> bool:

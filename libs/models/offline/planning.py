@@ -460,8 +460,7 @@ class Planning:
     def _with_the_rest(self, asked: Unclear, outcome: PlannerOutcome) -> Unclear:
         """ "Shall I do the rest?", and what that is."""
         calls = calls_in(outcome.plan) if isinstance(outcome, Drafted) else ()
-        left = [asked.about]
-        kept = self._deletes(calls) and (_keeps(left, self._reading.text) or _chooses([*left, *self._left]))
+        kept = self._deletes(calls) and (_keeps([asked.about], self._reading.text) or _chooses(self._left))
         if isinstance(outcome, Drafted) and (kept or self._deletes_a_folder(outcome.plan)):
             # What was not understood may have said which of its files: nobody is led to delete all of them.
             return self._voice.asks(say.SPARE_WHAT, "paths", said=asked.about)

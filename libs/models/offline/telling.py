@@ -120,9 +120,16 @@ def said_in(language: Language, word: Word) -> Word:
     return replace(word, folded="an") if word.folded == "a" and language != "es" else word
 
 
-def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], bool], *, goes_on: bool = False) -> bool:
+def tells(
+    read: Sequence[Word],
+    language: Language,
+    of_files: Callable[[Word], bool],
+    *,
+    goes_on: bool = False,
+    joined: bool = False,
+) -> bool:
     """Does it tell, rather than ask? `read` is a sentence, or a part of one between commas and conjunctions; with
-    `goes_on`, one after "and", which may be the end of a list.
+    `goes_on`, one after "and", which may be the end of a list, as it may where it is `joined` by one of its own.
     """
     said = _opened(read)
     if len(said) > LEAST and said[0].folded in PERSONS[language] and any(word.folded in LOSSES for word in said):
@@ -140,7 +147,11 @@ def tells(read: Sequence[Word], language: Language, of_files: Callable[[Word], b
         return False
     if any(word.folded in CONDITIONS for word in said[:3]) or first in INDIRECT or _relative(said, language):
         return False
-    if _of_somebody(said, language, goes_on=goes_on) or (language == "es" and _conjugated(said)) or _blames(said):
+    if (
+        _of_somebody(said, language, goes_on=goes_on or joined)
+        or (language == "es" and _conjugated(said))
+        or _blames(said)
+    ):
         return True
     if goes_on:
         return False

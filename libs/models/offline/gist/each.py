@@ -72,7 +72,11 @@ class Each:
     story: Story
 
     def told(self) -> list[tuple[str, list[str]]]:
-        """Names of folders, and the files of each; nothing where none is borne out, or fewer than two."""
+        """Names of folders, and the files of each; nothing where none is borne out, or fewer than two, nor where
+        archives are unpacked each into its own.
+        """
+        if self.story.says("unpack"):
+            return []
         members = self._listed()
         told = self._of_members(members) if members else self._of_the_rest()
         every = [path for _, files in told for path in files]

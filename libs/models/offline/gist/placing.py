@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from libs.models.offline.clauses import KINDS
 from libs.models.offline.gist import called, clearing, inside, packing, versions, whereto
 from libs.models.offline.gist.bounds import BARE, Bounds
 from libs.models.offline.gist.called import FOLDER
@@ -136,7 +137,8 @@ def fuller(story: Story, calls: Sequence[Call], files: Sequence[str]) -> Deed | 
         return deed if _longer(str(deed.calls[-1][1].get("archive", "")), str(args.get("archive", ""))) else None
     if tool != MOVE or deed.calls[-1][0] != MOVE:
         return None
-    differs = _fewer(deed, files) or (EVERYWHERE.search(story.text) is not None and _more(deed, files))
+    fewer = _fewer(deed, files) and not _lacks_a_kind(story, deed, files)
+    differs = fewer or (EVERYWHERE.search(story.text) is not None and _more(deed, files))
     return deed if differs or _leaves_out(story, str(args.get("target", "")), goal) else None
 
 
@@ -178,6 +180,13 @@ def _longer(archive: str, told: str) -> bool:
 def _fewer(deed: Deed, files: Sequence[str]) -> bool:
     held = {str(one) for one in deed.calls[0][1].get("include", ())}
     return bool(files) and held < {escaped(path) for path in files}
+
+
+def _lacks_a_kind(story: Story, deed: Deed, files: Sequence[str]) -> bool:
+    """Does it leave out all files of a kind that is told of?"""
+    held = {str(one) for one in deed.calls[0][1].get("include", ())}
+    kinds = (story.having(word, files) for word in story.words if not {*word.concepts}.isdisjoint(KINDS))
+    return any(told and held.isdisjoint(map(escaped, told)) for told in kinds)
 
 
 def _more(deed: Deed, files: Sequence[str]) -> bool:

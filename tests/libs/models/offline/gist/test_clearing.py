@@ -205,3 +205,19 @@ async def test_the_old_one_of_two_is_that_of_the_earlier_year(
     outcome = await model.plan(task(text, paths), catalogue)
     assert isinstance(outcome, Unclear), outcome
     assert sorted(outcome.named) == sorted(gone)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "get rid of the old phone contract, keep the new one",
+        "bin the setup, the recording and the old phone contract",
+        "der alte phone contract kann weg, den neuen brauch ich noch",
+    ],
+)
+async def test_the_old_one_is_that_which_is_called_so(model: OfflineModel, catalogue: Catalogue, text: str) -> None:
+    paths = ("phone contract.pdf", "old phone contract 2019.pdf", "setup.exe", "recording.mp4")
+    outcome = await model.plan(task(text, paths), catalogue)
+    assert isinstance(outcome, Unclear), outcome
+    assert "old phone contract 2019.pdf" in outcome.named
+    assert "phone contract.pdf" not in outcome.named
