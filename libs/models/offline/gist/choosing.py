@@ -115,7 +115,7 @@ class Choosing:
         for folder, by in self.named:
             held = self._kept(self.story.ground.within(folder)) or self._kept(self.story.ground.below(folder))
             if held:
-                return self._some((self._in_time(list(held)), list(by)), held, title)
+                return self._some((self._in_time(list(held), by), list(by)), held, title)
         return None
 
     def _before(self, left: Some, right: Some) -> bool:
@@ -199,7 +199,7 @@ class Choosing:
             both = [path for path in files if path in others]
             if both and (loose or self._theirs()):
                 files, by = both, [*by, *more]
-        return self._in_time(files), by
+        return self._in_time(files, by), by
 
     def _all_of_them(self) -> bool:
         here = self._sentence(self.at)
@@ -260,11 +260,14 @@ class Choosing:
         """What is known for something else may be a name as well: `WhatsApp Image …`."""
         return self.story.having(_plainly(word) if {*word.concepts} == {"foreign"} else word, held)
 
-    def _in_time(self, files: list[str]) -> list[str]:
-        """Where names tell dates, those of the time that is spoken of."""
+    def _in_time(self, files: list[str], by: Sequence[Word]) -> list[str]:
+        """Where names tell dates, those of the time that is spoken of; in a list, of what it stands beside."""
+        groups = self.story.groups(by)
         for one in self._periods() if BY_CHANGE.search(self.story.text) is None else ():
-            narrow = [path for path in files if _in_period(path, one)]
-            files = narrow or files
+            near = min(groups, key=lambda group, one=one: _gap(group, one)) if groups else by  # type: ignore[misc]
+            theirs = {path for word in near for path in self._having(word, files)} or {*files}
+            narrow = [path for path in files if path not in theirs or _in_period(path, one)]
+            files = narrow if any(_in_period(path, one) for path in theirs) else files
         return files
 
     def _times(self, files: Sequence[str], by: Sequence[Word]) -> tuple[Measured, ...]:
@@ -311,7 +314,7 @@ class Choosing:
         if not numbers or len(files) in numbers:
             return told
         direct = [path for path in files if path.rpartition("/")[0] == files[0].rpartition("/")[0]]
-        each = [(self._in_time(list(self._having(word, held))), [word]) for word in by]
+        each = [(self._in_time(list(self._having(word, held)), [word]), [word]) for word in by]
         return next((one for one in [(direct, by), *each] if len(one[0]) in numbers), told)
 
     def _numbers(self) -> list[int]:
@@ -386,6 +389,11 @@ MONTH_NAMES: Mapping[int, frozenset[str]] = {
         1,
     )
 }
+
+
+def _gap(group: Sequence[Word], one: Measured) -> int:
+    """Letters between some words and a time."""
+    return min(abs(one.end - group[0].start), abs(one.start - group[-1].end))
 
 
 def _in_period(path: str, one: Measured) -> bool:

@@ -171,7 +171,8 @@ def _clipped(text: str, sign: str) -> list[str]:
 
 
 def _cased(story: Story) -> Iterator[Deed]:
-    if CAPITAL_FIRST.search(story.text) and (some := chosen(story)) is not None:
+    first = CAPITAL_FIRST.search(story.text)
+    if first is not None and (some := chosen(story, beside=[first.span()])) is not None:
         deed = one_by_one(some.files, lambda name: f"{name[:1].upper()}{name[1:]}")
         yield from (deed,) if deed else ()
         return

@@ -105,3 +105,16 @@ async def test_a_folder_goes_in_as_one_and_no_word_of_its_new_name_chooses(
     outcome = await model.plan(task(text, (*PATHS, "Rezepte/Torte 2021.txt"), reply="yes"), catalogue)
     assert isinstance(outcome, Drafted)
     assert outcome.plan.steps[-1].args == {"paths": ["Rezepte"], "archive": archive, "remove": True}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "make a zip with this year's donation list and the raffle takings in it",
+        "pack die donation list von 2026 und die raffle takings in ein zip, ich schick das dem Kassier",
+    ],
+)
+async def test_a_time_is_of_what_it_stands_beside_in_a_list(placed: Placed, text: str) -> None:
+    paths = ("donation list 2025.csv", "donation list 2026.csv", "Raffle takings.xlsx", "poster.png")
+    ((_, told),) = await placed(text, paths)
+    assert sorted(told) == sorted(paths[1:3])
