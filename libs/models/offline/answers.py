@@ -185,6 +185,11 @@ SENTENCES: Mapping[str, Mapping[Language, str]] = {
         "es": "Es decir: no dicen {word}, o lo niegan; más no puedo saber.",
     },
     "moved": {"en": "Moved {items}.", "de": "{items} verschoben.", "es": "Moví {items}."},
+    "moved_up": {
+        "en": "Moved {items} up into the main folder.",
+        "de": "{items} in den Hauptordner verschoben.",
+        "es": "Moví {items} a la carpeta principal.",
+    },
     "moved_into": {
         "en": "Moved {items} into {folder}.",
         "de": "{items} nach {folder} verschoben.",
@@ -693,7 +698,9 @@ def _moved(say: Speaker, data: Data) -> list[str]:
     places = {_parent(move["to"]) for move in moved} or {""}
     if len(places) > 1 or "" in places:
         return [say.say("moved", items=items)]
-    return [say.say("moved_into", items=items, folder=say.name(places.pop()))]
+    place = places.pop()
+    how = "moved_up" if place in ("", ".") else "moved_into"
+    return [say.say(how, items=items, folder=say.name(place))]
 
 
 def _copied(say: Speaker, data: Data) -> list[str]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
 from libs.errors import Rejected
 from libs.guards.paths import at_home
-from libs.models.offline.paths import LOCK, SEVERAL
+from libs.models.offline.paths import LOCK, SEVERAL, below
 from libs.retrieval.regexes import regex
 from libs.retrieval.words import fold, one_slip
 
@@ -78,6 +78,22 @@ class Ground:
         several = [path for path in self._lineages.values() if SEVERAL.search(path)]
         own = [name for name in (PurePosixPath(self.root or "").name,) if SEVERAL.search(name)]
         return tuple(dict.fromkeys((*(self.names or ()), *deep, *several, *own)))
+
+    def moved(self, files: Iterable[str], folder: str) -> Ground:
+        """The same once these files lie in that folder."""
+        gone = {path: below(folder, path.rpartition("/")[2]) for path in files}
+        paths = tuple(gone.get(path, path) for path in self.paths or ())
+        top = {
+            one for one in (folder.partition("/")[0], *(new for new in gone.values() if "/" not in new)) if one != "."
+        }
+        names = tuple(dict.fromkeys((*(name for name in self.names or () if name not in gone), *sorted(top))))
+        folders = self.folders | {name for name in top if name not in gone.values()}
+        return replace(self, names=names, paths=paths, folders=folders)
+
+    def facts(self) -> dict[str, Any]:
+        """What `of` reads."""
+        names = [f"{name}/" if name in self.folders else name for name in self.names or ()]
+        return {"names": names, "paths": list(self.paths or ())}
 
     def called(self, word: str, within: str = ".") -> tuple[str, ...]:
         """Files of a folder with this word, or the one that it is the plural of, in their names: for "Rechnungen",

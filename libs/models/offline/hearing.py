@@ -10,10 +10,21 @@ from functools import reduce
 from itertools import chain
 
 from libs.events.committee import Task
-from libs.models.offline import gist, severally
-from libs.models.offline.gist import asking, examples, homes, inside, placing, renaming, seeking, widening, years
+from libs.models.offline import following, gist, severally
+from libs.models.offline.gist import (
+    asking,
+    emptying,
+    examples,
+    homes,
+    inside,
+    placing,
+    renaming,
+    seeking,
+    widening,
+    years,
+)
 from libs.models.offline.gist.deeds import Deed
-from libs.models.offline.gist.placing import CREATE
+from libs.models.offline.gist.placing import CREATE, MOVE
 from libs.models.offline.gist.story import Story
 from libs.models.offline.planning import Means, Planning, calls_in
 from libs.models.offline.replies import Wish
@@ -25,8 +36,9 @@ async def heard(means: Means, task: Task, wish: Wish, tools: Sequence[ToolDefini
     """The request as a whole; where each of several goals by itself comes to more, that."""
     hearing = await Hearing.of(means, task, wish, tools)
     planning, outcome = hearing.planning, hearing.outcome
-    if (shown := hearing.shown()) is not None:
-        return shown
+    told = hearing.shown() or await hearing.followed()
+    if told is not None:
+        return told
     goals = planning.goals(outcome)
     whole = await hearing.whole()
     if not goals or isinstance(whole, Drafted):
@@ -69,7 +81,7 @@ class Hearing:
         all that was said, the gist of the story, or the files that its words come nearest to (0048). Of two that come
         to the same, the one that says besides what it leaves out.
         """
-        for reader in (self.look, self.either, self.widened):
+        for reader in (self.emptied, self.look, self.either, self.widened):
             if (told := reader()) is not None:
                 return told
         for search in (self.borne, self.homed):
@@ -94,6 +106,25 @@ class Hearing:
         deed = next(examples.surely(self.story), None)
         return self.planning.in_short(deed) if deed is not None and [*deed.calls] != self.planning.seen() else None
 
+    async def followed(self) -> Unclear | None:
+        """What goes into a folder, and what is done there next, where the words alone do not come to both."""
+        story = self.story
+        for first, then in following.cuts(story.text, story.language) if self.planning.stands_alone else ():
+            before = await self.like(first)
+            calls = await before.changes() if before.planning.wishes else ()
+            moved = following.Moved.by(calls, story.ground)
+            full = following.in_full(then, story.language, moved) if moved is not None else None
+            if moved is None or full is None:
+                continue
+            later = self.task.model_copy(update={"workspace": {**self.task.workspace, **moved.ground.facts()}})
+            done = await (await self.of(self.means, later, Wish(full), self.tools)).changes()
+            both = Deed(calls).then(Deed(done))
+            if moved.follows(done) and not self.planning.does(both.calls, self.outcome):
+                return self.planning.in_short(both)
+            if not moved.follows(done) and self.planning.deletes(done):  # more is in that folder: it stays
+                return self.planning.in_parts(Deed(calls), [then])
+        return None
+
     async def severally(self, goals: Sequence[str]) -> tuple[Sequence[Deed], Sequence[str]]:
         """What several goals come to by themselves, one after the other, and those that nobody understands; nothing
         where one is about the files of another.
@@ -106,7 +137,7 @@ class Hearing:
     async def changes(self) -> tuple[Call, ...]:
         """The changes that it comes to, if any."""
         outcome = self.outcome
-        if not isinstance(outcome, Drafted):
+        if not _changes(outcome):
             outcome = self.shown() or await self.whole()
         if isinstance(outcome, Unclear) and len(outcome.offers) == 1 and not outcome.missing:
             taken = self.planning.wish.takes(outcome.offers[0])
@@ -149,6 +180,12 @@ class Hearing:
     def widened(self) -> Unclear | None:
         """What goes in a folder besides, where words alone would take the whole of it."""
         return None if self.planning.wish.replies else self.planning.first_of(widening.heard(self.story))
+
+    def emptied(self) -> Unclear | None:
+        """What comes out of a folder, where the words alone would look at it or delete it."""
+        moves = [args for tool, args in self.planning.seen() if tool == MOVE and args.get("target") == "."]
+        plain = isinstance(self.outcome, Drafted) and bool(moves)
+        return None if plain or self.planning.wish.replies else self.planning.first_of(emptying.heard(self.story))
 
     async def borne(self) -> Unclear | None:
         """The change of those papers that are marked so, where the words alone leave that out."""

@@ -470,6 +470,7 @@ THE: Phrases = {"en": "the {what}", "de": "die {what}", "es": "{what}"}
 ALL_HERE: Phrases = {"en": "all that is here", "de": "alles hier", "es": "todo lo que hay aquí"}
 WITHIN: Phrases = {"en": "in {place}", "de": "in {place}", "es": "en {place}"}
 TO: Phrases = {"en": "into {end}", "de": "nach {end}", "es": "a {end}"}
+UP: Phrases = {"en": "up into the main folder", "de": "in den Hauptordner", "es": "a la carpeta principal"}
 AND_GONE: Phrases = {
     "en": "{deed} and delete the originals",
     "de": "{deed} und die Originale löschen",

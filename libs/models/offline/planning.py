@@ -163,18 +163,18 @@ class Planning:
         return gist.changes(self.story)
 
     @property
-    def _alone(self) -> bool:
+    def stands_alone(self) -> bool:
         """Does the request answer nothing of ours, and lean on none before it?"""
         return not (self.wish.answered or self.wish.calls or self.wish.skill) and self._full == self._task.text
 
     def understood(self, drafted: Drafted) -> tuple[list[Call], tuple[str, ...]] | None:
         """The calls that a request comes to by the word, and the files that they change; None where it answers us."""
-        return (self.seen(), self._proposing.files(drafted.plan)) if self._alone else None
+        return (self.seen(), self._proposing.files(drafted.plan)) if self.stands_alone else None
 
     def looks_past(self, outcome: PlannerOutcome) -> bool:
         """Is it a look that was understood, of a request that stands alone?"""
         looks = isinstance(outcome, Drafted) and not any(step.mutates for step in outcome.plan.steps)
-        return self._alone and looks and self.names_none()
+        return self.stands_alone and looks and self.names_none()
 
     def sees_nothing(self, outcome: PlannerOutcome) -> bool:
         """Is there nothing that a look would not do better than?"""
@@ -195,6 +195,17 @@ class Planning:
     def seen(self) -> list[Call]:
         """The calls that were drawn."""
         return [(draft.tool.name, draft.args) for draft in self._drawn]
+
+    @property
+    def wishes(self) -> bool:
+        """Does any part of it wish for something, and not only tell?"""
+        return bool(self._reading.wishes(Mood.DO))
+
+    def does(self, calls: Sequence[Call], outcome: PlannerOutcome) -> bool:
+        """Was all of these changes understood already, and would it find what to do?"""
+        if not isinstance(outcome, Drafted) or not self._proposing.finds(outcome.plan):
+            return False
+        return {tool for tool, _ in calls if self._tools[tool].mutates} <= {step.tool for step in outcome.plan.steps}
 
     def proposal(self, outcome: PlannerOutcome) -> Unclear | None:
         """What the nearest skills would do, in plain words; nothing where none of them comes to a plan."""
@@ -274,11 +285,11 @@ class Planning:
 
     def goals(self, outcome: PlannerOutcome) -> tuple[str, ...]:
         """The goals of a request that was not understood whole."""
-        return goals_of(self._reading) if self._alone and not isinstance(outcome, Drafted) else ()
+        return goals_of(self._reading) if self.stands_alone and not isinstance(outcome, Drafted) else ()
 
     def in_parts(self, deed: Deed, left: Sequence[str]) -> Unclear | None:
         """What several goals come to together, and those that were not understood."""
-        told = None if self._deletes(deed.calls) and _keeps(left, self._reading.text) else self.in_short(deed)
+        told = None if self.deletes(deed.calls) and _keeps(left, self._reading.text) else self.in_short(deed)
         return replace(self._voice.leaving_out(left, told), about=" … ".join(left)) if told is not None else None
 
     def put_right(self, found: Amended) -> Unclear | None:
@@ -296,14 +307,14 @@ class Planning:
             return told
         left = [outcome.about]
         lost = OF_NAMES.search(outcome.about) is not None or _keeps(left, self._reading.text)
-        if lost and outcome.about != self._reading.text and any(self._deletes(offer.calls) for offer in told.offers):
+        if lost and outcome.about != self._reading.text and any(self.deletes(offer.calls) for offer in told.offers):
             return None
         return replace(self._voice.leaving_out([outcome.about], told), about=outcome.about)
 
     def conditioned(self, told: Unclear) -> Unclear | None:
         """A proposal that says which condition it leaves out. None where it deletes what nobody understood is meant."""
         unused = self._conditions()
-        return None if unused and self._deletes(self.seen()) else self._voice.leaving_out(unused, told)
+        return None if unused and self.deletes(self.seen()) else self._voice.leaving_out(unused, told)
 
     def leads_past_names(self, outcome: PlannerOutcome) -> bool:
         """Does a plan look, delete or create what is there already, where the story surely speaks of names?"""
@@ -446,10 +457,10 @@ class Planning:
         if open_part is not None and not (isinstance(open_part, Unclear) and open_part.partly):
             return open_part
         outcome = self._drafted(found, scene)
-        if isinstance(outcome, Drafted) and self._deletes(calls_in(outcome.plan)) and (names := self._of_names()):
+        if isinstance(outcome, Drafted) and self.deletes(calls_in(outcome.plan)) and (names := self._of_names()):
             return self._voice.asks(say.SPARE_WHAT, "paths", said=names)
         if isinstance(outcome, Drafted) and not self.wish.agreed and (unused := self._conditions()):
-            if self._deletes(calls_in(outcome.plan)):
+            if self.deletes(calls_in(outcome.plan)):
                 return self._voice.asks(say.SPARE_WHAT, "paths", said=" … ".join(unused))
             self._left += [one for one in unused if not any(left in one for left in self._left)]
         self._left += swallowed(self._reading)
@@ -460,7 +471,7 @@ class Planning:
     def _with_the_rest(self, asked: Unclear, outcome: PlannerOutcome) -> Unclear:
         """ "Shall I do the rest?", and what that is."""
         calls = calls_in(outcome.plan) if isinstance(outcome, Drafted) else ()
-        kept = self._deletes(calls) and (_keeps([asked.about], self._reading.text) or _chooses(self._left))
+        kept = self.deletes(calls) and (_keeps([asked.about], self._reading.text) or _chooses(self._left))
         if isinstance(outcome, Drafted) and (kept or self._deletes_a_folder(outcome.plan)):
             # What was not understood may have said which of its files: nobody is led to delete all of them.
             return self._voice.asks(say.SPARE_WHAT, "paths", said=asked.about)
@@ -477,9 +488,9 @@ class Planning:
 
     def _conditions(self) -> list[str]:
         """What says which files are meant, of which the steps drawn know nothing."""
-        return Leftovers.of(self._drawn).conditions(self._reading.text) if self._alone else []
+        return Leftovers.of(self._drawn).conditions(self._reading.text) if self.stands_alone else []
 
-    def _deletes(self, calls: Sequence[Call]) -> bool:
+    def deletes(self, calls: Sequence[Call]) -> bool:
         return any(self._tools[tool].effect is Effect.DELETE for tool, _ in calls if tool in self._tools)
 
     def _deletes_a_folder(self, plan: Plan) -> bool:

@@ -23,7 +23,7 @@ FEW = 5
 """Names that a proposal tells before the rest is only counted."""
 FILES = ("paths", "source", "path")
 """The parameters that hold what a step is done to."""
-RENAMES = "batch-rename.rename"
+RENAMES, MOVE = "batch-rename.rename", "manage-files.move"
 SORTS = "organize-by-type.sort"
 LISTINGS = ("manage-files.list", "search-files.find")
 
@@ -45,6 +45,11 @@ class Proposing:
             return None
         told = [teller.deed(step, self.tools[step.tool]) for step in changes]
         return say.AND[self.language].join(dict.fromkeys(told))
+
+    def finds(self, plan: Plan) -> bool:
+        """Does each of its changes find files just where they are looked for, once those before it are done?"""
+        teller = _Teller(plan, self)
+        return all(teller.files(step) for step in plan.steps if step.mutates)
 
     def files(self, plan: Plan) -> tuple[str, ...]:
         """The files by name that the plan's changes are about, as far as they are known."""
@@ -81,11 +86,17 @@ def _sentence(deed: str) -> str:
 
 
 class _Teller:
-    """Tells the steps of one plan."""
+    """Tells the steps of one plan. A look sees what the changes before it have made."""
 
     def __init__(self, plan: Plan, about: Proposing) -> None:
         self._steps = {step.ordinal: step for step in plan.steps}
-        self._ground, self._language = about.ground, about.language
+        self._language = about.language
+        self._grounds: dict[int, Ground] = {}
+        ground = about.ground
+        for step in plan.steps:
+            self._grounds[step.ordinal] = ground
+            if step.tool == MOVE:
+                ground = ground.moved(self.files(step), str(step.args.get("target", ".")))
         self._speaker = Speaker(about.language, about.categories)
         self._choosing = self._speaker.choosing
 
@@ -97,10 +108,11 @@ class _Teller:
         target = args.get("target", args.get("archive", ""))
         name = args.get("new_name") or args.get("name") or args.get("base") or args.get("query") or ""
         end = say.TO[self._language].format(end=self._choosing.quoted(target)) if target and target != "." else ""
+        end = say.UP[self._language] if step.tool == MOVE and target == "." else end
         called = say.CALLED[self._language].format(name=self._choosing.quoted(name)) if name else ""
         if step.tool == RENAMES:
             called = ruled(step.args, self._language, self._choosing.quoted, files=self.files(step))
-        what = self._listed(step.args) if step.tool in LISTINGS else self._what(step)
+        what = self._listed(step, step.args) if step.tool in LISTINGS else self._what(step)
         by = say.SORTED_BY[args["by"]][self._language] if args.get("by") in say.SORTED_BY else ""
         named = self._choosing.quoted(name)
         told = form[self._language].format(
@@ -123,7 +135,7 @@ class _Teller:
         that is in none of their names, or move a folder into itself?
         """
         listing, find = self._listing(step), step.args.get("find")
-        held = self._held({**listing, "recursive": True}) if listing is not None else None
+        held = self._held(listing, recursive=True) if listing is not None else None
         lacks = isinstance(find, str) and held is not None and not any(find in _name(path) for path in held)
         return held == [] or lacks or any(_holds(one, str(step.args.get("target", ""))) for one in _named(step))
 
@@ -132,30 +144,30 @@ class _Teller:
             return self._held(listing) or ()
         return _named(step)
 
-    def _listing(self, step: Step) -> Mapping[str, Any] | None:
+    def _listing(self, step: Step) -> Step | None:
         value = next((step.args[name] for name in FILES if name in step.args), ".")
         found = REFERENCE.match(value) if isinstance(value, str) else None
-        return self._steps[int(found.group(1))].args if found else None
+        return self._steps[int(found.group(1))] if found else None
 
     def _among(self, step: Step) -> str:
         """Of twins, the files among which they are looked for, where these are told by name."""
         found = REFERENCE.match(str(step.args.get("groups", "")))
-        scan = self._steps[int(found.group(1))].args if found is not None else {}
-        held = self._held({**scan, "recursive": True}) if scan.get("include") else None
+        scan = self._steps[int(found.group(1))] if found is not None else None
+        held = self._held(scan, recursive=True) if scan is not None and scan.args.get("include") else None
         return say.AMONG_THESE[self._language].format(what=self._names(held)) if held else ""
 
     def _what(self, step: Step) -> str:
         listing = self._listing(step)
         if listing is not None:
-            own = [one for one in listing.get("exclude", ()) if one != escaped(str(step.args.get("target", "")))]
-            return self._listed({**listing, "exclude": own})
+            own = [one for one in listing.args.get("exclude", ()) if one != escaped(str(step.args.get("target", "")))]
+            return self._listed(listing, {**listing.args, "exclude": own})
         names = _named(step)
         return say.ALL_HERE[self._language] if names == ["."] else self._names(names)
 
-    def _listed(self, args: Mapping[str, Any]) -> str:
+    def _listed(self, look: Step, args: Mapping[str, Any]) -> str:
         """The files that a listing comes to, or what it chooses them by."""
         bound = [name for name in (*say.BOUNDS, "empty") if args.get(name) is not None]
-        if held := self._held(args):
+        if held := self._held(look, exclude=args.get("exclude", ())):
             if not bound:
                 return self._names(held)
             if args.get("include") and not {"most", "empty"} & {*bound}:
@@ -165,9 +177,10 @@ class _Teller:
         told = f"{say.THE[self._language].format(what=self._choosing.what(args))}{but}"
         return told if args.get("path", ".") == "." else f"{told} {self._choosing.within(args)}"
 
-    def _held(self, args: Mapping[str, Any]) -> list[str] | None:
+    def _held(self, look: Step, **otherwise: Any) -> list[str] | None:
         """None where nobody said what is there."""
-        ground, where = self._ground, str(args.get("path", "."))
+        args = {**look.args, **otherwise}
+        ground, where = self._grounds[look.ordinal], str(args.get("path", "."))
         if ground.paths is None or args.get("node_kind") == "directory" or args.get("most"):
             return None
         inside = ground.below(where) if args.get("recursive") else ground.within(where)

@@ -48,7 +48,7 @@ WRITTEN = re.compile(
     r"(?(open)[)\]]?)(?![^\W_])"
 )
 """A date or a year that stands in a name by itself: in `2024-05-31 notes`, `notes 2.4.2024` and `notes (2024)`."""
-APART = " _-."
+APART = " _.-"
 """What stands between a date and the rest of a name."""
 
 
@@ -101,7 +101,7 @@ def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False
         apart = " " if args["base"][-1].isalnum() else ""
         stem = f"{args['base']}{apart}{number:0{args.get('digits', DIGITS)}}"
     if args.get("find"):
-        put = stem.replace(args["find"], args.get("replace", ""))
+        put = stem.replace(args["find"], args["replace"]) if args.get("replace") else _without(stem, args["find"])
         bare = "" if args.get("replace") or put == stem else put.strip()
         stem = bare or put  # "Trip (1)" without its "(1)" is "Trip"
     if args.get("shape"):
@@ -117,6 +117,12 @@ def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False
     if args.get("extension") and not whole:
         end = "." + args["extension"].lstrip(".")
     return f"{hidden}{stem}{end}"
+
+
+def _without(stem: str, text: str) -> str:
+    """The name without a text. Between two like signs it takes one of them along: no two blanks stay side by side."""
+    between = rf"(?P<sign>[{APART}]){re.escape(text)}(?P=sign)"
+    return re.sub(between, lambda found: found["sign"], stem).replace(text, "")
 
 
 def _with_its_date(stem: str, where: str) -> str:

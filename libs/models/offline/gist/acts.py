@@ -156,8 +156,15 @@ def effect(calls: Sequence[Call], ground: Ground) -> list[tuple[str, str, frozen
 
 
 def acts_of(calls: Sequence[Call], ground: Ground) -> list[Act]:
-    """The changes of these calls; none where one of them is about what nobody can tell."""
-    told = [_act(call, calls, ground) for call in calls if call[0] in FILES or call[0] == UNDOUBLE]
+    """The changes of these calls, each on what those before it have left; none where one of them is about what nobody
+    can tell.
+    """
+    told: list[Act | None] = []
+    for call in calls:
+        if call[0] in FILES or call[0] == UNDOUBLE:
+            told.append(act := _act(call, calls, ground))
+            moves = act is not None and act.tool == MOVE and not act.whole
+            ground = ground.moved(act.files, str(act.plain["target"])) if act is not None and moves else ground
     others = [tool for tool, _ in calls if tool not in FILES and tool not in (*LOOKS, SCAN, UNDOUBLE)]
     return [act for act in told if act is not None] if None not in told and not others else []
 
