@@ -264,9 +264,9 @@ EACH = listed("every each jeden jedes jedem jede cada")
 
 
 def _in_some_order(clause: Clause) -> set[Word]:
-    """ "The biggest folder", "la carpeta más grande"."""
-    order = quantities.ranking(clause)
-    pairs = [pair for pair in pairwise(clause.words) if any(order in word.concepts for word in pair)]
+    """ "The biggest folder", "la carpeta más grande", "that empty folder"."""
+    told = {quantities.ranking(clause), "empty"}
+    pairs = [pair for pair in pairwise(clause.words) if any(not told.isdisjoint(word.concepts) for word in pair)]
     return {word for pair in pairs for word in pair}
 
 

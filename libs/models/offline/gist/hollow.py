@@ -32,7 +32,7 @@ EMPTY = regex(
     r"|vaci[oa]s?|(?:nada|sin) (?:\w+ ){0,2}?(?:dentro|escrito|contenido)|en blanco"
     r"|no (?:tienen?|hay|ponen?|dicen?) nada)(?!\w)"
 )
-FOLDERS = regex(r"(?<!\w)(?:folders|directories|ordner|verzeichnisse|carpetas)(?!\w)")
+FOLDERS = regex(r"(?<!\w)(?:folders?|director(?:y|ies)|ordner|verzeichnis(?:se)?|carpetas?)(?!\w)")
 WHERE = regex(
     r"(?<!\w)(?:in|im|all|alle|allen|den|dem|der|the|las|los|todas|every|of|from|aus|de|other)\s+(?:[\w']+\s+)?$"
 )

@@ -80,13 +80,19 @@ def heard(story: Story) -> Iterator[Deed]:
     yield from _cased(story)
 
 
+def surely(story: Story) -> bool:
+    """Is it a sign that shall go, whatever the words might delete?"""
+    return _unwanted(story.text) and any(_signed(story))
+
+
 def _signed(story: Story) -> Iterator[Deed]:
     said = [sign for sign, form in SIGNS.items() if form.search(story.text)]
     if " " not in said:
         return
     some, everything = chosen(story), story.ground.paths or ()
     signs = [sign for sign in said if sign != " "] or (["_"] if _wished(story.text) else said)
-    near = [path for path in some.files if any(sign in stem(path) for sign in signs)] if some else []
+    out = [" "] if _unwanted(story.text) else signs
+    near = [path for path in some.files if any(sign in stem(path) for sign in out)] if some else []
     names = near or [path for path in around(story) if any(sign in stem(path) for sign in signs)]
     names = names or list(scope(story, everything))
     for old, new in _directions(story.text, said, names):
@@ -120,9 +126,10 @@ def _directions(text: str, said: Sequence[str], names: Files) -> list[tuple[str,
     return both if held[sign] else both[::-1]
 
 
+_BLANK = r"(?:spaces?|blanks?|gaps?|leerzeichen|lücken|espacios?|huecos?)"
 UNWANTED = regex(
-    r"\b(?:no|not|without|remove|get\s+rid\s+of|keine?|ohne|weg|raus|sin|quita\w*"
-    r"|nada\s+de)\s+(?:\w+\s+){0,2}?(?:spaces?|blanks?|gaps?|leerzeichen|lücken|espacios?|huecos?)\b",
+    r"\b(?:no|not|without|remove|get\s+rid\s+of|keine?|ohne|(?:weg|raus)\s+mit|sin|quita\w*|b[oó]rra\w*|elimina\w*|delete|l[öo]sch\w*"
+    rf"|nada\s+de)\s+(?:\w+\s+){{0,2}}?{_BLANK}\b|\b{_BLANK}\s+(?:\w+\s+){{0,4}}?(?:weg|raus|off|out|fuera|l[öo]schen|entfernen|removed|deleted|quitar)\b",
     re.IGNORECASE,
 )
 

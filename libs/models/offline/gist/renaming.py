@@ -60,7 +60,7 @@ STRONG = regex(r"\brenam\w*|\b(?:file\s?)names?\b|dateinamen|umbenenn|renombr", 
 OF_NAMES = regex(
     r"\brenam|\b(?:file\s?)?names?\b(?!\s+(?:it|on)\b)|namen?\b|benenn|nombre|\bponl|\bponel|\bcall|\bll[aá]m"
     r"|\bnenn|\bhei(?:ß|ss)en|\binstead\s+of\b|\bstatt\b"
-    r"|\bword\b|\bpalabra|leerzeichen|\bspaces\b|underscore",
+    r"|\bword\b|\bpalabra|leerzeichen|\bspaces\b|underscore|unterstrich|\bgui[oó]n|\bespacios\b|bindestrich|\bhyphens?\b",
     re.IGNORECASE,
 )
 
@@ -77,7 +77,7 @@ def surely(story: Story) -> bool:
     """Is a text of names exchanged or taken out, whatever else the words might ask or delete?"""
     if ASKS.search(story.text) or _elsewhere(story):
         return False
-    if any(dropping.only_dates(story)) or dropping.off_files(story) is not None:
+    if any(dropping.only_dates(story)) or dropping.off_files(story) is not None or lettering.surely(story):
         return True
     if not NAMES.search(story.text):
         return False

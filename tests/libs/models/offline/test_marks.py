@@ -50,6 +50,7 @@ async def test_who_asks_sees_those_that_bear_the_word_or_lack_it(
         ("delete the invoices that are already paid", "manage-files.delete", {"containing": "paid"}),
         ("verschieb die bezahlten angebote nach Erledigt", "manage-files.move", {"containing": "bezahlt"}),
         ("borra las facturas que ya están pagadas", "manage-files.delete", {"containing": "pagado"}),
+        ("borra las facturas que no estén pagadas", "manage-files.delete", {"lacking": "pagado"}),
         ("las facturas sin pagar a una carpeta Pendientes", "manage-files.move", {"lacking": "pagado"}),
     ],
 )

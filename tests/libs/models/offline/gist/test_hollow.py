@@ -39,6 +39,9 @@ async def cleared(model: OfflineModel, catalogue: Catalogue, text: str) -> tuple
             "file",
             {"a.tmp", "Bills/old.bak"},
         ),
+        ("hiya can you get rid of the tmp file and that empty folder, dont need em", "directory", {"a.tmp"}),
+        ("lösch die tmp und den leeren Ordner", "directory", {"*.tmp"}),
+        ("borra la carpeta vacía", "directory", set()),
     ],
 )
 async def test_only_what_is_said_to_be_empty_has_to_be(

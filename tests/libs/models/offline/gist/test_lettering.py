@@ -43,6 +43,20 @@ async def test_one_is_written_as_the_others_are(renamed: Offered, text: str) -> 
     assert await renamed(text, PATHS) == {"RENT q3.xlsx": {"new_name": "rent Q3.xlsx"}}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bei den Hydrobüchern das Leerzeichen weg und Unterstrich rein",
+        "die Leerzeichen bei den Hydrobüchern löschen",
+        "quita el espacio de las Hydrobücher y pon guion bajo",
+        "get rid of the spaces in the Hydrobücher",
+    ],
+)
+async def test_a_blank_that_shall_go_deletes_no_file(renamed: Offered, text: str) -> None:
+    paths = (*PATHS, "Hydrobücher neu.pdf", "Hydrobücher alt.pdf")
+    assert await renamed(text, paths) == alike(paths[-2:], {"find": " ", "replace": "_"})
+
+
 @pytest.mark.parametrize("text", ["I need more space, my disk is full", "a line about Pupils would be nice"])
 async def test_a_space_that_is_none_in_names_changes_none(renamed: Offered, text: str) -> None:
     assert await renamed(text, PATHS) == {}
