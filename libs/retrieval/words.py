@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -50,6 +50,7 @@ def words(text: str) -> tuple[Word, ...]:
     """The words of a text in order; phrases of the lexicon come as one word, a known word is preferred to a typo."""
     tokens = [token for found in TOKEN.finditer(text) for token in _unjoined(found.group(), found.start())]
     folded = [fold(token) for token, _, _ in tokens]
+    friends = _false_friends(folded)
     read: list[Word] = []
     at = 0
     apart = [bool(CUT.search(text[left[2] : right[1]])) for left, right in pairwise(tokens)]
@@ -58,11 +59,34 @@ def words(text: str) -> tuple[Word, ...]:
         width = _phrase(folded[:together], at)
         start, end = tokens[at][1], tokens[at + width - 1][2]
         said = "_".join(folded[at : at + width])
-        found, slip = _meant(said)
+        found, slip = _meant(said) if said not in friends else ((), False)
         filler = not found and (said in _fillers() or _slipped_filler(said))
         read.append(Word(text[start:end], said, start, end, found, filler, slip))
         at += width
     return tuple(read)
+
+
+FALSE_FRIENDS: Mapping[str, Language] = {
+    "van": "es",
+    "todo": "es",
+    "dice": "es",
+    "mayor": "es",
+    "art": "de",
+    "leg": "de",
+    "lied": "de",
+    "such": "de",
+    "kick": "de",
+}
+"""Words of this language that are common in English, where they mean something else."""
+
+
+def _false_friends(folded: Sequence[str]) -> frozenset[str]:
+    """Those that mean nothing here, as the words beside them are English."""
+    told = FALSE_FRIENDS.keys() & {*folded}
+    if not told:
+        return frozenset()
+    votes = Counter(speaker for token in folded if token not in told for speaker in _speakers(token))
+    return frozenset(token for token in told if votes["en"] > votes[FALSE_FRIENDS[token]])
 
 
 def concepts(text: str) -> Counter[str]:

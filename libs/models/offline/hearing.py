@@ -13,6 +13,7 @@ from libs.events.committee import Task
 from libs.models.offline import following, gist, severally
 from libs.models.offline.gist import (
     asking,
+    assigning,
     emptying,
     examples,
     homes,
@@ -23,6 +24,7 @@ from libs.models.offline.gist import (
     widening,
     years,
 )
+from libs.models.offline.gist.acts import RENAME
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.placing import CREATE, MOVE
 from libs.models.offline.gist.story import Story
@@ -81,7 +83,7 @@ class Hearing:
         all that was said, the gist of the story, or the files that its words come nearest to (0048). Of two that come
         to the same, the one that says besides what it leaves out.
         """
-        for reader in (self.emptied, self.look, self.either, self.widened):
+        for reader in (self.emptied, self.assigned, self.look, self.either, self.widened):
             if (told := reader()) is not None:
                 return told
         for search in (self.borne, self.homed):
@@ -186,6 +188,14 @@ class Hearing:
         moves = [args for tool, args in self.planning.seen() if tool == MOVE and args.get("target") == "."]
         plain = isinstance(self.outcome, Drafted) and bool(moves)
         return None if plain or self.planning.wish.replies else self.planning.first_of(emptying.heard(self.story))
+
+    def assigned(self) -> Unclear | None:
+        """A name for each of several files, where the words alone would take their list for one name."""
+        named = any("base" in args or tool == RENAME for tool, args in self.planning.seen())
+        if self.planning.wish.replies or (isinstance(self.outcome, Drafted) and not named):
+            return None
+        deed = next(assigning.heard(self.story), None)
+        return self.planning.in_short(deed) if deed is not None and [*deed.calls] != self.planning.seen() else None
 
     async def borne(self) -> Unclear | None:
         """The change of those papers that are marked so, where the words alone leave that out."""

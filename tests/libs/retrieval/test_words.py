@@ -41,6 +41,19 @@ def test_pronouns_come_off_a_spanish_verb_one_by_one(said: str, apart: list[str]
     assert [word.text for word in words(said)] == apart
 
 
+@pytest.mark.parametrize(
+    ("text", "word", "concepts"),
+    [
+        ("where is the van insurance", "van", ()),
+        ("las fotos van a Fotos", "van", ("move",)),
+        ("show me the todo list", "todo", ()),
+        ("borra todo", "todo", ("all",)),
+    ],
+)
+def test_a_false_friend_means_nothing_among_english_words(text: str, word: str, concepts: tuple[str, ...]) -> None:
+    assert next(one.concepts for one in words(text) if one.text == word) == concepts
+
+
 def test_an_unknown_word_stands_for_itself() -> None:
     assert concepts("the zyzzyva") == {"=zyzzyva": 1}
 

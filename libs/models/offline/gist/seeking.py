@@ -236,7 +236,8 @@ def _named(asked: Question) -> Iterator[Deed]:
     kinds = [word for word in asked.words if asking.of_a_kind(word)]
     some = asked.choosing([*asked.topic, *kinds])
     if {*asked.topic} <= {*some.words}:
-        yield _listed(asked, some)
+        of_then = _of_their_year(replace(some, times=asked.story.times))
+        yield _listed(asked, replace(of_then, times=some.times))
 
 
 def _reads_one(asked: Question) -> bool:

@@ -94,6 +94,24 @@ def test_a_greeting_before_a_question_is_no_order(told: Story) -> None:
     assert looks(told, text)[0] == ("search-files.search", "leek")
 
 
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        ("where's last year's van insurance", "2025"),
+        ("find this years van insurance", "2026"),
+        ("wo ist die van insurance vom letzten Jahr", "2025"),
+        ("¿dónde está el van insurance de este año?", "2026"),
+    ],
+)
+async def test_of_a_year_is_what_names_say_is_of_it(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str, year: str
+) -> None:
+    paths = ("van insurance 2025.pdf", "van insurance 2026.pdf", "van keys.txt")
+    outcome = await model.plan(task(text, paths), catalogue)
+    assert isinstance(outcome, Drafted), outcome
+    assert [step.args["include"] for step in outcome.plan.steps] == [[f"van insurance {year}.pdf"]]
+
+
 def test_the_folder_that_was_told_of_is_theirs(told: Story) -> None:
     text = "I filmed far too much at Tennis again. How many videos are in there?"
     assert looks(told, text)[0] == ("manage-files.list", ["Tennis/final.mp4"])
