@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from libs.models.offline.clauses import both
+from libs.models.offline.gist import periods
 from libs.models.offline.gist.cues import plain as plainly
 from libs.models.offline.gist.stances import Part, Stance
 from libs.models.offline.gist.story import PART
@@ -37,6 +38,8 @@ BARE = regex(
     r"|(?:el |la )?\w+ pasad[oa])"
 )
 """A time that may be of anything: "last week I printed them"."""
+OF_THEN = regex(r"['’]?s\s+\w")
+""" "Last year's", "last years"."""
 SINCE = regex(
     r"\d{4}|\b(?:this|last|diese\w*|letzte\w*|este|esta|pasad[oa]|newer|younger|neuere?|jungere?|recent|nuev\w+|recient\w+)\b"
 )
@@ -169,7 +172,7 @@ def of(told: Sequence[Part], text: str, times: Sequence[Measured], numbers: Sequ
     """The bounds in what is to go; where it has none, all but what is said of what is to stay."""
     going = [part for part in told if part.stance is Stance.GO]
     staying = [part for part in told if part.stance is Stance.STAY]
-    sure = [one for one in times if not BARE.fullmatch(plainly(text[one.start : one.end]).strip())]
+    sure = [one for one in times if _sure(one, text)]
     sure = [one for one in sure if not any(other.start < one.end and one.start < other.end for other in numbers)]
     ours = tuple(one for one in sure if _in(one, going))
     since = [one for one in sure if SINCE.search(plainly(text[one.start : one.end])) and _in(one, staying)]
@@ -177,14 +180,23 @@ def of(told: Sequence[Part], text: str, times: Sequence[Measured], numbers: Sequ
     return Bounds(tuple(one for one in numbers if _in(one, going)), ours or others, text)
 
 
+def _sure(one: Measured, text: str) -> bool:
+    """ "Last year's insurance" is of then; "last year I sold it" may be about anything."""
+    return not BARE.fullmatch(plainly(text[one.start : one.end]).strip()) or OF_THEN.match(text, one.end) is not None
+
+
 def by_name(one: Measured, text: str, paths: Sequence[str]) -> bool:
-    """Is it a year, where most of these have theirs in their names?"""
+    """Is it a year or a month, where most of these have theirs in their names?"""
     years = [path for path in paths if YEAR.search(path.rpartition("/")[2])]
-    return bool(paths) and YEAR.search(text, one.start, one.end) is not None and len(years) * 3 >= len(paths) * 2
+    if YEAR.search(text, one.start, one.end) is not None:
+        return bool(paths) and len(years) * 3 >= len(paths) * 2
+    return periods.told_by_names(one, paths)
 
 
 def in_years(path: str, one: Measured, text: str) -> bool:
-    """Does the name say a year that the time lets through?"""
+    """Does the name say a year or a month that the time lets through?"""
+    if YEAR.search(text, one.start, one.end) is None:
+        return periods.in_period(path, one)
     said = {int(year) for year in YEAR.findall(path.rpartition("/")[2])}
     if "several_times" in one.filters:
         return not said.isdisjoint(map(int, YEAR.findall(text[one.start : one.end])))

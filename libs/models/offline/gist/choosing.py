@@ -7,18 +7,17 @@ it; a folder that is named is looked into before all others; and a number that i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 
 from libs.models.offline.clauses import KINDS
+from libs.models.offline.gist.periods import in_period
 from libs.models.offline.gist.story import Some, Span, Story
 from libs.models.offline.measures import Measured, number_of
 from libs.models.offline.numerals import ARTICLES
-from libs.retrieval.lexicon import FAMILIES, listed
+from libs.retrieval.lexicon import FAMILIES
 from libs.retrieval.regexes import regex
 from libs.retrieval.words import Word, extension_of, fold, words
-from libs.skills import date_in
 
 Named = tuple[str, tuple[Word, ...]]
 """A folder, and the words that say it."""
@@ -266,15 +265,15 @@ class Choosing:
         for one in self._periods() if BY_CHANGE.search(self.story.text) is None else ():
             near = min(groups, key=lambda group, one=one: _gap(group, one)) if groups else by  # type: ignore[misc]
             theirs = {path for word in near for path in self._having(word, files)} or {*files}
-            narrow = [path for path in files if path not in theirs or _in_period(path, one)]
-            files = narrow if any(_in_period(path, one) for path in theirs) else files
+            narrow = [path for path in files if path not in theirs or in_period(path, one)]
+            files = narrow if any(in_period(path, one) for path in theirs) else files
         return files
 
     def _times(self, files: Sequence[str], by: Sequence[Word]) -> tuple[Measured, ...]:
         """What the names do not tell: sizes, and times of files without dates in their names."""
         text = self.story.text
         named = BY_CHANGE.search(text) is None
-        by_name = [one for one in self._periods() if named and any(_in_period(path, one) for path in files)]
+        by_name = [one for one in self._periods() if named and any(in_period(path, one) for path in files)]
         rest = (one for one in self._periods() if one not in by_name)
         return tuple(one for one in rest if _of_files(text, one) or _beside(text, one, by))
 
@@ -369,54 +368,6 @@ def _kind(word: Word) -> bool:
     return not {*word.concepts}.isdisjoint({*KINDS, *FAMILIES}) or extension_of(word.folded) is not None
 
 
-MONTH_NAMES: Mapping[int, frozenset[str]] = {
-    n: listed(names)
-    for n, names in enumerate(
-        (
-            "january jan januar enero ene",
-            "february feb februar febrero",
-            "march mar marz maerz marzo",
-            "april apr abril abr",
-            "may mai mayo",
-            "june jun juni junio",
-            "july jul juli julio",
-            "august aug agosto ago",
-            "september sept sep septiembre",
-            "october oct oktober okt octubre",
-            "november nov noviembre",
-            "december dec dezember dez diciembre dic",
-        ),
-        1,
-    )
-}
-
-
 def _gap(group: Sequence[Word], one: Measured) -> int:
     """Letters between some words and a time."""
     return min(abs(one.end - group[0].start), abs(one.start - group[-1].end))
-
-
-def _in_period(path: str, one: Measured) -> bool:
-    """Does the name tell a date in this time?"""
-    first, last = _bounds(one)
-    name = path.rpartition("/")[2]
-    told = date_in(name)
-    if first is None or last is None or told is None:
-        return False
-    year, month = int(told[0]), int(told[1]) if told[1] else _month_in(name)
-    begins = date(year, month or 1, 1)
-    ends = date(year, month, 28) if month else date(year, 12, 31)
-    return first <= begins and ends <= last if month or (last - first).days > 31 else False
-
-
-def _month_in(name: str) -> int | None:
-    said = re.findall(r"[^\W\d_]+", fold(name))
-    return next((n for n, names in MONTH_NAMES.items() for word in said if word in names), None)
-
-
-def _bounds(one: Measured) -> tuple[date | None, date | None]:
-    """The first and the last day; today for what has no end."""
-    after, before = one.filters.get("modified_after"), one.filters.get("modified_before")
-    first = date.fromisoformat(str(after)[:10]) if after else None
-    last = date.fromisoformat(str(before)[:10]) - timedelta(days=1) if before else date.max
-    return first, last

@@ -174,7 +174,9 @@ def _puzzles(bearing: Bearing, going: Sequence[Part]) -> bool:
     atoms = [atom for atom in bearing.atoms if any(part.has(atom) for part in going)]
     some = any(SOME.search(bearing.plain[: atom.start]) for atom in atoms if any(p.has(atom) for p in going if p.cues))
     unknown = (word for word in said if word.unknown and any(part.has(word) for part in going))
-    odd = any(not any(atom.start < word.end and word.start < atom.end for atom in bearing.atoms) for word in unknown)
+    cued = [cue for part in going for cue in part.cues]
+    known = [*((one.start, one.end) for one in (*bearing.atoms, *bearing.story.times, *bearing.numbers)), *cued]
+    odd = any(not any(start < word.end and word.start < end for start, end in known) for word in unknown)
     return some or (odd and len(said) <= SHORT)
 
 
