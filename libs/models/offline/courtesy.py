@@ -30,6 +30,7 @@ AFTERWARDS = regex(
     r"|una\s+vez\s+hecho(?:\s+eso)?)(?!\w)",
     re.IGNORECASE,
 )
+GREETED = regex(r"\W*(?:[^\W\d_]+\s+){1,3}[^\W\d_]+(?=\s*[,!.\n])")
 NONE_LEFT = regex(
     r"\b(?P<en>(?:don['’]t|do\s+not)\s+leave\s+(?:any|a\s+single"
     r"|one))(?P<what1>\s[^,.;:!?\n]+?)(?P<end1>\s+(?:lying\s+around|lying"
@@ -124,7 +125,7 @@ def parted(text: str, known: Sequence[str], language: Language) -> tuple[str, li
     text = text.replace("=>", "to").replace("->", "to")
     for start, end in wishes(text):
         text = f"{text[:start]}{WISHED:<{end - start}}{text[end:]}"
-    text, whole = _unsigned(text), text
+    text, whole = _ungreeted(_unsigned(text)), text
     framed = talk(text)
     unframed = text
     for start, end in framed:
@@ -205,6 +206,17 @@ def _stands_alone(rest: str) -> bool:
 
 def _blank(said: str) -> str:
     return said if "\0" in said else re.sub(r"[^\n]", " ", said)
+
+
+def _ungreeted(text: str) -> str:
+    """Without whom it is said to: "Hola mijo, …", "Guten Tag Frau Huber, …"."""
+    found = GREETED.match(text)
+    read = words(found.group()) if found else ()
+    if found is None or not read or "greeting" not in read[0].concepts or "\0" in found.group():
+        return text
+    if len(read) < 2 or not all(word.unknown for word in read[1:]):
+        return text
+    return text[: read[1].start] + " " * (found.end() - read[1].start) + text[found.end() :]
 
 
 def _unsigned(text: str) -> str:

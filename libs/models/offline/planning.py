@@ -20,7 +20,7 @@ from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, pat
 from libs.models.offline.earlier import TAKEN_BACK, Lost, in_full, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
-from libs.models.offline.gist import cues, renaming, seeking, versions
+from libs.models.offline.gist import bearing, cues, renaming, seeking, versions
 from libs.models.offline.gist.amending import Amended
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
@@ -306,6 +306,8 @@ class Planning:
         if told is None or not isinstance(outcome, Unclear) or not outcome.partly:
             return told
         left = [outcome.about]
+        if bearing.borne_out(self.story, outcome.about, told.named):
+            return told
         lost = OF_NAMES.search(outcome.about) is not None or _keeps(left, self._reading.text)
         if lost and outcome.about != self._reading.text and any(self.deletes(offer.calls) for offer in told.offers):
             return None

@@ -306,6 +306,14 @@ class Bearing:
             yield Atom(word.start, word.end, Sort.KIND if kind else Sort.NAME, files)
 
 
+def borne_out(story: Story, said: str, files: Sequence[str]) -> bool:
+    """Is each word of this part of the story one that has chosen some of these files?"""
+    start = story.text.find(said)
+    atoms = [atom for atom in Bearing(story).atoms if {*atom.files} <= {*files}]
+    meant = [word for word in story.words if start <= word.start < start + len(said) and not word.filler]
+    return start >= 0 and bool(meant) and all(any(a.start < w.end and w.start < a.end for a in atoms) for w in meant)
+
+
 def together(items: Sequence[Item]) -> tuple[str, ...]:
     """What a list comes to: each adds its files, but for what tells more closely what was said before it, and for a
     folder, which narrows the others.

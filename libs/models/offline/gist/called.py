@@ -31,7 +31,7 @@ SHALL = regex(
     r"\bsoll(?:te|en)?\s+(?:(?:er|sie|es|die|der|das|dann|bitte|einfach)\s+)*(?=[^.,;!?\n]{1,40}?\s(?:hei(?:ß|ss)en|genannt))",
     re.IGNORECASE,
 )
-BESIDE = regex(rf"\b{FOLDER}(?:\s+(?:für|for|para|mit|con|with|nueva|nuevo))?\s+(?=\S)", re.IGNORECASE)
+BESIDE = regex(rf"\b{FOLDER}(?:\s+(?:für|for|para|pa|mit|con|with|nueva|nuevo))?\s+(?=\S)", re.IGNORECASE)
 ANOTHER = regex(
     r"\b(?:one|another|einen?|eine[rn]?|noch\s+einen|una|otra|otro)\s+"
     r"(?:(?:for|für|para|called|named|namens|llamada)\s+(?=\S)|(?=\d|(?-i:[A-ZÄÖÜÁÉÍÓÚ])))",

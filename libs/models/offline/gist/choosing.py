@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from libs.models.offline.clauses import KINDS
 from libs.models.offline.gist.periods import in_period
@@ -58,6 +59,7 @@ ALL_OF_IT = regex(
 THEIRS = regex(r"\b(?:their|his|her|ihre[rnm]?|seine[rnm]?|deren|dessen|sus?)\b", re.IGNORECASE)
 OF_FILES = regex(r"\b(?:from|of|vom|von|aus|del?|desde|since|seit|over|über|más\s+de)\s+", re.IGNORECASE)
 YEAR = regex(r"(?:19|20)\d\d(?:er)?")
+BESIDE = regex(r"\s*(?:,\s*)?(?:(?:and|y|e|und|&|or|oder|o|u)\s+)?", re.IGNORECASE)
 MANY = 50
 CLOSE = 7
 """Words between two that stand in one list."""
@@ -230,13 +232,27 @@ class Choosing:
         parts = [found for group in self.story.groups(said) if (found := self._best(group, held))[1]]
         if not parts:
             return None
-        together = [path for path in held if all(path in files for files, _ in parts)]
+        listed_ = len(parts) > 1 and all(self._side_by_side(*pair) for pair in pairwise(parts))
+        parts = [self._of_its_kind(part, parts[0]) for part in parts] if listed_ else parts
+        together = [path for path in held if all(path in files for files, _ in parts) and not listed_]
         if not together:
             parts = min(self._lists(parts), key=lambda one: self._far([word for _, by in one for word in by]))
         by = [word for _, words_ in parts for word in words_]
         named = [files for files, words_ in parts if not all(map(_kind, words_))]
         union = [path for path in held if any(path in files for files in named or [files for files, _ in parts])]
         return together or union, by
+
+    def _side_by_side(self, left: Told, right: Told) -> bool:
+        """ "Sofía and Mateo": each chooses some, though one file may be of both."""
+        named = all(any(not _kind(word) for word in by) for _, by in (left, right))
+        between = self.story.text[left[1][-1].end : right[1][0].start]
+        return named and not left[1][-1].concepts and not right[1][0].concepts and BESIDE.fullmatch(between) is not None
+
+    def _of_its_kind(self, part: Told, first: Told) -> Told:
+        """ "The photos of Sofía and Mateo": photos of both."""
+        kinds = [word for word in first[1] if _kind(word)]
+        alike = [path for path in part[0] if all(path in self._having(word, part[0]) for word in kinds)]
+        return (alike, part[1]) if alike and not any(map(_kind, part[1])) else part
 
     def _lists(self, parts: Sequence[Told]) -> list[list[Told]]:
         """ "The pods, the bookings", and far from them "… from the ferry"."""

@@ -32,16 +32,19 @@ APART = regex(
     re.IGNORECASE,
 )
 PER = regex(
-    rf"\b{FOLDER}\s+(?:per|for\s+(?:each|every)|pro|je|f(?:ü|ue)r\s+jede[nrms]?|(?:por|x|para)(?:\s+cada)?|x\s+cada)\s+(?P<what>[^\W\d_]+)"
+    rf"\b{FOLDER}\s+(?:per|for\s+(?:each|every)|pro|je|f(?:ü|ue)r\s+jede[nrms]?|(?:por|x|para|pa)(?:\s+cada)?|x\s+cada)\s+(?P<what>[^\W\d_]+)"
     rf"|\b(?:per|for\s+(?:each|every)|pro|je|f(?:ü|ue)r\s+jede[nrms]?|(?:por|para)\s+cada)\s+(?P<of>[^\W\d_]+)\s+(?:je\s+)?{_OWN}\s+{FOLDER}\b"
     rf"|\b(?:each|every|jede[nrms]?|cada)\s+(?P<each>[^\W\d_]+)\s+(?:in(?:to)?|en|should\s+(?:go\s+(?:in(?:to)?\s+)?|have\s+|get\s+)|soll\w*\s+(?:in\s+)?|kommt\s+in|gets|has|bekommt)"
-    rf"\s*{_OWN}\s+(?:(?:own|separate|eigene[nrms]?|propia)\s+)?{FOLDER}\b",
+    rf"\s*{_OWN}\s+(?:(?:own|separate|eigene[nrms]?|propia)\s+)?{FOLDER}\b"
+    r"|\b(?:sort|organi[sz]e|group|arrange|split|sortier\w*|ordne|gruppier\w*|ordena\w*|organ[ií]za\w*|agrupa\w*|separa\w*)"
+    r"\b[^.;!?\n]{0,40}?\s(?:by|nach|por|seg[uú]n(?:\s+el)?)\s+(?P<by>[^\W\d_]+)",
     re.IGNORECASE,
 )
 """The noun stands for what each is: a customer, a pupil, a site."""
 UNITS = listed(
     "year years month months day days week weeks type types kind kinds jahr monat tag woche typ art ano mes dia semana"
-    " tipo"
+    " tipo name names size date extension ending age alphabet namen grosse datum endung alter nombre nombres tamano"
+    " fecha extension edad folder folders ordner carpeta carpetas orden order"
 )
 """What files are sorted by otherwise."""
 SENTENCE = regex(r"[^.!?\n]+(?:\.(?=\S)[^.!?\n]+)*")
@@ -157,6 +160,8 @@ class Each:
         ]
         beside = tuple(found.span() for found in per)
         some = Choosing(self.story, beside, named=self._named(beside)).files(wide=False) if per else None
+        if some is not None and (heads := self._heads_of(some.files)):
+            return heads
         keys = {path: _rest(path, some) for path in some.files} if some is not None else {}
         heads = [key for key in dict.fromkeys(keys.values()) if key and not any(_begins(key, o) for o in keys.values())]
         whole = bool(heads) and all(keys.values())
@@ -166,9 +171,13 @@ class Each:
 
     def _of_heads(self) -> list[tuple[str, list[str]]]:
         """ "Each song in its own folder", where nothing says what a song is: what stands before a dash."""
+        return self._heads_of(self.story.ground.files)
+
+    def _heads_of(self, files: Sequence[str]) -> list[tuple[str, list[str]]]:
+        """The files by what stands before a dash, where some share it: `Feid - Luna.mp3`."""
         told: dict[str, list[str]] = {}
-        for path in self.story.ground.files:
-            if (found := HEAD.match(path)) is not None:
+        for path in files:
+            if (found := HEAD.match(path.rpartition("/")[2])) is not None:
                 told.setdefault(found["head"], []).append(path)
         return [*told.items()] if sum(map(len, told.values())) > len(told) else []
 
