@@ -20,7 +20,7 @@ from libs.models.offline.drafting import Draft, Draughtsman, NewId, ordered, pat
 from libs.models.offline.earlier import TAKEN_BACK, Lost, in_full, nearest_instead
 from libs.models.offline.explaining import WHY, because
 from libs.models.offline.filling import fill
-from libs.models.offline.gist import bearing, cues, renaming, seeking, versions
+from libs.models.offline.gist import bearing, cues, periods, renaming, seeking, versions
 from libs.models.offline.gist.amending import Amended
 from libs.models.offline.gist.deeds import Deed
 from libs.models.offline.gist.story import Story
@@ -247,9 +247,10 @@ class Planning:
         """Is nothing understood that could be done or offered?"""
         declined = isinstance(outcome, Answered) and outcome.why in (Why.DECLINED, Why.GREETING, Why.CAPABILITY)
         asked = isinstance(outcome, Unclear) and bool(outcome.missing or outcome.partly)
-        if any(not KINDLY.match(one) for one in self._reading.whether) or (
-            asked and len(self._task.text.split()) < STORY
-        ):
+        named = outcome.named if isinstance(outcome, Unclear) else ()
+        timed = any(periods.told_by_names(one, named) for one in self.story.times)
+        short = asked and len(self._task.text.split()) < STORY and not timed
+        if short or any(not KINDLY.match(one) for one in self._reading.whether):
             return False
         lost = isinstance(outcome, Unclear) and (outcome.partly or not outcome.offers)
         vain = isinstance(outcome, Drafted) and self._in_vain(outcome.plan)

@@ -12,6 +12,7 @@ from libs.models.offline.clauses import KINDS
 from libs.models.offline.gist import shown
 from libs.models.offline.gist.spelling import Files, Run, alike, parts, runs
 from libs.models.offline.gist.story import HOLLOW, Some, Span, Story
+from libs.models.offline.ground import singulars
 from libs.models.offline.measures import Measured
 from libs.models.offline.selection import patterns_of
 from libs.retrieval.regexes import regex
@@ -129,7 +130,9 @@ def around(story: Story, *, beside: Sequence[Span] = ()) -> list[str]:
 
 
 def _said_in(text: str, name: str) -> bool:
-    return {fold(part.text) for part in parts(text)} <= {fold(part.text) for part in parts(name)}
+    """Is all of it in the name, be it as the plural: "they are all fines, Fine 1, Fine 2"?"""
+    known = set[str]().union(*(singulars(fold(part.text)) for part in parts(name)))
+    return all(not singulars(fold(part.text)).isdisjoint(known) for part in parts(text))
 
 
 COUNTS = {

@@ -117,7 +117,8 @@ class Bounds:
         """Those that their names let through."""
         told = [path for path in paths if all(bound.lets(path) for bound in self.numbers)]
         years = [one for one in self.times if by_name(one, self.text, told)]
-        return [path for path in told if not years or any(in_years(path, one, self.text) for one in years)]
+        then = [path for path in told if not years or any(in_years(path, one, self.text) for one in years)]
+        return then or [path for path in told if any(periods.in_its_month(path, one) for one in years)]
 
     def left(self, paths: Sequence[str]) -> tuple[Measured, ...] | None:
         """The times and sizes that no name tells; None where no listing can choose by them."""

@@ -160,8 +160,8 @@ class Each:
         ]
         beside = tuple(found.span() for found in per)
         some = Choosing(self.story, beside, named=self._named(beside)).files(wide=False) if per else None
-        if some is not None and (heads := self._heads_of(some.files)):
-            return heads
+        if some is not None and (told := self._heads_of(some.files)):
+            return told
         keys = {path: _rest(path, some) for path in some.files} if some is not None else {}
         heads = [key for key in dict.fromkeys(keys.values()) if key and not any(_begins(key, o) for o in keys.values())]
         whole = bool(heads) and all(keys.values())

@@ -40,7 +40,7 @@ NAMING = regex(
     re.IGNORECASE,
 )
 SWAPPING = regex(
-    r"\b(?:chang|replac|swap|turn|switch|fix|correct|put|ersetz|tausch|änder|aender|wandel|mach|korrigier"
+    r"\b(?:chang|replac|swap|turn(?!o)|switch|fix|correct|put|ersetz|tausch|änder|aender|wandel|mach|korrigier"
     r"|c[aá]mbi|reempl|sustitu"
     r"|corrig|pasa|renam|benenn|umbenenn|nenn|renombr)\w*|\bstatt\b|\binstead\b|\bmake\b|\bvez\b|\blugar\b",
     re.IGNORECASE,
@@ -79,7 +79,7 @@ INTO = regex(rf"(?:\.\w{{2,4}})?[\"”“»'’]?(?:\s+{_IN_NAMES})?\s+{_INTO}\s
 HENCE = regex(rf"\b{_HENCE}\s*|{IT_TO}", re.IGNORECASE)
 """What leads to the new text, wherever the old one was said before."""
 _FOR = (
-    r"(?:instead\s+of|rather\s+than|in\s+place\s+of|statt|anstatt|anstelle\s+(?:von|des|der)|en\s+(?:vez"
+    r"(?<!\w)(?:instead\s+of|rather\s+than|in\s+place\s+of|statt|anstatt|anstelle\s+(?:von|des|der)|en\s+(?:vez"
     r"|lugar)\s+del?"
     r"|(?:and|und|y)\s+(?:not|nicht|no)|not|nicht|,?\s*no)"
 )
@@ -206,7 +206,7 @@ STYLED = regex(r"\b(?:big|small|capital|little|upper|lower|gro(?:ß|ss)e?n?|klei
 WRITING = regex(r"letters?|buchstaben?|letras?", re.IGNORECASE)
 """ "With big letters": how names are written."""
 CHANGES = regex(
-    r"\b(?:chang|replac|swap|turn|switch|correct|convert|ersetz|tausch|änder|aender|wandel|korrigier|c[aá]mbi"
+    r"\b(?:chang|replac|swap|turn(?!o)|switch|correct|convert|ersetz|tausch|änder|aender|wandel|korrigier|c[aá]mbi"
     r"|reempl|sustitu|corrig|renam|benenn|nenn|renombr|umbenenn"
     r"|austausch|make\b|mach\b|mache\b|mak|put\s+right)\w*",
     re.IGNORECASE,

@@ -50,6 +50,16 @@ def in_period(path: str, one: Measured) -> bool:
     return first <= begins and ends <= last if month or (last - first).days > MONTH else False
 
 
+def in_its_month(path: str, one: Measured) -> bool:
+    """Of whatever year: "the one of March"."""
+    first, last = days_of(one)
+    name = path.rpartition("/")[2]
+    told = date_in(name)
+    month = int(told[1]) if told is not None and told[1] else _month_in(name)
+    monthly = first is not None and last is not None and (first.month > 1 or (last - first).days <= MONTH)
+    return monthly and first is not None and month == first.month
+
+
 def told_by_names(one: Measured, paths: Sequence[str]) -> bool:
     """Do most of these say when they are of, as far as this time asks for?"""
     first, last = days_of(one)

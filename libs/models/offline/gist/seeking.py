@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from libs.models.offline.clauses import ACTIONS
-from libs.models.offline.gist import asking
+from libs.models.offline.gist import asking, periods
 from libs.models.offline.gist.aiming import chosen
 from libs.models.offline.gist.asking import Question
 from libs.models.offline.gist.deeds import LIST, Deed, search, show, twins
@@ -50,7 +50,6 @@ CHANGED_LAST = regex(
     r"|last\s+(?:worked|saved|edited|changed|touched)|por\s+[uú]ltima\s+vez|lo\s+[uú]ltimo\s+que)(?!\w)",
     re.IGNORECASE,
 )
-YEAR = regex(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 FEW = 5
 TWICE = regex(
     r"(?<!\w)(?:twice|(?:two|three|2|3)\s+times|double|zwei\s?mal|drei\s?mal|doppelt|dos\s+veces|por\s+duplicado|repetid[oa]s?)(?!\w)",
@@ -137,6 +136,7 @@ def wanted(story: Story) -> Deed | None:
     """The files that somebody says they need, and nothing of what for."""
     deeds = any(not ACTIONS.isdisjoint(word.concepts) for word in story.words)
     some = chosen(story) if WANTS.match(story.text) and not deeds else None
+    some = _of_their_time(some) if some is not None else None
     return show(some) if some is not None and not some.times else None
 
 
@@ -199,7 +199,7 @@ def _bounded(asked: Question) -> Iterator[Deed]:
         return
     kinds = [word.start for word in asked.words if asking.of_a_kind(word)]
     some = _some(asked, asked.around([*(one.start for one in times), *kinds]))
-    yield _listed(asked, _of_their_year(replace(some, times=tuple(times))))
+    yield _listed(asked, _of_their_time(replace(some, times=tuple(times))))
 
 
 def _of_wordless(asked: Question) -> bool:
@@ -236,7 +236,7 @@ def _named(asked: Question) -> Iterator[Deed]:
     kinds = [word for word in asked.words if asking.of_a_kind(word)]
     some = asked.choosing([*asked.topic, *kinds])
     if {*asked.topic} <= {*some.words}:
-        of_then = _of_their_year(replace(some, times=asked.story.times))
+        of_then = _of_their_time(replace(some, times=asked.story.times)) if some.words else some
         yield _listed(asked, replace(of_then, times=some.times))
 
 
@@ -289,20 +289,14 @@ def _some(asked: Question, parts: Sequence[Span]) -> Some:
     return asked.choosing([word for word in asked.words if _inside(word.start, parts) and not _timed(asked, word)])
 
 
-def _of_their_year(some: Some) -> Some:
-    """Files whose names tell their year are of that, whenever they were saved."""
-    filters = some.filters
-    after, before = str(filters.get("modified_after", "")), str(filters.get("modified_before", "9999"))
-    dated = [path for path in some.files if YEAR.search(path.rpartition("/")[2])]
-    whole = after[4:10] == "-01-01" and {*filters} <= {"modified_after", "modified_before"}
-    if not (some.words or some.folder != ".") or not whole or 3 * len(dated) < 2 * len(some.files):
+def _of_their_time(some: Some) -> Some:
+    """Files whose names tell their year or month are of that, whenever they were saved."""
+    told = [one for one in some.times if periods.told_by_names(one, some.files)]
+    if not told:
         return some
-    kept = [
-        path
-        for path in dated
-        if any(after[:4] <= year < max(before[:4], f"{int(after[:4]) + 1}") for year in YEAR.findall(path))
-    ]
-    return replace(some, files=tuple(kept), times=()) if kept else some
+    kept = tuple(path for path in some.files if all(periods.in_period(path, one) for one in told))
+    kept = kept or tuple(path for path in some.files if all(periods.in_its_month(path, one) for one in told))
+    return replace(some, files=kept, times=tuple(one for one in some.times if one not in told)) if kept else some
 
 
 def _listed(asked: Question, some: Some, **how: object) -> Deed:

@@ -221,3 +221,24 @@ async def test_the_old_one_is_that_which_is_called_so(model: OfflineModel, catal
     assert isinstance(outcome, Unclear), outcome
     assert "old phone contract 2019.pdf" in outcome.named
     assert "phone contract.pdf" not in outcome.named
+
+
+@pytest.mark.parametrize(
+    ("text", "going"),
+    [
+        ("delete last year's van insurance", {"van insurance 2025.pdf"}),
+        ("den Dienstplan vom Januar brauch ich nicht mehr", {"Dienstplan Januar 2026.pdf"}),
+        ("die Abrechnung vom November kann weg", {"Abrechnung 2025-11.pdf"}),
+    ],
+)
+async def test_what_names_tell_of_a_year_or_a_month_chooses_by_it(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str, going: set[str]
+) -> None:
+    paths = (
+        *("van insurance 2025.pdf", "van insurance 2026.pdf"),
+        *("Dienstplan Januar 2026.pdf", "Dienstplan Februar 2026.pdf", "Dienstplan März 2026.pdf"),
+        *("Abrechnung 2025-11.pdf", "Abrechnung 2025-12.pdf", "Abrechnung 2026-01.pdf"),
+    )
+    asked = await model.plan(task(text, paths), catalogue)
+    assert isinstance(asked, Unclear), asked
+    assert {*asked.named} == going

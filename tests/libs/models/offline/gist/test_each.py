@@ -53,6 +53,9 @@ BAND = ("Harbour - guitar.wav", "Harbour - vocals.wav", "Rain - drums.wav", "Rai
         "every song should get its own folder",
         "jeder Song in einen eigenen Ordner",
         "cada canción en su propia carpeta",
+        "sort the recordings by song",
+        "organizame las grabaciones wav por canción, una carpeta pa cada una",
+        "ordne die wav nach Song",
     ],
 )
 async def test_where_nothing_says_what_each_is_it_is_what_stands_before_a_dash(placed: Placed, text: str) -> None:

@@ -195,3 +195,22 @@ async def test_a_copy_of_them_is_copied(model: OfflineModel, catalogue: Sequence
     outcome = await model.plan(task(text, PLANS), catalogue)
     calls = outcome.offers[0].calls if isinstance(outcome, Unclear) else ()
     assert [tool for tool, _ in calls] == ["manage-files.list", "manage-files.copy"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hola mijo, quiero juntar las fotos de mis nietos Sofía y Mateo en una carpeta que se llame Nietos",
+        "put the photos of Sofia and Mateo in a folder Nietos",
+    ],
+)
+async def test_of_two_that_are_named_each_has_its_files(placed: Placed, text: str) -> None:
+    paths = (
+        "Sofia beach.jpg",
+        "Sofia school.jpg",
+        "Mateo.jpg",
+        "Mateo and Sofia.jpg",
+        "wedding.jpg",
+        "recipe Mateo.txt",
+    )
+    assert await placed(text, paths) == [("Nietos", paths[:4])]

@@ -112,6 +112,17 @@ async def test_of_a_year_is_what_names_say_is_of_it(
     assert [step.args["include"] for step in outcome.plan.steps] == [[f"van insurance {year}.pdf"]]
 
 
+@pytest.mark.parametrize(
+    "text", ["necesito el turno de enero", "dónde está el turno de enero", "I need the turno of January"]
+)
+async def test_of_a_month_is_what_names_say_is_of_it_whatever_its_year(
+    model: OfflineModel, catalogue: Sequence[ToolDefinition], text: str
+) -> None:
+    outcome = await model.plan(task(text, ("turnos enero 2024.xlsx", "turnos abril 2024.xlsx")), catalogue)
+    assert isinstance(outcome, Drafted), outcome
+    assert [step.args["include"] for step in outcome.plan.steps] == [["turnos enero 2024.xlsx"]]
+
+
 def test_the_folder_that_was_told_of_is_theirs(told: Story) -> None:
     text = "I filmed far too much at Tennis again. How many videos are in there?"
     assert looks(told, text)[0] == ("manage-files.list", ["Tennis/final.mp4"])

@@ -38,3 +38,13 @@ async def test_the_name_of_an_app_is_no_deed_where_names_have_it(renamed: Offere
     paths = ("foto obra 1.jpg", "foto obra 2.jpg", "WhatsApp Image 1.jpeg", "WhatsApp Image 2.jpeg")
     text = "cámbiale el nombre a las fotos de whatsapp, que se llamen Cocina 1 y Cocina 2"
     assert await renamed(text, paths) == alike(paths[2:], {"base": "Cocina", "digits": 1})
+
+
+async def test_what_they_all_are_chooses_none_that_is_called_so(renamed: Offered) -> None:
+    text = "Los escaneos son todas multas, cámbiales el nombre a Multa 001, Multa 002 y así"
+    paths = ("Escaneo 1.pdf", "Escaneo 2.pdf", "Multa vieja.pdf")
+    assert await renamed(text, paths) == alike(paths[:2], {"base": "Multa", "digits": 3})
+
+
+async def test_a_shift_is_no_text_for_another(renamed: Offered) -> None:
+    assert await renamed("necesito el turno de marzo", ("turno marzo.xlsx", "pago marzo.pdf")) == {}
