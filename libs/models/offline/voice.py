@@ -34,6 +34,9 @@ def candidate(tool: ToolDefinition, score: float, *, language: Language) -> Cand
     return Candidate(skill=tool.skill, score=round(score, 3), description=f"{told[:1].upper()}{told[1:]}.")
 
 
+END = regex(r"[.,;:!?\n](?=\s|$)")
+
+
 @dataclass(frozen=True, slots=True)
 class Voice:
     """Speaks about one request, and about the tools that there are."""
@@ -64,8 +67,11 @@ class Voice:
     def _written(self, clause: Clause) -> str:
         """What was put plainly as it was put: where it stands, half of something else was written."""
         span = slice(min(item.start for item in clause.items), max(item.end for item in clause.items))
-        plain = self.reading.plain[span]
-        return self.reading.text[span] if plain in ("", self.reading.text[span]) else " ".join(plain.split())
+        plain, text = self.reading.plain[span], self.reading.text
+        invented = not {word.folded for word in words(plain)} <= {word.folded for word in words(text)}
+        if invented:
+            return text[span.start : next((found.start() for found in END.finditer(text, span.stop)), len(text))]
+        return text[span] if plain in ("", text[span]) else " ".join(plain.split())
 
     def declines(self) -> Answered:
         return self.answers(say.DECLINED, Why.DECLINED, examples=self.examples())

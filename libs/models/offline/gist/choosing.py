@@ -33,7 +33,7 @@ EVERYWHERE = regex(
     re.IGNORECASE,
 )
 NOT_THESE = regex(
-    r"(?:\b(?:not|except|without|skip|exclude|but\s+not|all\s+but|leave\s+out|no|sin|menos|salvo|excepto|ohne|außer|ausser|nicht|keine?)\s+"
+    r"(?:\b(?:not|except|without|skip|exclude|but\s+not|all\s+but|leave(?:\s+out)?|lass|deja|no|sin|menos|salvo|excepto|ohne|außer|ausser|nicht|keine?)\s+"
     r"(?:(?:for|the|any|of|my|in|from|to|about|with|bei|beim|aus|an|vom|mit|über|die|der|den|dem|das|von|mein\w*|las?|los|el|al?|del?|con|sobre|mis?|ones?|which|what|touch"
     r"|folder|carpeta|ordner|files?|dateien|archivos|whats|is|hay|que)\s+)*)$",
     re.IGNORECASE,
@@ -61,6 +61,8 @@ OF_FILES = regex(r"\b(?:from|of|vom|von|aus|del?|desde|since|seit|over|über|má
 YEAR = regex(r"(?:19|20)\d\d(?:er)?")
 BESIDE = regex(r"\s*(?:,\s*)?(?:(?:and|y|e|und|&|or|oder|o|u)\s+)?", re.IGNORECASE)
 MANY = 50
+LEAST = 4
+"""Letters of a little word that names may have, and more."""
 CLOSE = 7
 """Words between two that stand in one list."""
 
@@ -174,13 +176,24 @@ class Choosing:
 
     def _spared(self, path: str, held: Sequence[str]) -> bool:
         out = self._stays_out()
-        return any(path in self.story.having(word, held) or _within(path, word) for word in out)
+        plain = (_plainly(word) if word.filler else word for word in out)
+        return any(path in self.story.having(word, held) or _within(path, word) for word in plain)
 
     def _stays_out(self) -> list[Word]:
-        """ "Not the old ones", "las de pruebas no van"."""
-        text = self.story.text
-        free = (word for word in self.story.words if not word.filler and not self._taken(word))
-        return [word for word in free if stays_out(text, word)]
+        """ "Not the old ones", "las de pruebas no van", "but leave before and after where they are"."""
+        text, out = self.story.text, list[Word]()
+        for word in self.story.words:
+            if self._taken(word) or (word.filler and not self._literally(word)):
+                continue
+            listed_ = bool(out) and re.fullmatch(r"\s+(?:and|or|und|y|o|n?or)\s+", text[out[-1].end : word.start])
+            if listed_ or stays_out(text, word):
+                out.append(word)
+        return out
+
+    def _literally(self, word: Word) -> bool:
+        """Is it a part of names, and none of the least words?"""
+        names = (fold(path.rpartition("/")[2]) for path in self.story.ground.paths or ())
+        return len(word.folded) > LEAST and any(word.folded in re.findall(r"[^\W\d_]+", name) for name in names)
 
     def _taken(self, word: Word) -> bool:
         by_name = {one.folded for _, said in self.named for one in said}

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from libs.models.offline.gist.aiming import chosen
-from libs.models.offline.gist.deeds import Deed
+from libs.models.offline.gist.deeds import Deed, restyle
 from libs.models.offline.gist.reshaping import by_shapes
 from libs.models.offline.gist.spelling import Files, stem
-from libs.models.offline.gist.story import Span, Story
+from libs.models.offline.gist.story import Some, Span, Story
 from libs.retrieval.regexes import regex
 from libs.skills.shapes import FIELD, MONTHS
 
@@ -71,6 +71,13 @@ FRONT = regex(
     re.IGNORECASE,
 )
 BEHIND = regex(r"\b(?:end|behind|last|hinten|ende|dahinter|final|detr[aá]s|atr[aá]s)\b", re.IGNORECASE)
+THE_YEAR = regex(r"\b(?:the\s+years?|das\s+jahr|die\s+jahre(?:szahl)?|el\s+a[nñ]o|los\s+a[nñ]os)\b", re.IGNORECASE)
+APART = regex(
+    r"\b(?:months?|monate?|mes(?:es)?|days?|tag|d[ií]a|folders?|ordner|carpetas?|chang\w+|ge[äa]ndert|modificad\w+)\b",
+    re.IGNORECASE,
+)
+"""With one of these it is no year alone, or none that names have."""
+YEAR = regex(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 ISO, ISO_MONTH = "{year}-{month}-{day}", "{year}-{month}"
 
 
@@ -103,8 +110,21 @@ def heard(story: Story) -> Iterator[Deed]:
         yield deed
 
 
+def years(story: Story) -> Iterator[Deed]:
+    """A year that stands in names goes to their front or their end: "das Jahr nach vorne"."""
+    if THE_YEAR.search(story.text) is None or DATES.search(story.text) or APART.search(story.text):
+        return
+    place = "first" if FRONT.search(story.text) else "last" if BEHIND.search(story.text) else ""
+    some = chosen(story, beside=_samples(story))
+    files = some.files if some else story.ground.paths or ()
+    dated = tuple(path for path in files if len(YEAR.findall(stem(path))) == 1)
+    if place and dated and len(dated) * 3 >= len(files) * 2:
+        yield restyle(Some(dated), written=place)
+
+
 def surely(story: Story) -> Iterator[Deed]:
     """The same, where it is said which of a date's parts comes first."""
+    yield from years(story)
     if any(form.search(story.text) for form in (YEAR_FIRST, DAY_FIRST)):
         yield from heard(story)
 

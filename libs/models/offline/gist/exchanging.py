@@ -71,7 +71,7 @@ IT_TO = (
     r"(?:to|into|with|by|for|as|say)\s+|\b(?:änder\w*|mach\w*|ersetz\w*|tausch\w*)\s+(?:das|es|sie"
     r"|die)\s+(?:in|zu|durch|gegen)\s+"
     r"|\b(?:cámbial[oa]s?|cambial[oa]s?|reemplázal[oa]s?|pásal[oa]s?)\s+(?:por|a)\s+"
-    r"|\b(?:sondern|sino|but\s+(?:the|it['’]s|rather))\s+|\b(?:rather|sooner)\s+(?:have|see|say|put)\s+"
+    r"|\b(?:sondern|sino|(?<!all\s)but\s+(?:the|it['’]s|rather))\s+|\b(?:rather|sooner)\s+(?:have|see|say|put)\s+"
     r"|\bprefer(?:ir[ií]a)?\s+|\blieber\s+|\b(?:goes\s+down|known|spel(?:t|led)|written)\s+as\s+"
 )
 INTO = regex(rf"(?:\.\w{{2,4}})?[\"”“»'’]?(?:\s+{_IN_NAMES})?\s+{_INTO}\s+", re.IGNORECASE)

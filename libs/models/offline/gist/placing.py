@@ -208,7 +208,7 @@ def _into_new(story: Story) -> Deed | None:
     if kept:
         deed = _into_new(replace(story, text=kept)) if older else None
         return deed.bounded(modified_before=older) if deed is not None else None
-    places = list(whereto.new(story))
+    places = list(whereto.new(story)) or (whereto.capital(story) if _puts(story) else [])
     for place in places:
         beside = (*(span for each in places for span in each.spans), *_like_it(story, place))
         named = whereto.there(story, beside)

@@ -61,6 +61,8 @@ TOP = regex(
     re.IGNORECASE,
 )
 THE_FOLDER = regex(rf"\b(?:the|this|that|my|la|esta|esa|mi|der|dieser|mein)\s+(?P<noun>{FOLDER})\s+$", re.IGNORECASE)
+LEAVING, OTHERWISE = ("except", "untouched", "keep", "not"), ("duplicate", "copy")
+ALL_BUT = regex(r"\b(?:all\s+but|without|sin)\b", re.IGNORECASE)
 SUFFIX = regex(r"\.\w{1,5}$")
 YEAR = regex(r"(?:19|20)\d\d(?:-(?:0[1-9]|1[0-2]))?")
 
@@ -143,6 +145,15 @@ def each(story: Story) -> list[Place]:
         if name and found.end() not in told and fold(name) not in tops:
             told[found.end()] = Place(name, found.end(), ((found.start(), end),))
     return [told[start] for start in sorted(told)]
+
+
+def capital(story: Story) -> list[Place]:
+    """ "Put the invoices in Bills, but leave the one of the cake": a new folder that only its capital tells, where not
+    every noun has one. Where nothing is left out it is understood by the word.
+    """
+    leaves = story.says(*LEAVING) or ALL_BUT.search(story.text) is not None
+    told = each(story) if leaves and story.language != "de" and not story.says(*OTHERWISE) else []
+    return [place for place in told if place.name not in story.folders][-1:]
 
 
 def _by_path(story: Story, tops: dict[str, str]) -> Iterator[Place]:

@@ -214,3 +214,17 @@ async def test_of_two_that_are_named_each_has_its_files(placed: Placed, text: st
         "recipe Mateo.txt",
     )
     assert await placed(text, paths) == [("Nietos", paths[:4])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stick the pics in Photos, but leave before and after where they are",
+        "put all the jpgs into Photos except before and after",
+        "move the photos to a folder called Photos, not before and after",
+        "mete las fotos en Photos menos before y after",
+    ],
+)
+async def test_what_is_left_where_it_is_may_be_called_by_little_words(placed: Placed, text: str) -> None:
+    paths = ("IMG_1.JPG", "IMG_2.JPG", "before patio.jpg", "after patio.jpg", "plan.txt")
+    assert await placed(text, paths) == [("Photos", paths[:2])]

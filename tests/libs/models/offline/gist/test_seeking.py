@@ -123,6 +123,18 @@ async def test_of_a_month_is_what_names_say_is_of_it_whatever_its_year(
     assert [step.args["include"] for step in outcome.plan.steps] == [["turnos enero 2024.xlsx"]]
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("how much was that mower blade", "mower blade"),
+        ("what time is the registrar coming", "registrar"),
+        ("¿a qué hora llega el embrague?", "embrague"),
+    ],
+)
+def test_what_was_only_noted_down_is_searched_for(told: Story, text: str, query: str) -> None:
+    assert ("search-files.search", query) in looks(told, text)
+
+
 def test_the_folder_that_was_told_of_is_theirs(told: Story) -> None:
     text = "I filmed far too much at Tennis again. How many videos are in there?"
     assert looks(told, text)[0] == ("manage-files.list", ["Tennis/final.mp4"])
