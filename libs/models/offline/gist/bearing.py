@@ -50,6 +50,13 @@ AGES = {
     **dict.fromkeys(listed("new neu neue neuen neues neuer nuevo nueva nuevos nuevas newer"), NEW),
 }
 """How old files are, or what they are called."""
+A_NEW_ONE = regex(
+    r"(?<!\w)(?:es gibt|there'?s|there is|we have|we've|i've|i have|hay|ya tengo|ich hab\w*|hab\w* ich|wir haben)\s+"
+    r"(?:(?:got|ja|schon|bereits|already|now|jetzt|ya|an?|the|una?|uno|einen?|eine|el|la)\s+)*"
+    r"(?:neue\w*|new(?:er)?(?: one| version)?|nuev[oa]s?)(?= *(?:$|[.,;:!?]))"
+)
+"""Why the old one may go."""
+AGE = regex(rf"(?<!\w)(?P<age>{'|'.join(sorted(AGES, key=len, reverse=True))}) $")
 MANY = regex(r"\s+(?:[\w']+\s+)?[\w']+s(?!\w)")
 NAMING = regex(
     r"(?<!\w)(?:says?|saying|called|named|names?|titled|hei(?:ß|ss)\w*|namens|genannt|steht|llama\w*|pone|dice|nombre|word|wort"
@@ -129,7 +136,8 @@ class Bearing:
         within, named = self._places()
         for heard in (self._litter(), within, self._wholes(), named, self._marks()):
             told += [atom for atom in heard if not _over(atom, told) and not _in(atom, [*self._measured()])]
-        taken = [*((atom.start, atom.end) for atom in told), *self._measured()]
+        reasons = [found.span() for found in A_NEW_ONE.finditer(self.plain)]
+        taken = [*((atom.start, atom.end) for atom in told), *self._measured(), *reasons]
         told += [atom for word in words(self.story.text) if not _in(word, taken) for atom in self._said(word)]
         return tuple(sorted(told, key=lambda atom: atom.start))
 
@@ -175,21 +183,28 @@ class Bearing:
 
     def _by_age(self, item: Item) -> Item:
         """ "The old price list", where none is called old: of several by their years, the first or last one."""
-        age = next((atom for atom in item.atoms if self.plain[atom.start : atom.end] in AGES), None)
-        nouns = [atom for atom in item.atoms if atom is not age and atom.sort in (Sort.NAME, Sort.KIND)]
-        if age is None or not any(atom.start == age.end + 1 for atom in nouns):
+        nouns = [atom for atom in item.atoms if atom.sort in (Sort.NAME, Sort.KIND) and not self._an_age(atom)]
+        said = AGE.search(self.plain[: nouns[0].start]) if nouns else None
+        if said is None:
             return item
+        age, older = said["age"], AGES[said["age"]] == OLD
         files = [path for path in nouns[0].files if all(path in atom.files for atom in nouns)]
-        if not files or not {*files}.isdisjoint(item.files):
+        named = [path for path in files if not AGES[age].isdisjoint(PART.findall(fold(_stem(path))))]
+        others = [path for path in files if not (NEW if older else OLD).isdisjoint(PART.findall(fold(_stem(path))))]
+        if not files or named:
             return item
-        if called := named_by(self.plain[nouns[0].start : nouns[-1].end], age.files):
+        if others and len(others) < len(files):
+            return replace(item, files=tuple(path for path in files if path not in others))
+        held = next((atom.files for atom in item.atoms if self._an_age(atom)), ())
+        if called := named_by(self.plain[nouns[0].start : nouns[-1].end], held):
             return replace(item, files=tuple(called))
         years = {path: YEAR.findall(path.rpartition("/")[2]) for path in files}
         told = sorted((found[0], path) for path, found in years.items() if len(found) == 1)
         apart = len({year for year, _ in told}) == len(told) == len(files) > 1
-        return replace(
-            item, files=((told[0] if AGES[self.plain[age.start : age.end]] == OLD else told[-1])[1],) if apart else ()
-        )
+        return replace(item, files=((told[0] if older else told[-1])[1],) if apart else () if held else item.files)
+
+    def _an_age(self, atom: Atom) -> bool:
+        return self.plain[atom.start : atom.end] in AGES
 
     @cached_property
     def numbers(self) -> tuple[Bound, ...]:

@@ -229,6 +229,7 @@ async def test_the_old_one_is_that_which_is_called_so(model: OfflineModel, catal
         ("delete last year's van insurance", {"van insurance 2025.pdf"}),
         ("den Dienstplan vom Januar brauch ich nicht mehr", {"Dienstplan Januar 2026.pdf"}),
         ("die Abrechnung vom November kann weg", {"Abrechnung 2025-11.pdf"}),
+        ("lösch den alten Dienstplan vom Mai, es gibt einen neuen", {"Dienstplan Mai 2026.pdf"}),
     ],
 )
 async def test_what_names_tell_of_a_year_or_a_month_chooses_by_it(
@@ -237,6 +238,7 @@ async def test_what_names_tell_of_a_year_or_a_month_chooses_by_it(
     paths = (
         *("van insurance 2025.pdf", "van insurance 2026.pdf"),
         *("Dienstplan Januar 2026.pdf", "Dienstplan Februar 2026.pdf", "Dienstplan März 2026.pdf"),
+        *("Dienstplan Mai 2026.pdf", "Dienstplan Mai 2026 (neu).pdf"),
         *("Abrechnung 2025-11.pdf", "Abrechnung 2025-12.pdf", "Abrechnung 2026-01.pdf"),
     )
     asked = await model.plan(task(text, paths), catalogue)
