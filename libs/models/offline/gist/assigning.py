@@ -24,6 +24,7 @@ TOLD = regex(
     re.IGNORECASE,
 )
 AND = regex(r"\s*,\s*(?:(?:and|und|y|e)\s+)?|\s+(?:and|und|y|e)\s+", re.IGNORECASE)
+SO_ON = regex(r"\b(?:etc|so\s+(?:on|forth|weiter)|usw|as[ií](?:\s+sucesivamente)?)\b|\.\.|…", re.IGNORECASE)
 EDGES = " \"'“”„«»‘’"
 LEAST, MOST = 2, 12
 WORDS = 6
@@ -45,8 +46,9 @@ def heard(story: Story) -> Iterator[Deed]:
 
 
 def _a_series(names: Sequence[str]) -> bool:
-    """ "Barn 1, barn 2" is one name with numbers."""
-    return len({re.sub(r"\d+$", "", fold(name)).strip() for name in names}) == 1
+    """ "Barn 1, barn 2" and "barn-001, 002 etc" are one name with numbers."""
+    bare = {re.sub(r"\d+$", "", fold(name)).strip(" -_") for name in names}
+    return len(bare) == 1 or any(name[0].isdigit() or SO_ON.search(name) for name in names)
 
 
 def _given(names: Sequence[str], files: Sequence[str]) -> Mapping[str, str]:

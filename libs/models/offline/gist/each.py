@@ -37,7 +37,7 @@ PER = regex(
     rf"|\b(?:each|every|jede[nrms]?|cada)\s+(?P<each>[^\W\d_]+)\s+(?:in(?:to)?|en|should\s+(?:go\s+(?:in(?:to)?\s+)?|have\s+|get\s+)|soll\w*\s+(?:in\s+)?|kommt\s+in|gets|has|bekommt)"
     rf"\s*{_OWN}\s+(?:(?:own|separate|eigene[nrms]?|propia)\s+)?{FOLDER}\b"
     r"|\b(?:sort|organi[sz]e|group|arrange|split|sortier\w*|ordne|gruppier\w*|ordena\w*|organ[ií]za\w*|agrupa\w*|separa\w*)"
-    r"\b[^.;!?\n]{0,40}?\s(?:by|nach|por|seg[uú]n(?:\s+el)?)\s+(?P<by>[^\W\d_]+)",
+    r"\b[^.;!?\n]{0,40}?\s(?:by|nach|por|seg[uú]n)\s+(?:(?:the|their|its|dem|der|ihre[mr]|el|la|su)\s+)?(?P<by>[^\W\d_]+)",
     re.IGNORECASE,
 )
 """The noun stands for what each is: a customer, a pupil, a site."""
