@@ -38,7 +38,7 @@ async def heard(means: Means, task: Task, wish: Wish, tools: Sequence[ToolDefini
     """The request as a whole; where each of several goals by itself comes to more, that."""
     hearing = await Hearing.of(means, task, wish, tools)
     planning, outcome = hearing.planning, hearing.outcome
-    told = hearing.shown() or await hearing.followed()
+    told = hearing.assigned() or hearing.shown() or await hearing.followed()
     if told is not None:
         return told
     goals = planning.goals(outcome)
@@ -83,7 +83,7 @@ class Hearing:
         all that was said, the gist of the story, or the files that its words come nearest to (0048). Of two that come
         to the same, the one that says besides what it leaves out.
         """
-        for reader in (self.emptied, self.assigned, self.look, self.either, self.widened):
+        for reader in (self.emptied, self.look, self.either, self.widened):
             if (told := reader()) is not None:
                 return told
         for search in (self.borne, self.homed):
@@ -140,7 +140,7 @@ class Hearing:
         """The changes that it comes to, if any."""
         outcome = self.outcome
         if not _changes(outcome):
-            outcome = self.shown() or await self.whole()
+            outcome = self.assigned() or self.shown() or await self.whole()
         if isinstance(outcome, Unclear) and len(outcome.offers) == 1 and not outcome.missing:
             taken = self.planning.wish.takes(outcome.offers[0])
             outcome = await Planning(self.means, self.task, taken, self.tools).outcome()

@@ -6,7 +6,7 @@ An example of a new name ("so like Harbour 3") speaks of one file and means many
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from libs.models.offline.clauses import KINDS
 from libs.models.offline.gist import shown
@@ -86,7 +86,8 @@ def chosen(story: Story, *, beside: Sequence[Span] = (), without: str = "") -> S
     out += [(one.start, one.end) for one in times]
     inside = _begun(story, _of_kind(story, _placed(story, held, out, led=False), out))
     led = [run for run in _choosers(story, inside, out) if LEADS.search(story.text[: run.start])]
-    by = [run for run in _choosers(story, inside, out) if run in led or not _said_in(run.text, without)]
+    by = [run for run in _choosers(story, inside, out) if run in led or not _said_in(run.text, without, fold)]
+    by = [run for run in by if run in led or not _said_in(run.text, without, _singular)] or by
     counted = [run for run in by if len(run.held) in _counts(story.text)][:1]
     for run in counted or sorted(by, key=lambda run: (_a_kind(run), len(run.held))):
         inside = [path for path in inside if path in run.held] or inside
@@ -129,10 +130,13 @@ def around(story: Story, *, beside: Sequence[Span] = ()) -> list[str]:
     return _of_kind(story, _placed(story, story.ground.paths or (), out, led=False), out)
 
 
-def _said_in(text: str, name: str) -> bool:
-    """Is all of it in the name, be it as the plural: "they are all fines, Fine 1, Fine 2"?"""
-    known = set[str]().union(*(singulars(fold(part.text)) for part in parts(name)))
-    return all(not singulars(fold(part.text)).isdisjoint(known) for part in parts(text))
+def _said_in(text: str, name: str, form: Callable[[str], str]) -> bool:
+    return {form(part.text) for part in parts(text)} <= {form(part.text) for part in parts(name)}
+
+
+def _singular(word: str) -> str:
+    """ "They are all fines: Fine 1, Fine 2"."""
+    return min(singulars(fold(word)) or {word}, key=len)
 
 
 COUNTS = {

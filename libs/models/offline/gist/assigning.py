@@ -18,11 +18,20 @@ from libs.retrieval.words import fold
 
 TOLD = regex(
     r"\b(?:rename|call|name|change|umbenenn\w*|(?:be)?nenn\w*|cambia\w*|renombra\w*|l[ae]s?\s+pon\w*)\b[^.;:!?\n]{2,80}?"
-    r"\s(?:to|as|into|in|zu|a|como|por)\s+(?:(?:just|simply|only|be|nur|einfach|s[oó]lo|simplemente)\s+)*"
+    r"\s(?:to|as|into|in|zu|a|como)\s+(?:(?:just|simply|only|be|nur|einfach|s[oó]lo|simplemente)\s+)*"
     r"(?P<names>[^.;:!?\n]+?)(?:\s+um|\s+umbenennen)?(?:\s*,?\s*(?:please|pls|bitte|por\s+favor|porfa|thanks|thx|danke|gracias))*"
     r"\s*[.!]*$",
     re.IGNORECASE,
 )
+SHOULD = regex(
+    r"^\W*(?:(?:the|my|die|der|das|el|la)\s+)?(?P<what>[^,.;:!?\n]{2,80}?)\s+(?:"
+    r"(?:should|shall|must|needs?\s+to|ought\s+to)\s+(?:(?:just|only|simply|really)\s+)*be\s+(?P<en>called\s+|named\s+|titled\s+)?"
+    r"|(?:soll|sollte|muss)\s+(?:(?:nur|einfach|bitte|eigentlich)\s+)*(?P<de>(?=\S.*\shei(?:ß|ss)en\b))"
+    r"|(?:se\s+)?(?:deber?[ií]a|tiene\s+que|debe)\s+(?:s[oó]lo\s+)?(?P<es>llamarse\s+|llamar\s+|ser\s+)"
+    r")(?P<name>[^,.;:!?\n]+?)(?:\s+hei(?:ß|ss)en)?\s*[.!]*$",
+    re.IGNORECASE,
+)
+""" "Guest list FINAL final should just be Guest list"."""
 AND = regex(r"\s*,\s*(?:(?:and|und|y|e)\s+)?|\s+(?:and|und|y|e)\s+", re.IGNORECASE)
 SO_ON = regex(r"\b(?:etc|so\s+(?:on|forth|weiter)|usw|as[ií](?:\s+sucesivamente)?)\b|\.\.|…", re.IGNORECASE)
 EDGES = " \"'“”„«»‘’"
@@ -32,6 +41,8 @@ WORDS = 6
 
 
 def heard(story: Story) -> Iterator[Deed]:
+    """A name for each, or for the one file that is said to be called otherwise."""
+    yield from _for_one(story)
     told = TOLD.search(story.text)
     names = [name.strip(EDGES) for name in AND.split(told["names"])] if told else []
     if told is None or not LEAST <= len(names) <= MOST or any(not 0 < len(name.split()) <= WORDS for name in names):
@@ -43,6 +54,28 @@ def heard(story: Story) -> Iterator[Deed]:
     deed = together([rename(path, f"{name}{ending(path)}") for path, name in given.items() if name != stem(path)])
     if deed is not None:
         yield deed
+
+
+def _for_one(story: Story) -> Iterator[Deed]:
+    told = SHOULD.match(story.text)
+    files = _called(told["what"], story.ground.paths or ()) if told else []
+    if told is None or len(files) != 1:
+        return
+    name = told["name"].strip(EDGES)
+    called = any(told[form] is not None for form in ("en", "de", "es")) and not told["name"].casefold().startswith(
+        ("in ", "en ")
+    )
+    if (called or _called(name, files)) and name != stem(files[0]) and len(name.split()) <= WORDS:
+        yield rename(files[0], f"{name}{ending(files[0])}")
+
+
+def _called(said: str, files: Sequence[str]) -> list[str]:
+    """The file that is called so, else those that have these words in a row in their names, else all of them."""
+    if same := [path for path in files if fold(stem(path)) == fold(said)]:
+        return same
+    parts = [set(named_by(word, files)) for word in re.findall(r"\w+", said)]
+    row = named_by(said, files)
+    return row or [path for path in files if parts and all(path in held for held in parts)]
 
 
 def _a_series(names: Sequence[str]) -> bool:

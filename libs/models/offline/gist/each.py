@@ -26,6 +26,7 @@ APART = regex(
     rf"\b(?:each|every(?:\s+one)?|jede[nrms]?|cada(?:\s+un[oa])?)\b[^.;!?\n]{{0,25}}?\b{_OWN}\s+(?:(?:own|eigene[nrms]?|propia)\s+)?{FOLDER}\b"
     rf"|\b(?:je|jeweils)\s+(?:in\s+)?(?:{_OWN}\s+)?(?:eigene[nrms]?\s+)?{FOLDER}\b"
     rf"|\b(?:own|separate|respective|different|eigene|getrennte|propias|distintas)\s+{FOLDER}\b"
+    r"|\bcarpetas\s+(?:separad|distint|diferent)[ae]s\b"
     rf"|\b{_N}\s+(?:new\s+|neue\s+)?(?:(?:sub)?(?:folders|directories|carpetas)|(?:unter)?ordner)\b"
     r"|\b(?:folders|carpetas)(?:\s+(?:for|called|named|para|llamadas)\b|\s*[:(,])"
     rf"|\b{FOLDER}\s+(?:each|je)\b|\ba\s+la\s+suya\b",

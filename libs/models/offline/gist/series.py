@@ -15,7 +15,8 @@ from libs.retrieval.words import fold
 _JOINT = r"[\s,.;&]*(?:(?:and|then|und|dann|y|luego|to|bis|hasta|a|through)\s+)*"
 FIRST_AND_SECOND = regex(
     rf"(?P<stem>[^\W\d_][^,.;:!?\n\"“”„«»]*?)[ _-]*(?P<first>(?<!\d)0*[01])\b{_JOINT}"
-    r"(?:(?:the\s+)?(?P=stem)[ _-]*)?(?P<second>0*(?:[2-9]|\d\d))\b",
+    r"(?:(?:the\s+)?(?P=stem)[ _-]*)?(?P<second>0*(?:[2-9]|\d\d))\b"
+    rf"(?:{_JOINT}(?:(?P=stem)[ _-]*)?\d+\b)*",
     re.IGNORECASE,
 )
 """ "Harbour 1, Harbour 2", "Harbour 01, 02", "Harbour 1 to 4"."""

@@ -48,3 +48,19 @@ PATHS = (
 )
 async def test_each_gets_its_own(renamed: Offered, text: str, expected: dict[str, dict[str, str]]) -> None:
     assert await renamed(text, PATHS) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("report osmosis should be called Osmosis report", {PATHS[0]: {"new_name": "Osmosis report.docx"}}),
+        (
+            "Guest list FINAL final should just be Guest list",
+            {"Guest list FINAL final.xlsx": {"new_name": "Guest list.xlsx"}},
+        ),
+    ],
+)
+async def test_one_that_should_be_called_otherwise_is(
+    renamed: Offered, text: str, expected: dict[str, dict[str, str]]
+) -> None:
+    assert await renamed(text, (*PATHS, "Guest list FINAL final.xlsx", "Guest list FINAL.xlsx")) == expected

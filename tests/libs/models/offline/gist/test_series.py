@@ -48,3 +48,9 @@ async def test_what_they_all_are_chooses_none_that_is_called_so(renamed: Offered
 
 async def test_a_shift_is_no_text_for_another(renamed: Offered) -> None:
     assert await renamed("necesito el turno de marzo", ("turno marzo.xlsx", "pago marzo.pdf")) == {}
+
+
+async def test_the_numbers_that_follow_choose_none(renamed: Offered) -> None:
+    paths = ("nominas enero.pdf", "nominas febrero.pdf", "nominas marzo.pdf", "WhatsApp Image 2026-02-03.jpeg")
+    text = "renombra las nóminas a nomina 01, 02 y 03"
+    assert await renamed(text, paths) == alike(paths[:3], {"base": "nomina", "digits": 2})
