@@ -154,7 +154,10 @@ class _Teller:
         found = REFERENCE.match(str(step.args.get("groups", "")))
         scan = self._steps[int(found.group(1))] if found is not None else None
         held = self._held(scan, recursive=True) if scan is not None and scan.args.get("include") else None
-        return say.AMONG_THESE[self._language].format(what=self._names(held)) if held else ""
+        if held:
+            return say.AMONG_THESE[self._language].format(what=self._names(held))
+        inside = scan is not None and scan.args.get("path", ".") != "."
+        return f" {self._choosing.within(scan.args)}" if scan is not None and inside else ""
 
     def _what(self, step: Step) -> str:
         listing = self._listing(step)

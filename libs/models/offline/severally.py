@@ -97,8 +97,8 @@ def more(several: Unclear, whole: PlannerOutcome, ground: Ground) -> bool:
 
 def the_same(several: Unclear, whole: PlannerOutcome) -> bool:
     """Is just that offered for the whole, and is more left out than it says?"""
-    offered = [offer.label for offer in whole.offers] if isinstance(whole, Unclear) else []
-    return bool(several.about) and offered == [offer.label for offer in several.offers]
+    offered = [(offer.label, offer.calls) for offer in whole.offers] if isinstance(whole, Unclear) else []
+    return bool(several.about) and offered == [(offer.label, offer.calls) for offer in several.offers]
 
 
 def _touched(asked: Unclear, ground: Ground) -> frozenset[str]:

@@ -196,12 +196,14 @@ class Bearing:
         if others and len(others) < len(files):
             return replace(item, files=tuple(path for path in files if path not in others))
         held = next((atom.files for atom in item.atoms if self._an_age(atom)), ())
+        if not held:
+            return item
         if called := named_by(self.plain[nouns[0].start : nouns[-1].end], held):
             return replace(item, files=tuple(called))
         years = {path: YEAR.findall(path.rpartition("/")[2]) for path in files}
         told = sorted((found[0], path) for path, found in years.items() if len(found) == 1)
         apart = len({year for year, _ in told}) == len(told) == len(files) > 1
-        return replace(item, files=((told[0] if older else told[-1])[1],) if apart else () if held else item.files)
+        return replace(item, files=((told[0] if older else told[-1])[1],) if apart else ())
 
     def _an_age(self, atom: Atom) -> bool:
         return self.plain[atom.start : atom.end] in AGES

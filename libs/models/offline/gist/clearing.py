@@ -90,7 +90,8 @@ def heard(story: Story) -> Iterator[Deed]:
     if (twins := doubling.heard(bearing, told)) is not None:
         yield twins
         return
-    if versions.spoken_of(story.text):
+    stays = together(bearing.items([part for part in told if part.stance is Stance.STAY]))
+    if versions.spoken_of(story.text) and len(stays) != 1:  # else what stays is told by its name
         yield from filter(None, (versions.heard(story),))
         return
     hollows = hollow(bearing, told)

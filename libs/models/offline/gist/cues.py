@@ -20,10 +20,6 @@ NOT = (
 )
 CAN = r"(?:can|may|could|should|must|might|ought to|got to|gotta|needs? to|has to|have to|supposed to)"
 KANN = r"(?:kann|konnen|konn|darf|durfen|soll|sollen|muss|mussen|konnten|konnte)"
-GOING_ON = (
-    "(?:go|try|gett|com|ask|say|tell|hav|do|look|see|find|los|forgett|think|runn|mak|add|putt|grow|mov|chang|wait|hop|mean"
-    "|call|send|writ|work|us|pil|show|popp|bugg|nagg|receiv|download|sav|record|tak|giv)ing"
-)
 HAU = r"(?:hau|tu|mach|raum|schaff|schmei(?:ß|ss)|wirf|werf|nimm|feg|pack|kipp|kick)"
 NO = r"no (?:me |nos |le |te |lo |la |los |las |se )*"
 
@@ -71,7 +67,7 @@ GOES = _cues(
 )
 """Said of what is to go, beside the plain words of the lexicon."""
 STAYS = _cues(
-    rf"keep(?!s? (?:{GOING_ON})|s? on)|keeping(?! on)|leave(?! of)|stays?|staying|remain|hang on to|hold on to",
+    r"keep(?!s? \w+ing(?! plans?)|s? on)|keeping(?! on)|leave(?! of)|stays?|staying|remain|hang on to|hold on to",
     r"(?:still|really|only|do|will|might|may|i|we|one|he|she) (?:\w+ )?needs?(?! (?:to|you|more|room|space|some))",
     r"(?:is|are) (?:needed|important)|important ones?|matters?|do ?n'?t (?:\w+ )?touch|hands off",
     r"behalt\w*|bleib\w*|lass(?! uns)|lasst|lassen|aufheben|aufzuheben|aufbewahr\w*",
