@@ -95,7 +95,8 @@ class Moved:
     def _follows(self, tool: str, files: Sequence[str]) -> bool:
         if tool == DELETE:
             return files == (self.source,)
-        return bool(files) and {*files} <= {*self.files, *self.ground.below(self.target)}
+        there = self.ground.below(self.target) if self.target != "." else ()
+        return bool(files) and {*files} <= {*self.files, *there}
 
 
 def cuts(text: str, language: Language) -> Iterator[tuple[str, str]]:
@@ -135,7 +136,7 @@ def _packs(then: str) -> bool:
 def _unclasped(found: re.Match[str], moved: Moved, *, removes: bool) -> str | None:
     verb, whom, rest = fold(found["verb"]), fold(found["whom"]), found["rest"]
     if whom in ("le", "les"):
-        return f"{verb}{rest} {NAMES['es'].format(folder=moved.target)}"
+        return None if moved.target == "." else f"{verb}{rest} {NAMES['es'].format(folder=moved.target)}"
     folder = moved.source if removes else moved.target
     form = FILES if whom in ("los", "las") and not _packs(verb) else FOLDER
     return f"{verb} {form['es'].format(folder=folder)}{rest}" if folder != "." else None
