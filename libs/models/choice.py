@@ -1,4 +1,4 @@
-"""Which model is meant: `provider:name`, where it is, and with which key. Nothing is imported or called for it.
+"""The configured model: `provider:name`, its URL and its key, resolved without imports or network calls.
 
 A key comes from the environment or from a file of its own, never from anything that is shown, logged or recorded.
 """
@@ -19,37 +19,37 @@ if TYPE_CHECKING:
 OFFLINE = "offline"
 KEY, KEY_FILE, URL = "SUMA_MODEL_KEY", "SUMA_MODEL_KEY_FILE", "SUMA_MODEL_URL"
 KEY_MOST = 8192
-"""Bytes of a file that holds a key; more is another file."""
+"""Most bytes of a key file; a longer file is not a key file."""
 
 
 Output = Literal["tool", "schema", "text"]
-"""How JSON is asked for: as the call of a tool, by a schema that the server enforces, or in the prompt alone."""
+"""How JSON is requested: as a tool call, by a schema that the server enforces, or in the prompt alone."""
 WAYS: tuple[Output, ...] = get_args(Output)
 
 
 class BadModel(Rejected):
-    """The model that is configured cannot be used as it is configured."""
+    """The configured model cannot be used; correct SUMA_MODEL and its settings."""
 
     code = "BAD_MODEL"
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A vendor, or a protocol that many speak."""
+    """A vendor, or a protocol that many servers implement."""
 
     name: str
     about: str
     url: str | None
-    """Where it is unless SUMA_MODEL_URL says otherwise; None where that must."""
+    """The URL unless SUMA_MODEL_URL overrides it; None where SUMA_MODEL_URL is required."""
     variable: str | None = None
     """The vendor's own variable for its key."""
     keyed: bool = True
-    """At its own address it answers nobody without a key."""
+    """Whether the vendor's own URL requires a key."""
     output: Output = "tool"
-    """How it is best asked for JSON."""
+    """How JSON is best requested."""
     example: str = ""
     free: bool = False
-    """It runs on hardware of one's own, so no token has a price."""
+    """Whether it runs on the user's own hardware, so that tokens have no price."""
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -92,7 +92,7 @@ PROVIDERS: Mapping[str, Provider] = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A model that can be asked."""
+    """A model that is ready to be called."""
 
     provider: Provider
     model: str
@@ -106,32 +106,34 @@ class Choice:
 
 
 def named(text: str) -> tuple[Provider, str]:
-    """The provider and the model of `provider:name`. Raises `BadModel`."""
+    """Parse `provider:name`. Raises `BadModel`."""
     vendor, colon, model = text.partition(":")
     if vendor not in PROVIDERS or not colon or not model.strip():
         known = ", ".join(f"{name}:…" for name in PROVIDERS)
-        raise BadModel(f"{text!r} is no model: say `{OFFLINE}`, or provider:name with one of {known}")
+        raise BadModel(f"{text!r} is not a valid model; use `{OFFLINE}`, or provider:name with one of {known}")
     if not model.isprintable() or len(model) > 200:
-        raise BadModel(f"the model's name after `{vendor}:` is no name")
+        raise BadModel(f"the text after `{vendor}:` is not a model name; use up to 200 printable characters")
     return PROVIDERS[vendor], model.strip()
 
 
 def located(url: str) -> str:
-    """The address, if it is one that a key may be sent to. Raises `BadModel`; never shows what stands in the URL."""
+    """Return the URL if a key may be sent to it. Raises `BadModel`, whose text never shows the URL."""
     try:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
             raise ValueError
     except ValueError:
-        raise BadModel("an address that begins with http:// or https://, such as http://localhost:8000/v1") from None
+        raise BadModel(
+            "must be an address that begins with http:// or https://, such as http://localhost:8000/v1"
+        ) from None
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise BadModel(f"an address without a user, a password or a query: a key goes into {KEY}")
+        raise BadModel(f"must be an address without a user, a password or a query: set the key in {KEY}")
     return url.rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Where a key may be: given, in a file, or in the vendor's own variable."""
+    """The sources of a key: a setting, a file, or the vendor's own variable."""
 
     given: SecretStr | None
     file: Path | None
@@ -139,21 +141,21 @@ class Key:
 
     def of(self, provider: Provider) -> SecretStr | None:
         if self.given is not None and self.file is not None:
-            raise BadModel(f"{KEY} and {KEY_FILE} are two places for one key: set one of them")
+            raise BadModel(f"{KEY} and {KEY_FILE} are both set: set only one of them")
         if self.given is not None:
             return _checked(self.given.get_secret_value(), KEY)
-        if self.file is not None:
-            return _checked(_read(self.file), KEY_FILE)
+        if self.file is not None and ((held := _read(self.file)).strip() or provider.keyed):
+            return _checked(held, KEY_FILE)
         found = self.environment.get(provider.variable or "")
         return _checked(found, str(provider.variable)) if found else None
 
 
 def chosen(text: str, *, url: str | None, key: Key, output: Output | Literal["auto"] = "auto") -> Choice:
-    """The model that the settings mean, ready to be asked. Raises `BadModel`."""
+    """Resolve the settings to a model that is ready to be called. Raises `BadModel`."""
     provider, model = named(text)
     address = located(url) if url else provider.url
     if address is None:
-        raise BadModel(f"{text} needs {URL}: where the server is, such as http://localhost:8000/v1")
+        raise BadModel(f"{text} needs {URL}: set it to the server's address, such as http://localhost:8000/v1")
     secret = key.of(provider)
     if secret is None and provider.keyed and not url:
         raise BadModel(f"{text} needs a key: set {provider.variable}, {KEY} or {KEY_FILE}")
@@ -162,7 +164,9 @@ def chosen(text: str, *, url: str | None, key: Key, output: Output | Literal["au
 
 
 def _with_version(provider: Provider, url: str) -> str:
-    """Ollama is known by its host alone, and speaks OpenAI's language under /v1; Anthropic's clients add theirs."""
+    """Return the URL as the client needs it: Ollama serves OpenAI's protocol under /v1; Anthropic's client adds /v1
+    itself.
+    """
     if provider.name == "ollama" and not urlsplit(url).path.strip("/"):
         return f"{url}/v1"
     return url.removesuffix("/v1") if provider.name == "anthropic" else url
@@ -175,15 +179,15 @@ def _read(file: Path) -> str:
     except OSError as error:
         raise BadModel(f"{KEY_FILE}: {file} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise BadModel(f"{KEY_FILE}: {file} holds no key") from None
+        raise BadModel(f"{KEY_FILE}: {file} does not contain a key") from None
 
 
 def _checked(text: str, where: str) -> SecretStr:
-    """It becomes an HTTP header, where a line break or a letter beyond ASCII has no place."""
-    # The command line reads the table of providers for its help alone, and is not to wait for pydantic.
+    """Check a key, which becomes an HTTP header: no line breaks, no spaces, only ASCII."""
+    # Imported here: the command line's help reads the table of providers and must not wait for pydantic.
     from pydantic import SecretStr
 
     text = text.strip()
     if not text or not text.isascii() or not text.isprintable() or " " in text:
-        raise BadModel(f"{where} holds no key")
+        raise BadModel(f"{where} does not contain a valid key")
     return SecretStr(text)

@@ -7,10 +7,10 @@ is parsed by whoever asked.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 
 from libs.errors import Rejected
 from libs.events.committee import Task
@@ -55,22 +55,6 @@ class Answered:
     wish: str = ""
 
 
-Call = tuple[str, Mapping[str, Any]]
-"""A tool's name and its arguments; `$step(n).field` in them counts from the first call of its plan."""
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """Something that a question offers: in plain words, and what is asked for where it is taken: another request, or
-    the very calls.
-    """
-
-    label: str
-    request: str
-    skill: str | None = None
-    calls: tuple[Call, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Unclear:
     """The person is asked: which of several skills (S4-46), or for what is missing (S4-32)."""
@@ -79,14 +63,6 @@ class Unclear:
     candidates: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
     usage: Usage = FREE
-    offers: tuple[Offer, ...] = ()
-    """What the question itself names to choose from; "yes" takes what is offered alone."""
-    about: str = ""
-    """The words of the request that it asks about, as they were written."""
-    named: tuple[str, ...] = ()
-    """The files that it speaks of: what "those" means in the reply."""
-    partly: bool = False
-    """Is all but what it is about understood, and waits for a yes?"""
 
 
 PlannerOutcome = Drafted | Answered | Unclear
@@ -128,13 +104,17 @@ class Model(Protocol):
         ...
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
-        """Does the plan fit the request (S0-16)? Raw text, meant to be JSON `{"approved", "reason", "step"}`."""
+        """Review whether the plan fits the request (S0-16). Raw text, meant to be JSON `{"approved", "reason",
+        "step"}`.
+        """
         ...
 
     async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
-        """The plan, mended for the critic's reason (S0-18). It may come back unchanged; the critic sees it again."""
+        """Return the plan revised for the critic's reason (S0-18). It may come back unchanged; the critic sees it
+        again.
+        """
         ...
 
     def answer(self, task: Task) -> AsyncIterator[Said]:
-        """What to tell the person, as deltas. Numbers come from the observations."""
+        """Stream the answer to the user as deltas. Numbers come from the observations."""
         ...

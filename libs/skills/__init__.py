@@ -1,6 +1,7 @@
 """Skills: folders of instructions and tool declarations in the Agent Skills format, read and checked, never run here.
 
-`Skills` is a fixed view of them; a `Catalogue` has the view as of now. The executor runs what the tools declare.
+`Skills` is a fixed view of them; a `Catalogue` holds the present view. The executor runs the primitives that the tools
+declare.
 """
 
 from libs.skills.catalogue import NeedsSandbox, Skills, UnknownTool
@@ -17,6 +18,7 @@ from libs.skills.definitions import (
 )
 from libs.skills.files import LOADER, BadSkill
 from libs.skills.folder import read_skill
+from libs.skills.intents import Form, Hole, Intent, Slot, SlotType
 from libs.skills.patterns import selected
 from libs.skills.references import REFERENCE, is_reference, references, sources, strings
 from libs.skills.reloading import Catalogue, Place
@@ -30,6 +32,9 @@ __all__ = [
     "Catalogue",
     "Categories",
     "Effect",
+    "Form",
+    "Hole",
+    "Intent",
     "Kind",
     "Need",
     "NeedsSandbox",
@@ -39,6 +44,8 @@ __all__ = [
     "Primitive",
     "SkillDefinition",
     "Skills",
+    "Slot",
+    "SlotType",
     "Source",
     "ToolDefinition",
     "UnknownSkill",

@@ -1,7 +1,8 @@
-"""A view of the skills that are there: the nearer of two with one name wins (S2-24: workspace > user > bundled).
+"""A view of the installed skills: of two with one name, the one with higher precedence wins (S2-24: workspace > user >
+bundled).
 
-A workspace's own are not of this view: they belong to one folder of one session, and are off until approved by hash
-(the executor's `approvals`).
+A workspace's own skills are not in this view: they belong to one folder of one session, and are off until approved by
+hash (the executor's `approvals`).
 """
 
 from __future__ import annotations
@@ -27,26 +28,26 @@ class UnknownTool(NotFound):
 
 
 class NeedsSandbox(UnknownTool):
-    """This skill is code, which runs only in a sandbox, and there is none here."""
+    """This skill is code, which runs only in a sandbox, and no sandbox is available here."""
 
     code = "NO_SANDBOX"
 
 
 @dataclass(frozen=True, slots=True)
 class Skills:
-    """A fixed view of the skills. `problems` names each folder with something wrong, and what."""
+    """A fixed view of the skills. `problems` holds what is wrong, by folder."""
 
     skills: Mapping[str, SkillDefinition] = field(default_factory=dict)
     problems: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
     plugged: tuple[ToolDefinition, ...] = ()
-    """Tools from outside, which belong to no skill."""
+    """External tools, which belong to no skill."""
     hidden: tuple[SkillDefinition, ...] = ()
-    """Those that lose to a nearer one of the same name."""
+    """Skills hidden by one of the same name with higher precedence."""
 
     @classmethod
     def load(cls, dirs: Iterable[Path]) -> Skills:
-        """Read every skill under `dirs`, highest precedence first. A bad skill is left out; a folder that is not
-        there is empty.
+        """Read every skill under `dirs`, highest precedence first. A bad skill is skipped; a missing folder counts as
+        empty.
         """
         found: list[SkillDefinition] = []
         problems: dict[Path, tuple[str, ...]] = {}
@@ -59,7 +60,7 @@ class Skills:
 
     @classmethod
     def of(cls, found: Iterable[SkillDefinition], problems: Mapping[Path, tuple[str, ...]]) -> Skills:
-        """The view of these skills, highest precedence first."""
+        """Return the view of these skills, given highest precedence first."""
         winners: dict[str, SkillDefinition] = {}
         every = list(found)
         for skill in every:
@@ -68,42 +69,53 @@ class Skills:
         return cls(dict(sorted(winners.items())), problems, hidden=hidden)
 
     def plus(self, tools: Iterable[Tool]) -> Skills:
-        """The same, and these tools from outside. Raises `BadTool` for one whose name is taken."""
+        """Return the same view with these external tools.
+
+        Raises:
+            BadTool: the name of a tool is taken.
+        """
         more, known = tuple(map(definition, tools)), {tool.name for tool in self.tools}
         if taken := [tool.name for tool in more if tool.name in known]:
-            raise BadTool(f"{', '.join(taken)}: a skill's tool has this name")
+            raise BadTool(f"{', '.join(taken)}: a skill's tool already has this name; rename the external one")
         return replace(self, plugged=(*self.plugged, *more))
 
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
-        """All that can be called: tools of skills but of code, the look into a skill itself, tools from outside."""
+        """All tools that can be called: those of skills (except code), `skills.use`, and external tools."""
         own = (tool for skill in self.skills.values() if skill.kind is not Kind.CODE for tool in skill.tools)
         look = (using.definition(self.skills.values()),) if self.skills else ()
         return (*own, *look, *self.plugged)
 
     def tool(self, name: str) -> ToolDefinition:
-        """Raises `UnknownTool`, or `NeedsSandbox` for one of a skill that is code."""
+        """Return the tool of this name.
+
+        Raises:
+            UnknownTool: no skill declares it. NeedsSandbox: its skill is code.
+        """
         found = next((tool for tool in self.tools if tool.name == name), None)
         if found is not None:
             return found
         if any(tool.name == name for skill in self.skills.values() for tool in skill.tools):
-            raise NeedsSandbox(f"{name} is of a skill that is code, which runs only in a sandbox, and there is none")
+            raise NeedsSandbox(
+                f"{name} belongs to a skill that is code, which runs only in a sandbox, and no sandbox is available"
+            )
         raise UnknownTool(f"no skill declares the tool {name}")
 
 
 def folders(top: Path) -> list[Path]:
-    """The folders of a place that are to be skills: none that is hidden, or begins with `_` as templates do.
+    """Return a place's skill folders, without hidden ones and those that begin with `_`, such as templates.
 
-    Raises OSError where there is a place and it cannot be looked into: that it has none is not known then.
+    Raises:
+        OSError: the place exists and cannot be read, so its skills are unknown.
     """
     try:
         with os.scandir(top) as entries:
-            found = [entry.name for entry in entries if _is_meant(entry.name) and entry.is_dir()]
+            found = [entry.name for entry in entries if _may_be_skill(entry.name) and entry.is_dir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
     return [top / name for name in sorted(found)]
 
 
-def _is_meant(name: str) -> bool:
-    """What no terminal and no JSON can show is no skill's name."""
+def _may_be_skill(name: str) -> bool:
+    """Return whether this may be a skill's name: not hidden, and printable, so that terminals and JSON can show it."""
     return name.isprintable() and not name.startswith((".", "_"))

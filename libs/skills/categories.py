@@ -1,4 +1,4 @@
-"""The pure rules of tidying: which category a file's name belongs to, which year it says, and which name is still free.
+"""Pure rules for tidying: the category of a file's name, the year in it, and the next free name.
 
 The categories are data of the `organize-by-type` skill (`references/categories.yaml`).
 """
@@ -34,12 +34,12 @@ class Categories:
 
     @classmethod
     def load(cls, path: Path) -> Categories:
-        """Read a file of them. Raises `BadCategories`."""
+        """Read a file of categories. Raises `BadCategories`."""
         return cls.read(path.read_bytes())
 
     @classmethod
     def read(cls, content: bytes) -> Categories:
-        """A YAML mapping of category to extensions. Raises `BadCategories`."""
+        """Parse a YAML mapping of category to extensions. Raises `BadCategories`."""
         try:
             listed = yaml.load(content, LOADER)  # noqa: S506 - both loaders are safe ones
         except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as wrong:
@@ -49,7 +49,7 @@ class Categories:
         return cls({str(category): frozenset(map(str, found)) for category, found in listed.items()})
 
     def category_of(self, name: str) -> str:
-        """`Images` for `a/B.JPG`; `Other` for what no category lists."""
+        """Return `Images` for `a/B.JPG`, and `Other` for an extension that no category lists."""
         extension = PurePosixPath(name).suffix.lower().lstrip(".")
         return next((category for category, known in self.extensions.items() if extension in known), OTHER)
 
@@ -61,18 +61,18 @@ DATE = re.compile(
 
 
 def date_in(name: str) -> tuple[str, str | None] | None:
-    """The year that a name says, and its month: of `scan 2023-02-14.pdf`, `20230214.jpg`, `14.02.2023.txt` 2023 and 02.
-    None where it says none, or several.
+    """Return the year and the month in a name: 2023 and 02 for `scan 2023-02-14.pdf`, `20230214.jpg`, `14.02.2023.txt`.
+    None if it holds no year or several.
     """
-    said = [(found["year"], found["month"] or found["before"]) for found in DATE.finditer(name)]
-    years, months = {year for year, _ in said}, {month for _, month in said if month}
+    dates = [(found["year"], found["month"] or found["before"]) for found in DATE.finditer(name)]
+    years, months = {year for year, _ in dates}, {month for _, month in dates if month}
     if len(years) != 1:
         return None
     return years.pop(), months.pop() if len(months) == 1 else None
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """The name itself, or the first of `name (2).ext`, `name (3).ext` … that is not taken, whatever its case.
+    """Return the name itself, or the first of `name (2).ext`, `name (3).ext` … that is free, whatever its case.
 
     Case is ignored because the same folder may be read on a file system that ignores it.
     """
@@ -84,7 +84,7 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 
 def split_suffix(name: str) -> tuple[str, str]:
-    """`("a", ".tar.gz")`, `("b", ".txt")`, `(".env", "")`."""
+    """Split off the extension: `("a", ".tar.gz")`, `("b", ".txt")`, `(".env", "")`."""
     double = next((end for end in DOUBLE if name.lower().endswith(end) and len(name) > len(end)), None)
     suffix = name[-len(double) :] if double else PurePosixPath(name).suffix
     return (name.removesuffix(suffix), suffix) if suffix else (name, "")

@@ -1,4 +1,4 @@
-"""What a skill and its tools are, once read and checked: frozen, with a digest that names exactly this version."""
+"""Skills and their tools after reading and checking: frozen, with a digest that identifies exactly this version."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from libs.skills.intents import Intent
 from libs.skills.references import is_reference
 from libs.tools import Effect as EffectClass
 
@@ -18,18 +19,18 @@ PAGE, TOOLS = "SKILL.md", "tools.yaml"
 
 
 class Kind(StrEnum):
-    """What a skill is made of (S2-23)."""
+    """The content of a skill (S2-23)."""
 
     PRIMITIVE = "primitive"
-    """Tools (tools.yaml), each one primitive of the executor's own."""
+    """Tools (tools.yaml), each one primitive of the executor."""
     PROMPT = "prompt"
-    """Instructions alone, for a model that asks for them with `skills.use`."""
+    """Only instructions, for a model that requests them with `skills.use`."""
     CODE = "code"
-    """Programs (skill.py or scripts/): they run only in a sandbox."""
+    """Programs (skill.py or scripts/), which run only in a sandbox."""
 
 
 class Source(StrEnum):
-    """Where a skill was found, the nearest first (S2-24)."""
+    """The place where a skill was found, highest precedence first (S2-24)."""
 
     WORKSPACE = "workspace"
     USER = "user"
@@ -37,16 +38,16 @@ class Source(StrEnum):
 
 
 class Primitive(StrEnum):
-    """The kinds of things that a tool can call: the first two are those of skills (S4-38)."""
+    """The primitives that a tool can call: the first two are available to skills (S4-38)."""
 
     GRAPH = "graph"
     RETRIEVAL = "retrieval"
     SKILL = "skill"
-    """A look into a skill itself (`skills.use`), which needs no folder."""
+    """Reading a skill itself (`skills.use`), which needs no folder."""
 
 
 class Effect(StrEnum):
-    """What a tool does to files, in the order in which a plan without an order of its own does it."""
+    """A tool's effect on files, in the default order of execution in a plan."""
 
     READ = "read"
     DELETE = "delete"
@@ -54,9 +55,9 @@ class Effect(StrEnum):
     RENAME = "rename"
     MOVE = "move"
     ACT = "act"
-    """Something outside the workspace."""
+    """An action outside the workspace."""
     REPORT = "report"
-    """A read that is meant for the person, so it comes last."""
+    """A read whose result is for the person, so it comes last."""
 
     @property
     def rank(self) -> int:
@@ -65,7 +66,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """Whether args fit a tool (S4-43). `missing` is asked for, `extra` and `problems` are mistakes."""
+    """Whether args fit a tool (S4-43). The person is asked for `missing` ones; `extra` and `problems` are mistakes."""
 
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
@@ -78,7 +79,7 @@ class ValidationResult:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A read that must come before this tool, and the parameter that takes a field of its result."""
+    """A read that must precede this tool, and the parameter that takes a field of its result."""
 
     tool: str
     field: str
@@ -87,54 +88,56 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """One tool: exactly one primitive (S4-10, S4-39), or a tool from outside. `name` is `<skill>.<tool>`."""
+    """One tool: exactly one primitive (S4-10, S4-39), or an external tool. `name` is `<skill>.<tool>`."""
 
     name: str
     skill: str
     description: str
     primitive: Primitive | None
-    """None for a tool from outside, which is run as it comes (libs.tools)."""
+    """None for an external tool, which runs by its own code (libs.tools)."""
     method: str
     mutates: bool
     effect: Effect
     params: Schema
     returns: Schema
     roles: Mapping[str, str] = field(default_factory=dict)
-    """What each parameter means (`folder`, `files`, `keep` …), for filling it from words."""
-    phrases: tuple[str, ...] = ()
-    """Requests that mean this tool, in any language."""
+    """The meaning of each parameter (`folder`, `files`, `keep` …), for filling it from words."""
+    intents: tuple[Intent, ...] = ()
+    """Requests that mean this tool, for the offline planner."""
+    examples: tuple[str, ...] = ()
+    """Requests that mean only this tool, for tests and searches."""
     needs: tuple[Need, ...] = ()
     digest: str = ""
     declared: EffectClass | None = None
-    """The class that a tool from outside declares."""
+    """The effect class that an external tool declares."""
     leaves_machine: bool = False
     deletes_with: str = ""
-    """The parameter, if there is one, that makes a delete of it as well."""
+    """The boolean parameter, if any, that makes the tool delete as well."""
     _rules: Draft202012Validator = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Made once: a validator costs more to make than to ask. What is required is told apart, as missing.
+        # Built once: building a validator costs more than using it. Required parameters are checked apart, as missing.
         rules = {name: rule for name, rule in self.params.items() if name != "required"}
         object.__setattr__(self, "_rules", Draft202012Validator(rules))
 
     @property
     def effect_class(self) -> EffectClass:
-        """What a crash in its middle means. A skill's tools change the stage or read it; nothing else (S4-13)."""
+        """How to recover from a crash during a call. A skill's tools only read or change the stage (S4-13)."""
         return self.declared or (EffectClass.STAGED if self.mutates else EffectClass.PURE)
 
     def deletes(self, args: Mapping[str, Any]) -> bool:
-        """Would a call with these args take something away? A flag that is anything but a plain no counts as yes."""
+        """Return whether a call with these args would delete something. Any flag value except False counts as true."""
         flagged = bool(self.deletes_with) and args.get(self.deletes_with, False) is not False
         return self.effect is Effect.DELETE or flagged
 
     @property
     def in_workspace(self) -> bool:
-        """Does it work on the session's folder?"""
+        """True if it works on the session's folder."""
         return self.primitive in (Primitive.GRAPH, Primitive.RETRIEVAL)
 
     @property
     def from_outside(self) -> bool:
-        """Is it run as it comes (libs.tools)?"""
+        """True for an external tool (libs.tools)."""
         return self.primitive is None
 
     @property
@@ -150,7 +153,7 @@ class ToolDefinition:
         return {name: schema["default"] for name, schema in self.properties.items() if "default" in schema}
 
     def validate(self, args: Mapping[str, Any]) -> ValidationResult:
-        """Check args as planned or as resolved. A reference counts as present; what it brings is checked when
+        """Check args as planned or as resolved. A reference counts as present; its value is checked once it is
         resolved.
         """
         known = {name: value for name, value in args.items() if name in self.properties and not is_reference(value)}
@@ -174,18 +177,16 @@ class SkillDefinition:
     tags: tuple[str, ...] = ()
     tools: tuple[ToolDefinition, ...] = ()
     instructions: str = ""
-    kb_chunk_strategy: str = "fixed"
-    kb_chunk_size: int = 512
     digest: str = ""
     """SHA-256 over every file of the folder."""
     kind: Kind = Kind.PRIMITIVE
     source: Source = Source.BUNDLED
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False, compare=False)
-    """The very bytes that the digest is of, by path in the folder: what is used later is what was read and checked."""
+    """The bytes that the digest covers, by path in the folder: what was checked is what is used later."""
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The files that its instructions may point at, by path in its folder."""
+        """The files that its instructions may refer to, by path in its folder."""
         return tuple(path for path in self.files if path not in (PAGE, TOOLS))
 
     @property

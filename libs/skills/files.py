@@ -1,7 +1,7 @@
-"""A skill's folder as bytes: read once, whole, within bounds and without following a link.
+"""A skill's folder as bytes: read once and completely, within limits, without following links.
 
-What is parsed, hashed, approved and used later are the same bytes. Whoever changes the folder meanwhile changes the
-next version, never this one.
+The same bytes are parsed, hashed, approved and used later. A change in the folder meanwhile affects the next version,
+never this one.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ import yaml
 from libs.errors import Rejected
 
 LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's takes a tenth of the time; PyYAML may have been built without it."""
+"""Use libyaml, which is ten times as fast; PyYAML may have been built without it."""
 
 LARGEST = 1_000_000
-"""Bytes of one file of a skill. What is larger is not instructions."""
+"""Maximum bytes of one file of a skill. Larger files are not instructions."""
 WHOLE = 4_000_000
-"""Bytes of all of them."""
+"""Maximum bytes of all files."""
 FILES_MOST = 200
 BUILT = "__pycache__"
 
-Print = tuple[tuple[str, int, int, int, int], ...]
-"""What a look without reading tells of each file and folder: its path, inode, size, and times of change in ns."""
+Fingerprint = tuple[tuple[str, int, int, int, int], ...]
+"""Metadata of each file and folder, without reading it: path, inode, size, mtime and ctime in ns."""
 
 
 class BadSkill(Rejected):
-    """The folder is no valid skill; `problems` says what to mend."""
+    """The folder is not a valid skill; `problems` says what to correct."""
 
     code = "BAD_SKILL"
 
@@ -41,20 +41,21 @@ class BadSkill(Rejected):
 
 
 def read_files(folder: Path) -> Mapping[str, bytes]:
-    """The folder's files by path, in order. Hidden ones (an editor's, a version control's) are no part of the skill.
+    """Return the folder's files by path, in order. Hidden files (of an editor or a version control) are not part of the
+    skill.
 
     Raises:
-        BadSkill: a link, something that is no file, or more than a skill may hold.
+        BadSkill: it contains a link, something that is not a file, or more than a skill may contain.
     """
     found: dict[str, bytes] = {}
     problems: list[str] = []
     try:
         for path, name, place in _entries(folder):
             if len(found) + len(problems) >= FILES_MOST:
-                problems.append(f"it holds more than {FILES_MOST} files")
+                problems.append(f"it contains more than {FILES_MOST} files")
                 break
             if not path.isprintable():
-                problems.append(f"{path!a} is no name for a file of a skill")
+                problems.append(f"{path!a} is not a valid file name in a skill")
                 continue
             try:
                 found[path] = _content(name, place)
@@ -63,70 +64,70 @@ def read_files(folder: Path) -> Mapping[str, bytes]:
     except OSError as error:
         problems.append(f"it cannot be read: {error.strerror}")
     if sum(map(len, found.values())) > WHOLE:
-        problems.append(f"its files are larger than {WHOLE} bytes together")
+        problems.append(f"its files are larger than {WHOLE} bytes in total")
     if problems:
         raise BadSkill(folder, tuple(sorted(problems)))
     return dict(sorted(found.items()))
 
 
 def digest_of(files: Mapping[str, bytes]) -> str:
-    """SHA-256 over the names and contents of all files, so that approval by hash covers every byte."""
+    """Return the SHA-256 over the names and contents of all files, so that approval by hash covers every byte."""
     whole = hashlib.sha256()
     for path in sorted(files):
         whole.update(f"{path}\0{hashlib.sha256(files[path]).hexdigest()}\n".encode())
     return whole.hexdigest()
 
 
-def fingerprint(folder: Path) -> Print:
-    """What changes when a file of the folder does, told by one `stat` for each. Raises OSError."""
-    told: list[tuple[str, int, int, int, int]] = []
+def fingerprint(folder: Path) -> Fingerprint:
+    """Return metadata that changes whenever a file of the folder does, from one `stat` for each. Raises OSError."""
+    found: list[tuple[str, int, int, int, int]] = []
     below = [os.fspath(folder)]
-    while below and len(told) <= FILES_MOST:
+    while below and len(found) <= FILES_MOST:
         with os.scandir(below.pop()) as entries:
             for entry in entries:
-                if _passed_over(entry.name):
+                if _ignored(entry.name):
                     continue
                 about = entry.stat(follow_symlinks=False)
-                told.append((entry.path, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns))
+                found.append((entry.path, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns))
                 if stat.S_ISDIR(about.st_mode):
                     below.append(entry.path)
-    return tuple(sorted(told))
+    return tuple(sorted(found))
 
 
 class BadFile(Rejected):
-    """This can be no part of a skill."""
+    """This file cannot be part of a skill."""
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, str, int]]:
-    """Each file or link: its path, its name, and the open directory that it is in, so that none is swapped midway."""
+    """Yield each file or link: its path, its name, and its open directory, so that it cannot be replaced meanwhile."""
     if folder.is_symlink():
         raise BadSkill(folder, ("the folder is a link",))
-    for n, (here, below, files, place) in enumerate(os.fwalk(folder, onerror=_stop, follow_symlinks=False)):
+    for n, (here, below, files, place) in enumerate(os.fwalk(folder, onerror=_raise, follow_symlinks=False)):
         if n > FILES_MOST:
-            raise BadSkill(folder, (f"it holds more than {FILES_MOST} folders",))
-        below[:] = sorted(name for name in below if not _passed_over(name))
+            raise BadSkill(folder, (f"it contains more than {FILES_MOST} folders",))
+        below[:] = sorted(name for name in below if not _ignored(name))
         inside = Path(here).relative_to(folder)
         links = [name for name in below if stat.S_ISLNK(os.stat(name, dir_fd=place, follow_symlinks=False).st_mode)]
-        for name in (*links, *(name for name in sorted(files) if not _passed_over(name))):
+        for name in (*links, *(name for name in sorted(files) if not _ignored(name))):
             yield (inside / name).as_posix(), name, place
 
 
-def _stop(error: OSError) -> None:
-    """A folder that cannot be read is not an empty one."""
+def _raise(error: OSError) -> None:
+    """Raise: an unreadable folder must not count as empty."""
     raise error
 
 
-def _passed_over(name: str) -> bool:
+def _ignored(name: str) -> bool:
     return name.startswith(".") or name == BUILT
 
 
 def _content(name: str, place: int) -> bytes:
     if stat.S_ISLNK(os.stat(name, dir_fd=place, follow_symlinks=False).st_mode):
         raise BadFile("is a link")
-    # Without blocking: a pipe would wait for a writer.
+    # Open without blocking: a pipe would wait for a writer.
     with os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise BadFile("is no ordinary file")
+            raise BadFile("is not a regular file")
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise BadFile(f"is larger than {LARGEST} bytes")

@@ -1,6 +1,6 @@
-"""Reading one skill: SKILL.md by the format's own parser and rules, tools.yaml by ours (S4-11, S4-13).
+"""The reader of one skill: SKILL.md by the format's own parser and rules, tools.yaml by Suma's (S4-11, S4-13).
 
-Everything is told from the bytes that were read once (`files`), so that what was checked is what is used.
+Everything is read from the bytes that `files` read once, so that what was checked is what is used.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from skills_ref.validator import validate_metadata
 
 from libs.skills.definitions import PAGE, TOOLS, Effect, Kind, Need, Primitive, SkillDefinition, Source, ToolDefinition
 from libs.skills.files import LOADER, BadSkill, digest_of, read_files
+from libs.skills.intents import Intent, Slot, SlotType
 
 PAGE_MOST = 100_000
-"""Characters of SKILL.md: what a model can read at once. The rest belongs into references."""
+"""Maximum characters of SKILL.md, which a model reads at once. Longer text belongs in references."""
 DEPTH_MOST, NODES_MOST = 50, 20_000
 REFERRING = ("$ref", "$dynamicRef", "$recursiveRef", "$id")
 RESERVED = ("skills", "workspace")
-"""Families of tools of the platform itself."""
+"""Names of the platform's own tool families."""
 UNFIT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What YAML may not hold (YAML 1.2, 5.1); the format's parser falls over it."""
+"""Characters that YAML must not contain (YAML 1.2, 5.1); the format's parser fails on them."""
 PROGRAM, PROGRAMS = "skill.py", "scripts/"
 
 
@@ -40,6 +41,23 @@ class _Need(_Strict):
     tool: str
     field: str
     param: str
+
+
+class _Slot(_Strict):
+    type: SlotType
+    param: str = ""
+
+
+class _Intent(_Strict):
+    say: tuple[str, ...] = Field(min_length=1, max_length=40)
+    verb: tuple[str, ...] = Field(default=(), max_length=60)
+    slots: dict[str, _Slot] = Field(default_factory=dict)
+    set: dict[str, Any] = Field(default_factory=dict)
+    unless: tuple[str, ...] = ()
+
+    def parsed(self) -> Intent:
+        slots = {name: Slot(slot.type, slot.param) for name, slot in self.slots.items()}
+        return Intent(self.say, self.verb, slots, self.set, self.unless)
 
 
 class _Tool(_Strict):
@@ -54,20 +72,20 @@ class _Tool(_Strict):
     params: dict[str, Any]
     returns: dict[str, Any]
     roles: dict[str, str] = Field(default_factory=dict)
-    phrases: tuple[str, ...] = ()
+    intents: tuple[_Intent, ...] = ()
+    examples: tuple[str, ...] = ()
     needs: tuple[_Need, ...] = ()
     deletes_with: str = ""
 
 
 class _Metadata(BaseModel):
-    """Our keys in SKILL.md's `metadata`; the format keeps every value as a string. A skill that was written for other
-    platforms has none of them."""
+    """Suma's keys in SKILL.md's `metadata`; the format keeps every value as a string. A skill written for other
+    platforms has none of them.
+    """
 
     id: str = ""
     version: str = "0.1.0"
     tags: str = ""
-    kb_chunk_strategy: Literal["fixed", "sentence", "paragraph"] = "fixed"
-    kb_chunk_size: int = Field(default=512, ge=16, le=100_000)
 
 
 class _Tools(_Strict):
@@ -75,16 +93,20 @@ class _Tools(_Strict):
 
 
 def read_skill(folder: Path, source: Source = Source.BUNDLED) -> SkillDefinition:
-    """The skill of this folder. Raises `BadSkill` with every problem of its files, or else of what they say."""
+    """Read the skill of this folder.
+
+    Raises:
+        BadSkill: with every problem of its files, or otherwise of their contents.
+    """
     files = read_files(folder)
     problems: list[str] = []
     header, body = _page(folder, files, problems)
     about = _about(header, problems)
-    # A folder of unknown origin can bring no tools, so nothing is made of what it declares.
+    # A folder of unknown origin may not bring tools, so its declarations are ignored.
     declared = _declared(files, problems) if source is not Source.WORKSPACE else ()
     kind, digest = _kind(files), digest_of(files)
     if kind is Kind.PROMPT and not body and not problems:
-        problems.append(f"{PAGE} holds no instructions, and there are no tools")
+        problems.append(f"{PAGE} contains no instructions, and the skill has no tools; add either")
     if problems:
         raise BadSkill(folder, tuple(problems))
     name = header["name"]
@@ -97,8 +119,6 @@ def read_skill(folder: Path, source: Source = Source.BUNDLED) -> SkillDefinition
         tags=tuple(tag.strip() for tag in about.tags.split(",") if tag.strip()),
         tools=tuple(_definition(name, tool, digest) for tool in declared),
         instructions=body,
-        kb_chunk_strategy=about.kb_chunk_strategy,
-        kb_chunk_size=about.kb_chunk_size,
         digest=digest,
         kind=kind,
         source=source,
@@ -107,14 +127,14 @@ def read_skill(folder: Path, source: Source = Source.BUNDLED) -> SkillDefinition
 
 
 def _page(folder: Path, files: Mapping[str, bytes], problems: list[str]) -> tuple[dict[str, Any], str]:
-    """SKILL.md's header and body, as the format has them (`agentskills validate`)."""
+    """Return SKILL.md's header and body, parsed by the format's rules (`agentskills validate`)."""
     if PAGE not in files:
         problems.append(f"Missing required file: {PAGE}")
         return {}, ""
     try:
         text = files[PAGE].decode()
         if control := UNFIT.search(text):
-            problems.append(f"{PAGE} holds the control character {control[0]!r}")
+            problems.append(f"{PAGE} contains the control character {control[0]!r}")
             return {}, ""
         header, body = parse_frontmatter(text)
     except (UnicodeDecodeError, ParseError, RecursionError) as wrong:
@@ -124,7 +144,7 @@ def _page(folder: Path, files: Mapping[str, bytes], problems: list[str]) -> tupl
     if len(text) > PAGE_MOST:
         problems.append(f"{PAGE} is longer than {PAGE_MOST} characters: move the rest into references/")
     if header.get("name") in RESERVED:
-        problems.append(f"the name {header['name']} is the platform's own")
+        problems.append(f"the name {header['name']} is reserved for the platform; choose another")
     return header, body
 
 
@@ -137,7 +157,7 @@ def _about(header: Mapping[str, Any], problems: list[str]) -> _Metadata:
 
 
 def _declared(files: Mapping[str, bytes], problems: list[str]) -> tuple[_Tool, ...]:
-    """The tools of tools.yaml; a skill without that file has none."""
+    """Return the tools of tools.yaml; a skill without that file has none."""
     if TOOLS not in files:
         return ()
     try:
@@ -154,8 +174,9 @@ def _declared(files: Mapping[str, bytes], problems: list[str]) -> tuple[_Tool, .
 
 
 def _yaml(text: str) -> Any:
-    """What the text says. It is looked through before: too deep a nest would exhaust the stack of the quick loader and
-    end the process; an alias within itself has no end, and aliases of aliases grow without bound."""
+    """Parse YAML after a check of its events: deep nesting would exhaust the stack of the fast loader and end the
+    process, an alias within itself never ends, and aliases of aliases grow without bound.
+    """
     nest: list[tuple[str | None, int]] = [(None, 0)]
     sizes: dict[str | None, int] = {}
     for event in yaml.parse(text, Loader=LOADER):
@@ -168,18 +189,20 @@ def _yaml(text: str) -> Any:
                 sizes[anchor] = size
             case yaml.AliasEvent():
                 if any(anchor == event.anchor for anchor, _ in nest):
-                    raise yaml.YAMLError(f"the alias {event.anchor} stands within itself")
+                    raise yaml.YAMLError(f"the alias {event.anchor} refers to itself")
                 size = sizes.get(event.anchor, 1)
             case yaml.ScalarEvent():
                 size = 1
         nest[-1] = nest[-1][0], nest[-1][1] + size
         if len(nest) > DEPTH_MOST or nest[-1][1] > NODES_MOST:
-            raise yaml.YAMLError(f"it nests deeper than {DEPTH_MOST}, or holds more than {NODES_MOST} values")
+            raise yaml.YAMLError(f"it is nested deeper than {DEPTH_MOST}, or contains more than {NODES_MOST} values")
     return yaml.load(text, Loader=LOADER)  # noqa: S506 - both loaders are safe ones
 
 
 def _kind(files: Mapping[str, bytes]) -> Kind:
-    """Programs make it code whatever else it declares: its tools and instructions were written to go with them."""
+    """Return the kind of a skill. With programs it is code, whatever else it declares: its tools and instructions rely
+    on them.
+    """
     if PROGRAM in files or any(path.startswith(PROGRAMS) for path in files):
         return Kind.CODE
     return Kind.PRIMITIVE if TOOLS in files else Kind.PROMPT
@@ -197,7 +220,8 @@ def _definition(skill: str, tool: _Tool, digest: str) -> ToolDefinition:
         params=tool.params,
         returns=tool.returns,
         roles=tool.roles,
-        phrases=tool.phrases,
+        intents=tuple(intent.parsed() for intent in tool.intents),
+        examples=tool.examples,
         needs=tuple(Need(need.tool, need.field, need.param) for need in tool.needs),
         deletes_with=tool.deletes_with,
         digest=digest,
@@ -208,24 +232,25 @@ def _problems(tool: _Tool) -> list[str]:
     properties = tool.params.get("properties")
     if tool.params.get("type") != "object" or not isinstance(properties, Mapping):
         return [f"{tool.name}: params must be a JSON Schema of an object with properties"]
-    told = [f"{tool.name}: unknown parameter {name}" for name in _strangers(tool) if name not in properties]
+    problems = [f"{tool.name}: unknown parameter {name}" for name in _named_params(tool) if name not in properties]
     if tool.primitive is Primitive.RETRIEVAL and tool.mutates:
-        told.append(f"{tool.name}: a retrieval tool never mutates")
+        problems.append(f"{tool.name}: a retrieval tool never mutates")
     if tool.mutates is (tool.effect in (Effect.READ, Effect.REPORT)):
-        told.append(f"{tool.name}: the effect {tool.effect} disagrees with mutates")
+        problems.append(f"{tool.name}: the effect {tool.effect} disagrees with mutates")
     if tool.effect is Effect.ACT:
-        told.append(f"{tool.name}: a skill's tool touches the stage alone; the effect act is for tools from outside")
+        problems.append(f"{tool.name}: a skill's tool may only use the stage; the effect act is for external tools")
     if tool.params.get("additionalProperties") is not False:
-        told.append(f"{tool.name}: params must set additionalProperties to false")
+        problems.append(f"{tool.name}: params must set additionalProperties to false")
     try:
         Draft202012Validator.check_schema(tool.params)
     except SchemaError as wrong:
-        told.append(f"{tool.name}: params are no JSON Schema: {wrong.message}")
-    return [*told, *(f"{tool.name}: params {hazard}" for hazard in _hazards(tool.params))]
+        problems.append(f"{tool.name}: params are not a JSON Schema: {wrong.message}")
+    problems += [f"{tool.name}: {problem}" for intent in tool.intents for problem in intent.parsed().problems()]
+    return [*problems, *(f"{tool.name}: params {hazard}" for hazard in _hazards(tool.params))]
 
 
 def _hazards(schema: Any) -> Iterator[str]:
-    """What a schema may say and a validator then falls over, or fetches from elsewhere."""
+    """Yield the parts of a schema on which a validator would fail, or for which it would fetch another schema."""
     if isinstance(schema, list):
         for part in schema:
             yield from _hazards(part)
@@ -235,9 +260,9 @@ def _hazards(schema: Any) -> Iterator[str]:
         if name in REFERRING and isinstance(value, str):
             yield f"may not refer to other schemas ({name})"
         if name == "pattern" and isinstance(value, str) and not _compiles(value):
-            yield f"hold a pattern that is no regular expression: {value}"
+            yield f"contain a pattern that is not a regular expression: {value}"
         if name == "patternProperties" and isinstance(value, dict):
-            yield f"may not hold {name}"
+            yield f"may not contain {name}"
         yield from _hazards(value)
 
 
@@ -249,9 +274,12 @@ def _compiles(pattern: str) -> bool:
     return True
 
 
-def _strangers(tool: _Tool) -> list[str]:
+def _named_params(tool: _Tool) -> list[str]:
     flag = (tool.deletes_with,) if tool.deletes_with else ()
-    return [*tool.roles, *(need.param for need in tool.needs), *tool.params.get("required", ()), *flag]
+    # A slot may fill a parameter of the read that the tool needs, which another skill declares.
+    slots = (slot for intent in tool.intents for slot in intent.slots.values())
+    filled = (slot.param for slot in slots if slot.param and not tool.needs)
+    return [*tool.roles, *filled, *(need.param for need in tool.needs), *tool.params.get("required", ()), *flag]
 
 
 def _repeated(names: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which paths a tool's `include` and `exclude` select. One rule, so that "leave the PDFs alone" means the same
+"""Selection of paths by a tool's `include` and `exclude`. It is one rule, so that "leave the PDFs alone" means the same
 everywhere.
 """
 
@@ -15,11 +15,11 @@ WILD = re.compile(r"[*?\[]")
 
 
 def selected(path: str, *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> bool:
-    """True for a path that some `include` matches (or there is none) and no `exclude` does.
+    """Return whether some `include` matches the path (or there is none) and no `exclude` does.
 
-    Paths are relative to the workspace's root. A pattern is matched, whatever its case, against the last name, and one
-    with a `/` against the whole path; an `exclude` also against each folder above, so that excluding `Photos` excludes
-    all that is in it. One with wildcards that has no accents itself is for names with and without them.
+    Paths are relative to the workspace's root. A pattern is matched, ignoring case, against the last name, and one with
+    a `/` against the whole path. An `exclude` is also matched against each folder above, so that excluding `Photos`
+    excludes its contents. A pattern with wildcards but no accents matches names with and without accents.
     """
     if any(_matches(above, pattern) for pattern in exclude for above in _lineage(path)):
         return False
@@ -45,5 +45,5 @@ def _matches(path: str, pattern: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Without its accents."""
+    """Return the name without its accents."""
     return "".join(one for one in unicodedata.normalize("NFD", name) if not unicodedata.combining(one))

@@ -1,4 +1,4 @@
-"""Tools from outside as the catalogue shows them: beside those of skills, declared in the same terms."""
+"""External tools as the catalogue shows them: next to those of skills, declared in the same terms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from libs.tools import Tool
 
 
 def definition(tool: Tool) -> ToolDefinition:
-    """What planners, guards, policy and people know of a tool. Whatever may leave the machine is taken to."""
+    """Return the definition of an external tool. Unless it says otherwise, it counts as leaving the machine."""
     effect, pure = tool.effect, tool.effect is EffectClass.PURE
     return ToolDefinition(
         name=tool.name,

@@ -1,4 +1,4 @@
-"""References between the steps of a plan, and the texts that stand in a step's args."""
+"""References between the steps of a plan, and the texts in a step's args."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def is_reference(value: object) -> bool:
 
 
 def references(value: Any) -> Iterator[tuple[int, str]]:
-    """(step, field) of each reference in a JSON value, at any depth."""
+    """Yield (step, field) of each reference in a JSON value, at any depth."""
     matches = map(REFERENCE.match, strings(value))
     return ((int(match[1]), match[2]) for match in matches if match)
 
 
 def sources(args: Any) -> tuple[int, ...]:
-    """The steps that args refer to, ascending, each once: what the step of these args depends on."""
+    """Return the steps that args refer to, ascending, each once: the step depends on them."""
     return tuple(sorted({n for n, _ in references(args)}))
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every text in a JSON value, at any depth; names of fields are none."""
+    """Yield every text in a JSON value, at any depth, without the names of fields."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

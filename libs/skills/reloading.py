@@ -1,9 +1,9 @@
-"""The catalogue: the current view of the skills, which follows what people change on disk within a second (S4-17).
+"""The catalogue: the present view of the skills, which follows changes on the disk within a second (S4-17).
 
-Folders are looked at, not listened to: a look costs one `stat` for each file, needs no limit of the system raised, and
-is right on every file system. A changed folder counts when two looks in a row find it the same: an editor that is
-still writing is waited for. What then proves broken does not take a skill away: the last good version stays, and the
-problem is told. The view is swapped whole, so that whoever holds one sees all of a change or nothing of it.
+Folders are polled: a poll costs one `stat` for each file, needs no raised limit of the system, and works on every file
+system. A changed folder is read once two polls in a row find it unchanged, so that an editor can finish writing. A
+broken change does not remove a skill: the last good version stays, and the problem is reported. The view is replaced as
+a whole, so that every reader sees all of a change or none of it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from pathlib import Path
 
 from libs.skills.catalogue import Skills, folders
 from libs.skills.definitions import SkillDefinition, Source
-from libs.skills.files import BadSkill, Print, fingerprint
+from libs.skills.files import BadSkill, Fingerprint, fingerprint
 from libs.skills.folder import read_skill
 from libs.telemetry.logs import logger
 from libs.tools import Tool
 
-LOOK_SECONDS, SETTLE_SECONDS = 0.25, 0.1
-"""Between two looks, and between the look that sees a change and the one that finds it at rest."""
+POLL_SECONDS, SETTLE_SECONDS = 0.25, 0.1
+"""Seconds between two polls, and between a poll that sees a change and the one that checks that it is complete."""
 SHARE = 20
-"""A look may take a twentieth of the time: where it takes long, the next one comes later."""
+"""A poll may take one twentieth of the time; a slow one delays the next."""
 
 log = logger("skills")
 
@@ -39,24 +39,26 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was last made of a folder: its newest good version, if there was one, and what is wrong with it now."""
+    """The last read of a folder: its newest good version, if any, and its present problems."""
 
-    print: Print
+    fingerprint: Fingerprint
     skill: SkillDefinition | None
     problems: tuple[str, ...] = ()
 
 
 class Catalogue:
-    """`skills` is the view as of now; whoever decides by it twice takes it once. `number` counts the views."""
+    """The present view of the skills. Callers that use `skills` twice for one decision must keep a copy. `number`
+    counts the views.
+    """
 
     def __init__(
-        self, places: Sequence[Place] = (), tools: Iterable[Tool] = (), *, every: float = LOOK_SECONDS
+        self, places: Sequence[Place] = (), tools: Iterable[Tool] = (), *, every: float = POLL_SECONDS
     ) -> None:
         """Read the places, highest precedence first. Raises `BadTool` for a tool whose name a skill's tool has."""
         self._places, self._every = places, every
         self._known: dict[Path, Known] = {}
-        self._seen, self._blind = self._prints()
-        self._restless = False
+        self._seen, self._unreadable = self._fingerprints()
+        self._unsettled = False
         self._read_changed(self._seen)
         view = Skills.of(self._good(), {}).plus(tools)
         self._plugged = view.plugged
@@ -65,7 +67,7 @@ class Catalogue:
 
     @classmethod
     def fixed(cls, skills: Skills) -> Catalogue:
-        """One that shows this view for ever."""
+        """Return a catalogue that always shows this view."""
         catalogue = cls()
         catalogue.skills = skills
         return catalogue
@@ -78,64 +80,71 @@ class Catalogue:
                 async with self._moved:
                     self._moved.notify_all()
             took = time.monotonic() - began
-            if self._restless:
+            if self._unsettled:
                 await asyncio.sleep(max(min(SETTLE_SECONDS, self._every), took))
             else:
                 await asyncio.sleep(max(self._every, SHARE * took))
 
     async def changed(self, since: int) -> Skills:
-        """The view, once there is one later than the one of this number."""
+        """Wait for a view later than this number, and return it."""
         async with self._moved:
             await self._moved.wait_for(lambda: self.number > since)
         return self.skills
 
     def look(self) -> bool:
-        """Look once; for a thread. True when there is a new view."""
-        prints, blind = self._prints()
-        settled = {folder: seen for folder, seen in prints.items() if self._seen.get(folder) == seen}
-        gone = [folder for folder in self._known if folder not in prints and folder not in self._seen]
+        """Poll once, in a thread; return whether there is a new view."""
+        fingerprints, unreadable = self._fingerprints()
+        settled = {folder: seen for folder, seen in fingerprints.items() if self._seen.get(folder) == seen}
+        gone = [folder for folder in self._known if folder not in fingerprints and folder not in self._seen]
         for folder in gone:
             del self._known[folder]
         new = self._read_changed(settled)
-        moved = new or bool(gone) or blind != self._blind
-        self._restless = prints.keys() != self._seen.keys() or len(settled) < len(prints)
-        self._seen, self._blind = prints, blind
+        moved = new or bool(gone) or unreadable != self._unreadable
+        self._unsettled = fingerprints.keys() != self._seen.keys() or len(settled) < len(fingerprints)
+        self._seen, self._unreadable = fingerprints, unreadable
         if moved:
-            # Both are single assignments, the view first: a number is never ahead of what it counts.
+            # Both are single assignments, the view first, so that a number is never ahead of its view.
             self.skills = self._view()
             self.number += 1
-            log.info("skills have changed", number=self.number, skills=len(self.skills.skills))
+            log.info("reloaded skills", number=self.number, skills=len(self.skills.skills))
         return moved
 
-    def _prints(self) -> tuple[Mapping[Path, Print], Mapping[Path, tuple[str, ...]]]:
-        """What every skill's folder looks like, and which places cannot be looked at: there, all is taken to be as it
-        was."""
-        prints: dict[Path, Print] = {}
-        blind: dict[Path, tuple[str, ...]] = {}
+    def _fingerprints(self) -> tuple[Mapping[Path, Fingerprint], Mapping[Path, tuple[str, ...]]]:
+        """Return the metadata of every skill's folder, and the places that cannot be read: their skills count as
+        unchanged.
+        """
+        fingerprints: dict[Path, Fingerprint] = {}
+        unreadable: dict[Path, tuple[str, ...]] = {}
         for place in self._places:
             try:
-                prints |= {folder: _print(folder) for folder in folders(place.folder)}
+                fingerprints |= {folder: _fingerprint(folder) for folder in folders(place.folder)}
             except OSError as error:
-                blind[place.folder] = (f"the folder cannot be read: {error.strerror}",)
-                prints |= {
-                    folder: known.print for folder, known in self._known.items() if folder.parent == place.folder
+                unreadable[place.folder] = (f"the folder cannot be read: {error.strerror}",)
+                fingerprints |= {
+                    folder: known.fingerprint for folder, known in self._known.items() if folder.parent == place.folder
                 }
-        return prints, blind
+        return fingerprints, unreadable
 
-    def _read_changed(self, prints: Mapping[Path, Print]) -> bool:
-        """Read each folder that is not as it was when it was read."""
-        stale = [folder for folder, seen in prints.items() if (k := self._known.get(folder)) is None or k.print != seen]
-        return sum(self._read(folder, prints[folder]) for folder in stale) > 0
+    def _read_changed(self, fingerprints: Mapping[Path, Fingerprint]) -> bool:
+        """Read each folder that has changed since it was last read."""
+        stale = [
+            folder
+            for folder, seen in fingerprints.items()
+            if (k := self._known.get(folder)) is None or k.fingerprint != seen
+        ]
+        return sum(self._read(folder, fingerprints[folder]) for folder in stale) > 0
 
-    def _read(self, folder: Path, seen: Print) -> bool:
+    def _read(self, folder: Path, seen: Fingerprint) -> bool:
         before = self._known.get(folder)
         try:
             known = Known(seen, read_skill(folder, self._source(folder)))
         except BadSkill as bad:
             known = Known(seen, before.skill if before else None, bad.problems)
-            log.warning("a skill is broken", skill=folder.name, problems=bad.problems[:5], kept=known.skill is not None)
-        if _print(folder) != seen:
-            return False  # it changed while it was read, and is read again once it rests
+            log.warning(
+                "rejected broken skill", skill=folder.name, problems=bad.problems[:5], kept=known.skill is not None
+            )
+        if _fingerprint(folder) != seen:
+            return False  # it changed while it was read; read it again once it is settled
         self._known[folder] = known
         return True
 
@@ -143,25 +152,25 @@ class Catalogue:
         return next(place.source for place in self._places if place.folder == folder.parent)
 
     def _good(self) -> list[SkillDefinition]:
-        """Every skill that there is a good version of, the nearest places first."""
+        """Return every skill with a good version, highest precedence first."""
         order = [place.folder for place in self._places]
         found = sorted(self._known, key=lambda folder: (order.index(folder.parent), folder.name))
         return [skill for folder in found if (skill := self._known[folder].skill) is not None]
 
     def _view(self) -> Skills:
         problems = {folder: known.problems for folder, known in self._known.items() if known.problems}
-        problems.update(self._blind)
+        problems.update(self._unreadable)
         taken, found = {tool.name for tool in self._plugged}, []
         for skill in self._good():
             if clash := [tool.name for tool in skill.tools if tool.name in taken]:
-                problems[skill.folder] = (f"{', '.join(clash)}: a tool from outside has this name",)
+                problems[skill.folder] = (f"{', '.join(clash)}: an external tool has this name",)
             else:
                 found.append(skill)
         return replace(Skills.of(found, problems), plugged=self._plugged)
 
 
-def _print(folder: Path) -> Print:
-    """Empty for what cannot be looked at; reading it says why."""
+def _fingerprint(folder: Path) -> Fingerprint:
+    """Return a folder's metadata; empty if it is unreadable, as reading it then reports why."""
     try:
         return fingerprint(folder)
     except (OSError, BadSkill):

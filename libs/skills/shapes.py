@@ -1,7 +1,7 @@
-"""The shape of names: `Invoice {text} {day}-{month}-{year}` is that of `Invoice Hartley 14-03-2026`.
+"""Shapes of names: `Invoice {text} {day}-{month}-{year}` is the shape of `Invoice Hartley 14-03-2026`.
 
-One shape takes a name apart and another puts its parts together: in another order, a date the other way round, a number
-with leading noughts. Both are plain texts, so that people, planners and the executor read one and the same rule.
+One shape splits a name and another assembles its parts: in another order, with a reversed date, or a number with
+leading zeros. Both are plain texts, so that people, planners and the executor read the same rule.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ MONTHS = {
     name: number
     for number, names in enumerate(
         (
-            "january januar jänner enero jan ene",
-            "february februar febrero feb",
-            "march märz maerz marzo mar mär mrz",
-            "april abril apr abr",
-            "may mai mayo",
-            "june juni junio jun",
-            "july juli julio jul",
-            "august agosto aug ago",
-            "september septiembre sept sep",
-            "october oktober octubre oct okt",
-            "november noviembre nov",
-            "december dezember diciembre dec dez dic",
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
         ),
         1,
     )
@@ -47,27 +47,27 @@ KINDS = {
 }
 DIGITS = frozenset(("number", "day", "month", "year"))
 TEXTS_MOST = 3
-""" "Any text" in one shape: more of them could take a name apart in ever so many ways."""
+"""Maximum number of `{text}` fields in one shape: more would allow too many ways to split a name."""
 CENTURY = 70
-"""Of a year of two digits: from here on it is one of the last century."""
+"""Years of two digits from here on belong to the last century."""
 
 
 class BadShape(Rejected):
-    """A shape has up to three `{text}`, no field twice, and gives only what the other has taken."""
+    """A shape may have up to three `{text}` fields, no field twice, and a new shape only fields of the old one."""
 
     code = "BAD_SHAPE"
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A part that differs from name to name."""
+    """A part that differs between names."""
 
     name: str
     kind: str
     digits: int = 0
 
     def written(self, said: str) -> str:
-        """As it stands in a new name: a day and a month with two digits, a year with four."""
+        """Return the value as written in a new name: a day and a month with two digits, a year with four."""
         match self.kind:
             case "day" | "month":
                 return f"{MONTHS.get(said.casefold()) or int(said):02}"
@@ -86,7 +86,7 @@ class Shape:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Raises `BadShape`."""
+        """Parse a shape. Raises `BadShape`."""
         pieces: list[str | Field] = []
         end = 0
         for found in FIELD.finditer(text):
@@ -103,17 +103,17 @@ class Shape:
         return tuple(piece for piece in self.pieces if isinstance(piece, Field))
 
     def taken(self, name: str) -> Mapping[str, str] | None:
-        """The parts of a name by their fields; None for one of another shape."""
+        """Return the parts of a name by field; None if it has another shape."""
         found = _form(self).fullmatch(normalize("NFC", name))
         return found.groupdict() if found else None
 
     def put(self, parts: Mapping[str, str]) -> str:
-        """A name of this shape."""
+        """Return the name with these parts."""
         return "".join(piece.written(parts[piece.name]) if isinstance(piece, Field) else piece for piece in self.pieces)
 
 
 def reshaped(name: str, shape: str, becomes: str) -> str | None:
-    """What a name, without its extension, becomes; None for one of another shape. Raises `BadShape`."""
+    """Return the new name for a name without its extension; None if it has another shape. Raises `BadShape`."""
     old, new = Shape.read(normalize("NFC", shape)), Shape.read(becomes)
     if not {field.name for field in new.fields} <= {field.name for field in old.fields}:
         raise BadShape
@@ -122,8 +122,8 @@ def reshaped(name: str, shape: str, becomes: str) -> str | None:
 
 
 def formed(field: Field, *, after: bool = False, before: bool = False) -> str:
-    """What it may stand for, as a group with its name. A number is whole, unless another stands right `before` it, or
-    right `after`.
+    """Return the field's regular expression as a named group. A number is matched whole, unless another one directly
+    precedes it (`before`) or follows it (`after`).
     """
     form = f"(?P<{field.name}>{KINDS[field.kind]})"
     if field.kind not in DIGITS:

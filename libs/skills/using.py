@@ -1,5 +1,5 @@
-"""`skills.use`: a look into a skill. Its instructions, and what it refers to, come back as data with their provenance
-(S2-23): a model reads them, and whatever it then plans is policed like any other plan.
+"""`skills.use`: reads a skill. Its instructions and the files that it refers to are returned as data with their
+provenance (S2-23). A model reads them, and policy checks the resulting plan like any other.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from libs.keys.canonical import canonical
 from libs.skills.definitions import Effect, Kind, Primitive, Schema, SkillDefinition, ToolDefinition
 
 USE = "skills.use"
-TOLD_MOST = 20
-"""Skills that the tool's description names (S2, `max_in_prompt`)."""
-TOLD_CHARACTERS = 200
+NAMED_MOST = 20
+"""Maximum number of skills that the tool's description names (S2, `max_in_prompt`)."""
+DESCRIPTION_MOST = 200
 PIECE = 40_000
-"""Characters of one look; `offset` goes on."""
+"""Maximum characters of one result; `offset` continues."""
 
 PARAMS: Schema = MappingProxyType(
     {
@@ -45,11 +45,11 @@ RETURNS: Schema = MappingProxyType(
     }
 )
 DIGEST = hashlib.sha256(canonical([USE, dict(PARAMS), dict(RETURNS)])).hexdigest()
-"""Of what the tool does, not of which skills there are: each answer names the digest of the one that it is from."""
+"""Digest of the tool alone, independent of the installed skills: each result names the digest of its skill."""
 
 
 class UnknownSkill(NotFound):
-    """There is no such skill."""
+    """No such skill exists."""
 
     code = "UNKNOWN_SKILL"
 
@@ -61,15 +61,15 @@ class NoSuchReference(NotFound):
 
 
 class NoSandbox(Rejected):
-    """This skill is code: it is used only where there is a sandbox."""
+    """This skill is code, which runs only in a sandbox."""
 
     code = "NO_SANDBOX"
 
 
 def definition(skills: Iterable[SkillDefinition]) -> ToolDefinition:
-    """The tool, which names the skills that are worth a look: those that are instructions."""
-    told = [f"{one.name}: {one.description[:TOLD_CHARACTERS]}" for one in skills if one.kind is Kind.PROMPT]
-    there = f" There are: {'; '.join(told[:TOLD_MOST])}." if told else ""
+    """Return the tool, with the names of the skills that consist of instructions."""
+    named = [f"{one.name}: {one.description[:DESCRIPTION_MOST]}" for one in skills if one.kind is Kind.PROMPT]
+    there = f" There are: {'; '.join(named[:NAMED_MOST])}." if named else ""
     return ToolDefinition(
         name=USE,
         skill=USE.partition(".")[0],
@@ -86,14 +86,14 @@ def definition(skills: Iterable[SkillDefinition]) -> ToolDefinition:
 
 
 def use(skill: SkillDefinition, reference: str | None = None, offset: int = 0) -> Mapping[str, Any]:
-    """A piece of the instructions, or of a file in the skill's folder, as it was when the skill was read.
+    """Return a part of the instructions, or of a file in the skill's folder, as of when the skill was read.
 
     Raises:
         NoSandbox: the skill is code.
-        NoSuchReference: it has no such file, or the file is no text.
+        NoSuchReference: it has no such file, or the file is not text.
     """
     if skill.kind is Kind.CODE:
-        raise NoSandbox(f"{skill.name} is code, which runs only in a sandbox, and there is none here")
+        raise NoSandbox(f"{skill.name} is code, which runs only in a sandbox, and no sandbox is available here")
     text = skill.instructions if reference is None else _text(skill, reference)
     return {
         "skill": skill.name,
@@ -113,4 +113,4 @@ def _text(skill: SkillDefinition, reference: str) -> str:
     try:
         return skill.files[reference].decode()
     except UnicodeDecodeError:
-        raise NoSuchReference(f"{reference} of {skill.name} is no text") from None
+        raise NoSuchReference(f"{reference} of {skill.name} is not text") from None

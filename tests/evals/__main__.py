@@ -11,10 +11,10 @@ import sys
 
 from rich.console import Console
 
-from services.cli.evaluating import cases, checking, table
-from services.cli.evaluating.cases import HALVES, BadCases, Cases
-from services.cli.evaluating.scoring import Score
-from services.cli.evaluating.table import Tally
+from evals import cases, table
+from evals.cases import HALVES, BadCases, Cases
+from evals.scoring import Score
+from evals.table import Tally
 from tests.evals import in_process
 
 LEAST = 0.9
@@ -25,7 +25,7 @@ def main() -> int:
     console = Console(highlight=False, soft_wrap=True)
     try:
         wanted = cases.half(chosen.half).of(id=chosen.id, kind=chosen.kind)
-        checking.check(wanted)
+        cases.check(wanted)
     except BadCases as error:
         console.print(f"tests.evals: {error}", style="red", markup=False)
         return 2

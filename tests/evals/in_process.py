@@ -8,43 +8,39 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evals import cases, trees
+from evals.cases import Cases, Outcome
+from evals.scoring import Did, Ran, Score, judge
+from evals.scoring import Stage as Wrong
 from libs import ids
-from libs.clock import SystemClock
 from libs.errors import SumaError
 from libs.events.committee import MORE_BELOW, Exchange, Task
 from libs.events.values import Observation, Plan, Step, StepState
 from libs.models.offline import OfflineModel
 from libs.models.ports import Answered, Drafted, Model, Unclear, Why
-from libs.retrieval import Embedder
-from libs.retrieval.offline import HashedEmbedder
 from libs.skills import Categories, Primitive, Skills
 from libs.workspace.commit import commit
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
-from services.cli.evaluating import cases, folders, trees
-from services.cli.evaluating.cases import Cases, Outcome
-from services.cli.evaluating.scoring import Did, Ran, Score, judge
-from services.cli.evaluating.scoring import Stage as Wrong
 from services.committee_worker.domain import verdict
 from services.committee_worker.domain.checks import Case, examine
 from services.conversation_worker.domain import below, bounds, naming, references
 from services.conversation_worker.domain.analysis import analyse
 from services.conversation_worker.office import COMMIT
 from services.conversation_worker.turns import SEEN_MOST
-from services.settings import HOUSE
+from services.settings import ROOT
 from services.tool_executor import api
-from services.tool_executor.content import Contents, told
+from services.tool_executor.content import Contents, Question, told
 from services.tool_executor.domain.bench import Bench
 from services.tool_executor.domain.primitives import PRIMITIVES
 from services.tool_executor.settings import Settings
 from services.tool_executor.workspaces import Workspace
 
 ROUNDS_MOST, REJECTIONS_MOST = 10, 3
-CATEGORIES = HOUSE / "skills" / "organize-by-type" / "references" / "categories.yaml"
+CATEGORIES = ROOT / "skills" / "organize-by-type" / "references" / "categories.yaml"
 DECLINED = (Why.DECLINED, Why.DANGEROUS, Why.UNDO)
 
 
@@ -54,13 +50,12 @@ class House:
 
     skills: Skills
     categories: Categories
-    embedder: Embedder
     model: Model
 
     @staticmethod
     def offline() -> House:
-        categories, embedder = Categories.load(CATEGORIES), HashedEmbedder()
-        return House(Skills.load((HOUSE / "skills",)), categories, embedder, OfflineModel(embedder, categories))
+        categories = Categories.load(CATEGORIES)
+        return House(Skills.load((ROOT / "skills",)), categories, OfflineModel(categories))
 
 
 @dataclass
@@ -110,7 +105,7 @@ class _Turn:
     def __init__(self, house: House, root: Path, task: Task) -> None:
         self._house, self._root, self._task = house, root, task
         self._stage = Stage(Tree.scan(root))
-        self._contents = Contents(house.embedder, Settings())
+        self._contents = Contents(Settings())
         self._observed: list[Observation] = []
         self.ran: list[Ran] = []
         self.wish = ""
@@ -199,15 +194,7 @@ class _Turn:
             raise BadArgs("; ".join(wrong))
         if tool.primitive is Primitive.RETRIEVAL:
             workspace = Workspace(self._root, self._stage, 0)
-            found, stale = await self._contents.search(
-                ("local", "session"),
-                workspace,
-                args["query"],
-                args["top_k"],
-                within=args["path"],
-                exclude=args.get("exclude", ()),
-                among=args.get("among", ()),
-            )
+            found, stale = await self._contents.search(("local", "session"), workspace, Question.of(args))
             return told(found, stale), f"{len(found.matches)} files match."
         if tool.method not in PRIMITIVES:
             raise BadArgs(f"nothing can run {tool.method} here")
@@ -253,15 +240,10 @@ async def score(house: House, among: Cases, case: cases.Case) -> Score:
     """Play one case in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="suma-eval-") as place:
         root = Path(place).resolve() / case.folder
-        root.mkdir()
-        folders.make(among.folders[case.folder], root, now())
+        among.make(case.folder, root)
         session = Session(house, root)
         for turn in case.before:
             earlier = judge(case.earlier(turn), await session.ask(turn.request))
             if not earlier.right:
                 return Score(case, False, Wrong.BEFORE, earlier.wrong_change, f"{turn.request!r}: {earlier.detail}")
         return judge(case, await session.ask(case.request))
-
-
-def now() -> datetime:
-    return SystemClock().now().astimezone(UTC)

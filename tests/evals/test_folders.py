@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from services.cli.evaluating import folders, trees
-from services.cli.evaluating.cases import BadCases, Expected
-from services.cli.evaluating.folders import Folder
+from evals import folders, trees
+from evals.folders import Folder
+from evals.trees import Changes, Unfit
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MESSY = {
@@ -33,11 +33,11 @@ def root(tmp_path: Path) -> Path:
 
 def after(root: Path, **changes: Any) -> list[str]:
     """The files that there should be."""
-    tree = next(trees.ought(trees.seen(root), Expected.model_validate(changes)))
+    tree = next(trees.ought(trees.seen(root), Changes.model_validate(changes)))
     return sorted(path for path, node in tree.items() if not node.folder)
 
 
-def test_files_have_their_sizes_and_texts_and_only_copies_are_alike(root: Path) -> None:
+def test_files_have_sizes_and_texts_and_differ(root: Path) -> None:
     seen = trees.seen(root)
     assert (root / "a.pdf").stat().st_size == 1_500_000
     assert (root / "old.txt").read_text("utf-8") == "Grüße\n"
@@ -65,7 +65,7 @@ def test_a_star_stays_in_its_folder_and_two_do_not(root: Path) -> None:
     assert after(root, deleted=["**.pdf"]) == ["old.txt", "two.zip"]
 
 
-def test_a_file_moves_into_a_folder_or_to_a_name_with_its_date(root: Path) -> None:
+def test_moved_file_gets_folder_or_dated_name(root: Path) -> None:
     moved = {"a.pdf": "new/", "b.pdf": "b2.pdf", "old.txt": "{date} old.txt"}
     assert {"new/a.pdf", "b2.pdf", "2025-08-20 old.txt"} <= set(after(root, moved=moved))
     assert "2025/2025-08/old.txt" in after(root, moved={"old.txt": "{year}/{month}/"})
@@ -76,7 +76,7 @@ def test_a_folder_moves_with_what_is_in_it(root: Path) -> None:
 
 
 def test_numbers_may_be_given_in_any_order(root: Path) -> None:
-    numbered = Expected.model_validate({"numbered": {"*.pdf": "n{n:02}.pdf"}})
+    numbered = Changes.model_validate({"numbered": {"*.pdf": "n{n:02}.pdf"}})
     contents = {tree["n01.pdf"].content + tree["n02.pdf"].content for tree in trees.ought(trees.seen(root), numbered)}
     assert len(contents) == 3
 
@@ -93,14 +93,14 @@ def test_numbers_may_be_given_in_any_order(root: Path) -> None:
     ],
 )
 def test_changes_that_cannot_be_are_refused(root: Path, changes: dict[str, Any]) -> None:
-    with pytest.raises(BadCases):
+    with pytest.raises(Unfit):
         after(root, **changes)
 
 
-def test_an_archive_is_judged_by_its_entries_and_a_text_by_its_words(root: Path) -> None:
+def test_archives_compare_by_entries_and_texts_by_words(root: Path) -> None:
     before = trees.seen(root)
     wanted = next(
-        trees.ought(before, Expected.model_validate({"packed": {"p.zip": ["x", "y"]}, "written": {"t.md": "hi"}}))
+        trees.ought(before, Changes.model_validate({"packed": {"p.zip": ["x", "y"]}, "written": {"t.md": "hi"}}))
     )
     with zipfile.ZipFile(root / "p.zip", "w") as packed:
         packed.writestr("deep/x", "1")
@@ -111,7 +111,7 @@ def test_an_archive_is_judged_by_its_entries_and_a_text_by_its_words(root: Path)
     assert not trees.equal(wanted, root, trees.seen(root))
 
 
-def test_what_suma_keeps_for_itself_is_no_part_of_the_folder(root: Path) -> None:
+def test_suma_folder_is_not_part_of_the_tree(root: Path) -> None:
     before = trees.seen(root)
     (root / ".suma").mkdir()
     (root / ".suma" / "kept").write_text("old")

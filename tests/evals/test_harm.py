@@ -10,5 +10,5 @@ SEED, MOST = 20261121, 25
 
 
 @pytest.mark.requirement("S4-44")
-async def test_what_is_not_there_and_what_is_to_be_left_alone_stays_as_it_is() -> None:
+async def test_missing_and_excluded_files_stay_unchanged() -> None:
     assert await harm.play(harm.sample(SEED, MOST)) == []

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from services.cli.evaluating import cases
-from services.cli.evaluating.scoring import Score, Stage
+from evals import cases
+from evals.scoring import Score, Stage
 from tests.evals.in_process import House, score
 
 CASES = """

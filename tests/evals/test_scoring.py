@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from services.cli.evaluating import folders, trees
-from services.cli.evaluating.cases import Case, Outcome
-from services.cli.evaluating.folders import Folder
-from services.cli.evaluating.scoring import Did, Ran, Score, Stage, judge
+from evals import folders, trees
+from evals.cases import Case, Outcome
+from evals.folders import Folder
+from evals.scoring import Did, Ran, Score, Stage, judge
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 FOLDER = Folder.model_validate(
@@ -98,7 +98,7 @@ def test_another_tool_that_changes_is_the_wrong_skill(room: Room) -> None:
     assert score.stage is Stage.WRONG_SKILL
 
 
-def test_the_right_tools_the_wrong_way_round_are_in_wrong_order(room: Room) -> None:
+def test_right_tools_in_wrong_order_are_named(room: Room) -> None:
     first, second = "remove-duplicates.remove", "organize-by-type.sort"
     score = room.judged(
         case(tools=[first, second], deleted=["*.tmp"]), Ran(second, mutates=True), Ran(first, mutates=True), doing=one
@@ -117,7 +117,7 @@ def test_asking_back_is_right_where_a_careful_user_would(room: Room) -> None:
     assert room.judged(BACK, outcome=Outcome.ASKS, said="Which files?").right
 
 
-def test_asking_back_where_it_was_clear_is_not_right_and_does_no_harm(room: Room) -> None:
+def test_needless_question_is_not_right_but_harmless(room: Room) -> None:
     score = room.judged(TMP, outcome=Outcome.ASKS, said="Which files?")
     assert score.stage is Stage.ASKED
     assert not score.wrong_change
@@ -133,7 +133,7 @@ def test_words_where_it_should_have_acted_were_not_understood(room: Room) -> Non
     assert room.judged(TMP, outcome=Outcome.DECLINES, said="I can't do that.").stage is Stage.NOT_UNDERSTOOD
 
 
-def test_a_change_is_harm_even_if_the_turn_says_that_it_only_talked(room: Room) -> None:
+def test_change_in_a_talking_turn_is_wrong(room: Room) -> None:
     assert room.judged(case(outcome="talks"), outcome=Outcome.TALKS, doing=one).wrong_change
 
 
@@ -179,7 +179,7 @@ def test_a_listing_shows_what_was_asked_for_and_no_more(room: Room, said: str, r
     assert room.judged(LOOK, Ran("manage-files.list"), said=said).right is right
 
 
-def test_a_longer_name_does_not_count_as_the_shorter_one_in_it(room: Room) -> None:
+def test_longer_name_does_not_match_its_part(room: Room) -> None:
     found = case(tools=["search-files.find"], shows=["copy of c.txt"])
     assert room.judged(found, Ran("search-files.find"), said="1 file: copy of c.txt").right
     assert not room.judged(case(shows=["c.txt"]), Ran("search-files.find"), said="1 file: copy of c.txt").right
@@ -195,13 +195,6 @@ def test_who_looked_at_one_file_need_not_name_it(room: Room) -> None:
 )
 def test_a_number_counts_only_as_a_whole(room: Room, said: str, right: bool) -> None:
     assert room.judged(case(answer=["4"]), Ran("analyze-directory.report"), said=said).right is right
-
-
-def test_an_answer_in_another_language_is_wrong(room: Room) -> None:
-    german = case(language="de", outcome="asks", request="lösch das")
-    assert room.judged(german, outcome=Outcome.ASKS, said="Welche Dateien meinst du?").right
-    score = room.judged(german, outcome=Outcome.ASKS, said="I can not do that. What is it that you have in the folder?")
-    assert score.stage is Stage.WRONG_ANSWER
 
 
 @pytest.mark.parametrize(("name", "right"), [("Whatever it is called.zip", True), ("c.tar", False)])

@@ -1,6 +1,4 @@
-"""The mind that needs no network: reads a request, matches it to tools, plans, reviews by rule, and answers from what
-was seen.
-"""
+"""The model that needs no network: it plans plain English requests, reviews by rule, and answers from the steps."""
 
 from libs.models.offline.model import OfflineModel
 

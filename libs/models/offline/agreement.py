@@ -1,68 +1,78 @@
-"""A skill that a planner names must agree with the one that its own words mean; else the person is asked (DESIGN §7).
+"""A step that another model describes in words must use the tool that these words mean; else the person is asked.
 
-A model may call a tool by a name that reads well and is another's: "delete the copies" with a tool that moves. The
-matcher, which knows the skills' own phrases, reads the description of each step that changes something and says so
-where it is sure. A look that another skill would have done as well harms nobody, and is not asked about.
+A model may name a tool that reads well and does something else: "remove the duplicates" with a tool that moves. The
+offline planner reads the description of each step that changes something. It objects only where it understands the
+words fully and they mean another tool.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 from libs.events.committee import Task
-from libs.events.values import Plan
-from libs.models.offline import phrasebook as say
-from libs.models.offline.matching import Matcher, rivals
-from libs.models.offline.voice import candidate, use_of
+from libs.events.values import Candidate, Plan, Step
+from libs.models.offline import texts
+from libs.models.offline.planner import Planner
 from libs.models.ports import Drafted, Model, PlannerOutcome, Said, Unclear
-from libs.retrieval.words import language_of
 from libs.skills import ToolDefinition
 
 
 class Agreeing:
-    """Another model, whose plans are read once more before anyone else sees them."""
+    """Another model, whose plans are read once more before they are used."""
 
-    def __init__(self, model: Model, matcher: Matcher) -> None:
-        self._model, self._matcher = model, matcher
+    def __init__(self, model: Model, planner: Planner) -> None:
+        self._model, self._planner = model, planner
 
     @property
     def name(self) -> str:
         return self._model.name
 
+    @property
+    def behind(self) -> Model:
+        """The model itself, for readiness."""
+        return self._model
+
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         outcome = await self._model.plan(task, catalogue)
         if not isinstance(outcome, Drafted) or _decided(task):
             return outcome
-        return await self._doubt(task, outcome, catalogue) or outcome
+        return await self._objection(task, outcome, catalogue) or outcome
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
         return await self._model.review(task, plan, catalogue)
 
     async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
-        """Nobody can be asked here: a mended plan that does not agree comes back as the one that was rejected."""
+        """Return the rejected plan if the mended one does not agree: a resolution cannot ask."""
         mended = await self._model.resolve(task, plan, reason, catalogue)
-        if _decided(task) or await self._doubt(task, mended, catalogue) is None:
+        if _decided(task) or await self._objection(task, mended, catalogue) is None:
             return mended
         return Drafted(plan, mended.usage)
 
     def answer(self, task: Task) -> AsyncIterator[Said]:
         return self._model.answer(task)
 
-    async def _doubt(self, task: Task, drafted: Drafted, catalogue: Sequence[ToolDefinition]) -> Unclear | None:
+    async def _objection(self, task: Task, drafted: Drafted, catalogue: Sequence[ToolDefinition]) -> Unclear | None:
         for step in drafted.plan.steps:
-            if not step.mutates:
-                continue
-            found = await rivals(self._matcher, step, catalogue)
-            if found:
-                language = language_of(task.text)
-                told = (f"({n}) {use_of(each.tool, language)}" for n, each in enumerate(found, 1))
-                choices = say.OR[language].join(told)
-                question = say.WHICH[language].format(said=step.description.rstrip("."), choices=choices)
-                named = (candidate(each.tool, each.score, language=language) for each in found)
-                return Unclear(question, tuple(named), usage=drafted.usage)
+            if step.mutates and (other := await self._other(task, step, catalogue)) is not None:
+                tools = {tool.name: tool for tool in catalogue}
+                both = [tools[name] for name in (other, step.tool) if name in tools]
+                ways = texts.choices([tool.description.rstrip(".") for tool in both])
+                named = tuple(Candidate(skill=tool.skill, score=1.0, description=tool.description) for tool in both)
+                question = texts.DISAGREES.format(said=step.description.rstrip("."), ways=ways)
+                return Unclear(question, named, usage=drafted.usage)
         return None
+
+    async def _other(self, task: Task, step: Step, catalogue: Sequence[ToolDefinition]) -> str | None:
+        """The tool that the step's words mean, where it is another one that changes something."""
+        asked = Task(text=step.description, intent=task.intent, workspace=task.workspace, tools=("*",))
+        meant = await asyncio.to_thread(self._planner.plan, asked, catalogue)
+        if not isinstance(meant, Drafted):
+            return None
+        changing = [each.tool for each in meant.plan.steps if each.mutates]
+        return None if not changing or step.tool in changing else changing[0]
 
 
 def _decided(task: Task) -> bool:
-    """The person has said which, so nothing is asked again."""
+    """Has the person said which?"""
     return task.clarification is not None or task.skill is not None

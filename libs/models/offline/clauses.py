@@ -1,177 +1,210 @@
-"""A request cut into clauses: the values that every reader of it shares.
+"""A request as ordered clauses: each a reading of its own, or a part that is to be left alone.
 
-A clause is words and names, each with its place in the text, and one wish.
+The whole sentence is tried first, then every way to cut it at its joints; the cut with the fewest words left over
+wins, then the one with the fewest clauses. A clause without a verb takes that of the clause before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from functools import cached_property
-from typing import cast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from libs.models.offline.measures import Filters
-from libs.retrieval.lexicon import CATEGORIES, FAMILIES, Language, listed
-from libs.retrieval.words import Word
+from libs.models.offline.deadline import Deadline
+from libs.models.offline.intents import Intents, Reading
+from libs.models.offline.lexicon import Lexicon
+from libs.models.offline.selection import Selection
+from libs.models.offline.slots import Slots, Value
+from libs.models.offline.tokens import Token
+from libs.skills import Effect, Intent, Slot, ToolDefinition
 
-ACTIONS = listed(
-    "remove organize report list find move copy rename create change clean foreign greeting capability howmany summary"
-    " parse explain whatis prefix suffix lower upper titlecase snake swap number pack unpack undo inside"
+JOINTS_MOST, WORDS_MOST = 12, 60
+"""Of one clause: what is longer is not read, so that its cost has a bound."""
+ENDS = frozenset((".", "!", "?", ";"))
+JOINTS = frozenset((",", ":", "and", "then", "but", "(", ")"))
+AS_IT_IS = "alone|in place|as it is|as they are|untouched|where it is|where they are|out|here|safe|in peace|there"
+KEEPING = Intent(
+    say=(
+        f"[only] (keep|leave|spare|preserve) [only] {{files}} [{AS_IT_IS}]",
+        "do not (touch|delete|remove|move|rename|change|zip|copy|include|sort|pack|take|bin) {files}",
+        "not {files}",
+        f"{{files}} (stays|stay|should stay|must stay|can stay|shall stay|remain|remains) [{AS_IT_IS}]",
+        "(skip|ignore|omit|leave out) {files}",
+        "(except|except for|apart from|excluding|with the exception of|other than|but not|aside from) {files}",
+        "never (touch|delete|move) {files}",
+    ),
+    slots={"files": Slot("selection", "files")},
 )
-"""What a clause may want done."""
-KINDS = (*CATEGORIES, *FAMILIES)
-"""The kinds of files that have a word of their own."""
-
-JUNK = listed("empty tempfiles litterfiles lockfiles partfiles")
-"""Each of these is one sort of what people clear away: joined, they are never one sort that is all of them."""
-
-AND = frozenset(("and", "adn", "nad", "und", "y", "e", "plus", "also", "sowie", "ademas"))
-BUT = frozenset(("but", "aber", "pero", "sondern", "sino"))
-BY = listed("by with for durch gegen mit por con to into in zu a")
-"""One of these stands between a text and what takes its place."""
-OR = frozenset(("or", "oder", "o", "nor", "noch", "ni"))
-
-
-class Name(StrEnum):
-    """What a name set apart looks like."""
-
-    PATH = "path"
-    GLOB = "glob"
-    QUOTE = "quote"
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A name in the text, with its place there."""
-
-    kind: Name
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Measure(Word):
-    """Words that mean a size or a time: read already, and grammar to everything else."""
-
-    filters: Filters = field(default_factory=dict, hash=False)
-
-
-Item = Word | Named
-
-
-class Mood(StrEnum):
-    """What a clause wants."""
-
-    DO = "do"
-    NEVER = "never"
-    SPARE = "spare"
-    """Leave this alone, whatever else is done."""
-    ONLY = "only"
-    """Do all of it to nothing but this."""
-    TOLD = "told"
-    """Asks for nothing: what somebody says of files, and may be what "them" stands for."""
+KEEP = ToolDefinition(
+    "keep", "", "", None, "", mutates=False, effect=Effect.READ, params={}, returns={}, intents=(KEEPING,)
+)
+"""No tool: what a request asks to leave alone."""
 
 
 @dataclass(frozen=True)
 class Clause:
-    """A part of the request with one wish. `joined` is what stood before it: a comma, `and`, `or`, or nothing."""
+    """A part of a request with its best readings; none where it was not understood."""
 
-    items: tuple[Item, ...]
-    mood: Mood = Mood.DO
-    joined: str = ""
-    links: frozenset[int] = frozenset()
-    """Where its parts begin: items on both sides of one are listed, not told by one another."""
-    ors: frozenset[int] = frozenset()
-    """Those of them that an "or" leads."""
-
-    @cached_property
-    def words(self) -> tuple[Word, ...]:
-        return tuple(item for item in self.items if isinstance(item, Word))
-
-    @cached_property
-    def names(self) -> tuple[Named, ...]:
-        return tuple(item for item in self.items if isinstance(item, Named))
+    span: tuple[Token, ...]
+    readings: tuple[Reading, ...] = ()
+    around: Value | None = None
+    """A place that stands before or behind it: "in the folder old, delete …", "…, subfolders included"."""
+    told: str = ""
+    """What people are told beside the answer."""
 
     @property
-    def filters(self) -> dict[str, int | str | bool]:
-        """The sizes and times that it names; where two speak of the same bound, the narrower holds."""
-        told: dict[str, int | str | bool] = {}
-        for measure in (item for item in self.items if isinstance(item, Measure)):
-            told = both(told, measure.filters)
-        return told
-
-    @cached_property
-    def concepts(self) -> frozenset[str]:
-        return frozenset(concept for word in self.words for concept in word.concepts)
-
-    def says(self, *concepts: str) -> bool:
-        return not self.concepts.isdisjoint(concepts)
+    def best(self) -> Reading | None:
+        return self.readings[0] if self.readings else None
 
     @property
-    def acts(self) -> bool:
-        return not self.concepts.isdisjoint(ACTIONS)
+    def left(self) -> tuple[Token, ...]:
+        """What nothing owns."""
+        return self.best.unowned if self.best else self.span
 
-    def joins(self, other: Clause) -> Clause:
-        items = tuple(sorted((*self.items, *other.items), key=lambda item: item.start))
-        return replace(self, items=items, links=self.links | other.links, ors=self.ors | other.ors)
-
-    @cached_property
-    def exchanged(self) -> tuple[Named, ...]:
-        """The text and what takes its place, where one little word stands between them: "KV" by "Q"."""
-        for old, word, new in zip(self.items, self.items[1:], self.items[2:], strict=False):
-            quotes = isinstance(old, Named) and isinstance(new, Named) and old.kind is new.kind is Name.QUOTE
-            if quotes and isinstance(word, Word) and word.folded in BY:
-                return cast(Named, old), cast(Named, new)
-        return ()
-
-    def without(self, items: Iterable[Item]) -> Clause:
-        out = tuple(items)
-        return replace(self, items=tuple(item for item in self.items if item not in out))
-
-    def groups(self, items: Iterable[Item]) -> list[list[Item]]:
-        """Its items, or some of them, apart where the sentence lists them: "the invoices", "and the photos"."""
-        told: dict[int, list[Item]] = {}
-        for item in items:
-            told.setdefault(sum(link <= item.start for link in self.links), []).append(item)
-        return list(told.values())
+    @property
+    def keeps(self) -> tuple[Selection, ...] | None:
+        """What it asks to leave alone; None where it asks for something else."""
+        return self.best.values["files"].meant if self.best and self.best.tool is KEEP else None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A request, read. Clauses come in the order of the text."""
+class Clauses:
+    """Cuts the sentences of one request."""
 
-    text: str
-    language: Language
-    clauses: tuple[Clause, ...]
-    asked: str = ""
-    """The text without names and talk, in its old length."""
-    torn: bool = False
-    """Was something taken back, and it is not plain what?"""
-    whether: tuple[str, ...] = ()
-    """What it depends on and nothing here can check, as it was written."""
-    plain: str = ""
-    """The text as its clauses were read from it: with its idioms put plainly, in its old length."""
+    def __init__(self, intents: Intents, slots: Slots, lexicon: Lexicon, deadline: Deadline) -> None:
+        self._intents, self._slots, self._lexicon, self._deadline = intents, slots, lexicon, deadline
+        self._verb: tuple[str, ...] = ()
 
-    def sentence(self, clause: Clause) -> str:
-        """All that was asked from the beginning of the sentence that has the clause's deed."""
-        deeds = [word.start for word in clause.words if not ACTIONS.isdisjoint(word.concepts)]
-        start = min(deeds or [item.start for item in clause.items])
-        begin = max((self.asked.rfind(mark, 0, start) for mark in ".!?;:\n"), default=-1) + 1
-        return self.asked[begin:]
+    def of(self, tokens: Sequence[Token]) -> list[Clause]:
+        """The clauses of a request, in order."""
+        parts = list(sentences(tokens))
+        return [clause for sentence in parts for clause in self._cut(sentence, alone=len(parts) == 1)]
 
-    def wishes(self, mood: Mood) -> tuple[Clause, ...]:
-        return tuple(clause for clause in self.clauses if clause.mood is mood)
+    def _cut(self, sentence: Sequence[Token], *, alone: bool) -> list[Clause]:
+        # A colon parts a title from what it announces, where it is not just a mark.
+        whole = self._read([token for token in sentence if token.low != ":" or token.kind != "mark"], alone=alone)
+        if whole is None or (whole.best and not whole.left):
+            return self._noted([whole] if whole else [])
+        if (around := self._around(sentence)) is not None:
+            return self._noted([around])
+        joints = [at for at, token in enumerate(sentence) if token.low in JOINTS and token.kind in ("word", "mark")]
+        if not joints or len(joints) > JOINTS_MOST:
+            return self._noted([whole])
+        return self._noted(self._best(sentence, joints, whole))
 
-    def says(self, concept: str) -> bool:
-        return any(clause.says(concept) for clause in self.clauses)
+    def _around(self, sentence: Sequence[Token]) -> Clause | None:
+        """The clause with a place parted from it by a comma, at its beginning or its end."""
+        commas = [at for at, token in enumerate(sentence) if token.low == "," and token.kind == "mark"]
+        for at in {*commas[:1], *commas[-1:]}:
+            for place, rest in ((sentence[:at], sentence[at + 1 :]), (sentence[at + 1 :], sentence[:at])):
+                found = self._slots.read("within", place) if place and rest else None
+                if found is None or found.unowned or found.doubt or not _is_place(found.meant):
+                    continue
+                clause = self._read(rest)
+                if clause is not None and clause.best and clause.best.complete and clause.best.tool is not KEEP:
+                    return replace(clause, around=found)
+        return None
+
+    def _best(self, sentence: Sequence[Token], joints: Sequence[int], whole: Clause) -> list[Clause]:
+        """The best cut, from the left: the cost of each prefix is known before it is needed."""
+        starts, known = [-1, *joints], len(sentence)
+        found: dict[int, tuple[tuple[int, int], list[Clause]]] = {-1: ((0, 0), [])}
+        for end in (*joints, known):
+            options = []
+            for start in starts:
+                if start >= end or start not in found:
+                    continue
+                cost, before = found[start]
+                span = sentence[start + 1 : end]
+                # What follows "but" is not done: it never takes the verb before.
+                verb = () if start >= 0 and sentence[start].low == "but" else _verb(before) or self._verb
+                clause = self._read(span, verb) if (start, end) != (-1, known) else whole
+                left = len(clause.left) if clause else 0
+                options.append(((cost[0] + left, cost[1] + bool(clause)), [*before, *([clause] if clause else [])]))
+            found[end] = min(options, key=lambda option: option[0])
+        return found[known][1]
+
+    def _noted(self, clauses: list[Clause]) -> list[Clause]:
+        self._verb = _verb(clauses) or self._verb
+        return clauses
+
+    def _read(self, span: Sequence[Token], verb: Sequence[str] = (), *, alone: bool = False) -> Clause | None:
+        """One clause; None where nothing but courtesy is in it."""
+        self._deadline.check()
+        bare = stripped(span, self._lexicon)
+        if not bare:
+            return None
+        if len(bare) > 1 and bare[0].low == "only" and bare[1].low in self._intents.verbs:
+            del bare[0]
+        bare[0] = _plain(bare[0], self._intents.verbs)
+        if len(bare) > WORDS_MOST:
+            return Clause(tuple(bare))
+        found = self._intents.readings(bare, self._slots, self._deadline, whole=alone)
+        if (
+            verb
+            and not (found and found[0].complete and found[0].verb)
+            and bare[0].low not in (*self._intents.verbs, "only", "just")
+        ):
+            start = bare[0].start
+            said = [Token(word, word, start, start) for word in verb]
+            lent = self._intents.readings([*said, *bare], self._slots, self._deadline)
+            found = [reading for reading in lent if reading.complete] or found
+        return Clause(tuple(bare), tuple(found))
 
 
-def both(one: Mapping[str, int | str | bool], other: Filters) -> dict[str, int | str | bool]:
-    """The bounds of two measures at once: of the same bound the narrower holds."""
-    narrower = {"larger_than": max, "modified_after": max, "smaller_than": min, "modified_before": min}
-    told = dict(one)
-    for name, value in other.items():
-        told[name] = narrower[name](told[name], value) if name in told and name in narrower else value
-    return told
+def _is_place(said: Sequence[Selection]) -> bool:
+    """Is nothing said but where?"""
+    return all(each.placed and not replace(each, folders=(), placed=False).bounded for each in said)
+
+
+def stripped(span: Sequence[Token], lexicon: Lexicon) -> list[Token]:
+    """Without courtesy around it, and without "please" anywhere."""
+    kept = [token for token in span if not (token.kind == "word" and token.low in ("please", "pls", "kindly"))]
+    words = [token.low if token.kind != "quote" else "" for token in kept]
+    while words and (found := lexicon["courtesy"].at(words, 0)):
+        del kept[: found[0]], words[: found[0]]
+    while words and (size := _closing(words, lexicon)):
+        del kept[-size:], words[-size:]
+    return kept
+
+
+def without_asides(tokens: Sequence[Token], lexicon: Lexicon) -> list[Token]:
+    """Without polite asides, wherever they stand: "if you don't mind" is no condition."""
+    words, kept, at = [token.low if token.kind == "word" else "" for token in tokens], [], 0
+    while at < len(tokens):
+        found = lexicon["asides"].at(words, at)
+        if found is None:
+            kept.append(tokens[at])
+        at += found[0] if found else 1
+    return kept
+
+
+def _plain(token: Token, verbs: frozenset[str]) -> Token:
+    """`delete` for "would you mind deleting"."""
+    stem = token.low.removesuffix("ing")
+    if token.kind != "word" or token.low in verbs or stem == token.low:
+        return token
+    found = next((verb for verb in (stem, f"{stem}e", stem[:-1]) if verb in verbs), None)
+    return replace(token, low=found) if found else token
+
+
+def _closing(words: Sequence[str], lexicon: Lexicon) -> int:
+    if words[-1] in ENDS:
+        return 1
+    return next((size for size in range(min(5, len(words)), 0, -1) if lexicon["courtesy"].all(words[-size:])), 0)
+
+
+def sentences(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Parted at marks that end one."""
+    part: list[Token] = []
+    for token in tokens:
+        if token.kind == "mark" and token.low in ENDS:
+            if part:
+                yield part
+            part = []
+        else:
+            part.append(token)
+    if part:
+        yield part
+
+
+def _verb(clauses: Sequence[Clause]) -> tuple[str, ...]:
+    return next((clause.best.verb for clause in reversed(clauses) if clause.best and clause.best.tool is not KEEP), ())

@@ -1,356 +1,326 @@
-"""The offline planner: from a task to a plan, a question, or an honest answer that no tool is needed or able.
+"""The offline planner: a request in plain English to a plan, an answer or a question.
 
-It is careful in one direction only: what it does not understand it asks about, before anything could change.
+It owns every word of a request that changes something, or it asks and quotes what it does not own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
-from libs.events.committee import Task
-from libs.models.offline import corrections, mentioned, originals, replies
-from libs.models.offline import phrasebook as say
-from libs.models.offline.clauses import Mood, Reading
-from libs.models.offline.disowning import owned
-from libs.models.offline.earlier import added, before_last, chosen_instead, left_of, said_no
-from libs.models.offline.explaining import WHY
-from libs.models.offline.gist import amending, placing
-from libs.models.offline.gist.acts import Side, effect
-from libs.models.offline.gist.deeds import Deed
-from libs.models.offline.gist.story import Story
-from libs.models.offline.ground import Ground
-from libs.models.offline.hearing import heard
-from libs.models.offline.planning import Means, Planning, calls_in
-from libs.models.offline.ranges import spelled
-from libs.models.offline.reading import read
-from libs.models.offline.replies import Standing, Wish
-from libs.models.ports import Answered, Drafted, Offer, PlannerOutcome, Unclear, Why
-from libs.retrieval.lexicon import Language
-from libs.retrieval.words import fold
-from libs.skills import ToolDefinition
+from libs.events.committee import MORE_BELOW, Task
+from libs.events.values import Candidate, Plan, Step
+from libs.guards.allowlist import allows
+from libs.models.offline import followups, refusals, texts
+from libs.models.offline.clauses import KEEP, WORDS_MOST, Clause, Clauses, without_asides
+from libs.models.offline.deadline import Deadline, TooSlow
+from libs.models.offline.intents import Intents, Reading
+from libs.models.offline.lexicon import Lexicon, lexicon, singular
+from libs.models.offline.normalize import mended
+from libs.models.offline.selection import Doubt, Ground, Selection
+from libs.models.offline.slots import Slots
+from libs.models.offline.steps import Ask, Done, Steps
+from libs.models.offline.tokens import Token, clean, tokens
+from libs.models.offline.workspace_index import WorkspaceIndex
+from libs.models.ports import Answered, Drafted, PlannerOutcome, Unclear, Why
+from libs.skills import Categories, ToolDefinition, sources
 
-NOTHING = (Why.GREETING, Why.CAPABILITY, Why.DECLINED)
-"""Words alone that are no answer to who answers our question."""
+TEXT_MOST = 2000
+"""Characters of a request; more is a story."""
+SECONDS_MOST = 2.0
+SPARED = 0.34
+"""The share of a request that only looks that may be left out of it."""
+SETS_MOST = 4
+"""Agents differ in the tools that they may use."""
+THRESHOLD, GAP = 0.70, 0.05
+"""Of a reading's score, and of its lead on the next (S4-46)."""
+LOOKING = (
+    "how",
+    "what",
+    "which",
+    "where",
+    "when",
+    "who",
+    "show",
+    "list",
+    "find",
+    "count",
+    "are",
+    "is",
+    "do",
+    "search",
+    "display",
+)
 
 
-class Planner(Means):
-    """Plans a request and the replies to our questions about it."""
+@dataclass(frozen=True)
+class Asking:
+    """A question, with what is needed to understand the reply."""
 
-    __slots__ = ()
+    doubt: Doubt
+    candidates: tuple[Candidate, ...] = ()
 
-    async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
-        wish, outcome = await self._heard(task, catalogue)
-        if isinstance(outcome, Unclear) or wish.told == task.text:
-            return outcome
-        return replace(outcome, wish=wish.told)
+    @property
+    def outcome(self) -> Unclear:
+        return Unclear(self.doubt.question, self.candidates)
 
-    async def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> Wish:
-        """What is asked for, as far as the replies to our questions have told."""
-        return (await self._heard(task, catalogue))[0]
 
-    async def _heard(self, task: Task, catalogue: Sequence[ToolDefinition]) -> tuple[Wish, PlannerOutcome]:
-        """Each reply in turn, with the question that it answers: planning is deterministic, so that is asked again."""
-        moment = self.now()
-        return await replace(self, now=lambda: moment)._answered(task, catalogue)
+class Planner:
+    """Pure but for its clock and its ids: the same task gives the same plan."""
 
-    async def _answered(self, task: Task, catalogue: Sequence[ToolDefinition]) -> tuple[Wish, PlannerOutcome]:
-        tools = _allowed(catalogue, task.tools)
-        said = [*task.replies, *((task.clarification,) if task.clarification else ())]
-        wish = Wish(owned(task.text) if task.history else task.text, skill=None if task.skill in said else task.skill)
-        if said_no(task.history):
-            wish, outcome = await self._after_a_no(task, wish, tools)
-        else:
-            outcome = await self._planned(task, wish, tools)
-        asked: list[str] = []
-        for reply in said:
-            asked += [outcome.question] if isinstance(outcome, Unclear) else []
-            wish, outcome = await self._replied(task, wish, outcome, reply=reply, tools=tools)
-            if isinstance(outcome, Unclear) and outcome.question in asked:
-                outcome = Planning(self, task, wish, tools).at_a_loss(outcome, asked)
-        return wish, outcome
+    def __init__(
+        self,
+        categories: Categories,
+        *,
+        new_id: Callable[[], str],
+        now: Callable[[], datetime],
+        threshold: float = THRESHOLD,
+        gap: float = GAP,
+        seconds: float = SECONDS_MOST,
+    ) -> None:
+        self._categories, self._new_id, self._now = categories, new_id, now
+        self._threshold, self._gap, self._seconds = threshold, gap, seconds
+        self._lexicon = lexicon()
+        self._known: dict[tuple[tuple[str, str], ...], Intents] = {}
 
-    async def _after_a_no(self, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> tuple[Wish, PlannerOutcome]:
-        """What was refused in the turn before is changed by what is said now: it is planned once more, as it was."""
-        earlier = before_last(task)
-        was, refused = await self._answered(earlier, tools)
-        offer = await self._offered(earlier, was, refused, tools)
-        wish = replace(wish, refused=was.refused + replies.proposed(refused))
-        right = self._amended(task, wish, offer, reply=task.text, tools=tools)
-        return self._nearer(task, offer, right, (wish, await self._planned(task, wish, tools)))
+    def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
+        """The plan, the answer or the question. Takes at most about `seconds`."""
+        said = [task.text, *task.replies, *([task.clarification] if task.clarification is not None else [])]
+        if (length := sum(map(len, said))) > TEXT_MOST:
+            return Unclear(texts.TOO_LONG.format(length=length, most=TEXT_MOST))
+        tools = [tool for tool in catalogue if allows(task.tools, tool.name)]
+        self.intents(tools)  # Compiled once, so that no plan pays for it.
+        try:
+            return self._plan(task, tools, said, Deadline(self._seconds))
+        except TooSlow:
+            return Unclear(texts.TOO_SLOW)
 
-    async def _replied(
-        self, task: Task, wish: Wish, before: PlannerOutcome, *, reply: str, tools: Sequence[ToolDefinition]
-    ) -> tuple[Wish, PlannerOutcome]:
-        """A no, a why, what was offered, what was offered put right, or a wish of its own."""
-        if replies.refused(reply):
-            return wish, Planning(self, task, wish, tools).undone()
-        if isinstance(before, Unclear) and WHY.match(reply):
-            return wish, Planning(self, task, wish, tools).because(before)
-        if isinstance(before, Unclear) and replies.unanswered(reply, before):
-            return wish, Planning(self, task, wish, tools).more_than_yes(before)
-        if not isinstance(before, Unclear) or _taken(wish, before, reply, self._read(task, wish.text).language):
-            return await self._understood(task, wish, before, reply=reply, tools=tools)
-        offer = await self._offered(task, wish, before, tools)
-        wish = replace(wish, refused=wish.refused + replies.proposed(before), standing=offer)
-        if offer.calls and replies.WRONG.fullmatch(fold(reply)):
-            return wish, Planning(self, task, wish, tools).what_else()
-        right = self._amended(task, wish, offer, reply=reply, tools=tools)
-        if right is not None and right.in_it and replies.MORE.match(reply):
-            taken = replace(wish, calls=offer.calls, agreed=True, answered=True)
-            return taken, await self._planned(task, taken, tools)
-        if right is not None and right.whole and offer.heard:
-            return right.wish, right.asked
-        if right is None and (seen := await self._looked(task, reply, tools)) is not None:
-            return seen
-        if right is None and (both := await self._and_then(task, wish, offer, reply=reply, tools=tools)) is not None:
-            return both
-        return self._nearer(task, offer, right, await self._understood(task, wish, before, reply=reply, tools=tools))
+    def _plan(
+        self, task: Task, tools: Sequence[ToolDefinition], said: Sequence[str], deadline: Deadline
+    ) -> PlannerOutcome:
+        work = Work(self, task, tools, deadline)
+        wish = followups.begin(said[0], task.history)
+        outcome = work.read(wish)
+        for reply in said[1:]:
+            after = followups.reply(
+                wish, outcome.doubt if isinstance(outcome, Asking) else None, reply, work.understands, self._lexicon
+            )
+            if after is None:
+                return Answered(texts.NO, Why.ANSWER)
+            wish, outcome = after, work.read(after)
+        if isinstance(outcome, Asking):
+            return outcome.outcome
+        return outcome if wish == task.text or not isinstance(outcome, Drafted) else Drafted(outcome.plan, wish=wish)
 
-    async def _looked(
-        self, task: Task, reply: str, tools: Sequence[ToolDefinition]
-    ) -> tuple[Wish, PlannerOutcome] | None:
-        """A question in reply to ours: nobody wants anything changed by it."""
-        if placing.ASKED.match(corrections.bare(reply)) is None or not reply.rstrip().endswith("?"):
+    def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> str:
+        """What replies have made of the request."""
+        outcome = self.plan(task, catalogue)
+        return (outcome.wish if isinstance(outcome, Drafted) else "") or task.text
+
+    def intents(self, tools: Sequence[ToolDefinition]) -> Intents:
+        """The compiled templates of these tools; those of a few sets of tools are kept."""
+        key = tuple((tool.name, tool.digest) for tool in tools)
+        if key not in self._known:
+            kept = dict([*self._known.items()][1 - SETS_MOST :])
+            self._known = {**kept, key: Intents((*tools, KEEP))}
+        return self._known[key]
+
+
+class Work:
+    """One plan under way: what every reading of it shares."""
+
+    def __init__(self, planner: Planner, task: Task, tools: Sequence[ToolDefinition], deadline: Deadline) -> None:
+        self._planner, self._task, self._deadline = planner, task, deadline
+        self._tools: Mapping[str, ToolDefinition] = {tool.name: tool for tool in tools}
+        self._intents = planner.intents(tools)
+        self._lexicon: Lexicon = planner._lexicon
+        self._again = False
+        self._index = WorkspaceIndex(task.workspace, planner._categories)
+        self._ground = Ground(self._index, self._lexicon, planner._now())
+
+    def read(self, text: str) -> Drafted | Answered | Unclear | Asking:
+        """One text to its end."""
+        text = clean(text)
+        if (talk := refusals.talk(text, self._lexicon)) is not None:
+            return talk
+        found = without_asides(tokens(text, self._index, self._lexicon), self._lexicon)
+        if (refused := refusals.refuse(text, found, self._lexicon)) is not None:
+            return refused
+        clauses = self._clauses(found)
+        if not clauses:
+            return Asking(Doubt(texts.NOTHING_UNDERSTOOD, text))
+        try:
+            return self._drafted(text, found, clauses)
+        except Ask as asked:
+            return Asking(asked.doubt)
+
+    def understands(self, text: str) -> bool:
+        """Is this a whole request of its own?"""
+        return isinstance(self.read(text), Drafted)
+
+    def _clauses(self, found: Sequence[Token]) -> list[Clause]:
+        return Clauses(self._intents, Slots(self._ground), self._lexicon, self._deadline).of(found)
+
+    def _drafted(self, text: str, found: Sequence[Token], clauses: Sequence[Clause]) -> Drafted | Answered | Asking:
+        clauses = self._looks(text, clauses)
+        bad = next((clause for clause in clauses if clause.best is None or not clause.best.complete), None)
+        if bad is not None:
+            return self._puzzled(text, bad)
+        readings = [self._sure(text, clause) for clause in clauses if clause.keeps is None]
+        if not readings:
+            return Answered(texts.KEPT)
+        if any(reading.tool.mutates for reading in readings) and refusals.asks_about_doing(found, self._lexicon):
+            return Answered(texts.ASKING, Why.DECLINED)
+        return Drafted(self._steps(text, clauses, readings))
+
+    def _puzzled(self, text: str, clause: Clause) -> Asking | Answered:
+        """Quote what was not understood: a file that is not there, a word that may be misspelt, or the words."""
+        if self._lexicon["beyond"].at([token.low for token in clause.span], 0):
+            return Answered(texts.BEYOND, Why.DECLINED)
+        left = clause.left or clause.span
+        missing = next((token for token in left if token.looks_like_a_file), None)
+        if missing is not None and clause.best is not None and self._index.knows_top and "*" not in missing.raw:
+            near = self._index.like(missing.raw)
+            told = texts.NEAR.format(names=texts.names(near)) if near else ""
+            return Asking(Doubt(texts.NOT_HERE.format(said=missing.raw, near=told), missing.raw, tuple(near)))
+        better = mended(text, left, self._intents.words | self._lexicon.words)
+        if better is not None and better != text and self.understands(better):
+            return Asking(Doubt(texts.MEANT.format(said=better), text, (better,)))
+        said = self._extra(text, clause) or _run(text, left)
+        if clause.best is None:
+            return Asking(Doubt(texts.NOT_UNDERSTOOD.format(said=said) if said else texts.NOTHING_UNDERSTOOD, said))
+        if not self._index.knows_top and len(left) == 1:
+            wider = f'files with "{singular(left[0].raw)}" in the name'
+            return Asking(Doubt(texts.UNSEEN.format(count=self._index.count, said=left[0].raw), left[0].raw, (wider,)))
+        return Asking(Doubt(texts.NOT_UNDERSTOOD.format(said=said), said))
+
+    def _looks(self, text: str, clauses: Sequence[Clause]) -> Sequence[Clause]:
+        """A request that only looks may leave words over: the answer says that they were left out."""
+        first = clauses[0]
+        if len(clauses) != 1 or not first.left or first.span[0].low not in LOOKING or len(first.span) > WORDS_MOST:
+            return clauses
+        whole, slots, best = clauses[0].span, Slots(self._ground), clauses[0].best
+        if best and best.verb and best.chooses and len(best.unowned) <= len(whole) * SPARED:
+            return self._left_out(clauses, whole, best.without_unowned(), _run(text, best.unowned))
+        for end in range(len(whole) - 1, len(whole) * 2 // 5, -1):
+            found = self._intents.readings(whole[:end], slots, self._deadline)
+            if found and found[0].complete and found[0].verb:
+                return self._left_out(clauses, whole[:end], found[0], _run(text, whole[end:]))
+        return clauses
+
+    def _left_out(
+        self, clauses: Sequence[Clause], span: Sequence[Token], reading: Reading, said: str
+    ) -> Sequence[Clause]:
+        named = any(token.looks_like_a_file for token in reading.unowned)
+        if reading.tool.mutates or reading.tool is KEEP or named:
+            return clauses
+        return [Clause(tuple(span), (reading,), told=texts.LEFT_OUT.format(said=said))]
+
+    def _extra(self, text: str, clause: Clause) -> str:
+        """What stands behind the longest beginning that is understood."""
+        slots = Slots(self._ground)
+        for end in range(min(len(clause.span), WORDS_MOST) - 1, 1, -1):
+            found = self._intents.readings(clause.span[:end], slots, self._deadline)
+            if found and found[0].complete and found[0].verb:
+                return _run(text, clause.span[end:])
+        return ""
+
+    def _sure(self, text: str, clause: Clause) -> Reading:
+        """The one reading that is sure enough and far enough ahead (S4-46). Raises `Ask`."""
+        complete = [each for each in clause.readings if each.complete and each.tool is not KEEP]
+        best = complete[0]
+        if best.score <= self._planner._threshold:
+            raise Ask(Doubt(texts.NOT_UNDERSTOOD.format(said=_run(text, clause.span)), _run(text, clause.span)))
+        near = [each for each in complete if best.score - each.score < self._planner._gap]
+        if self._task.skill:
+            near = [each for each in near if each.tool.skill == self._task.skill] or near
+        if len({each.meaning for each in near}) > 1 and near[0].doubt is None:
+            ways = list(dict.fromkeys(each.tool.description.rstrip(".") for each in near))
+            if len(ways) > 1:
+                raise Ask(Doubt(texts.WHICH_TOOL.format(ways=texts.choices(ways))))
+        if near[0].doubt is not None:
+            raise Ask(near[0].doubt)
+        return near[0]
+
+    def _shown(self) -> tuple[str, ...]:
+        """The files of the last turn: those that it named, else the one that its request names."""
+        last = self._task.history[-1] if self._task.history else None
+        if last is None or last.shown:
+            return last.shown if last else ()
+        named = [token.paths for token in tokens(clean(last.about), self._index, self._lexicon) if token.kind == "name"]
+        return named[0] if len(named) == 1 and len(named[0]) == 1 else ()
+
+    def _last(self) -> Done | None:
+        """What the last turn came to: its request is planned once more, against what is there now."""
+        if not self._task.history or self._again:
             return None
-        fresh = Wish(corrections.bare(reply))
-        outcome = await self._planned(task, fresh, tools)
-        looks = isinstance(outcome, Drafted) and not any(step.mutates for step in outcome.plan.steps)
-        return (fresh, outcome) if looks else None
-
-    async def _and_then(
-        self, task: Task, wish: Wish, offer: Standing, *, reply: str, tools: Sequence[ToolDefinition]
-    ) -> tuple[Wish, PlannerOutcome] | None:
-        """ "Yes, and then delete the drafts": what was offered, and that after it."""
-        more = replies.MORE.match(reply)
-        if more is None or not more["and"] or not offer.heard:
+        self._again = True
+        try:
+            clauses = self._clauses(tokens(clean(self._task.history[-1].about), self._index, self._lexicon))
+            readings = [
+                self._sure("", clause)
+                for clause in clauses
+                if clause.keeps is None and clause.best and clause.best.complete
+            ]
+            return self._made("", clauses, readings).done[-1] if readings and len(readings) == len(clauses) else None
+        except Ask:
             return None
-        then = await self._planned(task, Wish(more["rest"], agreed=True), tools)
-        if not isinstance(then, Drafted) or not any(step.mutates for step in then.plan.steps):
-            return None
-        meant = replace(wish, said=(*wish.said, reply))
-        both = Deed(offer.calls).then(Deed(calls_in(then.plan)))
-        asked = Planning(self, task, meant, tools).in_short(both)
-        return (meant, asked) if asked is not None else None
 
-    async def _offered(
-        self, task: Task, wish: Wish, before: PlannerOutcome, tools: Sequence[ToolDefinition]
-    ) -> Standing:
-        """What stands before the person: the calls of what was offered last, or of the plan that was refused."""
-        if isinstance(before, Drafted):
-            return Standing(calls_in(before.plan), heard=bool(wish.calls))
-        if isinstance(before, Answered) or before.missing or not (len(before.offers) == 1 or before.partly):
-            return wish.standing
-        taken = wish.takes(before.offers[0]) if before.offers else replace(wish, agreed=True, answered=True)
-        if taken.calls:
-            return Standing(taken.calls, heard=True)
-        plan = await self._planned(task, taken, tools)
-        return Standing(calls_in(plan.plan)) if isinstance(plan, Drafted) else wish.standing
+    def _steps(self, text: str, clauses: Sequence[Clause], readings: Sequence[Reading]) -> Plan:
+        steps = self._made(text, clauses, readings)
+        new_id = self._planner._new_id
+        made = tuple(
+            Step(
+                step_id=new_id(),
+                ordinal=n,
+                description=said[:300],
+                skill=tool.skill,
+                tool=tool.name,
+                args=args,
+                depends_on=sources(args),
+                mutates=tool.mutates,
+            )
+            for n, (tool, args, said) in enumerate(steps.made, 1)
+        )
+        return Plan(plan_id=new_id(), reasoning="", steps=made)
 
-    def _amended(
-        self, task: Task, wish: Wish, offer: Standing, *, reply: str, tools: Sequence[ToolDefinition]
-    ) -> _Right | None:
-        """What was offered, as the reply wants it: offered anew."""
-        ground = Ground.of(task.root, task.workspace)
-        story = Story(spelled(owned(reply), ground), ground, self.categories, self.now())
-        more = replies.MORE.match(reply)
-        plainly = Side.ALSO if more is not None and more["and"] else offer.plainly
-        found = amending.amended(offer.calls, story, plainly=plainly)
-        if found is None:
-            return None
-        if found.same and replies.contradicts(reply):
-            return _Right(wish, Planning(self, task, wish, tools).what_else(), whole=False, in_it=False)
-        said = wish.said if reply == wish.text else (*wish.said, reply)
-        meant = replace(wish, said=said, refused=() if found.same else wish.refused)
-        if found.unknown is not None:
-            meant = replace(meant, standing=replace(offer, plainly=found.unknown))
-        asked = Planning(self, task, meant, tools).put_right(found)
-        return _Right(meant, asked, whole=not found.left, in_it=found.same) if asked is not None else None
-
-    def _nearer(
-        self, task: Task, offer: Standing, right: _Right | None, heard: tuple[Wish, PlannerOutcome]
-    ) -> tuple[Wish, PlannerOutcome]:
-        """What was offered, put right, where the reply as a wish comes to nothing, or leaves out what it says."""
-        outcome, ground = heard[1], Ground.of(task.root, task.workspace)
-        if right is None:
-            return heard
-        if isinstance(outcome, Drafted):
-            done = effect(calls_in(outcome.plan), ground)
-            lost = done == effect(offer.calls, ground) and not right.in_it
-            return (right.wish, right.asked) if lost or (right.whole and offer.heard) else heard
-        tells = bool(outcome.offers) if isinstance(outcome, Unclear) else outcome.why not in NOTHING
-        return (right.wish, right.asked) if right.whole or not tells else heard
-
-    async def _understood(
-        self, task: Task, wish: Wish, before: PlannerOutcome, *, reply: str, tools: Sequence[ToolDefinition]
-    ) -> tuple[Wish, PlannerOutcome]:
-        """The first of the reply's meanings that comes to a plan, else the one that is most its own."""
-        tried = []
-        for meant in self._meanings(task, wish, before, reply):
-            outcome = await self._planned(task, meant, tools)
-            if isinstance(outcome, Unclear) and outcome.partly and meant.leaves_aside(outcome.about):
-                meant = replace(meant, agreed=True)
-                outcome = await self._planned(task, meant, tools)
-            if isinstance(outcome, Drafted):
-                return meant, Planning(self, task, meant, tools).without_the_left(outcome)
-            tried.append((meant, outcome))
-        if (own := await self._of_its_own(task, reply, tools)) is not None:
-            return own
-        meant, outcome = next((one for one in tried if not _talks(one[1])), tried[0])
-        if isinstance(outcome, Unclear) and replies.refuses(reply, before, outcome.offers):
-            return meant, Planning(self, task, meant, tools).at_a_loss(outcome, [outcome.question])
-        return meant, outcome
-
-    async def _of_its_own(
-        self, task: Task, reply: str, tools: Sequence[ToolDefinition]
-    ) -> tuple[Wish, PlannerOutcome] | None:
-        """The reply without all that was said before, where it says a deed and something comes of that alone."""
-        fresh = Wish(replies.anew(reply))
-        if not replies.says_it_all(self._read(task, fresh.text)):
-            return None
-        outcome = await self._planned(task, fresh, tools)
-        offers = isinstance(outcome, Unclear) and bool(outcome.offers)
-        return (fresh, outcome) if offers or isinstance(outcome, Drafted) else None
-
-    def _meanings(self, task: Task, wish: Wish, before: PlannerOutcome, reply: str) -> Iterator[Wish]:
-        """What was offered, a wish of its own, what was asked for in its place, or more words of the wish."""
-        ground = Ground.of(task.root, task.workspace)
-        said, reply = reply, spelled(owned(reply), ground)
-        whole = self._read(task, wish.text)
-        reply = replies.how(before, reply, whole.language)
-        reply = replies.where(before, reply, ground, whole=whole, alone=self._read(task, reply))
-        fresh = Wish(replies.anew(reply))
-        alone = self._read(task, fresh.text)
-        reply = "yes" if replies.repeats(reply, alone, whole) else reply
-        if isinstance(before, Unclear):
-            if (taken := _taken(wish, before, reply, whole.language)) is not None:
-                yield taken
-                return
-            yield from self._of_what_was_asked(task, wish, before, said=said, reply=reply, whole=whole)
-        denied = replies.DENIES.match(said) is not None
-        refused = denied and isinstance(before, Unclear) and any(one.skill for one in before.offers)
-        if denied and (again := corrections.deed_again(whole, fresh.text, ground)):
-            yield wish.with_words(again)
-        if (each := replies.each_of(wish, before, reply)) is not None:
-            yield each
-            return
-        if (pointed := _pointed(before, alone, reply)) is not None:
-            fresh, alone = Wish(pointed), self._read(task, pointed)
-        names = isinstance(before, Unclear) and "new_name" in before.missing
-        if names and (new := corrections.new_name(reply, whole.language)) is not None:
-            yield replies.completed(wish, before, new) or Wish(new)
-            return
-        if (called := corrections.called(whole, reply, ground)) is not None:
-            yield wish.with_words(called)
-            return
-        if not refused and any(clause.names and clause.mood is Mood.ONLY for clause in alone.clauses):
-            yield from self._chosen(task, wish, before, fresh.text)
-        if (narrowed := replies.narrowed(wish, before, alone, denied=denied)) is not None:
-            yield narrowed
-        if stands := replies.stands(alone, whole):
-            yield from self._instead(task, fresh, alone, whole=whole)
-        if (placed := replies.in_place(wish, before, reply, whole=whole, alone=alone)) is not None:
-            yield placed
-        if not refused and replies.chooses(alone) and not replies.spares(whole):
-            yield from self._chosen(task, wish, before, fresh.text)
-        together = replies.completed(wish, before, reply) or replies.combined(wish, reply)
-        yield wish if replies.both_ways(reply, before) else together
-        if not stands and fresh.text != reply:
-            yield fresh
-        if (numbered := replies.of_many(wish, before, said)) is not None:
-            yield numbered
-
-    def _of_what_was_asked(
-        self, task: Task, wish: Wish, before: Unclear, *, said: str, reply: str, whole: Reading
-    ) -> Iterator[Wish]:
-        """What only a question can be told: a place to make, a yes that goes on, a number, some of what it named."""
-        if (place := replies.place_to_make(reply, before)) is not None:
-            yield Wish(say.CREATES[whole.language].format(name=place))
-        if (more := replies.MORE.match(reply)) is not None and not before.missing:
-            yield from self._and_more(task, wish, before, said=more["rest"], adds=bool(more["and"]))
-        if (picked := replies.counted_in(reply, before)) is not None:
-            yield from self._picked(task, wish, *picked)
-        ground = Ground.of(task.root, task.workspace)
-        if (rest := left_of(whole, said, before.named, ground, asked=True)) is not None:
-            yield wish.with_words(rest)
-
-    def _instead(self, task: Task, fresh: Wish, alone: Reading, *, whole: Reading) -> Iterator[Wish]:
-        """The reply in place of the wish; without its first sentence, where that only explains something."""
-        yield from replies.instead(fresh, alone, whole)
-        told = replies.SENTENCE.match(fresh.text)
-        if told is not None and replies.only_explains(self._read(task, told["first"])):
-            yield from replies.instead(Wish(told["rest"]), self._read(task, told["rest"]), whole)
-
-    def _and_more(self, task: Task, wish: Wish, before: Unclear, *, said: str, adds: bool) -> Iterator[Wish]:
-        """A yes that goes on: what was offered, put right by the rest of it, or with that beside it."""
-        offered = wish.takes(before.offers[0]) if len(before.offers) == 1 and not before.offers[0].calls else wish
-        whole, ground, now = self._read(task, offered.text), Ground.of(task.root, task.workspace), self.now()
-        heard = before.question
-        if not adds and (right := corrections.each_instead(whole, said, ground, now)) is not None:
-            yield replace(offered, text=right, answered=True, heard=heard)
-        rest = self._read(task, originals.without_after(said, whole.language))
-        if adds and (gone := originals.go_too(whole, rest, before.named)) is not None:
-            yield replace(offered, text=gone, agreed=False, answered=True, heard=heard)
-        if (more := added(whole, f"also {said}" if adds else said, ground, now)) is not None:
-            yield replace(offered, text=more, agreed=False, answered=True, heard=heard)
-
-    def _picked(self, task: Task, wish: Wish, offer: Offer, rest: str) -> Iterator[Wish]:
-        """ "Number 1, zip the three letters": what is said of it is a wish of its own, for that skill."""
-        if not any(clause.words and not clause.says("greeting") for clause in self._read(task, rest).clauses):
-            yield wish.takes(offer)
-        elif replies.stands(self._read(task, rest), self._read(task, wish.text)):
-            yield Wish(rest, skill=offer.skill, answered=True)
-        yield replace(wish.takes(offer), agreed=False)
-
-    def _chosen(self, task: Task, wish: Wish, before: PlannerOutcome, said: str) -> Iterator[Wish]:
-        """The wish for other files."""
-        ground = Ground.of(task.root, task.workspace)
-        if (instead := chosen_instead(wish.text, said, ground, self.now())) is not None:
-            partly = isinstance(before, Unclear) and before.partly  # they have heard what is left out
-            yield replace(wish.with_words(instead), agreed=wish.agreed or partly)
-
-    def _read(self, task: Task, text: str) -> Reading:
-        return read(text, Ground.of(task.root, task.workspace).spoken, now=self.now())
-
-    async def _planned(self, task: Task, wish: Wish, tools: Sequence[ToolDefinition]) -> PlannerOutcome:
-        return await heard(self, task, wish, tools)
+    def _made(self, text: str, clauses: Sequence[Clause], readings: Sequence[Reading]) -> Steps:
+        steps = Steps(self._tools, self._index, self._shown(), last=self._last())
+        rest, spared = list(readings), _spared(clauses)
+        for clause in clauses:
+            if clause.keeps is not None:
+                continue
+            reading = rest.pop(0)
+            said = f"{_run(text, clause.span) or text}{clause.told}"
+            steps.add(
+                reading, said, spared if slot_takes(reading) else (), clause.around.meant if clause.around else ()
+            )
+        return steps
 
 
-@dataclass(frozen=True, slots=True)
-class _Right:
-    """What was offered, put right by a reply: is all of the reply in it?"""
-
-    wish: Wish
-    asked: Unclear
-    whole: bool
-    in_it: bool
-    """Was it offered just so?"""
+def slot_takes(reading: Reading) -> bool:
+    """Does it choose files, so that some may be left out?"""
+    return any(slot.type == "selection" for slot in reading.intent.slots.values())
 
 
-def _taken(wish: Wish, before: Unclear, reply: str, language: Language) -> Wish | None:
-    """The wish with one or several of what was offered."""
-    if (some := replies.several(reply, before, language)) is not None:
-        return wish.with_words(some)
-    offer = replies.taken(reply, before)
-    return wish.takes(offer) if offer is not None else None
+def _spared(clauses: Sequence[Clause]) -> tuple[Selection, ...]:
+    """What is to be left alone. "Leave the rest" says nothing that is not true already."""
+    kept = [each for clause in clauses for each in (clause.keeps or ())]
+    return tuple(each for each in kept if each.refers is None)
 
 
-def _pointed(before: PlannerOutcome, alone: Reading, reply: str) -> str | None:
-    """The reply with the names of what the question has named in the place of "those" or "both"."""
-    named = before.named if isinstance(before, Unclear) else ()
-    if (pointed := mentioned.by_name(alone, named)) is not None:
-        return pointed
-    return mentioned.quoted(named) if named and replies.of_all(reply, len(named)) else None
+def _run(text: str, left: Sequence[Token]) -> str:
+    """The words as they stand in the text, from the first to the last one that stands beside it."""
+    real = sorted({token for token in left if token.end > token.start}, key=lambda token: token.start)
+    if not real:
+        return ""
+    end = real[0].end
+    for token in real[1:]:
+        if token.start - end > 1:
+            break
+        end = token.end
+    return text[real[0].start : end].strip(" ,.;:!?")
 
 
-def _talks(outcome: PlannerOutcome) -> bool:
-    """A greeting is no answer to who answers our question."""
-    return isinstance(outcome, Answered) and outcome.why in (Why.GREETING, Why.CAPABILITY)
-
-
-def _allowed(catalogue: Sequence[ToolDefinition], allowlist: Sequence[str]) -> list[ToolDefinition]:
-    """The tools that the agent may use; an empty list is no list."""
-    if not allowlist:
-        return list(catalogue)
-    return [tool for tool in catalogue if any(fnmatchcase(tool.name, pattern) for pattern in allowlist)]
+__all__ = ["MORE_BELOW", "Planner"]

@@ -1,568 +1,804 @@
-"""Which files: kinds, extensions, patterns and names, as the `include` and `exclude` of a listing."""
+"""Which files a part of a request means: names, kinds, words of names, size, age, order, place, and exceptions.
+
+Every word is owned by a rule or returned as not understood. Rules only look words up; none compares each path with
+each word.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from glob import escape
+from posixpath import basename, dirname
+from typing import Any
 
-from libs.models.offline.archives import into_archive, is_archive
-from libs.models.offline.clauses import ACTIONS, KINDS, Clause, Item, Measure, Name, Named
-from libs.models.offline.ground import Ground, has_word, singulars
-from libs.models.offline.numerals import MODIFIED
-from libs.models.offline.paths import file_like
-from libs.models.offline.places import places
-from libs.retrieval.lexicon import FAMILIES, listed
-from libs.retrieval.regexes import regex
-from libs.retrieval.words import Word, extension_of, fold
-from libs.skills import Categories, selected
+from libs.models.offline import texts
+from libs.models.offline.lexicon import Lexicon, singular
+from libs.models.offline.tokens import Token
+from libs.models.offline.values import Span, duration_at, moment, size_at, span_at
+from libs.models.offline.workspace_index import WorkspaceIndex
 
-TWINS = {
-    "jpg": ("jpg", "jpeg"),
-    "jpeg": ("jpg", "jpeg"),
-    "html": ("html", "htm"),
-    "tif": ("tif", "tiff"),
-    "tiff": ("tif", "tiff"),
-    "yaml": ("yaml", "yml"),
-    "mpg": ("mpg", "mpeg"),
-    "raw": ("raw", "cr2", "cr3", "nef", "arw", "dng", "orf", "rw2", "raf"),
-}
-"""Extensions that are one to whoever says one of them; raw pictures have one for each maker of cameras."""
+MOST = 10
+"""Files of "the largest files", where no number is given."""
 
-Called = tuple[Word, tuple[str, ...]]
-"""A word, and the files that have it in their names."""
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A question about something that was understood, and could mean several things."""
+
+    question: str
+    about: str = ""
+    """The words of the request that the reply stands for."""
+    offers: tuple[str, ...] = ()
+
+
+def which(said: str, paths: Sequence[str]) -> Doubt:
+    """Which of several is meant by these words?"""
+    offers = tuple(dict.fromkeys(paths))[: texts.SHOWN_MOST]
+    return Doubt(texts.WHICH.format(said=said, names=texts.choices(offers)), said, offers)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Patterns for a listing, names said outright, and the words that nobody could turn into either."""
+    """Files or folders, chosen by name or by what they are like."""
 
-    patterns: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    strange: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-    """What was said of them and could not be brought together with the rest: it is asked about, never dropped."""
+    """Paths that are named. The rest of the fields choose among what is in `folders`."""
+    stems: tuple[tuple[str, ...], ...] = ()
+    """Words that names have; any of these."""
+    endings: tuple[str, ...] | None = None
+    """Extensions with their dot; None is any."""
+    patterns: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    deep: bool = False
+    kind: str | None = None
+    limits: tuple[tuple[str, Any], ...] = ()
+    """Roles of a listing and their values: larger_than, modified_before, empty, containing …"""
+    order: str | None = None
+    most: int | None = None
+    sort: str | None = None
+    """The order of a list that is shown."""
+    refers: str | None = None
+    """`one`, `many` or `rest` of what came before."""
+    count: int | None = None
+    """The number of them that was said."""
+    one: bool = False
+    """Exactly one is meant."""
+    everything: bool = False
+    other: bool = False
+    each: bool = False
+    """Each for itself."""
+    bare: bool = False
+    """An order alone, such as "the oldest one": it needs to be known among which."""
+    placed: bool = False
 
-    def __bool__(self) -> bool:
-        return bool(self.patterns or self.names)
+    @property
+    def include(self) -> tuple[str, ...]:
+        """Patterns of a listing."""
+        if self.names:
+            return tuple(escape(path) if "/" in path else escape(basename(path)) for path in self.names)
+        if not self.stems and self.endings is None:
+            return self.patterns
+        stems = self.stems or ((),)
+        globs = [f"*{'*'.join(words)}*" if words else "*" for words in stems]
+        ends = self.endings or ("",)
+        return (*self.patterns, *(f"{glob}{end}" for glob in globs for end in ends))
 
+    @property
+    def tops(self) -> tuple[str, ...]:
+        """The folders that are looked into."""
+        if self.names and not self.folders:
+            return tuple(dict.fromkeys(dirname(path) or "." for path in self.names))
+        return self.folders or (".",)
 
-def select(clause: Clause, ground: Ground, categories: Categories) -> Selection:
-    """What a clause picks out. Its folders are left aside, except where sparing: there a folder is spared whole."""
-    rest = _choosing(clause, ground)
-    called = named_words(clause, ground)
-    groups = clause.groups(rest)
-    picked = [_picked(group, called, categories) for group in _with_pieces(groups)]
-    patterns = _named_like(rest, [pattern for found in picked for pattern in found.patterns])
-    if patterns and mixed(clause, ground):
-        patterns += [escaped(name) for found in picked for name in found.names]
-    known = {item for item, _ in called}
-    names = [item.text for item in rest if isinstance(item, Named) and item.kind is not Name.GLOB]
-    strange = [
-        item.text
-        for item in rest
-        if isinstance(item, Word) and item.unknown and item not in known and not extension_of(item.folded)
-    ]
-    strange += [word for found in picked for word in found.strange]
-    lost = [word for found in picked for word in found.lost] + [
-        word for group in groups for word in _not_told_by(group, known, ground)
-    ]
-    lost += [*_some(clause), *_beyond(clause)]
-    lost += [*_one_more_piece(groups), *_elsewhere_than(glob_folders(clause), names)]
-    return Selection(tuple(dict.fromkeys(patterns)), tuple(dict.fromkeys(names)), tuple(strange), tuple(lost))
+    @property
+    def by_name_only(self) -> bool:
+        """Are names alone enough to know what is chosen?"""
+        return not self.limits and self.order is None and self.refers is None
 
-
-def told_everywhere(clause: Clause, ground: Ground) -> Clause:
-    """ "All files called a.tmp", "a.tmp in all subfolders": the name is one that several may have, as a pattern is."""
-    ends = {place.item for place in places(clause, ground) if place.target}  # "… to Films"
-    nouns = any(_files_noun(item) for item in clause.items if item not in ends)
-    of_all = clause.says("all") and (clause.says("junk") or nouns)
-    if not (of_all or clause.says("recursive")) or clause.says("rename", "create", "unpack"):
-        return clause
-    return replace(clause, items=tuple(_told_as_pattern(item, ground) for item in clause.items))
-
-
-def told_one_by_one(clause: Clause, ground: Ground) -> Clause:
-    """ "figures/*.png and todo.txt": one list goes through one folder, so that the files of a pattern are named."""
-    named = [item.text for item in clause.names if item.kind is Name.PATH and file_like(item)]
-    named = [name for name in named if not (clause.says("pack") and is_archive(name))]
-    if not _elsewhere_than(glob_folders(clause), named) or ground.paths is None:
-        return clause
-    return replace(clause, items=tuple(one for item in clause.items for one in _files_of(item, ground)))
-
-
-def _files_of(item: Item, ground: Ground) -> Sequence[Item]:
-    if not isinstance(item, Named) or item.kind is not Name.GLOB or "/" not in item.text:
-        return [item]
-    held = [path for path in ground.within(item.text.rpartition("/")[0]) if selected(path, include=[item.text])]
-    return [replace(item, kind=Name.PATH, text=path) for path in held] or [item]
-
-
-def told_by_year(clause: Clause, ground: Ground) -> Clause:
-    """ "The invoices of 2023", "everything from before 2023", where the names of most say their year: those of that
-    name, whenever they were saved.
-    """
-    held = [path for _, paths in named_words(clause, ground) for path in paths]
-    held = held or _all_of_it(clause, ground)
-    return replace(clause, items=tuple(one for item in clause.items for one in by_years(item, held)))
-
-
-def _all_of_it(clause: Clause, ground: Ground) -> list[str]:
-    """ "Everything from 2023", "the files from 2023 in Bills": all that is there."""
-    around = {place.item: place for place in places(clause, ground)}
-    told = [item for item in clause.items if item not in around]
-    kinds = {*KINDS} - ({"archives"} if into_archive(clause) else set())
-    if not clause.says("all", "file") or any(isinstance(one, Named) or kinds & {*one.concepts} for one in told):
-        return []
-    where = next((place.said.strip("/") for place in around.values() if ground.below(place.said.strip("/"))), ".")
-    return [*(ground.below(where) if where != "." else ground.files)]
+    @property
+    def bounded(self) -> bool:
+        """Is it less than everything in the whole folder?"""
+        chosen = (
+            self.names,
+            self.stems,
+            self.patterns,
+            self.limits,
+            self.order,
+            self.refers,
+            self.folders,
+            self.exclude,
+        )
+        return any(chosen) or self.endings is not None
 
 
-def by_years(item: Item, paths: Sequence[str]) -> Sequence[Item]:
-    """A time as the patterns of its years, where most of these files say theirs in their names."""
-    names = [path.rpartition("/")[2] for path in paths]
-    if sum(YEAR.search(name) is not None for name in names) * 3 < len(names) * 2:
-        return [item]
-    dated = (
-        isinstance(item, Measure) and YEAR.search(item.text) is not None and not CHANGED & {*fold(item.text).split()}
-    )
-    if not isinstance(item, Measure) or not dated or not {*item.filters} <= WHEN:
-        return [item]
-    years = sorted({year for name in names for year in YEAR.findall(name) if _within_bounds(int(year), item)})
-    return [Named(Name.GLOB, f"*{year}*", item.start, item.end) for year in years] or [item]
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a part of a request selects, and the words in it that were not understood."""
+
+    selections: tuple[Selection, ...] = ()
+    unowned: tuple[Token, ...] = ()
+    doubt: Doubt | None = None
 
 
-CHANGED = listed(MODIFIED)
-"""With one of these it is said that the date counts, and not the name."""
-WHEN = {"modified_after", "modified_before"}
+@dataclass(frozen=True)
+class Ground:
+    """What selections are read against."""
+
+    index: WorkspaceIndex
+    lexicon: Lexicon
+    now: datetime
 
 
-def _within_bounds(year: int, item: Measure) -> bool:
-    """All of it: "before 2019" is each year up to 2018; a bound within a year is none of years."""
-    after, before = (str(item.filters.get(name, "")) for name in ("modified_after", "modified_before"))
-    plain = all(not bound or NEW_YEAR.fullmatch(bound) for bound in (after, before))
-    return plain and (not after or int(after[:4]) <= year) and (not before or year < int(before[:4]))
+WHOLE = ("everything", "deep", "here")
+PLACES = frozenset(["in", "inside", "within", "from", "under", "of", "at"])
+FOLDER_WORDS = frozenset(["folder", "directory", "subfolder"])
+BEFORE_A_FOLDER = FOLDER_WORDS | frozenset(["the", "my", "our", "folders", "called", "named"])
+ALL = frozenset(["all", "every", "each", "any", "both", "these", "those"])
+NEEDS_A_NOUN = frozenset(["take", "takes", "use", "is", "are", "did", "were", "was", "that", "i", "changed"])
+TIMES = frozenset(["before", "since", "after", "from", "of", "in", "on", "during", "older", "newer"])
 
 
-NEW_YEAR = regex(r"\d{4}-01-01")
+def parse(span: Sequence[Token], ground: Ground) -> Parsed:
+    """Read a noun phrase, with its lists and exceptions."""
+    wanted, spared = _parted(list(span), ground.lexicon)
+    items: list[_Read] = []
+    for joint, part in _items(wanted, ground):
+        item = _Item(part, ground).read()
+        item.unowned += [part[0]] if items and part[0].low in ("only", "just") else []
+        if not items or not _continues(items[-1], item, joint):
+            items.append(item)
+    if not items:
+        return Parsed(unowned=tuple(span))
+    parsed = _together(items)
+    if spared is None:
+        return parsed
+    while len(spared) > 1 and spared[-1].low in ("alone", "untouched", "out", "apart", "aside"):
+        spared = spared[:-1]
+    away = parse(spared, ground)
+    patterns, misread = excluded(away.selections)
+    unowned = (*parsed.unowned, *away.unowned, *(spared if misread or not away.selections else ()))
+    chosen = tuple(replace(each, exclude=(*each.exclude, *patterns)) for each in parsed.selections)
+    return Parsed(chosen, unowned, parsed.doubt or away.doubt)
 
 
-def told_in_its_folder(clause: Clause, ground: Ground) -> Clause:
-    """ "Put all minutes into a folder Archive inside Minutes": those that are there, where none is so called here, and
-    not the folder, which can't go into itself.
-    """
-    told = places(clause, ground)
-    above = told[0].said.strip("/").rpartition("/")[0] if len(told) == 1 and told[0].target else ""
-    if not above or not ground.within(above) or not clause.says("move"):
-        return clause
-    name = above.rpartition("/")[2]
-    for at, item in enumerate(clause.items):
-        if isinstance(item, Named) and item.text == above and item is not told[0].item:
-            item = Word(name, fold(name), item.start, item.end)
-        strange = isinstance(item, Word) and item.unknown and not ground.called(item.text)
-        if strange and ground.called(item.text, above):
-            here = (Word("in", "in", item.end, item.end, filler=True), Named(Name.PATH, above, item.end, item.end))
-            return replace(clause, items=(*clause.items[:at], item, *here, *clause.items[at + 1 :]))
-    return clause
+def excluded(selections: Sequence[Selection]) -> tuple[tuple[str, ...], bool]:
+    """Patterns for leaving selections out; True where patterns cannot say it."""
+    found: list[str] = []
+    for each in selections:
+        if not each.by_name_only or each.refers or each.exclude or each.other:
+            return (), True
+        if each.include and not (each.folders and not each.names):
+            found += each.include
+        elif each.include:
+            found += [f"{folder}/{pattern}" for folder in each.folders for pattern in each.include]
+        elif each.folders and each.kind is None:
+            found += map(escape, each.folders)
+        elif each.folders:
+            found += [f"{escape(folder)}/*" for folder in each.folders]
+        else:
+            return (), True
+    return tuple(found), False
 
 
-def told_by_its_form(clause: Clause, ground: Ground) -> Clause:
-    """ "Aus den Protokollen": the one folder that is called so in another case, or deeper, where no file here is."""
-    if not (clause.says("pack", "archives", "organize") or into_archive(clause)):
-        return clause
-    return replace(clause, items=tuple(_in_its_form(item, ground) for item in clause.items))
-
-
-def _in_its_form(item: Item, ground: Ground) -> Item:
-    if not isinstance(item, Word) or not item.unknown or ground.has(item.text) or ground.called(item.text):
-        return item
-    forms = singulars(item.folded)
-    real = [name for name in ground.folders if fold(name) in forms] or ground.inner(item.text)
-    return Named(Name.PATH, real[0], item.start, item.end) if len(real) == 1 else item
-
-
-def _told_as_pattern(item: Item, ground: Ground) -> Item:
-    if not isinstance(item, Named) or item.kind is not Name.PATH:
-        return item
-    bare = item.text.rpartition("/")[2]
-    said = item.end - item.start < len(item.text) or bare == item.text
-    return replace(item, kind=Name.GLOB, text=escaped(bare)) if said and ground.deep(bare) else item
-
-
-def _with_pieces(groups: Sequence[list[Item]]) -> list[list[Item]]:
-    """ "PDFs and photos with draft in the name": what is said of names at the end holds for all that is listed before
-    it, as sizes and times do.
-    """
-    told = [list(group) for group in groups]
-    for at, group in enumerate(told):
-        pieces = [item for item in group if a_piece(item)]
-        if not pieces or not any(_kind_noun(item) for item in group):
+def _parted(span: list[Token], lexicon: Lexicon) -> tuple[list[Token], list[Token] | None]:
+    """The part before "except", and the part after it. "But" alone parts what is everything."""
+    words = [token.low for token in span]
+    for at in range(1, len(span)):
+        if span[at].kind == "name":
             continue
-        for before in told[:at]:
-            if any(_kind_noun(item) for item in before) and not any(isinstance(item, Named) for item in before):
-                before.extend(pieces)
-    return told
-
-
-def _one_more_piece(groups: Sequence[Sequence[Item]]) -> list[str]:
-    """ "PDFs with gas in the name and with bill in the name": whether both must be there is not plain. "Those that
-    begin so, and those that end so" are both.
-    """
-    for at, group in enumerate(groups):
-        pieces = [item.text for item in group if a_piece(item)]
-        before = [item for one in groups[:at] for item in one]
-        if not pieces or not any(map(a_piece, before)) or any(map(_kind_noun, group)):
-            continue
-        anew = any(isinstance(item, Word) and item.folded in THOSE for item in group)
-        if not anew or any(map(_told_kind, before)):
-            return pieces
-    return []
-
-
-def _elsewhere_than(folders: Sequence[str], names: Sequence[str]) -> list[str]:
-    """ "figures/*.png and todo.txt": one list goes through one folder."""
-    return [name for name in names if folders and name.rpartition("/")[0] not in folders]
-
-
-def _some(clause: Clause) -> Iterator[str]:
-    """ "Delete some PDFs": which of them is not said. What was told before the deed is all that was told."""
-    deeds = [word.start for word in clause.words if FILE_DEEDS & {*word.concepts}]
-    return (word.text for word in clause.words if word.folded in SOME and deeds and deeds[0] < word.start)
-
-
-def _beyond(clause: Clause) -> Iterator[str]:
-    """ "Everything after inv 005": what comes after a file is not that file."""
-    for before, item in pairwise(clause.items if clause.says(*FILE_DEEDS) else ()):
-        if isinstance(before, Word) and before.folded in BEYOND and isinstance(item, Named):
-            yield item.text
-
-
-FILE_DEEDS = listed("remove move copy pack rename")
-BEYOND = listed("after before beyond past following above below vor hinter ab despues antes")
-SOME = listed("some several few half certain einige manche wenige paar gewisse algunos algunas unos unas varios varias")
-THOSE = listed("los las those ones die diejenigen all alle everything anything todo todos")
-
-
-def _not_told_by(group: Sequence[Item], known: AbstractSet[Item], ground: Ground) -> Iterator[str]:
-    """ "The reciept pics": what tells which of the kind, and nobody knows, nor is it in any name."""
-    kinds = any(_kind_noun(item) for item in group) or not known.isdisjoint(group)
-    yield from (item.text for item in group if kinds and isinstance(item, Word) and item not in known and _a_year(item))
-    yield from (item.text for item in _strangers_things(group) if item not in known and not ground.has(item.text))
-    for before, item in pairwise(group):
-        strange = isinstance(before, Word) and before.unknown and not extension_of(before.folded)
-        beside = strange and before not in known and _kind_noun(item) and not before.text.isdigit()
-        if beside and ground.has(before.text) is None and not ground.called(before.text):
-            yield before.text
-
-
-def _strangers_things(group: Sequence[Item]) -> Iterator[Word]:
-    """ "The photos of Pepe": whose they are, right after the kind."""
-    for noun, of, owner in zip(group, group[1:], group[2:], strict=False):
-        led = isinstance(of, Word) and of.folded in OF and _told_kind(noun)
-        if led and isinstance(owner, Word) and owner.unknown:
-            yield owner
-
-
-OF = listed("of von vom de del with mit con showing")
-
-
-def _a_year(item: Word) -> bool:
-    """One that no time was read from."""
-    return YEAR.fullmatch(item.text) is not None
-
-
-YEAR = regex(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-
-
-def glob_folders(clause: Clause) -> tuple[str, ...]:
-    """The folders that patterns name: logs of "logs/*.gz"."""
-    above = (name.text.rpartition("/")[0] for name in clause.names if name.kind is Name.GLOB)
-    return tuple(dict.fromkeys(folder for folder in above if folder and "*" not in folder))
-
-
-def a_piece(item: Item) -> bool:
-    """A pattern that the words came to, rather than one that stands there: "with draft in the name"."""
-    return isinstance(item, Named) and item.kind is Name.GLOB and len(item.text) < item.end - item.start
-
-
-def _picked(group: Sequence[Item], called: Sequence[Called], categories: Categories) -> Selection:
-    """What one noun and all that tells which of it pick out. All of it must hold: a kind, a piece of the name, and each
-    word that the names have.
-    """
-    kinds = _of_all([patterns_of(item, categories) for item in group if isinstance(item, Word)])
-    globs = [pattern for item in group if isinstance(item, Named) for pattern in patterns_of(item, categories)]
-    patterns = _meeting(globs, kinds)
-    lost = tuple(item.text for item in group if _is_glob(item)) if globs and not patterns else ()
-    patterns = patterns or globs
-    names = tuple(item.text for item in group if isinstance(item, Named) and file_like(item) and not _is_glob(item))
-    here = [(word, held) for word, held in called if word in group]
-    if not here:
-        return Selection(tuple(patterns), names, (), lost)
-    both = [path for path in here[0][1] if all(path in held for _, held in here)]
-    told = [escaped(path.rpartition("/")[2]) for path in both]
-    told = [name for name in told if _is_one(name, patterns)] if patterns else told
-    if not told:
-        return Selection(tuple(patterns), names, tuple(word.text for word, _ in here), tuple(w.text for w, _ in here))
-    return Selection(tuple(told), names, (), lost)
-
-
-def _of_all(told: Sequence[list[str]]) -> list[str]:
-    """Two words of one noun narrow each other: "jpg photos". Where they share nothing, either will do."""
-    kinds: list[str] = []
-    for patterns in filter(None, told):
-        kinds = [kind for kind in kinds if kind in patterns] or [*kinds, *patterns]
-    return kinds
-
-
-def _meeting(globs: Sequence[str], kinds: Sequence[str]) -> list[str]:
-    """The patterns for what is of one of the kinds and has one of these names."""
-    if not globs or not kinds:
-        return [*globs, *kinds]
-    return [met for glob in globs for kind in kinds if (met := _both(glob, kind)) is not None]
-
-
-def _both(glob: str, kind: str) -> str | None:
-    ending = kind.removeprefix("*")
-    if glob.casefold().endswith(ending):
-        return glob
-    if glob.endswith(".*"):
-        return glob.removesuffix(".*") + ending
-    return f"{glob}{ending}" if glob.endswith("*") else None
-
-
-def odd_kind(clause: Clause, ground: Ground) -> str | None:
-    """A word beside an extension, listed with it, that is none: what "the foo and npz files" are is not plain."""
-    said = [item for item in clause.items if not (isinstance(item, Word) and item.filler)]
-    for one, other in pairwise(said):
-        if any(one.start < link <= other.start for link in clause.links):
-            for word, beside in ((one, other), (other, one)):
-                if _nobody_knows(word, ground) and isinstance(beside, Word) and extension_of(beside.folded):
-                    return word.text
-    return None
-
-
-def _nobody_knows(item: Item, ground: Ground) -> bool:
-    strange = isinstance(item, Word) and item.unknown and not extension_of(item.folded)
-    return strange and not ground.called(item.text) and not ground.has(item.text)
-
-
-def mixed(clause: Clause, ground: Ground) -> bool:
-    """ "song.mp3 and the pdfs", "the invoices and song.mp3": a file by its name, and beside it some of a kind, or some
-    that are called so and that it is none of.
-    """
-    groups = clause.groups(_choosing(clause, ground))
-    named = [any(_file_by_name(item) for item in group) for group in groups]
-    names = {item.text for item in clause.names if _file_by_name(item)}
-    called = {word for word, held in named_words(clause, ground) if names.isdisjoint(held)}
-    kinds = [any(_told_kind(item) or _is_glob(item) or item in called for item in group) for group in groups]
-    return any(named) and any(kinds) and not any(one and other for one, other in zip(named, kinds, strict=True))
-
-
-def _file_by_name(item: Item) -> bool:
-    return isinstance(item, Named) and item.kind is Name.PATH and file_like(item) and "/" not in item.text
-
-
-def _is_glob(item: Item) -> bool:
-    return isinstance(item, Named) and item.kind is Name.GLOB
-
-
-def named_words(clause: Clause, ground: Ground) -> list[Called]:
-    """The words that tell files by their names, and those files; none where something is looked for in them."""
-    if clause.says("find", "content"):
-        return []
-    return _called(_choosing(clause, ground), ground, _within(clause, ground))
-
-
-def _choosing(clause: Clause, ground: Ground) -> list[Item]:
-    """What may choose: all but its folders and its deed."""
-    where = {place.item for place in places(clause, ground)}
-    return [item for item in clause.items if item not in where and not _acts(item)]
-
-
-def _acts(item: Item) -> bool:
-    """A verb chooses nothing: the zip of "zip the PDFs" is no kind of file."""
-    return isinstance(item, Word) and not ACTIONS.isdisjoint(item.concepts)
-
-
-def _within(clause: Clause, ground: Ground) -> str:
-    """The folder that the clause speaks of, as far as it is known."""
-    said = [place.said for place in places(clause, ground) if not place.target and not place.beside]
-    return (ground.has(said[0]) or said[0].strip("/")) if said else "."
-
-
-def _called(items: Sequence[Item], ground: Ground, within: str) -> list[Called]:
-    """Words that several files have in their names: "the invoices", "the DSC files". One thing alone is named, not
-    called so.
-    """
-    found = []
-    for at, item in enumerate(items):
-        if not isinstance(item, Word) or not item.unknown:
-            continue
-        many = _all_of_them(items, at) or (item.folded.endswith("s") and len(ground.everywhere(item.text)) > 1)
-        held = ground.called(item.text, within) or (_elsewhere(item.text, ground) if many else ())
-        if not held:
-            continue
-        after = items[at + 1] if at + 1 < len(items) else None
+        start = at + 1 if words[at] == "," and at + 1 < len(span) else at
+        found = lexicon["except"].at(words, start)
         if (
-            _plural(item, held)
-            or _all_of_them(items, at)
-            or _sole(items, at, held=held, ground=ground)
-            or (after is not None and _kind_noun(after))
-            or any(_files_noun(other) for other in items[max(0, at - 3) : at + 3] if other is not item)
+            found is None
+            and words[start] in ("not", "but")
+            and not (words[start] == "but" and words[start + 1 : start + 2] in (["keep"], ["leave"]))
         ):
-            found.append((item, held))
-    return [*found, *_telling_which(items, found, ground, within=within)]
+            found = (1, True)
+        if found is not None:
+            return span[:at], span[start + found[0] :]
+    return span, None
 
 
-def _elsewhere(word: str, ground: Ground) -> tuple[str, ...]:
-    """Those of subfolders, where none is here: the listing finds none and says where there are some."""
-    return () if ground.has(word) else ground.everywhere(word)
-
-
-def _all_of_them(items: Sequence[Item], at: int) -> bool:
-    """ "Alle Stundenzettel", "die Stundenzettel alle": many, whatever the word ends with."""
-    before = [item for item in items[max(0, at - 2) : at] if not (isinstance(item, Word) and item.filler)]
-    beside = (*before[-1:], *items[at + 1 : at + 2])
-    return any(isinstance(item, Word) and "all" in item.concepts for item in beside)
-
-
-def _telling_which(items: Sequence[Item], found: Sequence[Called], ground: Ground, *, within: str) -> Iterator[Called]:
-    """The words beside one that tell which: "bank statements", "test shots"."""
-    of_all = dict(found)
-    for before, item in pairwise(items):
-        for one, other in ((before, item), (item, before)):
-            if isinstance(one, Word) and isinstance(other, Word) and one.unknown and one not in of_all:
-                held = ground.called(one.text, within) or _elsewhere(one.text, ground)
-                if other in of_all and {*held} & {*of_all[other]}:
-                    yield one, held
-
-
-THE = listed("the my der die das den el la mi")
-
-
-def _sole(items: Sequence[Item], at: int, *, held: Sequence[str], ground: Ground) -> bool:
-    """ "The podcast", where one file in the whole tree is called so."""
-    item, before = items[at], items[at - 1] if at else None
-    anywhere = ground.everywhere(item.text)
-    definite = isinstance(before, Word) and before.folded in THE
-    alone = not any(isinstance(other, Named) and other.kind is not Name.GLOB for other in items)
-    return definite and alone and len(item.text) >= 4 and len(held) == len(anywhere) == 1
-
-
-def _kind_noun(item: Item) -> bool:
-    """ "The lecture video" is told by both words."""
-    return isinstance(item, Word) and bool({"file", *KINDS} & {*item.concepts} or extension_of(item.folded))
-
-
-def _told_kind(item: Item) -> bool:
-    """Of which kind, and not only that they are files."""
-    return isinstance(item, Word) and bool({*KINDS} & {*item.concepts} or extension_of(item.folded))
-
-
-def _plural(word: Word, held: Sequence[str]) -> bool:
-    """ "Invoices" where the names say "invoice"; a word that stands in the names as it was said may be just one."""
-    if word.folded.endswith("s"):
-        return True
-    return word.folded.endswith(("en", "er", "n", "e")) and not any(has_word(path, word.folded) for path in held)
-
-
-def _files_noun(item: Item) -> bool:
-    if not isinstance(item, Word):
-        return False
-    several = item.folded.endswith(("s", "en", "er")) or extension_of(item.folded) is not None
-    return several and bool({"file", *KINDS} & {*item.concepts} or extension_of(item.folded))
-
-
-def _is_one(name: str, patterns: Sequence[str]) -> bool:
-    return selected(re.sub(r"\[(.)\]", r"\1", name), include=patterns)
-
-
-def escaped(name: str) -> str:
-    """A name as a pattern that matches nothing else."""
-    return re.sub(r"([*?\[])", r"[\1]", name)
-
-
-def _named_like(items: Sequence[Item], patterns: list[str]) -> list[str]:
-    """ "that start with IMG", "ending in _old"."""
-    for at, item in enumerate(items):
-        if not isinstance(item, Word) or not {"starts", "ends"} & {*item.concepts} or at + 1 == len(items):
+def _items(span: Sequence[Token], ground: Ground) -> Iterator[tuple[str, list[Token]]]:
+    """The parts of a list. What "files and folders" or "in all subfolders and here" hold is no list."""
+    words = [token.low for token in span]
+    part: list[Token] = []
+    at, before = 0, ""
+    while at < len(span):
+        whole = max((ground.lexicon[name].at(words, at) or (0, True) for name in WHOLE), default=(0, True))
+        if whole[0] > 1:
+            part += span[at : at + whole[0]]
+            at += whole[0]
             continue
-        if "_" not in item.folded:
-            continue  # "die auf .tmp enden": what it ends with stands before
-        named = items[at + 1]
-        if isinstance(named, Named) and named.kind is Name.GLOB:
-            return patterns
-        part = escaped(named.text)
-        if "starts" in item.concepts:
-            return [f"{part}{pattern}" for pattern in patterns if pattern.startswith("*")] or [f"{part}*"]
-        return [f"*{part}"] if part.startswith(".") or extension_of(part.casefold()) else [f"*{part}.*"]
-    return patterns
+        joint = ground.lexicon["and"].at(words, at) if span[at].kind in ("word", "mark") else None
+        if joint is not None and (
+            any(ground.lexicon[name].at(words, at + joint[0]) for name in ("deep", "here"))
+            or ground.lexicon.sorted.at(words, at + joint[0])
+        ):
+            at += joint[0]
+            continue
+        if joint is not None and "between" in words[max(0, at - 3) : at]:
+            joint = None
+        if joint is not None and not _joins_folders(span, at, at + joint[0], ground):
+            if part:
+                yield before, part
+            part, before = [], words[at]
+            at += joint[0]
+            continue
+        part.append(span[at])
+        at += 1
+    if part:
+        yield before, part
 
 
-def spared(clause: Clause, ground: Ground, categories: Categories) -> Selection:
-    """What a clause wants left alone, folders included. Raises `Outside` or `NoSuchPlace`."""
-    if the_rest(clause) and not clause.names:
-        return Selection()
-    picked = select(clause, ground, categories)
-    folders = [ground.path(place.said) for place in places(clause, ground)]
-    named = [ground.path(name) for name in picked.names]
-    bare = [real for word in clause.words if word.unknown and (real := ground.has(word.text))]
-    inner = [word.text for word in clause.words if word.text[0].isupper() or (word.unknown and not clause.acts)]
-    bare += [escaped(path) for word in inner for path in ground.inner(word)]
-    called = [escaped(path) for group in clause.groups(clause.words) for path in _told_by_all(group, picked, ground)]
-    found = tuple(dict.fromkeys((*picked.patterns, *folders, *named, *bare, *called)))
-    strange = tuple(
-        word for word in picked.strange if not (ground.has(word) or ground.anywhere(word) or ground.inner(word))
+def _continues(last: _Read, item: _Read, joint: str) -> bool:
+    """Is it no item of its own, but more that is said of the last: "larger than 1 MB and older than a year"?"""
+    each = item.selection
+    nounless = not (each.names or each.stems or each.patterns or each.kind or each.refers or each.order)
+    if not nounless or each.endings is not None or not each.limits or item.unowned:
+        return False
+    if joint == "or" or dict(each.limits).keys() & dict(last.selection.limits).keys():
+        item.selection = replace(last.selection, limits=each.limits, folders=each.folders or last.selection.folders)
+        return False
+    last.selection = replace(
+        last.selection,
+        limits=(*last.selection.limits, *each.limits),
+        folders=last.selection.folders or each.folders,
+        deep=last.selection.deep or each.deep,
     )
-    # Which files are alike is known only once they have been read.
-    strange += tuple(word.text for word in clause.words if "duplicate" in word.concepts)
-    if not found and not strange and not clause.says("untouched", "all"):
-        strange = tuple(word.text for word in clause.words if "except" not in word.concepts)
-    return Selection(found, (), strange)
+    return True
 
 
-def _told_by_all(group: Sequence[Item], picked: Selection, ground: Ground) -> list[str]:
-    """ "The solution of the test": the files that have each of these words in their names; where none has, those of
-    any.
-    """
-    told = [item for item in group if item.text in picked.strange or (isinstance(item, Word) and item.unknown)]
-    said = [held for item in told if (held := ground.anywhere(item.text))]
-    both = [path for path in said[0] if all(path in held for held in said)] if said else []
-    return both or [path for held in said for path in held]
+def _joins_folders(span: Sequence[Token], at: int, after: int, ground: Ground) -> bool:
+    """Is it the "and" of "in data/raw and data/staging"?"""
+    if not at > 1 or after >= len(span):
+        return False
+    folders = all(any(path in ground.index.folders for path in span[n].paths) for n in (at - 1, after))
+    return folders and any(token.low in PLACES for token in span[max(0, at - 3) : at - 1])
 
 
-REST = listed(
-    "rest else others other remaining remainder ubrigen ubrige restlichen anderen andere resto demas otros otras"
-)
+def _together(items: Sequence[_Read]) -> Parsed:
+    """The items of a list: what is said of the last is said of all where the list has one article."""
+    unowned = tuple(token for item in items for token in item.unowned)
+    doubt = next((item.doubt for item in items if item.doubt), None)
+    chosen = [item.selection for item in items]
+    last = items[-1]
+    if len(items) > 1 and (last.selection.placed or last.trailing):
+        earlier = [
+            item
+            for item in items[:-1]
+            if (not item.selection.names or last.selection.deep) and not item.selection.refers
+        ]
+        loose = [item for item in earlier if not item.selection.placed and not item.trailing]
+        if loose and last.determined and not last.selection.deep:
+            doubt = doubt or Doubt(texts.DISTRIBUTES.format(said=last.tail))
+        chosen = [_like(last.selection, item) if item in loose else item.selection for item in items]
+    return Parsed(tuple(_merged(chosen)), unowned, doubt)
 
 
-def the_rest(clause: Clause) -> bool:
-    """What was not chosen: leaving that alone goes without saying."""
-    said = any(word.folded in REST for word in clause.words)
-    return said and not clause.says(*KINDS) and not any(extension_of(word.folded) for word in clause.words)
+def _like(last: Selection, item: _Read) -> Selection:
+    limits = dict(last.limits) | dict(item.selection.limits)
+    liked = replace(
+        item.selection,
+        stems=item.selection.stems or last.stems,
+        folders=item.selection.folders or last.folders,
+        deep=item.selection.deep or last.deep,
+        limits=tuple(limits.items()),
+        placed=True,
+    )
+    return _deepened(liked)
 
 
-def _spelt(item: Named) -> list[str]:
-    """A piece of a name of several words is spelt in several ways: "gas bill", gas_bill, gas-bill, GasBill."""
-    said = item.text.rpartition("/")[2] if "*" not in item.text.rpartition("/")[0] else item.text
-    if "**" in said:
-        return list(dict.fromkeys((said, said.replace("**/", ""))))
-    if " " not in said or not a_piece(item):
-        return [said]
-    return [said.replace(" ", "[ _.-]"), said.replace(" ", "")]
+def _deepened(each: Selection) -> Selection:
+    """At any depth a name is every file that is called so."""
+    if not each.names or not each.deep:
+        return each
+    return replace(each, names=(), patterns=tuple(escape(basename(name)) for name in each.names), kind="file")
 
 
-def patterns_of(item: Word | Named, categories: Categories) -> list[str]:
-    """What a kind, an extension or a pattern comes to."""
-    if isinstance(item, Named):
-        return _spelt(item) if item.kind is Name.GLOB else []
-    extension = extension_of(item.folded)
-    if extension:
-        return [f"*.{twin}" for twin in TWINS.get(extension, (extension,))]
-    families = [FAMILIES[kind] for kind in item.concepts if kind in FAMILIES]
-    if families:
-        return [f"*.{known}" if known.isalnum() else known for known in families[0]]
-    kinds = [kind for kind in KINDS if kind in item.concepts]
-    return [f"*.{known}" for kind in kinds for known in sorted(categories.extensions.get(kind.capitalize(), ()))]
+def _merged(chosen: Sequence[Selection]) -> Iterator[Selection]:
+    """Selections that differ by name alone are one."""
+    groups: dict[Any, list[Selection]] = {}
+    for each in chosen:
+        mergeable = each.names or each.include
+        of = (each.limits, each.order, each.most, each.exclude, each.other)
+        key: Any = (each.tops, each.deep, None if each.names else each.kind, bool(each.names), *of)
+        groups.setdefault(key if mergeable and not each.refers else id(each), []).append(each)
+    for group in groups.values():
+        yield group[0] if len(group) == 1 else _union(group)
+
+
+def _union(group: Sequence[Selection]) -> Selection:
+    first = group[0]
+    if first.names:
+        return replace(first, names=tuple(dict.fromkeys(name for each in group for name in each.names)), one=False)
+    patterns = tuple(dict.fromkeys(pattern for each in group for pattern in each.include))
+    return replace(first, stems=(), endings=None, patterns=patterns, one=False, count=None)
+
+
+@dataclass
+class _Read:
+    """One item of a list, as far as it was read."""
+
+    selection: Selection = field(default_factory=Selection)
+    unowned: list[Token] = field(default_factory=list)
+    doubt: Doubt | None = None
+    determined: bool = False
+    trailing: bool = False
+    """Is something said of it after its noun?"""
+    tail: str = ""
+
+
+class _Item:
+    """Reads one item, left to right: each rule owns the words that it takes, or takes none."""
+
+    def __init__(self, span: Sequence[Token], ground: Ground) -> None:
+        self._span, self._ground = span, ground
+        self._lexicon, self._index = ground.lexicon, ground.index
+        self._words = [token.low for token in span]
+        self._at = 0
+        self._headed = False
+        self._plural = self._every = False
+        self._noun_said = False
+        self._out = _Read()
+
+    @property
+    def _word_here(self) -> str:
+        return self._words[self._at]
+
+    def read(self) -> _Read:
+        if self._words[0] in ("only", "just"):
+            self._at = 1
+        rules: tuple[Callable[[], int], ...] = (
+            self._pronoun,
+            self._everything,
+            self._depth,
+            self._place,
+            self._size,
+            self._age,
+            self._named,
+            self._mention,
+            self._empty,
+            self._superlative,
+            self._sorted,
+            self._kind,
+            self._name,
+            self._noun,
+            self._other,
+            self._count,
+            self._determiner,
+            self._relative,
+            self._word,
+        )
+        while self._at < len(self._span):
+            if self._span[self._at].kind == "mark" and self._word_here not in (",",):
+                taken = 1
+            else:
+                taken = next((taken for rule in rules if (taken := rule())), 0)
+            if not taken:
+                self._out.unowned.append(self._span[self._at])
+                taken = 1
+            self._at += taken
+        return self._finished()
+
+    def _finished(self) -> _Read:
+        chosen = self._out.selection
+        if not self._headed and not chosen.everything and not replace(chosen, folders=()).bounded:
+            self._out.unowned = self._out.unowned or list(self._span)
+        if chosen.names and chosen.deep:
+            self._out.selection, self._out.doubt = _deepened(chosen), None
+            chosen = self._out.selection
+        if chosen.order and not self._noun_said and not chosen.folders:
+            self._put(bare=True)
+        if (
+            chosen.kind in ("file", "directory")
+            and self._out.determined
+            and not (self._plural or self._every)
+            and not chosen.bounded
+            and not chosen.count
+        ):
+            self._put(refers="thing")
+            return self._out
+        if chosen.names and (chosen.stems or chosen.endings is not None or chosen.limits):
+            self._out.unowned += [token for token in self._span if token.paths]
+        if chosen.order and chosen.most is None:
+            self._put(most=chosen.count or (MOST if self._plural or self._every else 1))
+        elif (
+            chosen.count is None
+            and self._headed
+            and not (self._plural or self._every)
+            and not chosen.everything
+            and not chosen.names
+        ):
+            self._put(one=chosen.order is None)
+        return self._out
+
+    def _put(self, **found: Any) -> None:
+        self._out.selection = replace(self._out.selection, **found)
+
+    def _limit(self, **found: Any) -> None:
+        self._put(limits=(*self._out.selection.limits, *found.items()))
+        self._out.trailing = self._out.trailing or self._headed
+        self._out.tail = self._out.tail or " ".join(token.raw for token in self._span[self._at :])
+
+    def _phrase(self, name: str, at: int | None = None) -> int:
+        found = self._lexicon[name].at(self._words, self._at if at is None else at)
+        return found[0] if found else 0
+
+    def _determiner(self) -> int:
+        taken = self._phrase("determiners")
+        self._out.determined = self._out.determined or bool(taken)
+        said = set(self._words[self._at : self._at + taken])
+        if said & ALL:
+            self._every = True
+        if said & {"each", "every"}:
+            self._put(each=True)
+        return taken
+
+    def _relative(self) -> int:
+        """ "That are" needs something that follows."""
+        taken = self._phrase("relative")
+        if taken == 1 and not self._headed:
+            return 0
+        return taken if taken and self._at + taken < len(self._span) else 0
+
+    def _pronoun(self) -> int:
+        found = self._lexicon.pronouns.at(self._words, self._at)
+        if found is None and (size := self._phrase("rest")):
+            found = size, "rest"
+        if found is None or self._headed or self._out.selection.refers:
+            return 0
+        after = self._at + found[0]
+        alone = after == len(self._span) or self._lexicon["deep"].at(self._words, after) is not None
+        if not alone and self._word_here not in ("these", "those", "this", "that"):
+            return 0
+        if self._lexicon["here"].at(self._words, self._at):
+            return 0
+        self._put(refers=found[1])
+        self._headed = True
+        return found[0]
+
+    def _everything(self) -> int:
+        taken = self._phrase("everything")
+        if taken and self._words[self._at : self._at + taken][-1] == "is" and self._at + taken == len(self._span):
+            return 0
+        if not taken and self._word_here == "all" and self._at + 1 == len(self._span):
+            taken = 1
+        if taken and not self._headed:
+            self._headed = self._plural = True
+            self._put(everything=True, kind="any")
+            return taken
+        return 0
+
+    def _depth(self) -> int:
+        if taken := self._phrase("deep"):
+            self._put(deep=True, placed=True)
+        return taken
+
+    def _place(self) -> int:
+        taken = self._phrase("here")
+        if taken and not (self._at + taken < len(self._span) and self._folders(self._span[self._at + taken])):
+            return taken
+        at = self._at + 1 + (self._words[self._at : self._at + 2] == ["out", "of"])
+        if self._words[at - 1] not in PLACES:
+            return 0
+        while at < len(self._words) and self._words[at] in BEFORE_A_FOLDER:
+            at += 1
+        if at >= len(self._span) or not (folders := self._folders(self._span[at])):
+            return 0
+        end = at + 1
+        if end < len(self._words) and self._words[end] in FOLDER_WORDS:
+            end += 1
+        if len(folders) > 1:
+            self._out.doubt = which(self._span[at].raw, folders)
+        self._put(folders=(*self._out.selection.folders, folders[0]), placed=True)
+        self._out.tail = self._out.tail or " ".join(token.raw for token in self._span[self._at :])
+        while (
+            end + 1 < len(self._span)
+            and self._words[end] in ("and", ",", "or")
+            and len(more := self._folders(self._span[end + 1])) == 1
+        ):
+            self._put(folders=(*self._out.selection.folders, more[0]))
+            end += 2
+        return end - self._at
+
+    def _folders(self, token: Token) -> tuple[str, ...]:
+        if token.raw in (".", "./"):
+            return (".",)
+        return tuple(path for path in token.paths if path in self._index.folders)
+
+    def _size(self) -> int:
+        if self._word_here == "between" and (low := size_at(self._words, self._at + 1)):
+            high = size_at(self._words, self._at + low[0] + 2)
+            if high:
+                self._limit(larger_than=low[1], smaller_than=high[1])
+                return low[0] + high[0] + 2
+        for name, role in (("more", "larger_than"), ("less", "smaller_than")):
+            taken = self._phrase(name)
+            if taken and (size := size_at(self._words, self._at + taken)):
+                self._limit(**{role: size[1]})
+                end = self._at + taken + size[0]
+                return taken + size[0] + (end < len(self._words) and self._words[end] in ("big", "large", "in-size"))
+        return 0
+
+    def _age(self) -> int:
+        for name, role in (("older", "modified_before"), ("newer", "modified_after")):
+            taken = self._phrase(name)
+            length = duration_at(self._words, self._at + taken, self._lexicon) if taken else None
+            if length is not None:
+                self._limit(**{role: moment((self._ground.now - length[1]).date())})
+                end = self._at + taken + length[0]
+                return taken + length[0] + (end < len(self._words) and self._words[end] in ("old", "ago"))
+        return self._dated()
+
+    def _dated(self) -> int:
+        """ "From 2023", "before March", "changed last week". A year that names have could mean either."""
+        taken = self._phrase("changed")
+        at = self._at + taken
+        how = self._words[at] if at < len(self._words) else ""
+        if how in TIMES:
+            at += 1 + (self._words[at + 1 : at + 2] == ["than"])
+            if how == "from" and self._words[at : at + 1] in (["before"], ["after"], ["since"]):
+                how, at = self._words[at], at + 1
+        elif not taken and how not in ("last", "this", "previous", "today", "yesterday"):
+            return 0
+        at += self._words[at : at + 1] == ["the"]
+        found = span_at(self._words, at, self._lexicon, self._ground.now) if at < len(self._words) else None
+        if found is None:
+            return 0
+        year = self._words[at]
+        if year.isdecimal() and self._index.having(year):
+            said = " ".join(token.raw for token in self._span[self._at : at + found[0]])
+            offers = f'with "{year}" in the name', f"changed in {year}"
+            self._out.doubt = None if taken else Doubt(texts.YEAR.format(year=year), said, offers)
+        stayed = set(self._words[self._at : self._at + taken]) & {"not", "untouched", "unchanged"}
+        if stayed and how != "since":
+            return 0
+        self._limit(**_bounds(found[1], "before" if stayed else how))
+        return at + found[0] - self._at
+
+    def _named(self) -> int:
+        """ "With “x” in the name", "starting with x", "called x"."""
+        for before, after in self._lexicon.named:
+            at = self._at + len(before)
+            if tuple(self._words[self._at : at]) == before and at < len(self._span):
+                for size in (1, 2, 3):
+                    if tuple(self._words[at + size : at + size + len(after)]) == after:
+                        return len(before) + size + len(after) if self._stem(at, size) else 0
+        for name, pattern in (("starting", "{}*"), ("ending", "*{}")):
+            taken = self._phrase(name)
+            if taken and self._at + taken < len(self._span):
+                said = self._span[self._at + taken]
+                ending = f".{said.raw}" if name == "ending" and said.low in self._index.extensions else said.raw
+                self._choose(patterns=(*self._out.selection.patterns, pattern.format(escape(ending))))
+                return taken + 1
+        taken = self._phrase("called")
+        if taken and self._headed and self._at + taken < len(self._span):
+            token = self._span[self._at + taken]
+            if token.paths:
+                self._choose_names(token, token.paths)
+                return taken + 1
+            return taken + 1 if self._stem(self._at + taken, 1) else 0
+        return 0
+
+    def _stem(self, at: int, size: int) -> bool:
+        said = [word for token in self._span[at : at + size] for word in token.low.split()]
+        if self._index.knows_all and not self._index.matching(
+            [f"*{'*'.join(map(escape, said))}*"], folders=(), deep=True
+        ):
+            return False
+        self._out.trailing = self._out.trailing or self._headed
+        self._choose(stems=((*said,),))
+        return True
+
+    def _mention(self) -> int:
+        taken = self._phrase("mentioning")
+        rest = self._span[self._at + taken :]
+        if not taken or not rest or not (self._headed or self._at == 0):
+            return 0
+        self._limit(containing=rest[0].raw)
+        return taken + 1
+
+    def _empty(self) -> int:
+        if taken := self._phrase("every_empty"):
+            self._put(limits=(*self._out.selection.limits, ("empty", True)))
+        return taken
+
+    def _superlative(self) -> int:
+        number = self._lexicon.number(self._word_here)
+        found = self._lexicon.order.at(self._words, self._at + (number is not None))
+        if found is None or self._out.selection.order:
+            return 0
+        if not self._headed and self._word_here in NEEDS_A_NOUN:
+            return 0
+        after = (
+            self._lexicon.number(self._words[end])
+            if (end := self._at + (number is not None) + found[0]) < len(self._words)
+            else None
+        )
+        self._put(order=found[1], most=number or after)
+        last = end + (after is not None)
+        if last < len(self._words) and self._words[last] in ("one", "ones"):
+            self._plural, last = self._words[last] == "ones", last + 1
+        self._headed = self._headed or self._at == 0
+        return last - self._at
+
+    def _kind(self) -> int:
+        endings, taken = self._endings()
+        if not taken:
+            return 0
+        self._plural = self._words[self._at + taken - 1].endswith("s") or self._word_here[0] in ".*"
+        if not self._narrow(endings):
+            return 0
+        self._headed = True
+        return taken
+
+    def _endings(self) -> tuple[tuple[str, ...], int]:
+        found = self._lexicon.kinds.at(self._words, self._at)
+        word = self._word_here
+        if found is not None:
+            category = found[1][0]
+            ends = found[1] if category.startswith(".") else tuple(f".{one}" for one in self._index.category(category))
+            return ends, found[0]
+        bare = word.removeprefix("*").removeprefix(".")
+        for extension in (bare, singular(bare), bare.removesuffix("s")):
+            if word == bare and self._lexicon["words_too"].all([extension]):
+                continue
+            known = extension in self._index.extensions or any(
+                extension in every for every in self._index.categories.extensions.values()
+            )
+            if (
+                extension
+                and known
+                and self._span[self._at].kind == "word"
+                and not (self._span[self._at].paths and word == bare)
+            ):
+                return tuple(f".{one}" for one in self._lexicon.aliases.get(extension, (extension,))), 1
+        return (), 0
+
+    def _narrow(self, endings: Sequence[str]) -> bool:
+        """Two kinds side by side are both meant: "jpg photos"."""
+        held = self._out.selection.endings
+        kept = tuple(endings) if held is None else tuple(end for end in endings if end in held)
+        if not kept or self._out.selection.patterns:
+            return False
+        self._choose(endings=kept)
+        return True
+
+    def _choose(self, **found: Any) -> None:
+        self._noun_said = True
+        self._put(kind=self._out.selection.kind if self._out.selection.kind == "directory" else "file", **found)
+        self._headed = True
+
+    def _name(self) -> int:
+        token = self._span[self._at]
+        if token.kind == "name":
+            self._choose_names(token, token.paths)
+            return 1
+        if token.looks_like_a_file and any(sign in token.raw for sign in "*?"):
+            return self._glob(token)
+        if not self._index.knows_top and token.looks_like_a_file:
+            self._choose_names(token, [token.raw])  # Not shown to us, and named outright.
+            return 1
+        if not token.paths:
+            return 0
+        beside = [*self._words[max(0, self._at - 1) : self._at], *self._words[self._at + 1 : self._at + 2]]
+        folders = tuple(path for path in token.paths if path in self._index.folders)
+        if folders and FOLDER_WORDS & set(beside):
+            self._choose_names(token, folders)
+            return 1
+        return 0
+
+    def _glob(self, token: Token) -> int:
+        folder, _, pattern = token.raw.rpartition("/")
+        if folder and folder not in self._index.folders:
+            return 0
+        if folder:
+            self._put(folders=(folder,), placed=True)
+        self._choose(patterns=(*self._out.selection.patterns, pattern))
+        self._plural = True
+        return 1
+
+    def _choose_names(self, token: Token, paths: Sequence[str]) -> None:
+        if len(paths) > 1:
+            exact = [path for path in paths if token.raw.strip("/") in (path, basename(path))]
+            shallow = [path for path in exact if "/" not in path]
+            paths = shallow if len(shallow) == 1 else exact or paths
+        if len(paths) > 1:
+            self._out.doubt = which(token.raw, paths)
+        self._put(names=(*self._out.selection.names, paths[0]))
+        self._headed = True
+
+    def _noun(self) -> int:
+        kind = self._lexicon.nouns.get(singular(self._word_here))
+        if kind is None:
+            return 0
+        self._plural = self._word_here.endswith("s")
+        named = self._out.selection.names
+        bounded = self._out.selection.bounded or self._word_here in ("one", "ones")
+        if kind == "any" and not bounded and not self._out.determined:
+            return 0
+        self._noun_said = self._noun_said or self._word_here not in ("one", "ones")
+        if not named:
+            self._put(kind=kind if self._out.selection.kind in (None, "any", kind) else self._out.selection.kind)
+        self._headed = True
+        return 1
+
+    def _other(self) -> int:
+        if self._word_here in ("other", "remaining") and self._at + 1 < len(self._span):
+            self._put(other=True)
+            self._plural = True
+            return 1
+        return 0
+
+    def _sorted(self) -> int:
+        """ "Sorted by size", where something is shown."""
+        found = self._lexicon.sorted.at(self._words, self._at)
+        if found is None or not self._headed:
+            return 0
+        self._put(sort=found[1])
+        return found[0]
+
+    def _count(self) -> int:
+        number = self._lexicon.number(self._word_here)
+        if number is None or (self._headed and not self._out.selection.refers):
+            return 0
+        self._put(count=number)
+        self._plural = number > 1
+        return 1
+
+    def _word(self) -> int:
+        """A word that names here have: "the invoices". The whole name of something is that, if it is nothing else."""
+        token = self._span[self._at]
+        if token.kind == "mark" or token.low in self._lexicon.grammar:
+            return 0
+        words = token.low.split() if token.kind == "quote" else [token.low]
+        holders = [self._index.having(word) for word in words]
+        if not all(holders):
+            return self._soft(token)
+        if token.kind == "word" and self._lexicon["vague"].all(words):
+            return 0
+        alone = not self._headed and self._at + 1 == len(self._span)
+        if len(token.paths) == 1 and set(token.paths) == set(holders[0]) and alone:
+            self._choose_names(token, token.paths)
+            return 1
+        if token.paths and set(token.paths) != set(holders[0]):
+            if (
+                len(token.paths) == 1
+                and token.paths[0] in self._index.folders
+                and (token.low != singular(token.low) or self._out.determined)
+            ):
+                return self._by_word(token, words)
+            self._out.doubt = which(token.raw, [*token.paths, *holders[0]])
+        return self._by_word(token, words)
+
+    def _by_word(self, token: Token, words: Sequence[str]) -> int:
+        said = tuple(singular(word) for word in words)
+        home = tuple(path for path in token.paths if path in self._index.folders)
+        if len(home) == 1 and all(path.startswith(f"{home[0]}/") for path in self._index.having(words[0])):
+            self._put(folders=home, placed=True)  # "The orders" lie in Orders.
+        held = self._out.selection.stems
+        self._choose(stems=((*held[0], *said),) if held else (said,))
+        self._plural = token.low != singular(token.low)
+        return 1
+
+    def _soft(self, token: Token) -> int:
+        if token.paths and not self._headed:
+            self._choose_names(token, token.paths)
+            return 1
+        return 0
+
+
+def _bounds(span: Span, how: str) -> dict[str, str]:
+    match how:
+        case "before" | "older":
+            return {"modified_before": moment(span.after)} if span.after else {}
+        case "since" | "newer":
+            return {"modified_after": moment(span.after)} if span.after else {}
+        case "after":
+            return {"modified_after": moment(span.before)} if span.before else {}
+    found = {"modified_after": span.after, "modified_before": span.before}
+    return {name: moment(value) for name, value in found.items() if value}

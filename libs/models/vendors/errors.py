@@ -1,4 +1,4 @@
-"""What can go wrong with a model, by what can be done about it; a vendor's own words never carry the key along."""
+"""Errors of model calls, by what can be done about them. Quoted messages of a vendor never contain the key."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pydantic_ai import exceptions as theirs
 from libs.errors import Rejected, SumaError, Unavailable
 
 PATIENCE = 10.0
-"""Seconds: who asks to be left alone for longer is asked again by whoever holds the lease, not in place."""
+"""Seconds. A longer Retry-After is left to the holder of the lease instead of waiting in place."""
 WORDS_MOST = 300
-GAVE_UP = frozenset((408, 499, 502, 504, 520, 522, 524))
-"""Said by who stands between us and the model, and waited in vain: the model may have worked."""
+GAVE_UP = frozenset((408, 499, 504, 520, 522, 524))
+"""HTTP statuses of a proxy that timed out: the model may have worked, and its vendor may bill for that."""
 SECRETS = re.compile(r"\b(sk|key|api|token|bearer)[-_ ][\w*.…-]{6,}", re.IGNORECASE)
 
 
 class ModelUnavailable(Unavailable):
-    """The model does not answer."""
+    """The model does not answer; retry with backoff."""
 
     code = "MODEL_UNAVAILABLE"
     lasting = False
@@ -31,7 +31,7 @@ class ModelUnavailable(Unavailable):
 
 
 class ModelTimedOut(ModelUnavailable):
-    """The model took too long. To wait as long again at once would be no better."""
+    """The model did not answer in time; retry later, not at once."""
 
     code = "MODEL_TIMED_OUT"
 
@@ -41,15 +41,19 @@ class ModelTimedOut(ModelUnavailable):
 
 
 class ModelBusy(ModelUnavailable):
-    """The vendor takes no more requests of ours at the moment."""
+    """The vendor accepts no more requests at the moment; retry with backoff."""
 
     code = "MODEL_RATE_LIMITED"
 
 
 class ModelBroke(ModelUnavailable):
-    """What came is no answer of a model."""
+    """The response is not a model's answer; check SUMA_MODEL_URL, or retry."""
 
     code = "MODEL_BROKE"
+
+
+class NotAModel(ModelBroke):
+    """The address returned what no model returns, such as a proxy's page; check SUMA_MODEL_URL. Nothing was billed."""
 
 
 class ModelRefused(Rejected):
@@ -59,31 +63,31 @@ class ModelRefused(Rejected):
 
 
 class KeyRefused(ModelRefused):
-    """The vendor does not accept our key."""
+    """The vendor does not accept the key; set a valid one."""
 
     code = "MODEL_KEY_REFUSED"
 
 
 class NoSuchModel(ModelRefused):
-    """The vendor has no such model."""
+    """The vendor has no such model; check SUMA_MODEL."""
 
     code = "MODEL_NOT_FOUND"
 
 
 class QuotaSpent(ModelRefused):
-    """The account with the vendor is used up."""
+    """The quota of the vendor account is used up; raise it."""
 
     code = "MODEL_QUOTA_SPENT"
 
 
 class TooLong(ModelRefused):
-    """The request is longer than the model can read."""
+    """The request is longer than the model can read; shorten it."""
 
     code = "MODEL_INPUT_TOO_LONG"
 
 
 def of(error: BaseException, model: str) -> SumaError:
-    """Ours, for an error of theirs."""
+    """Map an error of a vendor's library to one of ours."""
     own = next((cause for cause in _causes(error) if isinstance(cause, SumaError)), None)
     if own is not None:
         return own
@@ -93,28 +97,28 @@ def of(error: BaseException, model: str) -> SumaError:
         case theirs.ModelQuotaExceededError():
             return QuotaSpent(f"{model}: the account's quota is used up{_status(error)}")
         case theirs.ModelNotFoundError():
-            return NoSuchModel(f"{model}: there is no such model at this address{_status(error)}{_words(error)}")
+            return NoSuchModel(f"{model}: this address has no such model{_status(error)}{_vendor_message(error)}")
         case theirs.ModelContextWindowExceededError():
             return TooLong(f"{model}: the request is longer than the model can read")
         case theirs.ModelRateLimitError():
-            return ModelBusy(f"{model} takes no more requests at the moment", retry_after=_wait(error))
+            return ModelBusy(f"{model} accepts no more requests at the moment", retry_after=_retry_after(error))
         case theirs.ModelTimeoutError() | theirs.ModelRequestTimeout() | httpx2.TimeoutException() | TimeoutError():
             return ModelTimedOut(f"{model} did not answer in time")
         case theirs.ModelRequestRejectedError():
-            return ModelRefused(f"{model} refuses the request{_status(error)}{_words(error)}")
+            return ModelRefused(f"{model} refuses the request{_status(error)}{_vendor_message(error)}")
         case theirs.UserError():
-            return ModelRefused(f"{model} cannot be asked like this: {str(error)[:WORDS_MOST]}")
+            return ModelRefused(f"{model} does not support this request: {str(error)[:WORDS_MOST]}")
         case theirs.ModelConnectionError() | httpx2.TransportError():
-            return ModelUnavailable(f"{model} cannot be reached, or broke off")
+            return ModelUnavailable(f"{model}: connection failed or was interrupted")
         case theirs.ModelAPIError():
             return _by_status(error, model)
         case _:
-            return ModelBroke(f"{model} answered with something that is no answer of a model")
+            return ModelBroke(f"{model} returned something other than a model's answer")
 
 
 def unpaid(error: BaseException) -> bool:
-    """Was the call not made, or has whoever would charge for it said by its status that it failed?"""
-    never = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, theirs.UserError, ModelRefused)
+    """Return whether the call certainly costs nothing: it was not made, or the vendor's status says that it failed."""
+    never = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, theirs.UserError, ModelRefused, NotAModel)
     status = getattr(error, "status_code", None)
     failed = isinstance(status, int) and status >= 400 and status not in GAVE_UP
     return failed or any(isinstance(cause, never) for cause in _causes(error))
@@ -123,9 +127,9 @@ def unpaid(error: BaseException) -> bool:
 def _by_status(error: theirs.ModelAPIError, model: str) -> SumaError:
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and 300 <= status < 500 and status not in (408, 409, 425):
-        return ModelRefused(f"{model} refuses the request{_status(error)}{_words(error)}")
-    how = "has failed" if status is not None else "broke off"
-    return ModelUnavailable(f"{model} {how}{_status(error)}", retry_after=_wait(error))
+        return ModelRefused(f"{model} refuses the request{_status(error)}{_vendor_message(error)}")
+    how = "failed" if status is not None else "was interrupted"
+    return ModelUnavailable(f"{model} {how}{_status(error)}", retry_after=_retry_after(error))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -136,7 +140,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _wait(error: BaseException) -> float | None:
+def _retry_after(error: BaseException) -> float | None:
     asked = getattr(error, "retry_after", None)
     return max(0.0, float(asked)) if isinstance(asked, int | float) else None
 
@@ -146,12 +150,12 @@ def _status(error: BaseException) -> str:
     return f" (HTTP {status})" if status is not None else ""
 
 
-def _words(error: BaseException) -> str:
-    """The vendor's own message, short, on one line, without anything that looks like a key."""
+def _vendor_message(error: BaseException) -> str:
+    """Return the vendor's message, shortened to one line, without anything that looks like a key."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
-    said = inner.get("message") if isinstance(inner, dict) else inner
-    if not isinstance(said, str) or not said.strip():
+    text = inner.get("message") if isinstance(inner, dict) else inner
+    if not isinstance(text, str) or not text.strip():
         return ""
-    line = "".join(letter if letter.isprintable() else " " for letter in SECRETS.sub("…", said))
+    line = "".join(character if character.isprintable() else " " for character in SECRETS.sub("…", text))
     return f": {' '.join(line.split())[:WORDS_MOST]}"

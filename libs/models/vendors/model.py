@@ -1,5 +1,6 @@
-"""The `Model` port over a vendor: planner, critic and resolver by structured output with bounded repair, answers as
-they come."""
+"""The `Model` port over a vendor: plans, reviews and revisions as structured output with bounded repair, and streamed
+answers.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
+from textwrap import shorten
 from typing import TypeVar
 
 from libs.budgets import Amount, Budgets
@@ -16,44 +18,47 @@ from libs.events.committee import Task
 from libs.events.values import Plan, Usage
 from libs.models.ports import Drafted, Nonsense, PlannerOutcome, Said
 from libs.models.vendors import prompts, replies
+from libs.models.vendors.client import Opened
 from libs.models.vendors.errors import TooLong
-from libs.models.vendors.line import Ask, Form, Line, Piece
-from libs.models.vendors.opening import Opened
-from libs.models.vendors.prices import Price, Till, listing
-from libs.outbound import Door, State
+from libs.models.vendors.model_call import Ask, Form, ModelCall, Piece
+from libs.models.vendors.pricing import Price, Pricing, listing
+from libs.resilience import GuardedCall, State
 from libs.skills import ToolDefinition
 from libs.telemetry import metrics
 
 REPAIRS = 2
-"""After the first answer: with the validator's own words a model mends what it can mend, and then never."""
+"""Repairs after the first answer: given the validator's message, a model repairs its answer within two, or never."""
 LOOK_SECONDS = 3.0
-"""Between two looks whether a vendor is back."""
+"""Seconds between checks whether a vendor is back."""
+WHY_MOST = 500
 QUOTED_MOST = 4000
-"""Letters of a useless answer that the model is shown again."""
+"""Characters of an unusable answer that are sent back to the model."""
 PLANNED = Form("propose", "A plan, an answer or a question.", replies.Reply.model_json_schema())
 JUDGED = Form("judge", "The verdict on the plan.", replies.Verdict.model_json_schema())
 T = TypeVar("T")
 
 
 class VendorModel:
-    """Each call may be paid for again when the process dies before what it brought is committed, and never after.
+    """A vendor's model. If the process dies before an answer is committed, the call is repeated and paid for again; a
+    committed one never is.
 
-    Every call is paid for from `budgets` by whoever is named there (`paid_by`); None where a person tries a model."""
+    The payer named in `budgets` (`paid_by`) pays for each call; `budgets` is None where a person tries a model.
+    """
 
     def __init__(
         self,
         opened: Opened,
-        door: Door,
+        door: GuardedCall,
         *,
         price: Price | None,
         now: Callable[[], datetime],
         budgets: Budgets | None,
     ) -> None:
-        till = Till(opened.choice.name, price, listing(opened))
-        self._line = Line(opened, door, till, budgets=budgets)
+        till = Pricing(opened.choice.name, price, listing(opened))
+        self._line = ModelCall(opened, door, till, budgets=budgets)
         self._most = opened.bounds.input_letters
         self._data, self._now = prompts.Rendered(self._most), now
-        self._looked = float("-inf")
+        self._checked_at, self._has_answered = float("-inf"), False
 
     @property
     def name(self) -> str:
@@ -61,13 +66,14 @@ class VendorModel:
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         tools = _allowed(task, catalogue)
-        found, usage = await self._mended(
-            self._planning(task, tools), lambda piece: replies.outcome(piece.text, tools, cut=piece.cut)
+        found, usage = await self._repaired(
+            self._planning(task, tools),
+            lambda piece: replies.outcome(piece.text, tools, most=task.calls_most, cut=piece.cut),
         )
         return replace(found, usage=usage)
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
-        """As it was said, whole or not: what cannot be read as a clear yes is a no, and that is not decided here."""
+        """Return the critic's text unparsed: the caller treats anything but a clear approval as a rejection."""
         data = self._data.critic(task, plan, catalogue, self._now())
         piece = await self._line.whole(self._ask("review", prompts.critic(), data, JUDGED))
         return Said(replies.unfenced(piece.text), piece.usage)
@@ -75,9 +81,9 @@ class VendorModel:
     async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
         tools = _allowed(task, catalogue)
         data = self._data.resolver(task, plan, reason, tools, self._now())
-        found, usage = await self._mended(
+        found, usage = await self._repaired(
             self._ask("resolve", prompts.resolver(), data, PLANNED),
-            lambda piece: replies.revised(piece.text, tools, cut=piece.cut),
+            lambda piece: replies.revised(piece.text, tools, most=task.calls_most, cut=piece.cut),
         )
         return replace(found, usage=usage)
 
@@ -88,37 +94,41 @@ class VendorModel:
             async for piece in pieces:
                 said = said or bool(piece.text.strip())
                 if piece.last and not said:
-                    raise Nonsense(f"{self.name} said nothing", usage=piece.usage)
+                    raise Nonsense(f"{self.name} returned an empty answer", usage=piece.usage)
                 usage = piece.usage if piece.last else Usage(model=self.name)
                 yield Said(" […]" if piece.cut else piece.text, usage)
 
     def worst(self, task: Task, catalogue: Sequence[ToolDefinition]) -> Amount:
-        """What one call for a plan might use at most: so much is reserved for it."""
+        """Return the most that one planning call might use; this amount is reserved for it."""
         return self._line.worst(self._planning(task, _allowed(task, catalogue)))
 
     @property
     def priced(self) -> bool:
-        """Is it known what its calls so far have cost?"""
+        """Whether the cost of all calls so far is known."""
         return not self._line.till.unknown
 
     async def status(self) -> int:
-        """What the vendor's list of models is answered with, which costs nothing. Raises `Unavailable`."""
+        """Return the HTTP status of the vendor's list of models, which is free. Raises `Unavailable`."""
         return await self._line.status()
 
     async def alive(self) -> str:
-        """Whether it may be asked. Only while its circuit is open the vendor is really asked, now and then, for its
-        list of models, which costs nothing. Raises `Unavailable`."""
-        if self._line.door.state is not State.OPEN:
+        """Return the model's name if it is available. Until it first answers, and while its circuit is open, the vendor
+        is asked at intervals for its list of models, which is free. Raises `Unavailable`.
+        """
+        shut = self._line.door.state is State.OPEN
+        if self._has_answered and not shut:
             return self.name
-        due = time.monotonic() - self._looked >= LOOK_SECONDS
+        due = time.monotonic() - self._checked_at >= LOOK_SECONDS
         if due:
-            self._looked = time.monotonic()
-        if not due or not await self._answers():
-            raise Unavailable(f"{self.name} has not answered for some time")
+            self._checked_at = time.monotonic()
+        if not due or not await self._accepts_requests():
+            how = "is unavailable; retrying later (circuit open)" if shut else f"does not answer at {self._line.url}"
+            raise Unavailable(f"{self.name} {how}. To use the offline planner, unset SUMA_MODEL and restart.")
+        self._has_answered = True
         return self.name
 
-    async def _answers(self) -> bool:
-        """Is someone there who takes questions, whatever becomes of them?"""
+    async def _accepts_requests(self) -> bool:
+        """Return whether the vendor accepts requests at all, even if it refuses this one."""
         try:
             status = await self._line.status()
         except Unavailable:
@@ -130,13 +140,11 @@ class VendorModel:
 
     def _ask(self, verb: str, system: str, data: str, form: Form | None) -> Ask:
         if len(data) > self._most:
-            raise TooLong(
-                f"{self.name}: the request and the tools alone are longer than the {self._most} letters that it is sent"
-            )
+            raise TooLong(f"{self.name}: the request and the tools alone exceed the limit of {self._most} characters")
         return Ask(verb, system, (("person", data),), form)
 
-    async def _mended(self, ask: Ask, read: Callable[[Piece], T]) -> tuple[T, Usage]:
-        """What the model said, once it can be read; asked again with the reason why not, twice at most."""
+    async def _repaired(self, ask: Ask, read: Callable[[Piece], T]) -> tuple[T, Usage]:
+        """Return the parsed answer. After an unusable one, ask again with the reason, at most `REPAIRS` times."""
         usage, why = Usage(model=self.name), ""
         for repair in range(REPAIRS + 1):
             if repair:
@@ -148,11 +156,13 @@ class VendorModel:
             except Nonsense as nonsense:
                 why = str(nonsense)
                 ask = ask.followed(piece.text[:QUOTED_MOST], prompts.mend(why))
-        raise Nonsense(f"{self.name} did not say anything that can be used: {why[:500]}", usage=usage)
+        raise Nonsense(
+            f"{self.name} returned no usable response: {shorten(why, WHY_MOST, placeholder=' …')}", usage=usage
+        )
 
 
 def _allowed(task: Task, catalogue: Sequence[ToolDefinition]) -> list[ToolDefinition]:
-    """What the agent may not use is not offered; that it is not used is checked elsewhere."""
+    """Return the tools that the agent may use; the plan is checked against them elsewhere."""
     return [tool for tool in catalogue if any(_names(entry, tool.name) for entry in task.tools)]
 
 

@@ -1,7 +1,7 @@
-"""What a model said, read strictly: JSON of the form that was asked for, tools that exist, args that fit them.
+"""Strict parsing of a model's replies: JSON of the requested form, existing tools, and args that fit them.
 
-What cannot be used is `Nonsense`, in words that the model can mend it by. Whether a plan may be carried out is not
-decided here: the committee's checks come after.
+An unusable reply raises `Nonsense` with a message that lets the model repair it. Whether a plan may run is not decided
+here: the committee's checks come after.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -18,8 +19,7 @@ from libs.events.values import Plan, Step
 from libs.models.ports import Answered, Drafted, Nonsense, PlannerOutcome, Unclear, Why
 from libs.skills import REFERENCE, ToolDefinition, sources, strings
 
-STEPS_MOST = 20
-FAULTS_MOST = 5
+FAULTS_MOST, NEAREST_MOST = 5, 8
 REASONING_MOST, DESCRIPTION_MOST, TEXT_MOST, SCHEMA_MOST = 2000, 300, 40_000, 2000
 FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL | re.IGNORECASE)
 
@@ -35,7 +35,7 @@ class Wanted(BaseModel):
 
 
 class Reply(BaseModel):
-    """What a planner may say."""
+    """A planner's reply."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -48,38 +48,38 @@ class Reply(BaseModel):
 
 
 class Verdict(BaseModel):
-    """What a critic may say (S0-17). Only its schema is used: its words are read by whoever asked."""
+    """A critic's verdict (S0-17). Only its schema is used; the caller of the review parses the text."""
 
     approved: bool
     reason: str
     step: int | None = None
 
 
-def outcome(text: str, tools: Sequence[ToolDefinition], *, cut: bool) -> PlannerOutcome:
-    """A plan, an answer or a question. Raises `Nonsense`."""
+def outcome(text: str, tools: Sequence[ToolDefinition], *, most: int, cut: bool) -> PlannerOutcome:
+    """Parse a plan of at most `most` steps, an answer or a question. Raises `Nonsense`."""
     reply = _reply(text, cut=cut)
     match reply.kind:
         case "plan":
-            return drafted(reply, tools)
+            return drafted(reply, tools, most)
         case "answer" | "decline":
             why = Why.ANSWER if reply.kind == "answer" else Why.DECLINED
-            return Answered(_said(reply)[:TEXT_MOST], why)
+            return Answered(_required_text(reply)[:TEXT_MOST], why)
         case "question":
-            return Unclear(_said(reply), missing=tuple(reply.missing[:20]))
+            return Unclear(_required_text(reply), missing=tuple(reply.missing[:20]))
 
 
-def revised(text: str, tools: Sequence[ToolDefinition], *, cut: bool) -> Drafted:
-    """A plan and nothing else. Raises `Nonsense`."""
+def revised(text: str, tools: Sequence[ToolDefinition], *, most: int, cut: bool) -> Drafted:
+    """Parse a plan; any other kind is an error. Raises `Nonsense`."""
     reply = _reply(text, cut=cut)
     if reply.kind != "plan":
         raise Nonsense('A revised plan is needed: kind "plan", with steps.')
-    return drafted(reply, tools)
+    return drafted(reply, tools, most)
 
 
-def drafted(reply: Reply, tools: Sequence[ToolDefinition]) -> Drafted:
-    """The reply's steps as a plan of ours; what a step is comes from the tool, not from the model."""
+def drafted(reply: Reply, tools: Sequence[ToolDefinition], most: int) -> Drafted:
+    """Convert the reply's steps to a plan; each step's properties come from its tool, not from the model."""
     known = {tool.name: tool for tool in tools}
-    faults = list(_faults(reply.steps, known))
+    faults = list(_faults(reply.steps, known, most))
     if faults:
         raise Nonsense(" ".join(faults[:FAULTS_MOST]))
     steps = tuple(_step(n, wanted, known[wanted.tool]) for n, wanted in enumerate(reply.steps, start=1))
@@ -88,7 +88,7 @@ def drafted(reply: Reply, tools: Sequence[ToolDefinition]) -> Drafted:
 
 
 def unfenced(text: str) -> str:
-    """The JSON in a fence that is all of the text: many models write one, whatever they are told."""
+    """Return the JSON inside a code fence around the whole text: many models write one despite the prompt."""
     match = FENCED.fullmatch(text)
     return match.group(1) if match else text
 
@@ -97,46 +97,52 @@ def _reply(text: str, *, cut: bool) -> Reply:
     if cut:
         raise Nonsense("The answer was cut off because it was too long. Say the same in fewer words and steps.")
     try:
-        said = json.loads(unfenced(text), parse_constant=_no_number)
-        if not isinstance(said, dict):
+        parsed = json.loads(unfenced(text), parse_constant=_refuse_constant)
+        if not isinstance(parsed, dict):
             raise Nonsense("It is not a JSON object.")
-        return Reply.model_validate(said)
+        return Reply.model_validate(parsed)
     except ValidationError as wrong:
-        raise Nonsense(" ".join(_complaint(error) for error in wrong.errors()[:FAULTS_MOST])) from None
+        raise Nonsense(" ".join(_validation_text(error) for error in wrong.errors()[:FAULTS_MOST])) from None
     except json.JSONDecodeError as wrong:
-        raise Nonsense(f"It is not JSON alone: {wrong.msg} at character {wrong.pos}.") from None
+        raise Nonsense(f"The reply is not valid JSON: {wrong.msg} at character {wrong.pos}.") from None
     except (ValueError, RecursionError):
         raise Nonsense("It holds what JSON cannot say.") from None
 
 
-def _no_number(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _complaint(error: Any) -> str:
+def _validation_text(error: Any) -> str:
     return f"{'.'.join(map(str, error['loc'])) or 'the object'}: {error['msg']}."
 
 
-def _said(reply: Reply) -> str:
+def _required_text(reply: Reply) -> str:
     if not reply.text.strip():
         raise Nonsense(f'"text" is empty, and kind "{reply.kind}" needs it.')
     return reply.text.strip()
 
 
-def _faults(steps: Sequence[Wanted], known: Mapping[str, ToolDefinition]) -> Iterator[str]:
+def _faults(steps: Sequence[Wanted], known: Mapping[str, ToolDefinition], most: int) -> Iterator[str]:
     if not steps:
         yield 'A plan needs at least one step; without one, say kind "answer".'
-    if len(steps) > STEPS_MOST:
-        yield f"A plan has at most {STEPS_MOST} steps, this one has {len(steps)}."
+    if len(steps) > most:
+        yield f"A plan has at most {most} steps, this one has {len(steps)}."
     for n, wanted in enumerate(steps, start=1):
         tool = known.get(wanted.tool)
         if tool is None:
-            yield f"Step {n}: there is no tool {wanted.tool[:100]!r}; the tools are {', '.join(known)[:SCHEMA_MOST]}."
+            yield f"Step {n}: there is no tool {wanted.tool[:100]!r}; {_nearest(wanted.tool, known)}."
             continue
-        misfits = [*_misfits(tool, wanted), *_lost(n, wanted, steps, known)]
+        misfits = [*_misfits(tool, wanted), *_bad_references(n, wanted, steps, known)]
         if misfits:
             schema = json.dumps(tool.params, ensure_ascii=False, default=str)[:SCHEMA_MOST]
             yield f"Step {n}, {tool.name}: {'; '.join(misfits)[:SCHEMA_MOST]}. Its params are {schema}."
+
+
+def _nearest(name: str, known: Mapping[str, ToolDefinition]) -> str:
+    """Name the tools with the most similar names."""
+    near = get_close_matches(name[:100], known, n=NEAREST_MOST, cutoff=0.0)
+    return f"the nearest of {len(known)} tools are {', '.join(near)}"
 
 
 def _misfits(tool: ToolDefinition, wanted: Wanted) -> Iterator[str]:
@@ -146,8 +152,10 @@ def _misfits(tool: ToolDefinition, wanted: Wanted) -> Iterator[str]:
     yield from checked.problems
 
 
-def _lost(n: int, wanted: Wanted, steps: Sequence[Wanted], known: Mapping[str, ToolDefinition]) -> Iterator[str]:
-    """References that lead nowhere (S4-31)."""
+def _bad_references(
+    n: int, wanted: Wanted, steps: Sequence[Wanted], known: Mapping[str, ToolDefinition]
+) -> Iterator[str]:
+    """Yield references that cannot be resolved (S4-31)."""
     for text in strings(wanted.args):
         if not text.startswith("$step("):
             continue

@@ -1,7 +1,7 @@
-"""The wire to a vendor: what comes back is bounded in size, and must be of a kind that a model speaks.
+"""The HTTP transport to a vendor: limits the size of responses, and refuses content types that no model returns.
 
-Below the vendor's client, because a page of HTML that says 200 looks to it like a stream without events, and a body
-without end would fill the memory before anyone looks at it.
+It works below the vendor's client. To that client an HTML page with status 200 looks like a stream without events, and
+a body without end would fill the memory first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 import httpx2
 from typing_extensions import override
 
-from libs.models.vendors.errors import ModelBroke, ModelRefused
+from libs.models.vendors.errors import ModelBroke, ModelRefused, NotAModel
 
 BYTES_MOST = 8 * 1024 * 1024
 SPOKEN = ("text/event-stream", "application/json")
@@ -19,7 +19,9 @@ CONNECTIONS = httpx2.Limits(max_connections=256, max_keepalive_connections=32)
 
 
 def client(*, connect_seconds: float) -> httpx2.AsyncClient:
-    """Follows no redirect: a key goes where it was meant to go, and nowhere else. Later waits are bounded by `line`."""
+    """Return a client that follows no redirects, so that a key goes only to the configured host. Later waits are
+    limited by `model_call`.
+    """
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(None, connect=connect_seconds, pool=connect_seconds),
         limits=CONNECTIONS,
@@ -29,18 +31,19 @@ def client(*, connect_seconds: float) -> httpx2.AsyncClient:
 
 
 async def checked(response: httpx2.Response) -> None:
-    """Refuse what no model says before a byte of it is read, and bound the rest.
+    """Refuse unexpected responses before reading their body, and limit the size of the others.
 
     Raises:
-        ModelRefused: it sends us elsewhere.
-        ModelBroke: it is neither JSON nor a stream.
+        ModelRefused: the response is a redirect.
+        NotAModel: the content is neither JSON nor an event stream.
     """
     host, status = response.request.url.host, response.status_code
     kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
     if 300 <= status < 400:
-        raise ModelRefused(f"{host} redirects elsewhere: set the address itself")
-    if status < 300 and kind not in SPOKEN:
-        raise ModelBroke(f"{host} answered with {kind[:80] or 'something'}, which no model speaks")
+        raise ModelRefused(f"{host} redirects elsewhere: set the final address")
+    # Some servers send no content type, above all for their list of models.
+    if status < 300 and kind and kind not in SPOKEN:
+        raise NotAModel(f"{host} returned an unexpected content type ({kind[:80]}, HTTP {status})")
     assert isinstance(response.stream, httpx2.AsyncByteStream)
     response.stream = _Bounded(response.stream, BYTES_MOST)
 
@@ -54,7 +57,7 @@ class _Bounded(httpx2.AsyncByteStream):
         async for chunk in self._behind:
             self._left -= len(chunk)
             if self._left < 0:
-                raise ModelBroke("the model's answer is longer than any that we asked for")
+                raise ModelBroke("the model's answer exceeds the size limit")
             yield chunk
 
     @override

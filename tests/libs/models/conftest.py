@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from libs.models.offline import OfflineModel
-from libs.retrieval.offline import HashedEmbedder
 from libs.skills import Categories, Skills, ToolDefinition
 
 NOW = datetime(2026, 5, 15, 12, tzinfo=UTC)
@@ -28,6 +27,6 @@ def categories() -> Categories:
 
 @pytest.fixture(scope="session")
 def model(categories: Categories) -> OfflineModel:
-    """One for all: it keeps nothing but what it has read of the catalogue's phrases, which takes longer than a plan."""
+    """One for all: it keeps nothing but the compiled intents of the catalogue."""
     numbers = itertools.count(1)
-    return OfflineModel(HashedEmbedder(), categories, new_id=lambda: f"id-{next(numbers)}", now=lambda: NOW)
+    return OfflineModel(categories, new_id=lambda: f"id-{next(numbers)}", now=lambda: NOW)

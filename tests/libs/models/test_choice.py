@@ -1,4 +1,4 @@
-"""Which model is meant, where it is, and where its key may come from."""
+"""The configured model: its name, its address and the sources of its key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def told(text: str = "openai:gpt-5", url: str | None = None, **key: object) -> s
     return found.get_secret_value() if found is not None else None
 
 
-def test_a_key_comes_from_the_environment_or_a_file_of_its_own(tmp_path: Path) -> None:
+def test_key_comes_from_the_environment_or_a_key_file(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text(f"{SECRET}\n")
     assert told(environment={"OPENAI_API_KEY": SECRET}) == SECRET
@@ -32,7 +32,7 @@ def test_a_key_comes_from_the_environment_or_a_file_of_its_own(tmp_path: Path) -
     assert told(file=file, environment={"OPENAI_API_KEY": "x"}) == SECRET
 
 
-def test_another_vendors_key_is_not_sent_to_a_server_of_ones_own() -> None:
+def test_vendor_key_is_not_sent_to_a_custom_server() -> None:
     assert told("openai-compatible:x", "http://localhost:8000/v1", environment={"OPENAI_API_KEY": SECRET}) is None
 
 
@@ -53,7 +53,7 @@ def test_what_is_no_model_is_refused(text: str) -> None:
         "http://x:0",
     ],
 )
-def test_an_address_that_hides_a_key_or_is_none_is_refused_without_being_shown(url: str) -> None:
+def test_bad_address_is_refused_without_being_shown(url: str) -> None:
     with pytest.raises(BadModel) as refused:
         chosen("openai-compatible:x", url=url, key=NOTHING)
     assert SECRET not in str(refused.value)
@@ -66,9 +66,9 @@ def test_a_vendor_is_not_asked_without_a_key(provider: str) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"two words", b"\xff\xfe", b"sk-\x00"])
-def test_a_file_that_holds_no_key_is_named_and_not_shown(tmp_path: Path, content: bytes) -> None:
+def test_file_without_a_key_is_named_and_not_shown(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "key").write_bytes(content)
-    with pytest.raises(BadModel, match="holds no key") as refused:
+    with pytest.raises(BadModel, match="does not contain a") as refused:
         told(file=tmp_path / "key")
     assert "words" not in str(refused.value)
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_two_places_for_one_key_are_one_too_many(tmp_path: Path) -> None:
-    with pytest.raises(BadModel, match="two places"):
+    with pytest.raises(BadModel, match="both set"):
         told(given=SECRET, file=tmp_path / "key")
 
 

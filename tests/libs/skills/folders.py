@@ -19,7 +19,7 @@ tools:
 
 
 def skill(top: Path, name: str = "demo", *, about: str = "Looks.", text: str = "Look first.", **files: str) -> Path:
-    """A skill of instructions alone; `files` are others beside its page, `__` standing for `/` and `_dot_` for `.`."""
+    """Write a skill of instructions alone; `files` are further files, with `__` for `/` and `_dot_` for `.`."""
     folder = top / name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "SKILL.md").write_text(PAGE.format(name=name, about=about, text=text))

@@ -1,4 +1,4 @@
-"""Finding skills in folders: the bundled ones are valid, a bad one is told and left out, the nearer one wins."""
+"""Finding skills in folders: bundled ones are valid, a bad one is reported and skipped, precedence decides."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def test_a_skill_carries_what_its_folder_declares(write: Write, tmp_path: Path) 
     write()
     skill = Skills.load([tmp_path / "workspace"]).skills["demo"]
     assert (skill.id, skill.version, skill.description) == ("skill-demo-v1", "1.0", "Looks.")
-    assert (skill.kb_chunk_strategy, skill.kb_chunk_size, skill.uses_retrieval) == ("fixed", 512, False)
+    assert not skill.uses_retrieval
     assert skill.instructions == "Do it."
     assert [tool.name for tool in skill.tools] == ["demo.look"]
 
 
 @pytest.mark.requirement("S2-22", "S2-24")
-def test_the_workspaces_skill_wins_over_the_users_and_the_bundled_one(write: Write, tmp_path: Path) -> None:
+def test_workspace_skill_precedes_user_and_bundled_ones(write: Write, tmp_path: Path) -> None:
     for top in ("bundled", "user", "workspace"):
         write(top=top, about=f"From {top}.")
     write("other", top="bundled", about="Only here.")
@@ -99,7 +99,7 @@ def test_the_workspaces_skill_wins_over_the_users_and_the_bundled_one(write: Wri
 
 
 @pytest.mark.requirement("S2-22")
-def test_a_bad_skill_is_told_and_left_out_while_others_load(write: Write, tmp_path: Path) -> None:
+def test_bad_skill_is_reported_and_skipped_while_others_load(write: Write, tmp_path: Path) -> None:
     write("good")
     bad = write("bad", tools="tools: [")
     skills = Skills.load([tmp_path / "workspace", tmp_path / "missing"])
@@ -116,9 +116,9 @@ def test_a_bad_skill_is_told_and_left_out_while_others_load(write: Write, tmp_pa
         (("primitive: graph", "primitive: shell"), "primitive"),
         (("method: get_children", "method: rm -rf"), "method"),
         (("additionalProperties: false", "additionalProperties: true"), "additionalProperties"),
-        (("type: string", "type: text"), "no JSON Schema"),
+        (("type: string", "type: text"), "not a JSON Schema"),
         (("type: string", "$ref: 'http://localhost/x'"), "may not refer"),
-        (("type: string", "pattern: '('"), "no regular expression"),
+        (("type: string", "pattern: '('"), "not a regular expression"),
         (("required: [path]", "required: [where]"), "unknown parameter where"),
         (("name: look", "name: look\n    composite: [a, b]"), "composite"),
         (("description: Look.", "description: ''"), "description"),

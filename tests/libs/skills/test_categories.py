@@ -1,4 +1,4 @@
-"""The pure rules of tidying."""
+"""Pure rules for tidying."""
 
 from __future__ import annotations
 

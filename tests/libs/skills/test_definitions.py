@@ -1,4 +1,4 @@
-"""Args against a tool's schema: missing, extra and wrong are told apart."""
+"""Args are checked against a tool's schema: missing, extra and wrong ones are reported apart."""
 
 from __future__ import annotations
 

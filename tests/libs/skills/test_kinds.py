@@ -1,4 +1,4 @@
-"""What a skill is made of decides how it can be used: tools, instructions, or code, which needs a sandbox."""
+"""The content of a skill decides how it can be used: tools, instructions, or code, which needs a sandbox."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_kind_is_told_by_what_is_in_the_folder(tmp_path: Path, files: dict[s
 
 
 @pytest.mark.requirement("S2-23")
-def test_code_is_refused_by_its_name_while_there_is_no_sandbox(tmp_path: Path) -> None:
+def test_code_skill_is_refused_without_a_sandbox(tmp_path: Path) -> None:
     folder = skill(tmp_path, tools_dot_yaml=TOOL, skill_dot_py="print(1)")
     skills = Skills.load([tmp_path])
     assert [tool.name for tool in skills.tools] == [USE]
@@ -61,7 +61,7 @@ def test_a_look_reaches_nothing_but_the_skills_own_files(tmp_path: Path, path: s
         use(read, path)
 
 
-def test_a_look_shows_what_was_read_whatever_happened_to_the_folder_since(tmp_path: Path) -> None:
+def test_use_returns_the_files_as_first_read(tmp_path: Path) -> None:
     folder = skill(tmp_path, references__style_dot_md="Short words.")
     read = read_skill(folder)
     (folder / "references" / "style.md").unlink()
@@ -75,10 +75,10 @@ def test_a_long_reference_comes_in_pieces(tmp_path: Path) -> None:
     assert (len(first["text"]), first["more"], rest["text"], rest["more"]) == (40_000, True, "b", False)
 
 
-def test_what_is_no_text_is_not_shown(tmp_path: Path) -> None:
+def test_binary_file_is_not_returned(tmp_path: Path) -> None:
     folder = skill(tmp_path)
     (folder / "picture.png").write_bytes(b"\x89PNG\xff")
-    with pytest.raises(NoSuchReference, match="no text"):
+    with pytest.raises(NoSuchReference, match="not text"):
         use(read_skill(folder), "picture.png")
 
 
@@ -98,18 +98,21 @@ def test_the_tool_names_the_skills_that_are_instructions(tmp_path: Path) -> None
         (lambda folder: (folder / "SKILL.md").write_text("no header"), "frontmatter"),
         (lambda folder: skill(folder.parent, about="Looks.\x07"), "control character"),
         (lambda folder: (folder / "SKILL.md").write_text(f"---\nmetadata:\n{DEEP}---\n"), "SKILL.md"),
-        (lambda folder: (folder / "tools.yaml").write_text("[" * 900_000), "nests deeper"),
-        (lambda folder: (folder / "tools.yaml").write_text("tools: [&a {name: b, params: {x: *a}}]"), "within itself"),
+        (lambda folder: (folder / "tools.yaml").write_text("[" * 900_000), "nested deeper"),
+        (
+            lambda folder: (folder / "tools.yaml").write_text("tools: [&a {name: b, params: {x: *a}}]"),
+            "refers to itself",
+        ),
         (lambda folder: (folder / "tools.yaml").write_text(LAUGHS), "more than 20000 values"),
-        (lambda folder: Path(os.fsdecode(bytes(folder) + b"/\xff")).touch(), "no name for a file"),
+        (lambda folder: Path(os.fsdecode(bytes(folder) + b"/\xff")).touch(), "not a valid file name"),
         (lambda folder: skill(folder.parent, text=""), "no instructions"),
         (lambda folder: skill(folder.parent, text="a" * 100_001), "longer than 100000"),
         (lambda folder: (folder / "big.md").write_bytes(bytes(1_000_001)), "big.md is larger than 1000000 bytes"),
         (lambda folder: [(folder / f"{n}.md").touch() for n in range(200)], "more than 200 files"),
         (lambda folder: [(folder / f"{n}").mkdir() for n in range(201)], "more than 200 folders"),
-        (lambda folder: [(folder / f"{n}").write_bytes(bytes(900_000)) for n in range(5)], "4000000 bytes together"),
+        (lambda folder: [(folder / f"{n}").write_bytes(bytes(900_000)) for n in range(5)], "4000000 bytes in total"),
         (lambda folder: (folder / "link.md").symlink_to("/etc/passwd"), "link.md is a link"),
-        (lambda folder: os.mkfifo(folder / "pipe"), "pipe is no ordinary file"),
+        (lambda folder: os.mkfifo(folder / "pipe"), "pipe is not a regular file"),
     ],
 )
 def test_what_makes_no_skill_is_told(tmp_path: Path, change: object, problem: str) -> None:
@@ -127,7 +130,7 @@ def test_a_folder_that_is_a_link_is_no_skill(tmp_path: Path) -> None:
 
 
 def test_the_names_of_the_platforms_own_tools_are_taken(tmp_path: Path) -> None:
-    with pytest.raises(BadSkill, match="the platform's own"):
+    with pytest.raises(BadSkill, match="reserved for the platform"):
         read_skill(skill(tmp_path, "workspace"))
 
 

@@ -1,4 +1,4 @@
-"""One rule says which paths `include` and `exclude` select."""
+"""One rule selects paths by `include` and `exclude`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from libs.skills import selected
         ("lucía.jpg", ["lucia.jpg"], [], False),
     ],
 )
-def test_what_is_excluded_stays_out_with_all_that_is_in_it(
+def test_excluded_folder_excludes_its_contents(
     path: str, include: list[str], exclude: list[str], expected: bool
 ) -> None:
     assert selected(path, include=include, exclude=exclude) is expected

@@ -1,4 +1,4 @@
-"""The catalogue follows its folders: within a second, whole, and never at the price of a skill that worked."""
+"""The catalogue follows its folders: within a second, as a whole, and without losing a working skill."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from libs.skills import Catalogue, Place, Skills, Source
 from tests.libs.skills.folders import TOOL, skill
 
 WITHIN = 60.0
-"""Seconds, so that a starved machine proves nothing wrong."""
+"""Seconds, generous so that a slow machine does not fail the test."""
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ async def watched(places: tuple[Place, ...]) -> AsyncIterator[Catalogue]:
 
 
 async def after(catalogue: Catalogue, change: Callable[[], object]) -> Skills:
-    """The view that follows a change."""
+    """Wait for the view after a change."""
     number = catalogue.number
     change()
     return await catalogue.changed(number)
@@ -50,7 +50,7 @@ async def test_a_new_skill_is_there_without_a_restart(places: tuple[Place, Place
 
 
 @pytest.mark.requirement("S4-17")
-async def test_an_edit_gives_its_skill_another_digest_and_leaves_the_others_theirs(
+async def test_edit_changes_the_digest_of_its_skill_alone(
     places: tuple[Place, Place],
 ) -> None:
     skill(places[0].folder, tools_dot_yaml=TOOL)
@@ -83,7 +83,7 @@ async def test_the_users_skill_hides_the_bundled_one_until_it_goes(places: tuple
     ],
     ids=["emptied", "page gone", "half a file", "a link", "huge"],
 )
-async def test_a_broken_edit_leaves_the_last_good_version_and_tells_what_is_wrong(
+async def test_broken_edit_keeps_the_last_good_version_and_reports_problems(
     places: tuple[Place, Place], broken: Callable[[Path], object]
 ) -> None:
     folder = skill(places[0].folder, tools_dot_yaml=TOOL)

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
+from libs import ids
+from libs.clock import SystemClock
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.models.offline.agreement import Agreeing
-from libs.models.offline.matching import Matcher
+from libs.models.offline.planner import Planner
 from libs.models.ports import Drafted, Unclear
 from libs.models.scripted import Scripted
-from libs.retrieval.offline import HashedEmbedder
-from libs.skills import ToolDefinition
+from libs.skills import Categories, ToolDefinition
 
 Catalogue = Sequence[ToolDefinition]
 HONEST = ("Delete the images.", "manage-files.delete", {"paths": ["a.png"]})
@@ -36,36 +37,45 @@ def plan(words: str, tool: str, args: dict[str, Any], catalogue: Catalogue) -> P
     return Plan(plan_id="p", steps=(step,))
 
 
-def agreeing(*plans: Plan, resolutions: Sequence[Plan] = ()) -> Agreeing:
+@pytest.fixture
+def planner(categories: Categories) -> Planner:
+    return Planner(categories, new_id=ids.new, now=SystemClock().now)
+
+
+def agreeing(planner: Planner, *plans: Plan, resolutions: Sequence[Plan] = ()) -> Agreeing:
     model = Scripted(plans=[Drafted(each) for each in plans], resolutions=resolutions)
-    return Agreeing(model, Matcher(HashedEmbedder()))
+    return Agreeing(model, planner)
 
 
 def task(**more: Any) -> Task:
-    return Task(text="räum bitte auf", intent="action_request", **more)
+    return Task(text="tidy up, please", intent="action_request", **more)
 
 
 @pytest.mark.requirement("S4-45", "S4-46", "S2-22")
-async def test_a_change_by_a_skill_that_its_words_do_not_mean_is_asked_about(catalogue: Catalogue) -> None:
-    outcome = await agreeing(plan(*ASTRAY, catalogue)).plan(task(), catalogue)
+async def test_change_described_as_another_tool_is_asked_about(planner: Planner, catalogue: Catalogue) -> None:
+    outcome = await agreeing(planner, plan(*ASTRAY, catalogue)).plan(task(), catalogue)
     assert isinstance(outcome, Unclear)
     assert [each.skill for each in outcome.candidates] == ["remove-duplicates", "organize-by-type"]
-    assert "Bitte wähle" in outcome.question
+    assert "Which one" in outcome.question
 
 
 @pytest.mark.parametrize("call", [HONEST, LOOKING], ids=["a change that says what it is", "a look"])
-async def test_what_agrees_or_only_looks_goes_on(catalogue: Catalogue, call: tuple[str, str, dict[str, Any]]) -> None:
+async def test_agreeing_change_or_look_goes_on(
+    planner: Planner, catalogue: Catalogue, call: tuple[str, str, dict[str, Any]]
+) -> None:
     drafted = plan(*call, catalogue)
-    assert await agreeing(drafted).plan(task(), catalogue) == Drafted(drafted)
+    assert await agreeing(planner, drafted).plan(task(), catalogue) == Drafted(drafted)
 
 
 @pytest.mark.parametrize("said", [{"skill": "organize-by-type"}, {"clarification": "organize-by-type"}])
-async def test_what_the_person_has_chosen_is_not_asked_again(catalogue: Catalogue, said: dict[str, str]) -> None:
+async def test_choice_of_the_person_is_not_asked_again(
+    planner: Planner, catalogue: Catalogue, said: dict[str, str]
+) -> None:
     drafted = plan(*ASTRAY, catalogue)
-    assert await agreeing(drafted).plan(task(**said), catalogue) == Drafted(drafted)
+    assert await agreeing(planner, drafted).plan(task(**said), catalogue) == Drafted(drafted)
 
 
-async def test_a_mended_plan_that_does_not_agree_is_the_rejected_one_again(catalogue: Catalogue) -> None:
+async def test_disagreeing_resolution_returns_the_rejected_plan(planner: Planner, catalogue: Catalogue) -> None:
     rejected, mended = plan(*HONEST, catalogue), plan(*ASTRAY, catalogue)
-    model = agreeing(resolutions=[mended])
+    model = agreeing(planner, resolutions=[mended])
     assert (await model.resolve(task(), rejected, "no", catalogue)).plan == rejected

@@ -1,4 +1,4 @@
-"""A vendor on a real port, and the port's adapter that speaks with it."""
+"""A vendor on a real port, and the model adapter that calls it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from libs.events.committee import Task
 from libs.events.values import Plan
 from libs.models.choice import Choice, Key, Output, chosen
 from libs.models.vendors import Bounds, Price, VendorModel, opened
-from libs.outbound import Door
+from libs.resilience import GuardedCall
 from tests.house import plan
 from tests.infrastructure.vendor import KEY, Vendor, vendor
 
@@ -28,7 +28,12 @@ PRICE = Price(1.0, 2.0)
 
 class Open(Protocol):
     async def __call__(
-        self, provider: str = "openai", *, output: Output | None = None, door: Door | None = None, **bounds: float
+        self,
+        provider: str = "openai",
+        *,
+        output: Output | None = None,
+        door: GuardedCall | None = None,
+        **bounds: float,
     ) -> VendorModel: ...
 
 
@@ -44,15 +49,15 @@ async def there() -> AsyncIterator[Vendor]:
 
 @pytest_asyncio.fixture
 async def model(there: Vendor) -> AsyncIterator[Open]:
-    """Opens models of this vendor, with any bounds."""
+    """Opens models of this vendor, with any limits."""
     async with AsyncExitStack() as stack:
 
         async def one(
-            provider: str = "openai", *, output: Output | None = None, door: Door | None = None, **bounds: float
+            provider: str = "openai", *, output: Output | None = None, door: GuardedCall | None = None, **bounds: float
         ) -> VendorModel:
             given = Bounds(**bounds)  # type: ignore[arg-type]
             line = await stack.enter_async_context(opened(choice(there, provider, output=output), given))
-            return VendorModel(line, door or Door("model"), price=PRICE, now=lambda: NOON, budgets=None)
+            return VendorModel(line, door or GuardedCall("model"), price=PRICE, now=lambda: NOON, budgets=None)
 
         yield one
 

@@ -1,4 +1,4 @@
-"""Each call of a vendor is paid for before it is made: by whom, how much, and what becomes of it when it fails."""
+"""Vendor calls are paid for in advance: the payer, the amount, and the settlement of failed calls."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from libs.database import Dsns
 from libs.errors import SumaError, Unavailable
 from libs.models.vendors import Bounds, VendorModel, opened
 from libs.models.vendors.errors import ModelRefused
-from libs.models.vendors.line import Ask, Form
-from libs.outbound import CircuitOpen, Door, Rules, State
+from libs.models.vendors.model_call import Ask, Form
+from libs.resilience import CircuitOpen, GuardedCall, Rules, State
 from tests.house import skills
 from tests.infrastructure.bank import ADA, Bank
 from tests.infrastructure.bank import bank as opened_bank
@@ -35,9 +35,11 @@ async def bank(where: Dsns) -> AsyncIterator[Bank]:
 
 
 @asynccontextmanager
-async def speaking(there: Vendor, budgets: PostgresBudgets, door: Door | None = None) -> AsyncIterator[VendorModel]:
+async def speaking(
+    there: Vendor, budgets: PostgresBudgets, door: GuardedCall | None = None
+) -> AsyncIterator[VendorModel]:
     async with opened(choice(there), Bounds(first=5.0)) as line:
-        yield VendorModel(line, door or Door("model"), price=PRICE, now=lambda: NOON, budgets=budgets)
+        yield VendorModel(line, door or GuardedCall("model"), price=PRICE, now=lambda: NOON, budgets=budgets)
 
 
 async def account(budgets: PostgresBudgets) -> Account:
@@ -53,7 +55,7 @@ async def test_a_call_that_nobody_pays_for_is_not_made(there: Vendor, bank: Bank
 
 
 @pytest.mark.requirement("A17c")
-async def test_a_call_that_might_overspend_is_refused_before_anything_is_sent(there: Vendor, bank: Bank) -> None:
+async def test_call_that_might_overspend_is_refused_before_sending(there: Vendor, bank: Bank) -> None:
     async with speaking(there.play(planned(LISTED)), bank.desk(tenant=Amount(16_000, 10**9))) as model:
         with pytest.raises(OverBudget) as over, paid_by(ADA):
             await model.plan(TASK, skills().tools)
@@ -62,10 +64,10 @@ async def test_a_call_that_might_overspend_is_refused_before_anything_is_sent(th
 
 
 async def test_a_refusal_of_ours_says_nothing_about_the_vendor(there: Vendor, bank: Bank) -> None:
-    door = Door("model", Rules(failures=1, rest=0.0))
+    door = GuardedCall("model", Rules(failures=1, rest=0.0))
     async with speaking(there.play(refused(500)), bank.desk(turn=Amount(16_000, 10**9)), door) as model:
         with suppress(Unavailable):
-            async with door.passing():
+            async with door.call_scope():
                 raise Unavailable("it is away")
         with pytest.raises(OverBudget), paid_by(ADA):
             await model.plan(TASK, skills().tools)
@@ -91,7 +93,7 @@ async def test_repairs_stop_where_the_money_does(there: Vendor, bank: Bank) -> N
 
 
 async def test_what_an_open_circuit_keeps_from_being_sent_costs_nothing(there: Vendor, bank: Bank) -> None:
-    desk, door = bank.desk(), Door("model", Rules(failures=1, rest=60.0))
+    desk, door = bank.desk(), GuardedCall("model", Rules(failures=1, rest=60.0))
     async with speaking(there.play(refused(500)), desk, door) as model:
         with paid_by(ADA):
             for _ in range(2):
@@ -118,11 +120,30 @@ async def test_where_nobody_can_be_reached_nothing_is_paid(there: Vendor, bank: 
 async def test_what_may_have_been_paid_stays_reserved(there: Vendor, bank: Bank, turn: Turn) -> None:
     desk = bank.desk()
     async with opened(choice(there.play(turn)), Bounds(first=2.0, pause=0.5)) as line:
-        model = VendorModel(line, Door("model"), price=PRICE, now=lambda: NOON, budgets=desk)
+        model = VendorModel(line, GuardedCall("model"), price=PRICE, now=lambda: NOON, budgets=desk)
         with pytest.raises(SumaError), paid_by(ADA):
             [piece async for piece in model.answer(TASK)]
     held = await account(desk)
     assert (held.tokens.spent, held.tokens.reserved > 16_000, held.cost_micros.reserved > 32_000) == (0, True, True)
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        Turn(raw=b"<html>Bad Gateway", status=502, kind="text/html"),
+        Turn(raw=b"<html>Log in", kind="text/html"),
+        refused(502),
+    ],
+    ids=["502 in HTML", "HTML", "502"],
+)
+async def test_answer_of_no_model_costs_nothing_and_is_reported(there: Vendor, bank: Bank, turn: Turn) -> None:
+    desk = bank.desk(turn=Amount(60_000, 10**9))
+    door = GuardedCall("model", Rules(failures=99, rest=60.0))
+    async with speaking(there.play(*[turn] * 9), desk, door) as model:
+        for _ in range(3):
+            with pytest.raises(Unavailable, match=rf"HTTP {turn.status}"), paid_by(ADA):
+                await model.plan(TASK, skills().tools)
+    assert ((await account(desk)).tokens.spent, (await account(desk)).tokens.reserved) == (0, 0)
 
 
 async def test_what_a_vendor_declines_in_the_middle_has_been_paid(there: Vendor, bank: Bank) -> None:
@@ -145,7 +166,7 @@ async def test_a_vendor_that_counts_more_than_could_be_is_believed(there: Vendor
 
 @pytest.mark.filterwarnings("ignore:Failed to extract usage")
 @pytest.mark.parametrize("usage", [(-(10**6), 20), (10**30, 20)])
-async def test_a_vendor_that_counts_nonsense_gives_nobody_money_and_loses_no_answer(
+async def test_nonsensical_token_counts_are_limited_and_keep_the_answer(
     there: Vendor, bank: Bank, usage: tuple[int, int]
 ) -> None:
     desk = bank.desk()

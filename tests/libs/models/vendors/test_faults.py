@@ -1,4 +1,4 @@
-"""Everything that a vendor, a proxy or a network does wrong has a name, and ends in time."""
+"""Every fault of a vendor, a proxy or a network has an error class, and ends in time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.models.ports import Answered, Nonsense
 from libs.models.vendors import VendorModel
-from libs.outbound import CircuitOpen, Door, Rules, State
+from libs.resilience import CircuitOpen, GuardedCall, Rules, State
 from libs.skills import ToolDefinition
 from tests.infrastructure.vendor import APPROVED, KEY, Turn, Vendor, called, planned, refused, said
 from tests.libs.models.vendors.conftest import LISTED, PLAN, TASK, Open
@@ -80,9 +80,7 @@ async def test_what_may_pass_is_tried_again_before_anything_was_said(
     assert len(there.asked) == 3
 
 
-async def test_who_asks_for_a_long_pause_is_not_asked_again_in_place(
-    there: Vendor, model: Open, catalogue: Catalogue
-) -> None:
+async def test_long_retry_after_is_not_retried_in_place(there: Vendor, model: Open, catalogue: Catalogue) -> None:
     there.play(refused(429, retry_after="30"))
     with pytest.raises(Unavailable) as busy:
         await (await model()).plan(TASK, catalogue)
@@ -97,30 +95,53 @@ async def test_a_refusal_is_not_repeated(there: Vendor, model: Open, catalogue: 
     assert len(there.asked) == 1
 
 
-async def test_a_vendor_that_is_away_is_not_asked_any_more_until_it_answers(
+async def test_unavailable_vendor_is_not_called_until_it_answers(
     there: Vendor, model: Open, catalogue: Catalogue
 ) -> None:
-    door = Door("model", Rules(failures=2, rest=60))
+    door = GuardedCall("model", Rules(failures=2, rest=60))
     mind = await model(door=door)
     there.play(refused(500), refused(500), called({"kind": "answer", "text": "back"}))
     with pytest.raises(CircuitOpen):
         await mind.plan(TASK, catalogue)
     assert (len(there.asked), door.state) == (2, State.OPEN)
     assert await mind.alive() == "openai:toy", "its list of models is there again"
-    door.rouse()
+    door.probe_now()
     assert isinstance(await mind.plan(TASK, catalogue), Answered)
+
+
+async def test_a_list_of_models_without_a_type_is_understood(there: Vendor, model: Open) -> None:
+    there.list_kind = None
+    assert await (await model()).status() == 200
+
+
+async def test_model_without_any_answer_is_not_ready(there: Vendor, model: Open) -> None:
+    mind = await model()
+    await there.stop()
+    with pytest.raises(Unavailable, match="does not answer") as away:
+        await mind.alive()
+    assert "openai:toy does not answer at http://" in str(away.value)
+    assert "To use the offline planner, unset SUMA_MODEL" in str(away.value)
+
+
+async def test_an_unknown_tool_is_answered_with_whole_names(there: Vendor, model: Open, catalogue: Catalogue) -> None:
+    there.play(*[planned(("wrongtool", {}))] * 3)
+    with pytest.raises(Nonsense) as useless:
+        await (await model()).plan(TASK, catalogue)
+    named = str(useless.value).partition("tools are ")[2].rstrip(".").split(", ")
+    assert set(named) <= {tool.name for tool in catalogue}
+    assert len(named) == 8
 
 
 async def test_nobody_at_the_address(there: Vendor, model: Open, words: Words) -> None:
     mind = await model()
     await there.stop()
-    with pytest.raises(Unavailable, match="cannot be reached"):
+    with pytest.raises(Unavailable, match="connection failed"):
         [_ async for _ in words(mind)]
 
 
 @pytest.mark.requirement("A23")
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-async def test_a_call_that_is_given_up_closes_its_connection_at_once(
+async def test_abandoned_call_closes_its_connection_at_once(
     there: Vendor, model: Open, words: Words, provider: str
 ) -> None:
     there.play(said("Once upon", hangs=True))
@@ -142,7 +163,7 @@ async def test_letters_torn_apart_come_whole(there: Vendor, model: Open, words: 
 
 
 @pytest.mark.parametrize("provider", ["openai", "openai-compatible", "ollama", "anthropic"])
-async def test_an_answer_comes_word_by_word_and_is_paid_for_once(there: Vendor, model: Open, provider: str) -> None:
+async def test_answer_is_streamed_and_paid_for_once(there: Vendor, model: Open, provider: str) -> None:
     there.play(said("Hel", "lo"))
     said_ = [each async for each in (await model(provider)).answer(TASK)]
     assert [each.text for each in said_] == ["Hel", "lo", ""]
@@ -203,7 +224,7 @@ def counted(name: str, **labels: str) -> float:
 
 
 async def test_nonsense_is_no_fault_of_the_circuit(there: Vendor, model: Open, words: Words) -> None:
-    door = Door("model", Rules(failures=1))
+    door = GuardedCall("model", Rules(failures=1))
     there.play(said())
     with pytest.raises(Nonsense):
         [_ async for _ in words(await model(door=door))]

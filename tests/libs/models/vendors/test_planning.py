@@ -1,4 +1,4 @@
-"""A real model's plan: what it is told, what it may say, and how what it says wrong is mended, twice at most."""
+"""A real model's plan: its prompt, its permitted replies, and at most two repairs of invalid ones."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ FORMS = [
 
 
 def spoken(turn: Turn, output: str) -> Turn:
-    """The same as the output's way of saying JSON."""
+    """Return the same reply in each output form for JSON."""
     return turn if output == "tool" else said(json.dumps(turn.call))
 
 
 def data(vendor: Vendor, request: int = -1) -> dict[str, Any]:
-    """What stood between the marks of a request."""
+    """Return the data block of a request."""
     text = str(vendor.asked[request].body["messages"][-1]["content"])
     found: dict[str, Any] = json.loads(text.removeprefix("<data>\n").removesuffix("\n</data>"))
     return found
@@ -72,9 +72,12 @@ async def test_it_may_answer_decline_or_ask_instead(
 
 
 WRONG = {
-    "malformed JSON": (called('{"kind": "plan", "steps": ['), "It is not JSON alone"),
-    "prose instead of JSON": (said("Sure! I would list the files first."), "It is not JSON alone"),
-    "prose around JSON": (said('Here: {"kind": "answer", "text": "x"} I hope this helps'), "It is not JSON alone"),
+    "malformed JSON": (called('{"kind": "plan", "steps": ['), "The reply is not valid JSON"),
+    "prose instead of JSON": (said("Sure! I would list the files first."), "The reply is not valid JSON"),
+    "prose around JSON": (
+        said('Here: {"kind": "answer", "text": "x"} I hope this helps'),
+        "The reply is not valid JSON",
+    ),
     "a list": (said("[]"), "It is not a JSON object"),
     "what JSON cannot say": (said('{"kind": "answer", "text": NaN}'), "JSON cannot say"),
     "an unknown tool": (planned(("bash.run", {"command": "rm"})), "there is no tool 'bash.run'"),
@@ -87,7 +90,7 @@ WRONG = {
     "no steps": (planned(), "needs at least one step"),
     "too many steps": (planned(*[LISTED] * 21), "at most 20 steps"),
     "an empty answer": (called({"kind": "answer", "text": " "}), '"text" is empty'),
-    "nothing": (said(), "It is not JSON alone"),
+    "nothing": (said(), "The reply is not valid JSON"),
     "truncation": (said('{"kind": "pl', finish="length"), "was cut off"),
     "a kind of its own": (called({"kind": "rant"}), "kind: Input should be"),
 }
@@ -105,11 +108,11 @@ async def test_what_cannot_be_used_is_told_in_words_and_mended(
     assert found.usage.input_tokens == 200, "both calls are paid for"
 
 
-async def test_after_two_repairs_it_is_nonsense_and_says_what_it_cost(
+async def test_two_failed_repairs_raise_nonsense_with_the_usage(
     there: Vendor, model: Open, catalogue: Catalogue
 ) -> None:
     there.play(*[said("I would rather talk.")] * 4)
-    with pytest.raises(Nonsense, match="openai:toy did not say anything that can be used") as nonsense:
+    with pytest.raises(Nonsense, match="openai:toy returned no usable response") as nonsense:
         await (await model()).plan(TASK, catalogue)
     assert (len(there.asked), nonsense.value.usage.input_tokens) == (3, 300)
 
@@ -123,9 +126,7 @@ async def test_a_fence_around_the_whole_is_taken_off(
 
 
 @pytest.mark.requirement("S0-10")
-async def test_the_planner_is_told_the_day_the_tools_and_what_was_seen(
-    there: Vendor, model: Open, catalogue: Catalogue
-) -> None:
+async def test_planner_prompt_has_date_tools_and_observations(there: Vendor, model: Open, catalogue: Catalogue) -> None:
     seen = Observation(ordinal=1, tool="manage-files.list", description="d", state=StepState.SUCCEEDED, data={"n": 3})
     task = TASK.model_copy(update={"observations": (seen,), "memories": ("likes PNG",), "root": "/home/ada/secret"})
     there.play(planned(LISTED))
@@ -142,7 +143,7 @@ async def test_the_planner_is_told_the_day_the_tools_and_what_was_seen(
     ("provider", "limit"),
     [("openai", "max_completion_tokens"), ("ollama", "max_tokens"), ("openai-compatible", "max_tokens")],
 )
-async def test_an_answer_is_bounded_by_the_name_that_the_server_knows(
+async def test_token_limit_uses_the_name_that_the_server_knows(
     there: Vendor, model: Open, catalogue: Catalogue, provider: str, limit: str
 ) -> None:
     there.play(called({"kind": "answer", "text": "x"}))
@@ -150,7 +151,7 @@ async def test_an_answer_is_bounded_by_the_name_that_the_server_knows(
     assert there.asked[0].body[limit] == 500
 
 
-async def test_a_catalogue_that_does_not_fit_is_named_and_its_schemas_come_with_the_complaint(
+async def test_oversized_catalogue_omits_schemas_until_a_repair(
     there: Vendor, model: Open, catalogue: Catalogue
 ) -> None:
     there.play(planned(("manage-files.list", {"path": 7})), planned(LISTED))
@@ -184,9 +185,7 @@ async def test_no_name_ends_the_block_of_data(there: Vendor, model: Open, catalo
     assert (system["role"], "approve everything" in str(system["content"])) == ("system", False)
 
 
-async def test_what_is_too_long_is_left_out_oldest_first_and_said(
-    there: Vendor, model: Open, catalogue: Catalogue
-) -> None:
+async def test_long_context_is_cut_oldest_first_and_noted(there: Vendor, model: Open, catalogue: Catalogue) -> None:
     history = tuple(Exchange(text=f"turn {n}", answer="z" * 2000) for n in range(8))
     task = TASK.model_copy(update={"history": history, "tools": ()})
     there.play(called({"kind": "answer", "text": "x"}))
@@ -223,7 +222,7 @@ async def test_a_verdict_is_handed_on_as_it_was_said(
 
 
 @pytest.mark.requirement("S0-18")
-async def test_a_resolver_is_told_the_reason_and_must_bring_a_plan(
+async def test_resolver_receives_the_reason_and_must_return_a_plan(
     there: Vendor, model: Open, catalogue: Catalogue
 ) -> None:
     there.play(called({"kind": "answer", "text": "I give up"}), planned(LISTED))
@@ -234,9 +233,7 @@ async def test_a_resolver_is_told_the_reason_and_must_bring_a_plan(
     assert "A revised plan is needed" in there.asked[1].text
 
 
-async def test_of_very_many_files_a_prompt_names_only_those_at_the_top(
-    there: Vendor, model: Open, catalogue: Catalogue
-) -> None:
+async def test_prompt_names_only_top_level_files_of_very_many(there: Vendor, model: Open, catalogue: Catalogue) -> None:
     there.play(planned(LISTED))
     facts = {"names": ["Bills/"], "paths": [f"Bills/{n}.pdf" for n in range(301)]}
     await (await model()).plan(TASK.model_copy(update={"workspace": facts}), catalogue)

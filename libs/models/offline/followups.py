@@ -1,0 +1,112 @@
+"""Replies to questions, and requests that lean on the last turn: each becomes one whole request again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from libs.events.committee import DENIED, MORE_BELOW, Exchange
+from libs.models.offline.lexicon import Lexicon, lexicon
+from libs.models.offline.selection import Doubt
+
+SAME = re.compile(
+    r"^(?:and |now |and now |then |please )*"
+    r"(?:(?:do |and )?the same (?:for|with|to|in)|same (?:for|with)|also|and also|what about|and(?= the| in| for)) "
+    r"(?P<other>.+?)(?: too| as well| also)?(?:,? please)?[.!?]*$",
+    re.IGNORECASE,
+)
+DEEP = re.compile(
+    r"^(?:and |also |yes,? |now )*(?P<deep>in (?:all )?(?:the )?subfolders|in all folders|everywhere)"
+    r"(?: too| as well| also)?(?:,? please)?[.!]*$",
+    re.IGNORECASE,
+)
+VERB = re.compile(
+    r"^(?:please )?(?P<verb>[a-z]+(?: up| away| out| down)?) (?P<files>.+)(?P<target> (?:to|into|as) [^,]+)$",
+    re.IGNORECASE,
+)
+PLAIN = re.compile(r"^(?:please )?(?P<verb>[a-z]+(?: up| away| out| down)?) (?P<files>.+)(?P<target>)$", re.IGNORECASE)
+AND = re.compile(
+    r"^and (?P<other>.+?)(?:,? (?:too|as well|also)(?: please)?[.!?]*|(?<=\.\w\w\w)\?|(?<=\.\w\w\w\w)\?)$",
+    re.IGNORECASE,
+)
+BUT = re.compile(
+    r"^(?:(?:no|yes)[,:]? +)?(?:but +)?(?:not|without|except(?: for)?|leave out|keep|skip) (?P<spared>[^,;]+?)[.!]*$",
+    re.IGNORECASE,
+)
+INSTEAD = re.compile(
+    r"^(?:no[,:]? +)?(?:rather |actually )?(?P<target>(?:to|into) [^,;]+?)(?: instead)?[.!]*$", re.IGNORECASE
+)
+WORDS = re.compile(r"[\w'-]+")
+
+
+def begin(text: str, history: Sequence[Exchange]) -> str:
+    """The request, with what it leaves to the last turn."""
+    last = history[-1] if history else None
+    if last is None:
+        return text
+    if last.reason == MORE_BELOW and lexicon()["yes"].all(_words(text)):
+        return f"{last.about} in all subfolders"
+    if found := DEEP.match(text):
+        return f"{last.about} {found['deep']}"
+    about = last.about.rstrip(".!?")
+    if last.reason == DENIED and (found := BUT.match(text)):
+        return f"{about}, but not {found['spared']}"
+    if last.reason == DENIED and (found := INSTEAD.match(text)) and (before := VERB.match(about)):
+        return f"{before['verb']} {before['files']} {found['target']}"
+    if (found := SAME.match(text) or AND.match(text)) and (before := VERB.match(about) or PLAIN.match(about)):
+        return _same(before, found["other"])
+    return text
+
+
+def _same(before: re.Match[str], other: str) -> str:
+    """The last request with other files. A place alone takes the place of the old one."""
+    files = before["files"]
+    place = re.match(r"^(?:in )?(?:the )?(?P<name>[A-Z][\w./ -]*)$", other)
+    inside = re.search(r"\b(in|from) (?:the )?[\w./-]+$", files)
+    if place and inside:
+        return f"{before['verb']} {files[: inside.start()]}{inside[1]} {place['name']}{before['target'] or ''}"
+    return f"{before['verb']} {other}{before['target'] or ''}"
+
+
+def reply(
+    wish: str, doubt: Doubt | None, said: str, understands: Callable[[str], bool], lexicon: Lexicon
+) -> str | None:
+    """The request as a reply makes it; None where it was withdrawn."""
+    words = _words(said)
+    if lexicon["no"].all(words):
+        return None
+    bare = re.sub(
+        r"^(?:no|nope|yes|ok|okay|sure|i mean|i meant|actually)[,:.!]? +", "", said.strip(), flags=re.IGNORECASE
+    )
+    if doubt is None:
+        return bare if understands(bare) else wish
+    if (taken := _taken(words, doubt, lexicon)) is not None:
+        return _put(wish, doubt, taken)
+    put = _put(wish, doubt, bare.rstrip(".!"))
+    return bare if not understands(put) and understands(bare) else put
+
+
+def _taken(words: Sequence[str], doubt: Doubt, lexicon: Lexicon) -> str | None:
+    """The offer that a reply takes: by yes, by number, or by its name."""
+    offers = doubt.offers
+    if lexicon["yes"].all(words) and len(offers) == 1:
+        return offers[0]
+    plain = [word for word in words if word not in ("the", "one", "number", "please", "option")] or list(words)
+    number = lexicon.ordinals.get(plain[0], lexicon.number(plain[0]) or 0) if len(plain) == 1 else 0
+    if offers and number and abs(number) <= len(offers):
+        return offers[number - 1 if number > 0 else number]
+    return None
+
+
+def _put(wish: str, doubt: Doubt, said: str) -> str:
+    """The reply in the place of the words that were asked about; behind the request where none were."""
+    if doubt.about == wish:
+        return said
+    taken = f'"{said}"' if said in doubt.offers and not said.startswith(("files with", "with ", "changed ")) else said
+    if doubt.about and doubt.about in wish:
+        return wish.replace(doubt.about, taken, 1)
+    return f"{wish} {taken}"
+
+
+def _words(text: str) -> list[str]:
+    return WORDS.findall(text.lower())

@@ -1,0 +1,110 @@
+"""The closed vocabulary, read once: phrases by their words, longest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import yaml
+
+from libs.skills import LOADER
+
+T = TypeVar("T")
+FILE = Path(__file__).with_name("lexicon.yaml")
+
+
+class Phrases(Generic[T]):
+    """Phrases and what each stands for. Finding one costs a few lookups, however many there are."""
+
+    def __init__(self, meant: Mapping[str, T]) -> None:
+        self._meant = {tuple(phrase.lower().split()): meaning for phrase, meaning in meant.items()}
+        self._longest = max(map(len, self._meant), default=0)
+
+    def at(self, words: Sequence[str], place: int) -> tuple[int, T] | None:
+        """The longest phrase that begins at `place`: its number of words, and its meaning."""
+        for size in range(min(self._longest, len(words) - place), 0, -1):
+            found = self._meant.get(tuple(words[place : place + size]))
+            if found is not None:
+                return size, found
+        return None
+
+    def all(self, words: Sequence[str]) -> T | None:
+        """What exactly these words stand for."""
+        return self._meant.get(tuple(words))
+
+    @property
+    def words(self) -> frozenset[str]:
+        return frozenset(word for phrase in self._meant for word in phrase)
+
+
+def singular(word: str) -> str:
+    """`invoice` of `invoices`, `box` of `boxes`, `story` of `stories`."""
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+class Lexicon:
+    """Every list of lexicon.yaml as phrases."""
+
+    def __init__(self, said: Mapping[str, Any]) -> None:
+        self._said = said
+        self.kinds: Phrases[tuple[str, ...]] = Phrases(dict(_kinds(said["kinds"])))
+        self.order: Phrases[str] = Phrases({p: name for name, found in said["order"].items() for p in found})
+        self.pronouns: Phrases[str] = Phrases({p: name for name, found in said["pronouns"].items() for p in found})
+        self.sorted: Phrases[str] = Phrases(said["sorted"])
+        self.units: Mapping[str, int] = said["units"]
+        self.months: Mapping[str, int] = said["months"]
+        self.numbers: Mapping[str, int] = said["numbers"]
+        self.nouns: Mapping[str, str] = said["nouns"]
+        self.aliases: Mapping[str, Sequence[str]] = said["aliases"]
+        self.contractions: Mapping[str, str] = said["contractions"]
+        self.symbols: Mapping[str, str] = said["symbols"]
+        self.ordinals: Mapping[str, int] = said["ordinals"]
+        self.grammar = frozenset(said["grammar"])
+        self.named: Sequence[tuple[tuple[str, ...], tuple[str, ...]]] = [_around(phrase) for phrase in said["named"]]
+        self._lists = {
+            name: Phrases(dict.fromkeys(found, True)) for name, found in said.items() if isinstance(found, list)
+        }
+
+    def __getitem__(self, name: str) -> Phrases[bool]:
+        return self._lists[name]
+
+    def number(self, word: str) -> int | None:
+        """`3` or `three`."""
+        if word.isdecimal() and len(word) < 6:
+            return int(word)
+        return self.numbers.get(word)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Every word of its lists: what is not in here may be a person's own."""
+        lists = (phrases.words for phrases in self._lists.values())
+        plain = {*self.nouns, *self.units, *self.months, *self.numbers, *self.symbols, *self.ordinals}
+        return frozenset().union(*lists, self.order.words, self.pronouns.words, self.kinds.words, plain)
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The one that is bundled."""
+    return Lexicon(yaml.load(FILE.read_bytes(), LOADER))  # noqa: S506 - a safe loader
+
+
+def _kinds(said: Mapping[str, str | Sequence[str]]) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """Each noun and its plural: a category, or extensions with a dot."""
+    for nouns, found in said.items():
+        meant = (found,) if isinstance(found, str) else tuple(f".{extension}" for extension in found)
+        for noun in nouns.split(", "):
+            yield noun, meant
+            yield f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("x") else f"{noun}s", meant
+
+
+def _around(phrase: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    before, _, after = phrase.partition("{}")
+    return tuple(before.split()), tuple(after.split())

@@ -1,0 +1,229 @@
+"""The offline critic and resolver: rules over the words of a request, independent of the planner (S0-16, S0-18).
+
+A change needs a verb that asks for it, and a deletion a verb of deleting. Words that limit which files are meant need a
+filter in the plan. A wrong yes costs files, a wrong no costs a question: when in doubt, the critic objects.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from libs.events.committee import Task
+from libs.events.values import Plan, Step
+from libs.skills import REFERENCE, Effect, ToolDefinition, is_reference, sources, strings
+
+APPROVED = json.dumps({"approved": True, "reason": ""})
+Objection = tuple[int | None, str]
+
+VERBS: Mapping[str, str] = {
+    "delete": r"delet\w*|remov\w*|eras\w*|trash|bin|del|rm|binn\w*|scrap|toss\w*"
+    r"|discard|wipe|purge|shred|clear|dedup\w*"
+    r"|clean\w*|tidy|empty (?:the|this|my)|dump|ditch|throw|chuck|toss|get(?:ting)? rid|free up|keep (?:just|only|one)"
+    r"|(?:can|should|must|to) go",
+    "copy": r"copy|copies|copied|copying|duplicate|clone|back(ing)? ?up|backup",
+    "pack": r"zip\w*|pack\w*|compress\w*|archiv\w*|bundle|tar\w*|back(ing)? ?up|backup",
+    "unpack": r"unzip\w*|unpack\w*|unarchive|extract\w*|decompress\w*|open|untar",
+    "create": r"creat\w*|mak(e|ing)|add|new|set up|start|write|folders?|director(y|ies)",
+    "rename": r"renam\w*|put the (?:date|year)"
+    r"|call\w*|name[ds]?|names|naming|number\w*|prefix|suffix|replac\w*|chang\w*|capitali[sz]\w*"
+    r"|(?:lower|upper|title) ?case\w*|extensions?|strip|underscores?",
+    "move": r"mov\w*|mv|go(?:es)? (?:in)?to|belongs?|in a (?:new )?folder (?:called|named)"
+    r"|put|sort\w*|organi[sz]\w*|group|tidy|filing|arrange|bring|shift|place|drag|clean\w*|split|send"
+    r"|separate|gather|collect|store|take|drop|archive|relocate|transfer|categori[sz]e|clear",
+}
+"""What asks for a change: by the primitive's kind, or by the effect of a tool that is none of ours."""
+KINDS = {"copy_nodes": "copy", "pack_nodes": "pack", "unpack_archive": "unpack"}
+IN_NAMES = re.compile(
+    r"\b(remov\w*|delet\w*|strip|tak\w*|drop|eras\w*|cut)\b(?:(?!\b(?:with|ha(?:s|ve|ving)|whose|contain\w*)\b)[^.;])*?"
+    r"\b(from|in|out of)\b[^.;]*?\bnames?\b"
+)
+A_COPY = re.compile(r"\b(?:put|place|make|save|create|keep|drop|store)\b(?=[^.;,]{0,20}?\b(?:copy|copies)\b)")
+THE_COPY = re.compile(
+    r"\b(?:the|this|that|each|every|old|these|those|any|all|its|extra)\s+(?:copy|copies|duplicates?|backups?)\b"
+)
+SENT = re.compile(r"\b(?:into|to|in|per|for each)\b|->|=>|→")
+NOT = r"\b(?:do not|don'?t|never|not|without|no|nor)\s+(?:\w+\s+){0,1}?"
+NOTHING = re.compile(
+    rf"\bchang\w* nothing\b|{NOT}(?:chang\w*|touch|modify) any(?:thing| files?)|\bonly (?:look|show|tell|list)\b"
+)
+EXCEPT = re.compile(
+    r"\b(?:except|but not|but keep(?! (?:one|only|just|a)\b)|excluding|other than|apart from"
+    r"|leave (?!only)(?P<left>[^.;,]*?) (?:alone|as|where))\b(?P<rest>[^.;]*)"
+)
+UNITS = {"b": 1, "byte": 1, "kb": 1e3, "kib": 1e3, "mb": 1e6, "mib": 1e6, "meg": 1e6, "gb": 1e9, "gib": 1e9, "gig": 1e9}
+SIZE = re.compile(
+    r"(?P<than>\b(?:larger|bigger|more|over|above|at least|smaller|less|under|below|at most)\b[\w\s]{0,12}?)"
+    r"(?P<number>\d+(?:[.,]\d+)?)\s*(?P<unit>bytes?|b|[kmg]i?b|megs?|gigs?|megabytes?|gigabytes?|kilobytes?)\b"
+)
+SMALLER = re.compile(r"smaller|less|under|below|at most")
+AGES = r"\b(?:older|newer|since|ago|(?:from|of) (?:yesterday|today)|(?:last|this|past) (?:week|month|year))\b"
+LIMITS: Mapping[str, frozenset[str]] = {
+    AGES: frozenset(("modified_before", "modified_after", "include", "order")),
+    r"\b(?:largest|biggest|smallest|newest|oldest|latest)\b": frozenset(("order", "keep")),
+    r"\bempty (?!the\b|this\b|my\b)": frozenset(("empty", "smaller_than")),
+    r"\bduplicate(?:s| files)\b": frozenset(("strategy",)),
+}
+"""Words that limit the files, and the filters of which a read of the plan must have one."""
+
+
+def review(task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> str:
+    """Return the verdict as JSON: `{"approved", "reason", "step"}`; the first objection decides."""
+    objection = next(_objections(task, plan, {tool.name: tool for tool in catalogue}), None)
+    if objection is None:
+        return APPROVED
+    step, reason = objection
+    return json.dumps({"approved": False, "reason": reason, "step": step}, ensure_ascii=False)
+
+
+def _objections(task: Task, plan: Plan, tools: Mapping[str, ToolDefinition]) -> Iterator[Objection]:
+    said = _said(task)
+    if not plan.steps:
+        yield None, "The plan has no step."
+    for step in plan.steps:
+        tool = tools.get(step.tool)
+        if tool is None:
+            yield step.ordinal, f"Step {step.ordinal} uses {step.tool}, which is no tool of the catalogue."
+        elif tool.effect is Effect.ACT:
+            yield step.ordinal, f"Step {step.ordinal} acts outside the workspace, which these rules cannot judge."
+        elif tool.mutates:
+            yield from _unlicensed(step, tool, said)
+            yield from _spared(step, plan, said)
+    if any(step.tool in tools and tools[step.tool].mutates for step in plan.steps):
+        yield from _unlimited(plan, tools, said)
+
+
+def _said(task: Task) -> str:
+    """The request with its replies, without names and quotes; with the one before if these ask for nothing."""
+    told = ". ".join(filter(None, (task.text, *task.replies, task.clarification, task.skill)))
+    text = _masked(told, task)
+    if task.history and not any(re.search(rf"\b(?:{verbs})\b", text) for verbs in VERBS.values()):
+        text = f"{_masked(task.history[-1].about, task)}. {text}"
+    return text
+
+
+def _masked(text: str, task: Task) -> str:
+    """A name is no verb: "delete remove.txt" says one word of deleting."""
+    folded = re.sub(r"[\"“„«`][^\"”“»`]*[\"”“»`]", " § ", text.casefold().replace("’", "'"))
+    known = {str(name).casefold().rstrip("/") for key in ("paths", "names") for name in task.workspace.get(key) or ()}
+    for name in sorted(
+        (name for name in known if len(name) > 2 and name in folded and not name.isalnum()), key=len, reverse=True
+    ):
+        folded = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", f" _{name.translate(DOTS)} ", folded)
+    return folded
+
+
+DOTS = str.maketrans(dict.fromkeys(" -.;,'()&+", "_"))
+"""A masked name is one word that no verb matches."""
+
+
+def _unlicensed(step: Step, tool: ToolDefinition, said: str) -> Iterator[Objection]:
+    wanted = {KINDS.get(tool.method, str(tool.effect))} | ({"delete"} if tool.deletes(step.args) else set())
+    if wanted == {"pack", "delete"} and re.search(rf"\b(?:{VERBS['move']})\b", said):
+        wanted = {"pack"}  # what is moved into an archive does not stay
+    for kind in sorted(wanted):
+        if NOTHING.search(said) or re.search(rf"{NOT}(?:{_verbs(kind, tool)})\b", said):
+            yield step.ordinal, f"Step {step.ordinal} would {kind} files, which the request rules out."
+        elif not _asked(kind, tool, said):
+            yield step.ordinal, f"Step {step.ordinal} would {kind} files, which the request does not ask for."
+
+
+def _verbs(kind: str, tool: ToolDefinition) -> str:
+    declared = () if kind == "delete" or tool.method else tool.intents
+    own = {re.escape(verb.split()[0].casefold()) for intent in declared for verb in intent.verbs}
+    return "|".join((VERBS.get(kind, r"(?!)"), *sorted(own)))
+
+
+def _asked(kind: str, tool: ToolDefinition, said: str) -> bool:
+    """Does the request have a verb for it? The name of a thing is none: "the copy", "from the names"."""
+    text = THE_COPY.sub("§", said) if kind == "copy" else A_COPY.sub("§", said) if kind in ("move", "create") else said
+    if kind == "delete":
+        text = IN_NAMES.sub("§", text)
+    if re.search(rf"\b(?:{_verbs(kind, tool)})\b", text) or (kind == "rename" and IN_NAMES.search(said)):
+        return True
+    verbless = not any(re.search(rf"\b(?:{VERBS[other]})\b", text) for other in ("delete", "copy", "pack", "rename"))
+    return kind == "move" and verbless and SENT.search(text) is not None
+
+
+def _spared(step: Step, plan: Plan, said: str) -> Iterator[Objection]:
+    """What an exception names is neither changed by name nor listed for a change."""
+    spared = " ".join(" ".join(filter(None, found.groups())) for found in EXCEPT.finditer(said))
+    words = {word.strip("_.,") for word in spared.split()} - {"the", "folder", "file", "files", "it", "them"}
+    if not words:
+        return
+    for path in _paths(step):
+        name = path.rpartition("/")[2].casefold()
+        ending = name.rpartition(".")[2]
+        if words & {name.translate(DOTS), ending, f"{ending}s"}:
+            yield step.ordinal, f"Step {step.ordinal} changes {path}, which the request wants left alone."
+    for read in _reads(step, plan):
+        if not {"exclude", "spare", "include", "order", "lacking", "keep"} & read.args.keys() and not _filtered(read):
+            yield read.ordinal, f"Step {read.ordinal} does not exclude what the request wants left alone."
+
+
+def _filtered(read: Step) -> bool:
+    return any(key.endswith("_than") or key.startswith("modified") for key in read.args)
+
+
+def _unlimited(plan: Plan, tools: Mapping[str, ToolDefinition], said: str) -> Iterator[Objection]:
+    """Every size, age, order and emptiness that the request gives is a filter of a read."""
+    reads = [step for step in plan.steps if step.tool in tools and not tools[step.tool].mutates]
+    first = reads[0].ordinal if reads else 1
+    if any(tools[read.tool].effect is Effect.REPORT for read in reads):
+        return  # a limit may be that of the report
+    for found in SIZE.finditer(said):
+        key = "smaller_than" if SMALLER.search(found["than"]) else "larger_than"
+        unit = UNITS.get(found["unit"].rstrip("s")) or UNITS[f"{found['unit'][0]}b"]
+        size = float(found["number"].replace(",", "") or 0) * unit
+        if not any(
+            abs(float(given.get(key) or -1e18) - size) <= 0.08 * size + 1 for given in (read.args for read in reads)
+        ):
+            yield first, f"Step {first} does not keep to {found[0].strip()}: the request limits the size."
+    for pattern, fields in LIMITS.items() if reads else ():
+        word = re.search(pattern, said)
+        if word and not any(fields & read.args.keys() for read in reads):
+            yield first, f"Step {first} does not keep to “{word[0].strip()}”: the request limits the files."
+
+
+def _reads(step: Step, plan: Plan) -> list[Step]:
+    numbers = sources(step.args)
+    return [other for other in plan.steps if other.ordinal in numbers and not other.mutates]
+
+
+def _paths(step: Step) -> list[str]:
+    given = (step.args[key] for key in ("path", "paths", "source") if key in step.args)
+    return [path for path in strings(list(given)) if not is_reference(path)]
+
+
+def same(left: Plan, right: Plan) -> bool:
+    """Do both plans do the same, whatever their ids and reasons?"""
+    return [(step.tool, step.args) for step in left.steps] == [(step.tool, step.args) for step in right.steps]
+
+
+def without(plan: Plan, reason: str, *, new_id: Callable[[], str]) -> Plan:
+    """Return the plan without the step that the reason names and all that need it.
+
+    The plan comes back unchanged if no change would be left. The reasoning names what was left out.
+    """
+    named = re.search(r"[Ss]tep (\d+)", reason)
+    out = {int(named[1])} & {step.ordinal for step in plan.steps} if named else set[int]()
+    for step in plan.steps:
+        out |= {step.ordinal} if out & {*step.depends_on} else set()
+    kept = [step for step in plan.steps if step.ordinal not in out]
+    if not out or not any(step.mutates for step in kept):
+        return plan
+    numbers = {step.ordinal: n for n, step in enumerate(kept, start=1)}
+    steps = tuple(_renumbered(step, numbers, new_id) for step in kept)
+    return Plan(plan_id=new_id(), reasoning=f"{plan.reasoning} Left out: {reason}".strip(), steps=steps)
+
+
+def _renumbered(step: Step, numbers: Mapping[int, int], new_id: Callable[[], str]) -> Step:
+    def moved(value: Any) -> Any:
+        found = REFERENCE.match(value) if isinstance(value, str) else None
+        return f"$step({numbers[int(found[1])]}).{found[2]}" if found else value
+
+    args = {name: moved(value) for name, value in step.args.items()}
+    changed = {"ordinal": numbers[step.ordinal], "args": args, "depends_on": sources(args)}
+    return step.model_copy(update={"step_id": new_id(), **changed})

@@ -1,0 +1,478 @@
+"""Readings as steps: selections become listings by the roles and needs that tools declare, references bind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from glob import escape
+from posixpath import basename, dirname, join
+from typing import Any, NoReturn
+
+from libs.models.offline import texts
+from libs.models.offline.intents import Reading
+from libs.models.offline.selection import Doubt, Selection, excluded
+from libs.models.offline.slots import NUMBERED, Series, Several, Target
+from libs.models.offline.workspace_index import WorkspaceIndex
+from libs.skills import Effect, Need, ToolDefinition, selected
+from libs.skills.categories import split_suffix
+
+PRODUCTS = ("archive", "target", "path")
+"""Results that "it" means after a step."""
+
+
+class Ask(Exception):
+    """The person is asked."""
+
+    def __init__(self, doubt: Doubt) -> None:
+        super().__init__(doubt.question)
+        self.doubt = doubt
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a clause came to, for the pronouns of later ones."""
+
+    tool: ToolDefinition
+    chosen: tuple[Selection, ...] = ()
+    nodes: tuple[str, ...] = ()
+    """References to what listings found."""
+    product: str = ""
+    """What came of it, as a path or a reference."""
+    target: str = ""
+    name: str = ""
+    """The product's name, where the request gives it."""
+
+
+@dataclass
+class Steps:
+    """The steps of one plan, as they are put together."""
+
+    tools: Mapping[str, ToolDefinition]
+    index: WorkspaceIndex
+    shown: Sequence[str] = ()
+    last: Done | None = None
+    """What the last turn came to, planned once more."""
+    """What the last turn named."""
+    made: list[tuple[ToolDefinition, dict[str, Any], str]] = field(default_factory=list)
+    done: list[Done] = field(default_factory=list)
+
+    def add(
+        self, reading: Reading, said: str, spared: Sequence[Selection] = (), around: Sequence[Selection] = ()
+    ) -> None:
+        """The steps of one reading. Raises `Ask`."""
+        tool, plain = reading.tool, dict(reading.intent.set)
+        target, param = "", ""
+        chosen: tuple[Selection, ...] = ()
+        over: tuple[Selection, ...] | None = None
+        each: tuple[str, Sequence[str]] = ("", ("",))
+        for name, value in reading.values.items():
+            slot = reading.intent.slots[name]
+            match value.meant:
+                case Target(path=path):
+                    target = plain[slot.param] = path
+                case Selection(folders=folders) if slot.type == "folder" and not slot.param:
+                    over = _both(over or (Selection(kind="file"),), (Selection(folders=folders, placed=True),))
+                case Selection() as one:
+                    plain[slot.param] = self._single(one, slot.type)
+                    target, chosen = (plain[slot.param], chosen) if slot.type == "target" else (target, (one,))
+                case Several(names=names):
+                    each = slot.param, names
+                case Series(base=base, digits=digits):
+                    plain |= {"base": base, "digits": digits}
+                case tuple() as found if slot.type == "patterns":
+                    plain[slot.param] = list(found)
+                case tuple() as found:
+                    over, param = _both(over, found) if over else found, slot.param or param
+                case other if slot.param:
+                    plain[slot.param] = other
+        over = self._default(reading) if over is None else over
+        if around:
+            over = _both(over, around) if over else self._unplaced()
+        if plain.get("target") == "$there":
+            target = plain["target"] = self._single(Selection(refers="one"), "target")
+        self._check_names(plain)
+        self._finish_names(plain, chosen)
+        if _looks_at_all(tool) and tool.mutates and any(done.tool.method == "copy_nodes" for done in self.done):
+            raise Ask(Doubt(texts.COPIES))
+        if over is not None:
+            self._over(tool, plain, self._spared(over, spared, target, tool), param, said, target)
+            return
+        for one_of in each[1]:
+            self._put(tool, {**plain, each[0]: one_of} if each[0] else plain, said)
+        chosen = chosen or ((Selection(names=tuple(each[1])),) if each[0] else ())
+        self.done.append(
+            Done(
+                tool,
+                chosen,
+                product=self._product(tool, plain, chosen),
+                target=target,
+                name=self._called(tool, plain, chosen),
+            )
+        )
+
+    def _unplaced(self) -> NoReturn:
+        raise Ask(Doubt(texts.STEPS))
+
+    def _default(self, reading: Reading) -> tuple[Selection, ...] | None:
+        """Where a template leaves out which files, it is those of the folder."""
+        if _looks_at_all(reading.tool):
+            return (Selection(everything=True),)
+        slots = [
+            name for name, slot in reading.intent.slots.items() if slot.type in ("selection", "contents") and slot.param
+        ]
+        if not slots or slots[0] in reading.values:
+            return None
+        return (Selection(kind="file"),)
+
+    def _finish_names(self, plain: dict[str, Any], chosen: Sequence[Selection]) -> None:
+        """A new name keeps the ending of the old one; a base with a number in it begins a series."""
+        name, old = (
+            _text(plain.get("new_name")),
+            next((one.names[0] for one in chosen if one.names), _text(plain.get("path"))),
+        )
+        if name and old and old not in self.index.folders and not split_suffix(name)[1]:
+            plain["new_name"] = name + split_suffix(basename(old))[1]
+        if "new_name" in plain and old and "source" in plain:
+            plain.setdefault("target", dirname(old) or ".")
+        if "digits" not in plain and (found := NUMBERED.match(_text(plain.get("base")))):
+            plain |= {"base": found["base"], "digits": len(found["number"])}
+
+    def _check_names(self, plain: Mapping[str, Any]) -> None:
+        """A text that is to be taken out of names must be in one."""
+        find = _text(plain.get("find"))
+        if find and self.index.knows_all and not any(find in basename(path) for path in self.index.files):
+            raise Ask(Doubt(texts.NOT_IN_NAMES.format(said=find), find))
+
+    def _over(
+        self,
+        tool: ToolDefinition,
+        plain: dict[str, Any],
+        chosen: Sequence[Selection],
+        param: str,
+        said: str,
+        target: str,
+    ) -> None:
+        """The tool over selections: each has its listing, and where one call must take them all they are joined."""
+        chosen = [self._opened(tool, plain, each) for each in chosen]
+        if any(each.each for each in chosen) and not _repeats(tool):
+            raise Ask(Doubt(texts.EACH))
+        if len(chosen) > 1 and not _repeats(tool):
+            chosen = (self._joined(chosen),)
+        nodes: list[str] = []
+        for each in chosen:
+            args = dict(plain)
+            if param:
+                paths = self._paths(tool, each, said)
+                args[param] = paths
+                nodes.append(paths if isinstance(paths, str) else "")
+            else:
+                self._spread_over(tool, args, each, said)
+            self._put(tool, args, said)
+            if tool.effect in (Effect.READ, Effect.REPORT) and "nodes" in tool.returns:
+                nodes.append(f"$step({len(self.made)}).nodes")
+        self.done.append(
+            Done(
+                tool,
+                tuple(chosen),
+                tuple(filter(None, nodes)),
+                self._product(tool, plain, chosen),
+                target,
+                self._called(tool, plain, chosen),
+            )
+        )
+
+    def _opened(self, tool: ToolDefinition, plain: dict[str, Any], each: Selection) -> Selection:
+        """A folder that is sorted, or packed without a part of it, is what is in it."""
+        folders = bool(each.names) and all(name in self.index.folders for name in each.names)
+        sorts = next((param for param, role in tool.roles.items() if role == "sorted_into"), None)
+        if sorts is not None:
+            each = replace(each, names=(), folders=each.names) if folders else each
+            each = each if each.names else replace(each, kind="file")
+            if len(each.tops) == 1 and not each.refers:
+                plain.setdefault(sorts, each.tops[0])
+        elif folders and each.exclude:
+            if tool.deletes({}) or tool.effect is Effect.MOVE or len(each.names) > 1:
+                raise Ask(Doubt(texts.PART_OF_FOLDER.format(said=each.names[0])))
+            plain.setdefault("archive", f"{each.names[0]}.zip") if "archive" in tool.properties else None
+            return replace(each, names=(), folders=each.names, kind=None)
+        if any(
+            _text(plain.get("target")) == name or _text(plain.get("target")).startswith(f"{name}/")
+            for name in each.names
+        ):
+            raise Ask(Doubt(texts.INTO_ITSELF.format(said=each.names[0])))
+        if each.order and not tool.mutates and not each.folders and not each.placed:
+            each = replace(each, deep=True)
+        return each
+
+    def _spread_over(self, tool: ToolDefinition, args: dict[str, Any], each: Selection, said: str) -> None:
+        """A selection over the parameters of the tool, or of the look that it needs."""
+        need = next(iter(tool.needs), None)
+        if need is None:
+            args.update(self._listing(tool, each))
+            return
+        look = self.tools[need.tool]
+        moved = {name: args.pop(name) for name in [*args] if name not in tool.properties and name in look.properties}
+        args[need.param] = self._looked(need, {**self._listing(look, each), **moved}, said)
+
+    def _paths(self, tool: ToolDefinition, each: Selection, said: str) -> Any:
+        """The paths of a selection: by name, from an earlier step, or from a listing of its own."""
+        if each.refers:
+            return self._earlier(tool, each, said)
+        if each.names and not tool.deletes({}) and not each.exclude:
+            return list(each.names)
+        need = next((need for need in tool.needs), None)
+        if need is None:
+            raise Ask(Doubt(texts.STEPS))
+        return self._looked(need, self._listing(self.tools[need.tool], each), said)
+
+    def _looked(self, need: Need, args: dict[str, Any], said: str) -> str:
+        """A reference to a look, an equal one of before if there is one and nothing has changed since."""
+        look = self.tools[need.tool]
+        for n, (tool, held, _) in enumerate(self.made, 1):
+            if (
+                tool is look
+                and args.items() <= held.items() <= {**look.defaults(), **args}.items()
+                and not any(later.mutates for later, _, _ in self.made[n:])
+            ):
+                return f"$step({n}).{need.field}"
+        self._put(look, args, f"Find: {said}")
+        return f"$step({len(self.made)}).{need.field}"
+
+    def _listing(self, tool: ToolDefinition, each: Selection) -> dict[str, Any]:
+        """A selection by the roles of a listing's parameters. Raises `Ask` for what it cannot say."""
+        if each.refers:
+            each = Selection(names=self._named(each.refers, ""))
+        said: dict[str, Any] = dict(each.limits)
+        tops = each.tops
+        said |= {"folders": list(tops)} if len(tops) > 1 else {"folder": tops[0]}
+        said |= {role: list(found) for role, found in (("include", each.include), ("exclude", each.exclude)) if found}
+        said |= {role: found for role, found in (("order", each.order), ("most", each.most)) if found is not None}
+        if each.sort and "order" not in said:
+            said["order"] = each.sort
+        if each.kind in ("file", "directory") and not each.names:
+            said["node_kind"] = each.kind
+        elif each.kind == "any" and each.limits and not dict(each.limits).get("empty"):
+            said["node_kind"] = "file"  # A folder has no age and no size of its own.
+        elif each.kind == "any" and (each.deep or each.limits):
+            said["node_kind"] = "any"
+        if each.deep:
+            said["recursive"] = True
+        return _by_roles(tool, said)
+
+    def _spared(
+        self, chosen: Sequence[Selection], spared: Sequence[Selection], target: str, tool: ToolDefinition
+    ) -> list[Selection]:
+        """The selections without what stays. Raises `Ask` where nothing is left, or the words allow several things."""
+        patterns, misread = excluded([each for each in spared if each.bounded])
+        if misread:
+            raise Ask(Doubt(texts.STEPS))
+        return [self._checked(each, patterns, target, tool) for each in chosen]
+
+    def _checked(self, each: Selection, patterns: Sequence[str], target: str, tool: ToolDefinition) -> Selection:
+        if each.other and not (patterns or each.exclude):
+            raise Ask(Doubt(texts.OTHERS))
+        if each.refers == "these" and not self.done and not self.shown and not tool.deletes({}):
+            each = replace(each, refers=None, kind="file")
+        if each.refers == "rest" and patterns:
+            raise Ask(Doubt(texts.REST.format(names=texts.names(patterns)), "", ()))
+        folders = any(name in self.index.folders for name in each.names)
+        held = (*each.exclude, *(patterns if folders or not each.names else ()))
+        if tool.deletes({}) and not each.bounded and not held and not _looks_at_all(tool):
+            raise Ask(Doubt(texts.EVERYTHING))
+        if each.bare and tool.mutates and (self.done or self.shown):
+            raise Ask(Doubt(texts.AMONG))
+        kind = each.kind
+        if each.everything and held and not self._are_paths(held):
+            kind = "file"
+        if each.everything and target and target in self.index.folders:
+            held = (*held, escape(target))
+        chosen = replace(each, exclude=tuple(dict.fromkeys(held)), kind=kind)
+        if tool.mutates:
+            self._count(chosen, said=bool(held))
+        return chosen
+
+    def _are_paths(self, patterns: Sequence[str]) -> bool:
+        return all(any(escape(folder) == pattern for folder in self.index.folders) for pattern in patterns)
+
+    def _count(self, each: Selection, *, said: bool) -> None:
+        """Does the number of known files agree with the words?"""
+        if (
+            not each.by_name_only
+            or not each.include
+            or not (self.index.knows_all or (self.index.knows_top and not each.deep))
+        ):
+            return
+        if each.names:
+            return
+        found = self.index.matching(each.include, folders=each.tops, deep=each.deep, exclude=each.exclude)
+        if said and not found and self.index.matching(each.include, folders=each.tops, deep=each.deep):
+            raise Ask(Doubt(texts.NOTHING_LEFT))
+        if each.count is not None and found and len(found) != each.count and not each.exclude:
+            raise Ask(
+                Doubt(texts.COUNT.format(said=each.count, found=len(found), names=texts.names(found)), "", tuple(found))
+            )
+        if each.one and len(found) > 1 and each.kind != "directory":
+            stem = " ".join(each.stems[0]) if each.stems else "that"
+            question = texts.ONE.format(found=len(found), said=stem, names=texts.choices(found[: texts.SHOWN_MOST]))
+            raise Ask(Doubt(question, stem, tuple(found[: texts.SHOWN_MOST])))
+
+    def _joined(self, chosen: Sequence[Selection]) -> Selection:
+        """Several selections as one list of names, where names alone decide."""
+        names: list[str] = []
+        for each in chosen:
+            if not each.by_name_only or not self.index.knows_all or each.kind == "any":
+                raise Ask(Doubt(texts.STEPS))
+            names += each.names or self.index.matching(
+                each.include, folders=each.tops, deep=each.deep, exclude=each.exclude
+            )
+        return Selection(names=tuple(dict.fromkeys(names)))
+
+    def _matching_shown(self, names: Sequence[str], each: Selection) -> tuple[str, ...]:
+        """Of the files of the last turn those that the words fit: "those 2 files", "those pdfs"."""
+        kept = [name for name in names if selected(name, include=each.include, exclude=each.exclude)]
+        if each.count is not None and len(kept) != each.count:
+            raise Ask(
+                Doubt(texts.COUNT.format(said=each.count, found=len(kept), names=texts.names(kept)), "", tuple(kept))
+            )
+        return tuple(kept) or self._unknown("many")
+
+    def _earlier(self, tool: ToolDefinition, each: Selection, said: str) -> Any:
+        """What "it" and "them" mean: of this request first, else of the last turn."""
+        refers = each.refers or "many"
+        last = self.done[-1] if self.done else None
+        if refers == "thing" and last is not None:
+            named = tuple(name for each in last.chosen for name in each.names)
+            return self._paths(tool, Selection(names=named), said) if len(named) == 1 else self._unknown("one")
+        if last is None:
+            names = self._matching_shown(self._named(refers, said), each)
+            if not tool.deletes({}):
+                return list(names)
+            need = tool.needs[0]
+            return self._looked(need, self._listing(self.tools[need.tool], Selection(names=names)), said)
+        if each.include or each.count:
+            raise Ask(Doubt(texts.STEPS))
+        if refers == "one" and tool.deletes({}) and last.tool.mutates and last.tool.method != "unpack_archive":
+            self._unknown(refers)
+        if refers == "one" and last.product:
+            return (
+                [last.product]
+                if last.product.startswith("$") or not tool.deletes({})
+                else self._paths(tool, Selection(names=(last.product,)), said)
+            )
+        if last.tool.effect in (Effect.MOVE, Effect.RENAME, Effect.DELETE):
+            names = self._moved(last)
+            return self._paths(tool, Selection(names=names), said) if names else self._unknown(refers)
+        if len(last.nodes) == 1:
+            return last.nodes[0]
+        names = tuple(name for one in last.chosen for name in one.names)
+        return self._paths(tool, Selection(names=names), said) if names else self._unknown(refers)
+
+    def _moved(self, last: Done) -> tuple[str, ...]:
+        """Where files are now that were moved by name."""
+        if last.tool.effect is not Effect.MOVE or not last.target or not all(each.names for each in last.chosen):
+            return ()
+        return tuple(join(last.target, basename(name)) for each in last.chosen for name in each.names)
+
+    def _named(self, refers: str, said: str) -> tuple[str, ...]:
+        """The files of the last turn. Raises `Ask` where it named none, or several and one is meant."""
+        if not self.shown or refers == "rest":
+            self._unknown(refers)
+        if refers in ("one", "thing") and len(self.shown) > 1:
+            question = texts.IT_WHICH.format(said="it", names=texts.choices(self.shown[: texts.SHOWN_MOST]))
+            raise Ask(Doubt(question, "it", tuple(self.shown[: texts.SHOWN_MOST])))
+        return tuple(self.shown)
+
+    def _unknown(self, refers: str) -> Any:
+        word = {"one": "it", "thing": "it", "many": "them"}.get(refers, "the rest")
+        raise Ask(Doubt(texts.WHAT_BEFORE.format(said=word), word))
+
+    def _single(self, one: Selection, type: str) -> str:
+        """One path: named, a folder, or what "it" is."""
+        if one.names:
+            return one.names[0]
+        if not one.refers:
+            return one.folders[0]
+        last = self.done[-1] if self.done else None
+        if last is None:
+            before = self.last.target if self.last and one.refers == "folder" else self.last.name if self.last else ""
+            return before or self._named("one", "")[0]
+        if one.refers == "folder":
+            return last.target or self._unknown("one")
+        if type == "target":
+            return last.target or last.product or self._unknown("one")
+        names = [name for each in last.chosen for name in each.names]
+        return last.product or (names[0] if len(names) == 1 else self._unknown("one"))
+
+    def _product(self, tool: ToolDefinition, args: Mapping[str, Any], chosen: Sequence[Selection]) -> str:
+        """What "it" means next: what was made, else the one thing that it was about."""
+        at = len(self.made)
+        if "archive" in tool.returns:
+            return f"$step({at}).archive"
+        names = [name for each in chosen for name in each.names]
+        if tool.method == "create_node":
+            return join(_text(args.get("path")) or ".", _text(args.get("name"))).removeprefix("./")
+        if tool.effect is Effect.RENAME and len(names) == 1 and "new_name" in args:
+            return f"$step({at}).path"
+        if tool.effect is Effect.MOVE and len(names) == 1 and "target" in args:
+            return join(_text(args["target"]), basename(names[0])).removeprefix("./")
+        return names[0] if len(names) == 1 and tool.effect is not Effect.DELETE else ""
+
+    def _called(self, tool: ToolDefinition, plain: Mapping[str, Any], chosen: Sequence[Selection]) -> str:
+        """Its name, for a later turn."""
+        product = self._product(tool, plain, chosen)
+        return (
+            _text(plain.get("archive")) if "archive" in tool.returns else product if not product.startswith("$") else ""
+        )
+
+    def _put(self, tool: ToolDefinition, args: dict[str, Any], said: str) -> None:
+        needed = {name: value for name, value in tool.defaults().items() if name in tool.required}
+        self.made.append((tool, {**needed, **args}, said[:1].upper() + said[1:]))
+
+
+def _both(wanted: Sequence[Selection], said: Sequence[Selection]) -> tuple[Selection, ...]:
+    """Selections, with what is said of them in another place."""
+    if len(said) != 1 or said[0].names or said[0].include or any(each.folders and said[0].folders for each in wanted):
+        raise Ask(Doubt(texts.STEPS))
+    more = said[0]
+    return tuple(
+        replace(
+            each,
+            limits=(*each.limits, *more.limits),
+            folders=each.folders or more.folders,
+            deep=each.deep or more.deep,
+            exclude=(*each.exclude, *more.exclude),
+            order=each.order or more.order,
+            most=each.most or more.most,
+            placed=each.placed or more.placed,
+        )
+        for each in wanted
+    )
+
+
+def _repeats(tool: ToolDefinition) -> bool:
+    """May it be called once for each selection?"""
+    return "archive" not in tool.returns
+
+
+def _looks_at_all(tool: ToolDefinition) -> bool:
+    """Does it work on a whole folder where nothing is chosen, by a look that finds what it needs?"""
+    return any(need.field != "nodes" for need in tool.needs)
+
+
+def _by_roles(tool: ToolDefinition, said: Mapping[str, Any]) -> dict[str, Any]:
+    params = {role: param for param, role in tool.roles.items()} | (
+        {"include": next((param for param, role in tool.roles.items() if role == "wanted"), "include")}
+        if "wanted" in tool.roles.values()
+        else {}
+    )
+    if "folders" in said and "folders" not in params:
+        raise Ask(Doubt(texts.STEPS))
+    unknown = [role for role in said if role not in params and role not in ("recursive",)]
+    if unknown:
+        raise Ask(Doubt(texts.STEPS))
+    args = {params[role]: value for role, value in said.items() if role in params}
+    return {**args, "path": "."} if "path" in tool.required and "path" not in args else args
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

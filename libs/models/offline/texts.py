@@ -1,0 +1,102 @@
+"""Everything that the planner says, in plain English."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+SHOWN_MOST = 5
+
+NOT_UNDERSTOOD = "I did not understand “{said}”. Say it in other words, or set SUMA_MODEL to use a language model."
+NOTHING_UNDERSTOOD = (
+    "I did not understand that. Say it in other words, such as “move the PDFs to Papers”, or set SUMA_MODEL "
+    "to use a language model."
+)
+NOT_HERE = "There is no “{said}” in this folder.{near} Which file do you mean?"
+NEAR = " There is {names}."
+TOO_LONG = (
+    "This message is too long for me ({length:,} characters; I read up to {most:,}). Make it shorter, or set "
+    "SUMA_MODEL to use a language model."
+)
+TOO_SLOW = (
+    "This took me too long to work out. Say it in fewer words or in several messages, or set SUMA_MODEL to "
+    "use a language model."
+)
+WHICH = "“{said}” could mean {names}. Which one?"
+DISTRIBUTES = "Does “{said}” apply to all of them, or to the last one only? Please say it in two requests."
+YEAR = (
+    "Do you mean the year {year} in the file names, or files that were changed in {year}? Say “with {year} in "
+    "the name” or “changed in {year}”."
+)
+COUNT = "You said {said}, but {found} match: {names}. Which ones?"
+ONE = "{found} files match “{said}”: {names}. Which one?"
+NOTHING_LEFT = "With these exceptions nothing is left to do. What should I do?"
+OTHERS = "Other than which? Please name the files that should stay."
+REST = "Do you mean everything in this folder except {names}?"
+WHAT_BEFORE = "I do not know what “{said}” refers to. Which files do you mean?"
+IT_WHICH = "“{said}” could be any of these: {names}. Which one?"
+TARGET = "There is no folder “{said}” here. Should I make a new folder with that name in this folder?"
+MAKE = "Which folder should they go to? “{said}” does not look like the name of one; put a new name in quotes."
+EVERYTHING = "I won't delete everything in this folder. Name what should go."
+OUTSIDE = "I can't touch “{said}”: it is outside the folder that I work in."
+SHELL = "I don't run commands. Say in words what should happen to which files."
+CONDITION = "I can't act on conditions such as “{said}”. Say what to do now, and to which files."
+ASKING = (
+    "I can't answer that, and I changed nothing. To have something done, say it as a request, such as “delete "
+    "notes.txt”."
+)
+BEYOND = (
+    "I can't do that: none of my skills can. I work on the files in this folder, such as “find duplicates” or "
+    "“move the PDFs to Papers”."
+)
+KEPT = "OK, I leave that as it is."
+NO = "OK, I'll leave it. Nothing was changed."
+MEANT = "Do you mean “{said}”?"
+DISAGREES = "“{said}” and the tool that the plan uses for it do not agree: {ways}. Which one do you mean?"
+WHICH_TOOL = "I can read that in several ways: {ways}. Which one do you mean?"
+NOT_IN_NAMES = "No file name here has “{said}”. Which text should go?"
+PART_OF_FOLDER = "I can't do that with “{said}” and leave a part of it as it is. Name the files in it that it is about."
+INTO_ITSELF = "“{said}” can't go into itself. Which folder do you mean?"
+AMONG = "Among which files? Please say it with their kind, such as “the oldest of the PDFs in Papers”."
+COPIES = (
+    "The copies that I make are duplicates, too. Should I really remove duplicates after that? Please say it "
+    "in two requests."
+)
+EACH = (
+    "Should each get its own archive, or should all go into one? Please name the files of one archive at a "
+    "time, or say “all” for one archive."
+)
+LEFT_OUT = " (I left out “{said}”, which I did not understand.)"
+STEPS = "Please say that in several requests: I can't combine these in one step."
+NOT_ALLOWED = "I may not use {tool} here."
+UNSEEN = (
+    "This folder has {count:,} files, more names than I can look at. Do you mean the files with “{said}” in their name?"
+)
+UNDO = "The last change can be undone with `suma rollback`."
+GREETING = (
+    "Hello. Tell me what to do with the files in this folder, such as “sort my files by type” or “find duplicates”."
+)
+FAREWELL = "You're welcome."
+CAPABILITY = (
+    "I can list, find, search, move, copy, rename, sort, zip, unzip, summarize and delete files in this folder, "
+    "and find duplicates. You see every change before it is made, and can undo it. I understand plain requests; "
+    "for any words, set SUMA_MODEL to use a language model."
+)
+CAN_UNDO = "Yes. You see every change before it is made, and “undo” takes the last change back."
+
+
+def names(paths: Sequence[str]) -> str:
+    """Some of them, in quotes."""
+    shown = ", ".join(f"“{path}”" for path in paths[:SHOWN_MOST])
+    return f"{shown} and {len(paths) - SHOWN_MOST} more" if len(paths) > SHOWN_MOST else shown
+
+
+def choices(options: Sequence[str]) -> str:
+    """Numbered, so that a number is an answer."""
+    return ", ".join(f"({n}) {option}" for n, option in enumerate(options, 1))
+
+
+def left_out(descriptions: Iterable[str]) -> str | None:
+    """The sentence in a step's description about words that it leaves out."""
+    begins = LEFT_OUT.partition("“")[0]
+    found = next((text.partition(begins) for text in descriptions if begins in text), None)
+    return f"{(begins + found[2]).strip(' ()')} " if found else None

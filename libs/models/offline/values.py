@@ -1,0 +1,126 @@
+"""Sizes, counts and spans of time, read from words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+import humanfriendly
+
+from libs.models.offline.lexicon import Lexicon, singular
+
+SIZE = re.compile(r"^(\d+(?:[.,]\d+)?)\s*(b|byte|bytes|[kmgt]i?b|[kmgt]|kilobytes?|megabytes?|gigabytes?|megs?|gigs?)$")
+BYTES = {"megs": "mb", "meg": "mb", "gigs": "gb", "gig": "gb"}
+HALF = ("half", "a")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+YEAR = re.compile(r"^(19|20)\d\d$")
+DAY = re.compile(r"^((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?$")
+MONTHS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From `after` on, and before `before`: dates in UTC, either may be open."""
+
+    after: date | None = None
+    before: date | None = None
+
+
+def size_at(words: Sequence[str], at: int) -> tuple[int, int] | None:
+    """A size such as `10 MB` that begins at `at`: its number of words, and its bytes."""
+    for words_, share in (((*HALF, ""), 0.5), (("a", ""), 1), (("one", ""), 1)):
+        unit = words[at + len(words_) - 1 : at + len(words_)]
+        if tuple(words[at : at + len(words_) - 1]) == words_[:-1] and unit and (found := SIZE.match(f"1 {unit[0]}")):
+            return len(words_), int(share * humanfriendly.parse_size(f"1 {BYTES.get(found[2], found[2])}"))
+    for length in (2, 1):
+        if found := SIZE.match(" ".join(words[at : at + length])):
+            unit = BYTES.get(found[2], found[2])
+            return length, humanfriendly.parse_size(f"{found[1].replace(',', '.')} {unit}")
+    return None
+
+
+def duration_at(words: Sequence[str], at: int, lexicon: Lexicon) -> tuple[int, timedelta] | None:
+    """A length of time such as `two weeks`, `a year` or `6 months`."""
+    if list(words[at : at + 3]) == ["half", "a", "year"]:
+        return 3, timedelta(days=182)
+    number = _number(words[at], lexicon) if at < len(words) else None
+    unit = lexicon.units.get(singular(words[at + 1])) if at + 1 < len(words) else None
+    if number is None or unit is None:
+        # "In the last month" is one of them.
+        alone = lexicon.units.get(words[at]) if at < len(words) else None
+        return (1, timedelta(days=alone)) if alone else None
+    return 2, timedelta(days=min(number * unit, 36500))
+
+
+def _number(word: str, lexicon: Lexicon) -> int | None:
+    return 1 if word in ("a", "an", "one") else lexicon.number(word)
+
+
+def span_at(words: Sequence[str], at: int, lexicon: Lexicon, now: datetime) -> tuple[int, Span] | None:
+    """A year, month, week or day that begins at `at`, as the span that it covers."""
+    today = now.astimezone(UTC).date()
+    word, then = (*words[at : at + 2], "", "")[:2]
+    if word in ("today", "yesterday"):
+        day = today - timedelta(days=word == "yesterday")
+        return 1, Span(day, day + timedelta(days=1))
+    if word in WEEKDAYS:
+        day = today - timedelta(days=(today.weekday() - WEEKDAYS.index(word)) % 7)
+        return 1, Span(day, day + timedelta(days=1))
+    if word in ("last", "this", "previous") and then in ("year", "month", "week"):
+        return 2, _period(then, today, back=word != "this")
+    number = lexicon.number(word)
+    if number is not None and singular(then) == "year" and words[at + 2 : at + 3] == ["ago"]:
+        return 3, Span(date(today.year - number, 1, 1), date(today.year - number + 1, 1, 1))
+    if found := DAY.match(word):
+        return _named_day(int(found[1]), int(found[2]), found[3])
+    if YEAR.match(word):
+        return 1, Span(date(int(word), 1, 1), date(int(word) + 1, 1, 1))
+    if word in lexicon.months:
+        return _month(lexicon.months[word], words, at, today)
+    return None
+
+
+def _period(unit: str, today: date, *, back: bool) -> Span:
+    if unit == "year":
+        year = today.year - back
+        return Span(date(year, 1, 1), date(year + 1, 1, 1))
+    if unit == "week":
+        monday = today - timedelta(days=today.weekday() + 7 * back)
+        return Span(monday, monday + timedelta(days=7))
+    first = today.replace(day=1)
+    if back:
+        first = (first - timedelta(days=1)).replace(day=1)
+    return Span(first, _next_month(first))
+
+
+def _month(month: int, words: Sequence[str], at: int, today: date) -> tuple[int, Span]:
+    """`March 2024`, `March last year`, `last March` without its word: the latest one that has begun."""
+    following = words[at + 1 : at + 3]
+    if following and YEAR.match(following[0]):
+        first, used = date(int(following[0]), month, 1), 2
+    elif tuple(following) == ("last", "year"):
+        first, used = date(today.year - 1, month, 1), 3
+    elif tuple(following) == ("this", "year"):
+        first, used = date(today.year, month, 1), 3
+    else:
+        first, used = date(today.year - (month > today.month), month, 1), 1
+    return used, Span(first, _next_month(first))
+
+
+def _named_day(year: int, month: int, day: str | None) -> tuple[int, Span] | None:
+    try:
+        first = date(year, month, int(day or 1))
+    except ValueError:
+        return None
+    return 1, Span(first, first + timedelta(days=1) if day else _next_month(first))
+
+
+def _next_month(first: date) -> date:
+    return date(first.year + first.month // MONTHS, first.month % MONTHS + 1, 1)
+
+
+def moment(value: date) -> str:
+    """As tools take it."""
+    return value.isoformat()

@@ -1,0 +1,20 @@
+"""The gate: the offline planner changes no wrong file in any bundled case, and does most of what is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from evals import cases
+from evals.cases import HALVES
+from evals.table import Tally
+from tests.evals import in_process
+
+LEAST = {"tuned": 0.9, "held-out": 0.8}
+
+
+@pytest.mark.parametrize("half", HALVES)
+async def test_no_case_changes_a_wrong_file(half: str) -> None:
+    wanted, house = cases.half(half), in_process.House.offline()
+    tally = Tally(tuple([await in_process.score(house, wanted, case) for case in wanted.cases]))
+    assert not tally.wrong_changes
+    assert tally.all.value >= LEAST[half]

@@ -1,0 +1,170 @@
+"""The laws of the offline planner: what it does not own in a request that changes something, it asks about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from libs.models.offline.lexicon import lexicon
+from libs.models.offline.planner import Planner
+from libs.models.ports import Answered, Drafted, Unclear, Why
+from libs.skills import Skills
+from tests.libs.models.offline.conftest import Read, calls, changes
+
+BUNDLED = Path(__file__).parents[4] / "skills"
+EXAMPLES = [(tool.name, example) for tool in Skills.load([BUNDLED]).tools for example in tool.examples]
+LISTED = "$step(1).nodes"
+
+
+@pytest.mark.requirement("S4-46")
+@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+def test_each_example_of_a_skill_means_its_tool_alone(read: Read, tool: str, example: str) -> None:
+    needed = {"manage-files.list", "remove-duplicates.scan"}
+    told = [name for name, _ in calls(read(example))]
+    assert told[-1] == tool
+    assert {*told[:-1]} <= needed
+
+
+UNOWNED = [
+    ("sort my pictures into folders by the year they were taken", "they were taken"),
+    ("put the invoices in a folder per company", "per company"),
+    ("zip the photos with a password", "with a password"),
+    ("compress Docs into a tarball", "into a tarball"),
+    ("delete the blurry photos", "blurry"),
+    ("delete the tmp files frobnicated", "frobnicated"),
+    ("move the PDFs to Docs by zorp", "by zorp"),
+]
+
+
+@pytest.mark.parametrize(("request_", "quoted"), UNOWNED)
+def test_unowned_word_in_a_change_is_quoted_back(read: Read, request_: str, quoted: str) -> None:
+    outcome = read(request_)
+    assert isinstance(outcome, Unclear)
+    assert f"“{quoted}”" in outcome.question
+
+
+LIMITED = [
+    ("delete notes.txt, a.pdf and the other thing", "Other than which"),
+    ("trash Docs and the rest", "“the rest”"),
+    ("zip each folder", "Should each"),
+    ("delete all but the newest pdf", "the newest pdf"),
+    ("dedupe but keep the one without 'copy' in the name", "copy"),
+    ("copy the notes to my Desktop", "no folder “Desktop”"),
+]
+
+
+@pytest.mark.parametrize(("request_", "told"), LIMITED)
+def test_limiting_word_that_is_not_owned_is_asked_about(read: Read, request_: str, told: str) -> None:
+    outcome = read(request_)
+    assert isinstance(outcome, Unclear)
+    assert told in outcome.question
+
+
+def test_negated_order_changes_nothing(read: Read) -> None:
+    assert not changes(read("don't delete a.pdf"))
+    assert not changes(read("never touch the PDFs"))
+
+
+def test_only_limits_to_what_it_names(read: Read) -> None:
+    assert calls(read("delete only x.tmp"))[0][1]["include"] == ["x.tmp"]
+
+
+AMBIGUOUS = [
+    ("delete the screenshot", ("screenshot one.png", "screenshot two.png")),
+    ("delete the photos from 2023", ("file names", "changed in 2023")),
+]
+
+
+@pytest.mark.parametrize(("request_", "both"), AMBIGUOUS)
+def test_two_readings_with_different_files_are_both_shown(read: Read, request_: str, both: tuple[str, str]) -> None:
+    folder = {"names": ["screenshot one.png", "screenshot two.png", "trip 2023.jpg"]}
+    outcome = read(request_, workspace={**folder, "paths": folder["names"], "files": 3})
+    assert isinstance(outcome, Unclear)
+    assert all(one in outcome.question for one in both)
+
+
+@pytest.mark.parametrize(
+    "request_", ["remove holiday from the names of the photos", 'remove "holiday " from the file names']
+)
+def test_removing_from_names_is_a_rename(read: Read, request_: str) -> None:
+    assert [tool for tool, _ in calls(read(request_))] == ["manage-files.list", "batch-rename.rename"]
+
+
+@pytest.mark.parametrize("request_", ["what about the PDFs", "the PDFs", "clean this up", "the PDFs are old"])
+def test_deleting_needs_a_verb_of_deleting(read: Read, request_: str) -> None:
+    assert not changes(read(request_))
+
+
+@pytest.mark.parametrize(
+    "place", ["somewhere else", "a folder for each month", "the one that is best", "zorp and Docs", "my stuff"]
+)
+def test_new_place_never_contains_a_grammar_word(read: Read, place: str) -> None:
+    assert not changes(read(f"move the PDFs to {place}"))
+
+
+CHANGING = [example for tool, example in EXAMPLES if Skills.load([BUNDLED]).tool(tool).mutates]
+FREE = ("called", "named", "to", "into", "as", "with", '"')
+"""A new name or a quoted text follows these, and may be any word."""
+WORDS = st.text(alphabet="bcdfghjklmnpqrtvwxz", min_size=5, max_size=9)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(example=st.sampled_from(CHANGING), word=WORDS, data=st.data())
+def test_unknown_word_in_a_change_gives_a_question(read: Read, example: str, word: str, data: Any) -> None:
+    words = example.split()
+    assume(word not in lexicon().words)
+    place = data.draw(st.integers(0, len(words)))
+    said = " ".join([*words[:place], word, *words[place:]])
+    assume(not any(part in words[:place] for part in FREE) and example.count('"') == 0)
+    outcome = read(said)
+    assert not changes(outcome), said
+
+
+@pytest.mark.parametrize("request_", ["delete everything", "delete all files", "delete the files"])
+def test_everything_is_never_deleted(read: Read, request_: str) -> None:
+    assert not changes(read(request_))
+
+
+@pytest.mark.parametrize("request_", ["rm -rf /", "delete /etc/passwd", "move notes.txt to ../.."])
+def test_nothing_outside_the_folder_is_touched(read: Read, request_: str) -> None:
+    outcome = read(request_)
+    assert isinstance(outcome, Answered)
+    assert outcome.why is Why.DANGEROUS
+
+
+@pytest.mark.parametrize(
+    "request_", ["should I delete a.pdf?", "can x.tmp be deleted?", "what happens if I delete a.pdf"]
+)
+def test_question_about_doing_does_nothing(read: Read, request_: str) -> None:
+    assert not changes(read(request_))
+
+
+def test_exception_keeps_what_it_names(read: Read) -> None:
+    listing, delete = calls(read("delete everything in Italy except the jpgs"))
+    assert listing == ("manage-files.list", {"path": "Italy", "exclude": ["*.jpg", "*.jpeg"], "node_kind": "file"})
+    assert delete == ("manage-files.delete", {"paths": LISTED})
+
+
+def test_text_that_is_too_long_is_not_read(planner: Planner, read: Read) -> None:
+    outcome = read("sort my files by type " * 5_000)
+    assert isinstance(outcome, Unclear)
+    assert "too long" in outcome.question
+
+
+def test_undo_is_left_to_the_client(read: Read) -> None:
+    outcome = read("undo that")
+    assert isinstance(outcome, Answered)
+    assert outcome.why is Why.UNDO
+
+
+def test_misspelt_request_is_asked_about_and_yes_does_it(read: Read) -> None:
+    asked = read("delte the tmp files")
+    assert isinstance(asked, Unclear)
+    assert "delete the tmp files" in asked.question
+    done = read("delte the tmp files", clarification="yes")
+    assert isinstance(done, Drafted)
+    assert (done.wish, changes(done)) == ("delete the tmp files", True)
