@@ -1,8 +1,8 @@
-"""The commit: a stage's net change carried to the disk, all of it or none (DESIGN §9, A25, A26).
+"""The commit: writes a stage's net change to the disk, all of it or none (DESIGN §9, A25, A26).
 
-Look for conflicts; write what is new into slots and sync; write the intent and sync; let the engine move names;
-sync; mark it committed; keep the old inodes as history. Until the intent stands there is nothing to recover but
-litter, and from then on the transaction's folder alone says how it goes on.
+Steps: look for conflicts; write new content into slots and sync; write the intent and sync; let the engine rename;
+sync; mark the transaction committed; keep the old inodes as history. Before the intent exists there is nothing to
+recover but temporary files. From then on the transaction's folder alone determines how to continue.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from libs.errors import Rejected
-from libs.workspace.beneath import Beneath, exchange, place, syncfs
+from libs.workspace.blob_cache import hashed
 from libs.workspace.conflicts import conflicts, hard_links, unlike
 from libs.workspace.diff import Diff
-from libs.workspace.engine import Fence, Step, Watch, no_step
-from libs.workspace.errors import AlreadyCommitted, Clash, CommitConflict, Unfinished, Unsupported
+from libs.workspace.engine import Fence, Hooks, Step, no_step
+from libs.workspace.errors import AlreadyCommitted, Changed, CommitConflict, PathConflict, Unfinished, Unsupported
 from libs.workspace.exclusion import Excluded, without
 from libs.workspace.journal import ABORTED, COMMITTED, MARK, Folder, Intent, Journal, Outcome
 from libs.workspace.lock import lock
 from libs.workspace.plan import Draft, Plan, Routes, Times, draft, narrowed
-from libs.workspace.scope import HIDDEN
+from libs.workspace.reserved import HIDDEN
+from libs.workspace.safe_dir import SafeDir, exchange, place, syncfs
 from libs.workspace.stage import Stage
 from libs.workspace.staging import Staging
 from libs.workspace.transaction import Workplace
@@ -33,14 +34,15 @@ from libs.workspace.view import Blobs, Original
 
 @dataclass(frozen=True)
 class Committed:
-    """What a commit did. `operations` counts files and folders that were made, moved, replaced or removed as one;
-    `late` names files that someone still wrote to after they were taken out; `warnings` says what a person should
-    know."""
+    """The result of a commit. `operations` counts the files and folders that were created, moved, replaced or removed
+    as one. `late` names files that another program still wrote to after they were taken out. `warnings` are for the
+    person.
+    """
 
     commit_id: str
     operations: int
     diff: Diff
-    late: tuple[Clash, ...] = ()
+    late: tuple[PathConflict, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -54,17 +56,20 @@ def commit(
     blobs: Blobs | None = None,
     step: Step = no_step,
 ) -> Committed:
-    """Carry the stage to the disk, without what touches the excluded paths. The stage's tree is of the past then:
-    scan again.
+    """Write the stage to the disk, without everything that touches the excluded paths. The stage's tree is outdated
+    afterwards: scan again.
 
-    CommitConflict: someone changed files, nothing was overwritten. AlreadyCommitted: it was done before. Unfinished:
-    recover first. Whatever `fence` raises passes through, with nothing touched after it; a recovery by the new owner
-    decides.
+    Errors of `fence` pass through, and nothing is touched after them; a recovery by the new owner decides.
+
+    Raises:
+        CommitConflict: another program changed files; nothing was overwritten.
+        AlreadyCommitted: this commit was made before.
+        Unfinished: recover the workspace first.
     """
-    watch = Watch(fence, step)
-    with lock(root), Workplace.open(root, watch) as place:
+    hooks = Hooks(fence, step)
+    with lock(root), Workplace.open(root, hooks) as place:
         _refuse_repeated(place, commit_id)
-        _refuse_foreign(stage, place.door)
+        _refuse_foreign(stage, place.safe_dir)
         with place.journal.begin(commit_id) as folder:
             excluded, source = Excluded.of(stage.tree.root, exclude).with_copies(stage), blobs or stage.blobs
             intent = place.prepared(folder, lambda: _intent(place, folder, stage, excluded, source))
@@ -73,23 +78,35 @@ def commit(
 
 
 def outcome(root: Path, commit_id: str) -> Outcome:
-    """How a commit or rollback ended; "absent" if it never changed anything. Unfinished, if it must be recovered
-    first."""
-    with Beneath.open(root) as door:
-        if door.signature(HIDDEN) is None:
+    """Return how a commit or rollback ended; "absent" if it never changed anything.
+
+    Raises:
+        Unfinished: it was interrupted and must be recovered first.
+    """
+    with SafeDir.open(root) as safe_dir:
+        if safe_dir.signature(HIDDEN) is None:
             return "absent"
-        with Journal.open(door) as journal:
+        with Journal.open(safe_dir) as journal:
             return _outcome(journal, commit_id)
 
 
 def committed(root: Path, commit_id: str) -> Committed | None:
-    """The answer that a commit gave, from its journal, for a request that comes again; None when there is none to
-    give."""
-    with Beneath.open(root) as door, Journal.open(door) as journal, journal.find("history", commit_id) as folder:
+    """Return the answer of an earlier commit from its journal, for a repeated request; None if there is none."""
+    with (
+        SafeDir.open(root) as safe_dir,
+        Journal.open(safe_dir) as journal,
+        journal.find("history", commit_id) as folder,
+    ):
         if folder is None:
             return None
         intent = folder.intent()
         return Committed(commit_id, len(intent.plan), intent.diff, (), intent.warnings)
+
+
+def check_exclusion(stage: Stage, exclude: Iterable[str]) -> None:
+    """Check that a commit of this stage could leave these paths out. Changes nothing; raises like `commit`."""
+    excluded = Excluded.of(stage.tree.root, exclude).with_copies(stage)
+    without(draft(stage).plan, excluded, also=stage.outdated)
 
 
 def _outcome(journal: Journal, commit_id: str) -> Outcome:
@@ -103,71 +120,101 @@ def _outcome(journal: Journal, commit_id: str) -> Outcome:
 
 
 def _intent(place: Workplace, folder: Folder, stage: Stage, excluded: Excluded, blobs: Blobs) -> Intent:
-    """Everything that can be refused or can fail without having touched the tree."""
+    """Run all steps that can be refused or can fail before the tree is touched; return the intent."""
     sketch = draft(stage, trading=_trades(folder))
     plan = without(sketch.plan, excluded, also=stage.outdated)
-    _refuse_conflicts(stage, replace(sketch, plan=plan), place.door, excluded)
-    place.watch.step("checked")
-    plan = Staging(stage, place.door, folder, blobs, place.watch).write(replace(sketch, plan=plan))
+    _refuse_conflicts(stage, replace(sketch, plan=plan), place.safe_dir, excluded)
+    if found := list(_unequal(stage, excluded, place.hooks)):
+        raise CommitConflict(found)
+    place.hooks.step("checked")
+    plan = Staging(stage, place.safe_dir, folder, blobs, place.hooks).write(replace(sketch, plan=plan))
     syncfs(folder.fd)
-    place.watch.step("staged")
-    plan = replace(plan, times=_times(plan, place.door))
-    return Intent(folder.id, folder.id, plan, narrowed(stage.diff(), plan), tuple(hard_links(plan, place.door)))
+    place.hooks.step("staged")
+    plan = replace(plan, times=_times(plan, place.safe_dir))
+    return Intent(folder.id, folder.id, plan, narrowed(stage.diff(), plan), tuple(hard_links(plan, place.safe_dir)))
 
 
 def _refuse_repeated(place: Workplace, commit_id: str) -> None:
     if MARK in commit_id:
-        raise Rejected(f"{commit_id!r} names a rollback")
+        raise Rejected(f"{commit_id!r} is the id of a rollback and not of a commit")
     place.refuse_unfinished()
     if _outcome(place.journal, commit_id) == "committed":
         raise AlreadyCommitted(f"{commit_id} was committed before")
 
 
-def _refuse_foreign(stage: Stage, door: Beneath) -> None:
-    if stage.tree.attrs(0)["ino"] != os.fstat(door.fd).st_ino:
-        raise Rejected("the stage is of another folder")
+def _refuse_foreign(stage: Stage, safe_dir: SafeDir) -> None:
+    if stage.tree.attrs(0)["ino"] != os.fstat(safe_dir.fd).st_ino:
+        raise Rejected("the stage belongs to another folder; scan this folder again")
 
 
-def _refuse_conflicts(stage: Stage, sketch: Draft, door: Beneath, excluded: Excluded) -> None:
-    stale = [Clash(path, reason) for path, reason in sorted(stage.outdated.items()) if not excluded.covers(path)]
-    if found := [*stale, *conflicts(sketch.plan, door), *_changed_sources(stage, sketch, door)]:
+def _refuse_conflicts(stage: Stage, sketch: Draft, safe_dir: SafeDir, excluded: Excluded) -> None:
+    stale = [PathConflict(path, reason) for path, reason in sorted(stage.outdated.items()) if not excluded.covers(path)]
+    if found := [*stale, *conflicts(sketch.plan, safe_dir), *_changed_sources(stage, sketch, safe_dir)]:
         raise CommitConflict(found)
 
 
-def _changed_sources(stage: Stage, sketch: Draft, door: Beneath) -> Iterator[Clash]:
-    """Copies whose original is not what it was; they are left out by their own path."""
+def _unequal(stage: Stage, excluded: Excluded, hooks: Hooks) -> Iterator[PathConflict]:
+    """Read duplicates that will be deleted again; yield those that no longer have the same bytes as the file that
+    stays.
+    """
+    hashes: dict[int, str] = {}
+    for node, stays in stage.twins.items():
+        path = stage.base_path(node) if node < stage.tree.born else stage.tree.path(node)
+        if node in stage.tree or excluded.covers(path):
+            continue
+        try:
+            for one in (node, stays):
+                hooks.fence()
+                hashes[one] = hashes.get(one) or _hash(stage, one)
+        except Changed as error:
+            yield PathConflict(path, f"cannot be compared again: {error}")
+            continue
+        if hashes[node] != hashes[stays]:
+            yield PathConflict(path, "no longer has the same bytes as the file that stays")
+
+
+def _hash(stage: Stage, node: int) -> str:
+    with stage.opened(node) as stream:
+        return hashed(stream)
+
+
+def _changed_sources(stage: Stage, sketch: Draft, safe_dir: SafeDir) -> Iterator[PathConflict]:
+    """Yield copies whose original has changed; each is excluded by its own path."""
     for fresh in sketch.wanted:
         if isinstance(fresh.body, Original):
             source, expected = stage.base_path(fresh.body.node), stage.base_signature(fresh.body.node)
-            if clash := unlike(door, source, expected):
-                yield Clash(fresh.path, f"its original {source} {clash.reason}")
+            if conflict := unlike(safe_dir, source, expected):
+                yield PathConflict(fresh.path, f"its original {source} {conflict.reason}")
 
 
-def _times(plan: Plan, door: Beneath) -> tuple[Times, ...]:
-    """A changed folder's mtime becomes the moment of the commit, so that a rollback can tell whether it was changed
-    since."""
+def _times(plan: Plan, safe_dir: SafeDir) -> tuple[Times, ...]:
+    """Set a changed folder's mtime to the time of the commit, so that a rollback can tell whether it changed since."""
     now = time.time_ns()
-    return tuple(Times(before, after, mtime_of(door, before), now) for before, after in Routes(plan).folders())
+    return tuple(Times(before, after, mtime_of(safe_dir, before), now) for before, after in Routes(plan).folders())
 
 
-def mtime_of(door: Beneath, path: str | None) -> int | None:
-    """None where the folder is not there, or not to be reached."""
+def mtime_of(safe_dir: SafeDir, path: str | None) -> int | None:
+    """Return a folder's mtime; None if it does not exist or cannot be reached."""
     try:
-        found = door.signature(path) if path is not None else None
+        found = safe_dir.signature(path) if path is not None else None
     except OSError:
         return None
     return found.mtime_ns if found else None
 
 
 def _trades(folder: Folder) -> bool:
-    """Whether this file system can exchange two names, tried on two markers. That it refuses to replace is a must."""
+    """Return whether this file system can exchange two names, tried on two markers.
+
+    Raises:
+        Unsupported: it cannot rename without replacing, which every commit needs.
+    """
     try:
         place(folder.fd, f".{COMMITTED}", folder.fd, f".{ABORTED}")
     except FileExistsError:
         return _exchanges(folder)
     except OSError as error:
         raise Unsupported(f"this file system cannot rename without replacing: {error.strerror}") from error
-    raise Unsupported("this file system replaces files when told not to")
+    raise Unsupported("this file system ignores RENAME_NOREPLACE")
 
 
 def _exchanges(folder: Folder) -> bool:

@@ -1,5 +1,4 @@
-"""Conflicts: whether what a plan rests on is still as it was, asked of the whole plan before its first operation
-(A26)."""
+"""Conflicts: checks, before a plan's first operation, that everything the plan relies on is unchanged (A26)."""
 
 from __future__ import annotations
 
@@ -8,47 +7,47 @@ import stat
 from collections.abc import Iterator, Mapping
 
 from libs.workspace import names
-from libs.workspace.beneath import Beneath
-from libs.workspace.errors import Clash
+from libs.workspace.errors import PathConflict
 from libs.workspace.names import join, parent
-from libs.workspace.plan import Item, Plan, Routes
+from libs.workspace.plan import Item, Plan, Routes, moved
+from libs.workspace.safe_dir import SafeDir
 from libs.workspace.signature import Signature
 
 CHANGED, GONE, NEW, TAKEN = "was changed", "is gone", "is new", "exists already"
 
 
-def conflicts(plan: Plan, door: Beneath) -> list[Clash]:
-    """Everything that someone else changed, in order of path; empty where the plan may begin."""
+def conflicts(plan: Plan, safe_dir: SafeDir) -> list[PathConflict]:
+    """Return all changes by others, ordered by path; empty if the plan may start."""
     routes = Routes(plan)
-    found = [clash for item in plan.items for clash in _of_item(item, door, routes)]
-    found += [clash for swap in plan.swaps if (clash := unlike(door, swap.before, swap.old))]
-    return sorted(found, key=lambda clash: clash.path)
+    found = [conflict for item in plan.items for conflict in _of_item(item, safe_dir, routes)]
+    found += [conflict for swap in plan.swaps if (conflict := unlike(safe_dir, swap.before, swap.old))]
+    return sorted(found, key=lambda conflict: conflict.path)
 
 
-def kept_conflicts(plan: Plan, store: Beneath) -> list[Clash]:
-    """The same for what a rollback would put back: a late writer may still have held a file that was taken out."""
+def kept_conflicts(plan: Plan, store: SafeDir) -> list[PathConflict]:
+    """Return conflicts in what a rollback would restore: a program may have written to a file taken out."""
     restored = [item for item in plan.items if item.before is None]
-    found = [Clash(item.after or "", reason) for item in restored if (reason := disturbed(store, item))]
+    found = [PathConflict(item.after or "", reason) for item in restored if (reason := disturbed(store, item))]
     return found + [
-        Clash(swap.after, CHANGED) for swap in plan.swaps if not swap.new.matches(store.signature(swap.slot))
+        PathConflict(swap.after, CHANGED) for swap in plan.swaps if not swap.new.matches(store.signature(swap.slot))
     ]
 
 
-def disturbed(store: Beneath, item: Item) -> str | None:
-    """What happened to something in its slot."""
-    if not item.signature.matches(store.signature(item.slot)):
+def disturbed(store: SafeDir, item: Item) -> str | None:
+    """Return how something in its slot was changed; None if it is unchanged."""
+    if not item.signature.moved().matches(store.signature(item.slot)):
         return "was written to after it was taken out"
     if item.inside is None:
         return None
     try:
-        difference = next(differences(item.inside, store.listing(item.slot)), None)
+        difference = next(differences(moved(item.inside), store.listing(item.slot)), None)
     except OSError as error:
         return _strange(error)
     return f"{difference[0]} in it {difference[1]}" if difference else None
 
 
 def differences(expected: Mapping[str, Signature], found: Mapping[str, Signature]) -> Iterator[tuple[str, str]]:
-    """Relative paths that are not as they were, and how."""
+    """Yield the relative paths that differ, with the kind of difference."""
     for path, signature in expected.items():
         if path not in found:
             yield path, GONE
@@ -57,49 +56,50 @@ def differences(expected: Mapping[str, Signature], found: Mapping[str, Signature
     yield from ((path, NEW) for path in found if path not in expected)
 
 
-def hard_links(plan: Plan, door: Beneath) -> Iterator[str]:
-    """Files whose other names will not see the new content, because the path gets a new inode."""
+def hard_links(plan: Plan, safe_dir: SafeDir) -> Iterator[str]:
+    """Warn of files whose other names keep the old content, because the path gets a new inode."""
     for swap in plan.swaps:
-        if door.stat(swap.before).st_nlink > 1:
+        if safe_dir.stat(swap.before).st_nlink > 1:
             yield f"{swap.before} has other names (hard links); they keep the old content"
 
 
-def _of_item(item: Item, door: Beneath, routes: Routes) -> Iterator[Clash]:
+def _of_item(item: Item, safe_dir: SafeDir, routes: Routes) -> Iterator[PathConflict]:
     if item.before is not None:
-        clash = unlike(door, item.before, item.signature)
-        if clash:
-            yield clash
+        conflict = unlike(safe_dir, item.before, item.signature)
+        if conflict:
+            yield conflict
         elif item.after is None and item.inside is not None:
-            yield from _of_folder(item, door, routes)
-    if item.after is not None and (clash := _of_target(item.after, door, routes)):
-        yield clash
+            yield from _of_folder(item, safe_dir, routes)
+    if item.after is not None and (conflict := _of_target(item.after, safe_dir, routes)):
+        yield conflict
 
 
-def unlike(door: Beneath, path: str, expected: Signature) -> Clash | None:
-    """What is wrong with a path, if anything."""
+def unlike(safe_dir: SafeDir, path: str, expected: Signature) -> PathConflict | None:
+    """Return how a path differs from its signature; None if it does not."""
     try:
-        found = door.signature(path)
+        found = safe_dir.signature(path)
     except OSError as error:
-        return Clash(path, _strange(error))
+        return PathConflict(path, _strange(error))
     if found is None:
-        return Clash(path, GONE)
-    return None if expected.matches(found) else Clash(path, CHANGED)
+        return PathConflict(path, GONE)
+    return None if expected.matches(found) else PathConflict(path, CHANGED)
 
 
-def _of_folder(item: Item, door: Beneath, routes: Routes) -> Iterator[Clash]:
-    """A folder that goes whole must hold what was seen in it, apart from what moves out first and is looked at on
-    its own."""
+def _of_folder(item: Item, safe_dir: SafeDir, routes: Routes) -> Iterator[PathConflict]:
+    """Check that a folder that is removed whole still holds what the scan saw. Entries that move out first are checked
+    on their own.
+    """
     top = item.before or ""
     try:
-        found = door.listing(top, skip=routes.leaving.__contains__)
+        found = safe_dir.listing(top, skip=routes.leaving.__contains__)
     except OSError as error:
-        yield Clash(top, _strange(error))
+        yield PathConflict(top, _strange(error))
         return
-    yield from (Clash(join(top, path), reason) for path, reason in differences(item.inside or {}, found))
+    yield from (PathConflict(join(top, path), reason) for path, reason in differences(item.inside or {}, found))
 
 
-def _of_target(path: str, door: Beneath, routes: Routes) -> Clash | None:
-    """The place must be free, or be left by something of this plan. It is looked up where its folder lies now."""
+def _of_target(path: str, safe_dir: SafeDir, routes: Routes) -> PathConflict | None:
+    """Check that the target is free, or that the plan itself vacates it. It is looked up where its folder is now."""
     folder = routes.backward(parent(path)) if parent(path) else ""
     if folder is None:
         return None
@@ -107,13 +107,13 @@ def _of_target(path: str, door: Beneath, routes: Routes) -> Clash | None:
     if here in routes.leaving:
         return None
     try:
-        if folder and not stat.S_ISDIR(door.stat(folder).st_mode):
-            return Clash(path, f"its folder {CHANGED}")
-        return Clash(path, TAKEN) if door.signature(here) else None
+        if folder and not stat.S_ISDIR(safe_dir.stat(folder).st_mode):
+            return PathConflict(path, f"its folder {CHANGED}")
+        return PathConflict(path, TAKEN) if safe_dir.signature(here) else None
     except FileNotFoundError:
-        return Clash(path, f"its folder {names.shown(folder)} {GONE}")
+        return PathConflict(path, f"its folder {names.shown(folder)} {GONE}")
     except OSError as error:
-        return Clash(path, _strange(error))
+        return PathConflict(path, _strange(error))
 
 
 def _strange(error: OSError) -> str:
@@ -123,4 +123,4 @@ def _strange(error: OSError) -> str:
         case errno.EXDEV:
             return "is on another mount now"
         case _:
-            return f"cannot be looked at: {error.strerror}"
+            return f"cannot be read: {error.strerror}"

@@ -1,7 +1,7 @@
-"""The diff: what a stage would change in the end, as a person reads it before saying yes.
+"""The diff: the net change of a stage, as a person reads it before approving it.
 
-It compares where each touched node was with where it is, by number: two renames are one, and what came and went is
-not there.
+It compares the old and the new place of each touched node by number: two renames count as one, and a node that was
+created and deleted again does not appear.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from libs.workspace.reserved import WHOLE
+from libs.workspace.signature import Signature, kind_of
 from libs.workspace.tree import Attrs, Tree
-from libs.workspace.view import Body, Origin, Original
+from libs.workspace.view import Body, Original
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One net change. `source` is where a moved thing was, or what a created one is a copy of; `items` counts what lies
-    below a deleted folder, itself included."""
+    """One net change. `source` is the old path of a moved file, or the original of a copy; `items` counts everything
+    below a deleted folder, itself included.
+    """
 
     change: str
     """created | changed | deleted | moved"""
@@ -29,13 +32,14 @@ class Entry:
     reason: str = ""
     items: int = 1
     files: int = 0
-    """What a folder holds that goes, or moves, with it, at any depth."""
+    """Number of files at any depth in a deleted or moved folder."""
 
 
 @dataclass(frozen=True)
 class Diff:
-    """All net changes of a stage at a version, in order of path. `bytes_freed` is what the deleted files hold; the
-    space itself returns when the history is pruned."""
+    """All net changes of a stage at a version, ordered by path. `bytes_freed` is the size of the deleted files; their
+    space is free only after the history is pruned.
+    """
 
     version: int
     entries: tuple[Entry, ...] = ()
@@ -65,11 +69,12 @@ class Diff:
 
 
 class Staged(Protocol):
-    """What a diff reads of a stage."""
+    """The parts of a stage that a diff reads."""
 
     tree: Tree
-    origins: dict[int, Origin]
+    touched: set[int]
     contents: dict[int, Body]
+    held: dict[int, dict[str, Signature]]
     fresh: set[int]
 
     @property
@@ -80,7 +85,7 @@ class Staged(Protocol):
 
 @dataclass(frozen=True)
 class Net:
-    """The touched nodes by their fate: numbers only, so that a plan can be made of it as well."""
+    """The touched nodes by kind of change. It holds numbers only, so that a plan can be made from it as well."""
 
     removed: tuple[int, ...]
     moved: tuple[int, ...]
@@ -91,23 +96,23 @@ class Net:
 
 
 def net(stage: Staged) -> Net:
-    graph, origins = stage.tree.graph, stage.origins
-    kept = [node for node in origins if node in graph]
-    removed = [node for node in origins if node not in graph]
+    tree, base = stage.tree, stage.tree.base
+    kept = sorted(node for node in stage.touched if node in tree)
+    removed = sorted(node for node in stage.touched if node not in tree)
     inside: dict[int, list[int]] = {}
     for node in removed:
-        inside.setdefault(origins[node].parent, []).append(node)
+        inside.setdefault(base.parent(node), []).append(node)
     return Net(
-        removed=tuple(node for node in removed if not _gone(stage, origins[node].parent)),
-        moved=tuple(node for node in kept if _place(stage.tree, node) != (origins[node].parent, origins[node].name)),
+        removed=tuple(node for node in removed if not _gone(stage, base.parent(node))),
+        moved=tuple(node for node in kept if tree.place(node) != (base.parent(node), base.name(node))),
         edited=tuple(node for node in kept if node in stage.contents),
-        created=tuple(sorted(node for node in stage.fresh if node in graph)),
+        created=tuple(sorted(node for node in stage.fresh if node in tree)),
         inside=inside,
     )
 
 
 def diff(stage: Staged, reasons: Mapping[int, str]) -> Diff:
-    """The net change with the reason of the last operation that touched each node."""
+    """Return the net change, each entry with the reason of the last operation that touched its node."""
     change = net(stage)
     entries = sorted(_entries(stage, change, reasons), key=place)
     freed = sum(entry.size for entry in entries if entry.change == "deleted")
@@ -115,7 +120,7 @@ def diff(stage: Staged, reasons: Mapping[int, str]) -> Diff:
 
 
 def place(entry: Entry) -> tuple[list[list[str | int]], str, str]:
-    """Where it stands in a diff: by folder, and `img2` before `img10`."""
+    """Return the sort key of an entry: by folder, and `img2` before `img10`."""
     parts = (re.split(r"(\d+)", part.casefold()) for part in entry.path.split("/"))
     natural = [[int(piece) if n % 2 else piece for n, piece in enumerate(part)] for part in parts]
     return natural, entry.path, entry.change
@@ -124,23 +129,29 @@ def place(entry: Entry) -> tuple[list[list[str | int]], str, str]:
 def _entries(stage: Staged, change: Net, reasons: Mapping[int, str]) -> Iterator[Entry]:
     tree = stage.tree
     for node in change.removed:
-        held = [stage.origins[below].attrs for below in below_removed(change, node)]
-        size = sum(attrs["size"] for attrs in held if attrs["kind"] == "file")
-        kind, files = held[0]["kind"], sum(attrs["kind"] == "file" for attrs in held)
+        held = [found for below in below_removed(change, node) for found in _held(stage, below)]
+        sizes = [found.size for found in held if kind_of(found.mode) == "file"]
+        kind, size, files = kind_of(held[0].mode), sum(sizes), len(sizes)
         reason = reasons.get(node, "")
         yield Entry("deleted", stage.base_path(node), None, kind, size, reason, len(held), _of_folder(kind, files))
     for node in change.created:
         yield _entry("created", tree.path(node), _copied(stage, node), tree.attrs(node), reasons.get(node, ""))
     for node in change.moved:
         moved = _entry("moved", tree.path(node), stage.base_path(node), tree.attrs(node), reasons.get(node, ""))
-        files = sum(tree.attrs(below)["kind"] == "file" for below in tree.beneath(node))
+        files = sum(tree.kind(below) == "file" for below in tree.beneath(node))
         yield replace(moved, files=_of_folder(moved.kind, files))
     for node in change.edited:
         yield _entry("changed", tree.path(node), None, tree.attrs(node), reasons.get(node, ""))
 
 
+def _held(stage: Staged, node: int) -> Iterator[Signature]:
+    """Yield the signatures of a removed node and of its contents that are not nodes."""
+    yield stage.tree.base.signature(node)
+    yield from stage.held.get(node, {}).values()
+
+
 def below_removed(change: Net, node: int) -> Iterator[int]:
-    """A removed node and what goes with it, itself first; what was moved out of it is not among them."""
+    """Yield a removed node, then the nodes that are removed with it; not the nodes that were moved out of it."""
     pending = [node]
     while pending:
         here = pending.pop()
@@ -149,14 +160,15 @@ def below_removed(change: Net, node: int) -> Iterator[int]:
 
 
 def _copied(stage: Staged, node: int) -> str | None:
-    """Where the bytes of a new file lie that is a copy of one on the disk."""
+    """Return the path of the original, if a new file is a copy of one on the disk."""
     body = stage.contents.get(node)
     return stage.base_path(body.node) if isinstance(body, Original) else None
 
 
 def _entry(change: str, path: str, source: str | None, attrs: Attrs, reason: str) -> Entry:
     size = attrs["size"] if attrs["kind"] == "file" else 0
-    return Entry(change, path, source, attrs["kind"], size, reason)
+    kind = "directory" if attrs["kind"] in WHOLE else attrs["kind"]
+    return Entry(change, path, source, kind, size, reason)
 
 
 def _of_folder(kind: str, files: int) -> int:
@@ -164,8 +176,4 @@ def _of_folder(kind: str, files: int) -> int:
 
 
 def _gone(stage: Staged, node: int) -> bool:
-    return node in stage.origins and node not in stage.tree.graph
-
-
-def _place(tree: Tree, node: int) -> tuple[int, str]:
-    return tree.parents[node], tree.attrs(node)["name"]
+    return node in stage.touched and node not in stage.tree

@@ -1,9 +1,9 @@
-"""The engine: carries a plan to the tree, or back, and can be killed anywhere in between.
+"""The engine: applies a plan to the tree, or reverts it, and may be killed at any point.
 
-What was done already is read from the slots and markers alone: a slot is full or empty, the marker `placing` stands
-or not. The tree's own names are never asked, because they are other people's, too. Every rename is checked before
-(is it still what was planned?) and after (is what landed in the slot really that?), so that nothing of someone
-else's is ever replaced.
+Progress is read from the slots and markers alone: a slot is full or empty, the marker `placing` exists or not. The
+names in the tree are never consulted, because other programs change them too. Every rename is checked before (is it
+still what was planned?) and after (did the planned inode reach the slot?), so that another program's file is never
+replaced.
 """
 
 from __future__ import annotations
@@ -13,57 +13,58 @@ import errno
 from collections.abc import Callable
 from functools import partial
 
-from libs.workspace.beneath import Beneath, exchange, place, syncfs
 from libs.workspace.conflicts import CHANGED, GONE, differences
-from libs.workspace.errors import Clash
+from libs.workspace.errors import PathConflict
 from libs.workspace.journal import ABORTED, DISTURBED, PLACING, UNDOING, Folder
 from libs.workspace.names import join
-from libs.workspace.plan import Item, Plan, Swap
+from libs.workspace.plan import Item, Plan, Swap, moved
+from libs.workspace.safe_dir import SafeDir, exchange, place, syncfs
 from libs.workspace.signature import Signature
 
 Fence = Callable[[], None]
 Step = Callable[[str], None]
 OUTSIDE = (errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.ENOTEMPTY)
-"""What the system answers when someone moved, made or linked something under our hands."""
+"""Errors of the system when another program moved, created or linked something meanwhile."""
 
 
-class Collision(Exception):
-    """Something is not as it was planned: someone else was here."""
+class UnexpectedChange(Exception):
+    """The file is not as planned: another program changed it."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)
-        self.clash = Clash(path, reason)
+        self.conflict = PathConflict(path, reason)
 
 
-class Halted(Exception):
-    """The plan could not be carried through. `cause` is a Collision or an OSError."""
+class CommitAborted(Exception):
+    """The plan could not be applied. `cause` is an UnexpectedChange or an OSError."""
 
-    def __init__(self, path: str, cause: Collision | OSError) -> None:
+    def __init__(self, path: str, cause: UnexpectedChange | OSError) -> None:
         super().__init__(path, cause)
         self.path, self.cause = path, cause
 
     @property
     def foreign(self) -> bool:
-        """Whether someone else's change is the reason."""
-        return isinstance(self.cause, Collision) or self.cause.errno in OUTSIDE
+        """True if a change by another program is the reason."""
+        return isinstance(self.cause, UnexpectedChange) or self.cause.errno in OUTSIDE
 
 
 def no_fence() -> None:
-    """For who cannot be replaced."""
+    """Do nothing: the fence of a caller that cannot be replaced."""
 
 
 def no_step(point: str) -> None:
-    """For who does not watch."""
+    """Do nothing: the default of callers that do not observe steps."""
 
 
-class Watch:
-    """What stands around each operation: the fence raises before it when another owns the workspace now, `step`
-    hears that it is done."""
+class Hooks:
+    """Callbacks around each operation: the fence raises before it if another process owns the workspace now; `step` is
+    called after it.
+    """
 
     def __init__(self, fence: Fence = no_fence, step: Step = no_step) -> None:
         self._fence, self.step = fence, step
         self.lost = False
-        """The fence has raised: not even tidying up is ours to do."""
+        """The fence has raised: from now on even cleaning up is the new owner's task."""
 
     def fence(self) -> None:
         try:
@@ -74,26 +75,31 @@ class Watch:
 
 
 class Engine:
-    """One transaction in the tree `door`: markers in `own`, slots in `store`."""
+    """One transaction in the folder `safe_dir`: markers in `own`, slots in `store`."""
 
-    def __init__(self, door: Beneath, own: Folder, store: Folder, plan: Plan, watch: Watch) -> None:
-        self.door, self.own, self.store, self.plan, self.watch = door, own, store, plan, watch
-        self.stuck: list[Clash] = []
-        """What could not be put back because someone else has its place; it is kept in its slot."""
+    def __init__(self, safe_dir: SafeDir, own: Folder, store: Folder, plan: Plan, hooks: Hooks) -> None:
+        self.safe_dir, self.own, self.store, self.plan, self.hooks = safe_dir, own, store, plan, hooks
+        self._renamed: set[int] = set()
+        self.unrestored: list[PathConflict] = []
+        """Paths that could not be restored because another file has their place; the content stays in its slot."""
 
     def forward(self) -> None:
-        """Carry it through, or take it back and raise Halted. What the fence raises passes with nothing touched."""
+        """Apply the plan, or revert it and raise CommitAborted. An error of the fence passes through, and nothing is
+        touched after it.
+        """
         try:
             self._forward()
-        except Halted as halt:
-            # Then the folders' mtimes stay new: the old ones would hide what someone else did from a rescan.
+        except CommitAborted as halt:
+            # The folders keep their new mtimes: the old ones would hide the other program's change from a rescan.
             if halt.foreign:
                 self._mark(DISTURBED)
             self.backward()
             raise
 
     def backward(self) -> None:
-        """As if it had never begun. Nothing stops it: what cannot go back is in `stuck`."""
+        """Revert the transaction completely. Failures do not stop it: what cannot be restored is listed in
+        `unrestored`.
+        """
         self._mark(UNDOING)
         if self.own.holds(PLACING):
             for swap in reversed(self.plan.swaps):
@@ -103,7 +109,7 @@ class Engine:
                 if not self.store.holds(item.slot):
                     self._revert(f"retract:{item.slot}", item.after, partial(self._retract, item))
             self._sync()
-            self.watch.fence()
+            self.hooks.fence()
             self.own.unmark(PLACING)
         for item in reversed(self.plan.leaving()):
             if self.store.holds(item.slot):
@@ -130,78 +136,84 @@ class Engine:
         self._do("sync", "", self._sync)
 
     def _do(self, point: str, path: str | None, act: Callable[[], None]) -> None:
-        # The fence stands outside the `try`: a zombie must not even undo, that is the new owner's work.
-        self.watch.fence()
+        # The fence is outside the `try`: a process that lost its lease must not even undo, as the new owner does that.
+        self.hooks.fence()
         try:
             act()
-        except (OSError, Collision) as error:
-            raise Halted(path or "", error) from error
-        self.watch.step(point)
+        except (OSError, UnexpectedChange) as error:
+            raise CommitAborted(path or "", error) from error
+        self.hooks.step(point)
 
     def _revert(self, point: str, path: str | None, act: Callable[[], None]) -> None:
-        self.watch.fence()
+        self.hooks.fence()
         try:
             act()
-        except Collision as error:
-            self.stuck.append(error.clash)
+        except UnexpectedChange as error:
+            self.unrestored.append(error.conflict)
         except OSError as error:
-            self.stuck.append(Clash(path or "", f"could not be put back: {error.strerror}"))
-        self.watch.step(point)
+            self.unrestored.append(PathConflict(path or "", f"could not be restored: {error.strerror}"))
+        self.hooks.step(point)
 
     def _mark(self, marker: str) -> None:
-        self.watch.fence()
+        self.hooks.fence()
         self.own.mark(marker)
-        self.watch.step(marker)
+        self.hooks.step(marker)
 
     def _detach(self, item: Item) -> None:
         path = item.before or ""
-        with self.door.parent(path) as (fd, name):
-            _expect(path, item.signature, Signature.at(fd, name))
+        with self.safe_dir.parent(path) as (fd, name):
+            _expect(path, self._now(item.signature), Signature.at(fd, name))
             place(fd, name, self.store.fd, item.slot)
-        _expect(path, item.signature, Signature.at(self.store.fd, item.slot))
+        self._renamed.add(item.signature.ino)
+        _expect(path, item.signature.moved(), Signature.at(self.store.fd, item.slot))
         if item.after is None and item.inside is not None:
             self._inspect(item)
 
     def _inspect(self, item: Item) -> None:
-        """Now that nobody can come in by path any more: is exactly what was planned in the folder?"""
-        for path, reason in differences(item.inside or {}, self.store.door.listing(item.slot)):
-            raise Collision(join(item.before or "", path), reason)
+        """Check, now that no other program can reach the folder by path, that it holds exactly what was planned."""
+        for path, reason in differences(moved(item.inside or {}), self.store.safe_dir.listing(item.slot)):
+            raise UnexpectedChange(join(item.before or "", path), reason)
 
     def _attach(self, item: Item) -> None:
-        with self.door.parent(item.after or "") as (fd, name):
+        with self.safe_dir.parent(item.after or "") as (fd, name):
             place(self.store.fd, item.slot, fd, name)
 
     def _swap(self, swap: Swap) -> None:
-        with self.door.parent(swap.after) as (fd, name):
-            _expect(swap.after, swap.old, Signature.at(fd, name))
+        with self.safe_dir.parent(swap.after) as (fd, name):
+            _expect(swap.after, self._now(swap.old), Signature.at(fd, name))
             exchange(self.store.fd, swap.slot, fd, name)
-        _expect(swap.after, swap.old, Signature.at(self.store.fd, swap.slot))
+        self._renamed.add(swap.old.ino)
+        _expect(swap.after, swap.old.moved(), Signature.at(self.store.fd, swap.slot))
 
     def _unswap(self, swap: Swap) -> None:
-        with self.door.parent(swap.after) as (fd, name):
+        with self.safe_dir.parent(swap.after) as (fd, name):
             _expect_inode(swap.after, swap.new, Signature.at(fd, name))
             exchange(self.store.fd, swap.slot, fd, name)
 
     def _retract(self, item: Item) -> None:
-        with self.door.parent(item.after or "") as (fd, name):
+        with self.safe_dir.parent(item.after or "") as (fd, name):
             _expect_inode(item.after or "", item.signature, Signature.at(fd, name))
             place(fd, name, self.store.fd, item.slot)
 
     def _return(self, item: Item) -> None:
-        with self.door.parent(item.before or "") as (fd, name):
+        with self.safe_dir.parent(item.before or "") as (fd, name):
             place(self.store.fd, item.slot, fd, name)
 
     def _settle(self, mtimes: dict[str | None, int | None]) -> None:
-        """Folders' own mtimes, once nothing moves in them any more. A folder that someone removed has none."""
+        """Set the folders' own mtimes after the last rename in them. Skip folders that another program removed."""
         for path, mtime_ns in mtimes.items():
             if path is None or mtime_ns is None:
                 continue
-            self.watch.fence()
-            # Unlike a rename, this does not go through our folder and would not fail by itself.
+            self.hooks.fence()
+            # Unlike a rename, this does not use the transaction's folder, so it would not fail by itself.
             if self.own.removed:
-                raise Halted(path, FileNotFoundError(errno.ENOENT, "the transaction was taken over"))
+                raise CommitAborted(path, FileNotFoundError(errno.ENOENT, "the transaction was taken over"))
             with contextlib.suppress(OSError):
-                self.door.set_mtime(path, mtime_ns)
+                self.safe_dir.set_mtime(path, mtime_ns)
+
+    def _now(self, planned: Signature) -> Signature:
+        """Ignore the ctime of a file if another name of it, a hard link, was just renamed."""
+        return planned.moved() if planned.ino in self._renamed else planned
 
     def _sync(self) -> None:
         syncfs(self.store.fd)
@@ -213,9 +225,9 @@ class Engine:
 
 def _expect(path: str, planned: Signature, found: Signature | None) -> None:
     if not planned.matches(found):
-        raise Collision(path, GONE if found is None else CHANGED)
+        raise UnexpectedChange(path, GONE if found is None else CHANGED)
 
 
 def _expect_inode(path: str, planned: Signature, found: Signature | None) -> None:
     if found is None or found.ino != planned.ino:
-        raise Collision(path, "someone else's file has its place")
+        raise UnexpectedChange(path, "another file has its place")

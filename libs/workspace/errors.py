@@ -1,4 +1,4 @@
-"""What can go wrong in a workspace, named by what the caller can do about it."""
+"""Errors of a workspace, named by what the caller can do about them."""
 
 from __future__ import annotations
 
@@ -9,61 +9,67 @@ from libs.errors import Conflict, NotFound, Rejected, Unavailable
 
 
 class OutsideWorkspace(Rejected):
-    """The path leaves the workspace."""
+    """The path is outside the workspace; use a path inside it."""
 
     code = "OUTSIDE_WORKSPACE"
 
 
 class InvalidPath(Rejected):
-    """The path is not one that a file can have."""
+    """The path is not valid for a file."""
 
     code = "INVALID_PATH"
 
 
 class NoSuchPath(NotFound):
-    """There is nothing at this path."""
+    """Nothing exists at this path."""
 
     code = "NO_SUCH_PATH"
 
 
 class AlreadyExists(Rejected):
-    """Something is at this path already."""
+    """Something already exists at this path; choose another name."""
 
     code = "ALREADY_EXISTS"
 
 
 class WrongKind(Rejected):
-    """The thing at this path is of another kind than the operation needs."""
+    """The item at this path is of another kind than the operation needs."""
 
     code = "WRONG_KIND"
 
 
 class Sealed(Rejected):
-    """The folder cannot be read whole, so it is neither moved nor deleted."""
+    """The folder cannot be read completely, so it is neither moved nor deleted."""
 
     code = "SEALED"
 
 
+class Holding(Rejected):
+    """The folder holds something that may not be deleted or copied with it."""
+
+    code = "HOLDS_LEFT_ALONE"
+
+
 class BadRoot(Rejected):
-    """This folder may not be a workspace."""
+    """This folder may not be a workspace; choose another one."""
 
     code = "BAD_ROOT"
 
 
 class BadContent(Rejected):
-    """The content is not what the operation says that it is."""
+    """The content does not match the operation's description of it."""
 
     code = "BAD_CONTENT"
 
 
 class CannotExclude(Rejected):
-    """The rest of the change needs what is to be left out."""
+    """The rest of the change depends on what you exclude; exclude that part too."""
 
     code = "CANNOT_EXCLUDE"
 
 
 class NoSuchCommit(NotFound):
-    """There is no such commit to roll back."""
+    """This commit does not exist, so it cannot be rolled back."""
 
     code = "NO_SUCH_COMMIT"
 
@@ -74,32 +80,38 @@ class HistoryGone(Rejected):
     code = "HISTORY_GONE"
 
 
+class Forged(Rejected):
+    """A transaction was not made here for this folder; it was ignored."""
+
+    code = "FORGED"
+
+
 class NotPermitted(Rejected):
-    """The system does not let us change this file."""
+    """The system does not permit changes to this file."""
 
     code = "NOT_PERMITTED"
 
 
 class Unsupported(Rejected):
-    """The file system cannot do what a safe commit needs."""
+    """The file system lacks a function that a safe commit needs."""
 
     code = "UNSUPPORTED"
 
 
 class NoSpace(Unavailable):
-    """The disk is full."""
+    """The disk is full; free some space and try again."""
 
     code = "NO_SPACE"
 
 
 class Failed(Unavailable):
-    """The file system failed; everything is as it was."""
+    """The file system failed, and nothing was changed; try again."""
 
     code = "WORKSPACE_FAILED"
 
 
 class Busy(Unavailable):
-    """Another commit holds the workspace."""
+    """Another commit is using the workspace; try again when it is done."""
 
     code = "WORKSPACE_BUSY"
 
@@ -117,29 +129,28 @@ class AlreadyCommitted(Conflict):
 
 
 class Changed(Conflict):
-    """The file was changed by someone else since the workspace was read."""
+    """The file was changed since the workspace was read; read it again."""
 
     code = "CHANGED"
 
 
 @dataclass(frozen=True)
-class Clash:
-    """One path that is not as it was, and in what way."""
+class PathConflict:
+    """One path that has changed, and the kind of change."""
 
     path: str
     reason: str
 
 
 class CommitConflict(Conflict):
-    """Files were changed by someone else; nothing was overwritten. `clashes` lists them, so that they can be
-    excluded."""
+    """Files have been modified since; nothing was overwritten. `conflicts` lists them, so they can be excluded."""
 
     code = "COMMIT_CONFLICT"
 
-    def __init__(self, clashes: Iterable[Clash]) -> None:
-        self.clashes: Sequence[Clash] = tuple(clashes)
-        super().__init__("; ".join(f"{clash.path}: {clash.reason}" for clash in self.clashes[:20]))
+    def __init__(self, conflicts: Iterable[PathConflict]) -> None:
+        self.conflicts: Sequence[PathConflict] = tuple(conflicts)
+        super().__init__("; ".join(f"{conflict.path}: {conflict.reason}" for conflict in self.conflicts[:20]))
 
     @property
     def paths(self) -> tuple[str, ...]:
-        return tuple(clash.path for clash in self.clashes)
+        return tuple(conflict.path for conflict in self.conflicts)

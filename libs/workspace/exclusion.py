@@ -1,8 +1,7 @@
-"""Leaving out: a plan without the parts that touch certain paths, where the rest can stand without them (A26).
+"""Exclusion: a plan without the parts that touch certain paths, if the rest does not depend on them (A26).
 
-A path covers what lies below it. A folder that was to be removed stays as far as something in it stays, and what
-stays is never overrun: where the rest needs a place or a folder that leaving out denies it, the answer is
-`CannotExclude` and what else to name.
+A path covers everything below it. A removed folder stays if something in it stays, and what stays is never overwritten.
+If the rest needs a place or a folder that the exclusion keeps, `CannotExclude` names what else to exclude.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from libs.workspace.stage import Stage
 
 @dataclass(frozen=True)
 class Excluded:
-    """Paths to leave out, with all below them."""
+    """Excluded paths, with everything below them."""
 
     paths: frozenset[str]
 
@@ -30,13 +29,15 @@ class Excluded:
         return cls(frozenset("/".join(resolve(root, path)) for path in paths))
 
     def with_copies(self, stage: Stage) -> Excluded:
-        """With the copies of what is left out because it was changed after it was staged: nobody has seen those."""
+        """Add the copies of excluded files that changed after they were staged: the approved diff did not show those
+        bytes.
+        """
         stale = {path for path in stage.outdated if self.covers(path)}
         copies = stage.copied.items() if stale else ()
         made = {
             stage.tree.path(copy)
             for copy, original in copies
-            if copy in stage.tree.graph and not stale.isdisjoint(lineage(stage.base_path(original)))
+            if copy in stage.tree and not stale.isdisjoint(lineage(stage.base_path(original)))
         }
         return Excluded(self.paths | made)
 
@@ -48,15 +49,17 @@ class Excluded:
 
 
 def without(plan: Plan, excluded: Excluded, also: Collection[str] = ()) -> Plan:
-    """The rest of a plan; its `times` are to be made anew. `also` are paths outside of it that may be excluded."""
+    """Return the rest of a plan, with `times` still to be computed. `also` are paths outside the plan that may be
+    excluded.
+    """
     if not excluded.paths:
         return plan
     _refuse_unknown(plan, excluded, also)
-    # A file both moved and rewritten is two inodes of one number, `o7` and `n7`: they stay or go together.
+    # A file both moved and rewritten is two inodes with one number, `o7` and `n7`: they stay or go together.
     numbers = {part.slot[1:] for part in plan.parts if excluded.touches(part)}
     dropped = [item for item in plan.items if item.slot[1:] in numbers]
     kept = [item for item in plan.items if item.slot[1:] not in numbers]
-    # What stays must keep its folder: both what the person named and what stays because of it.
+    # What stays must keep its folder: both the named paths and those that stay because of them.
     staying = excluded.paths | {item.before for item in dropped if item.before is not None}
     rest, spared = _spare(kept, staying)
     _refuse_dependent(rest, dropped, spared)
@@ -64,18 +67,19 @@ def without(plan: Plan, excluded: Excluded, also: Collection[str] = ()) -> Plan:
 
 
 def _refuse_unknown(plan: Plan, excluded: Excluded, also: Collection[str]) -> None:
-    """A path with a slip in it would otherwise leave nothing out, and what was to stay would go."""
+    """Refuse unknown paths: a misspelt one would exclude nothing, and the file meant to stay would be changed."""
     known = {"", *(above for part in plan.parts for path in part.paths for above in lineage(path))}
     known |= {above for path in also for above in lineage(path)}
     removed = {item.before for item in plan.items if _removed(item)}
     unknown = [path for path in excluded.paths if path not in known and removed.isdisjoint(lineage(path))]
     if unknown:
-        raise CannotExclude(f"these are no part of the change: {', '.join(sorted(unknown))}")
+        raise CannotExclude(f"these are not part of the change: {', '.join(sorted(unknown))}")
 
 
 def _spare(items: list[Item], staying: frozenset[str]) -> tuple[list[Item], list[Item]]:
-    """The items, with each removed folder that holds something that stays cut into the parts that go; and those
-    folders."""
+    """Split each removed folder that holds something that stays into the parts that go; return all items and these
+    folders.
+    """
     holding = {above for path in staying for above in lineage(path)[1:]}
     spared = [item for item in items if _removed(item) and item.before in holding]
     slots = {item.slot for item in spared}
@@ -109,7 +113,7 @@ def _refuse_dependent(rest: list[Item], dropped: list[Item], spared: list[Item])
     needy = sorted({item.after for item in rest if item.after is not None and _denied(item.after, still, absent)})
     if needy:
         raise CannotExclude(
-            f"what is left out keeps a place or folder that these need; exclude them too: {', '.join(needy)}"
+            f"the excluded paths keep a place or folder that these need; exclude them too: {', '.join(needy)}"
         )
 
 

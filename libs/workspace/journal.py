@@ -1,21 +1,23 @@
-"""The journal: transactions as folders on the disk, so that recovery needs neither a database nor a look at the
-tree.
+"""The journal: transactions as folders on the disk, so that recovery needs neither a database nor the tree.
 
     .suma/lock                  the lock of the workspace
+    .suma/owner                 the proof of ownership, with the token that authenticates intents (`ownership`)
     .suma/txn/<id>.<n>          an open transaction: slots, markers, and `intent`, the whole plan
-    .suma/history/<id>.<n>      a finished one, kept for rollback
-    .suma/outcomes/<id>.undone  how a transaction ended whose folder is no longer kept
-    .suma/trash                 what is being removed
+    .suma/history/<id>.<n>      a finished transaction, kept for rollback
+    .suma/outcomes/<id>.undone  the outcome of a transaction whose folder is no longer kept
+    .suma/ctimes                files that an undone transaction renamed and put back: inode, ctime before, ctime after
+    .suma/trash                 folders that are being removed
 
-Markers are written before anything else and only renamed later: on a full disk a rename still succeeds. `<n>` is a
-generation. Recovery moves everything into a new folder and removes the old one, so that a process that slept through
-it, even between its check and its system call, holds a folder into which and out of which nothing can be renamed any
-more.
+Markers are written first and only renamed later: on a full disk a rename still succeeds. `<n>` is a generation.
+Recovery moves everything into a new folder and removes the old one. A process that was paused meanwhile, even between
+its check and its system call, then holds a removed folder: no rename into it or out of it can succeed.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hmac
+import json
 import os
 import re
 import shutil
@@ -30,27 +32,30 @@ from typing import Literal
 from pydantic import TypeAdapter
 
 from libs.errors import Rejected
-from libs.workspace.beneath import LISTED, Beneath, place
 from libs.workspace.diff import Diff
-from libs.workspace.errors import BadRoot
+from libs.workspace.errors import BadRoot, Forged
 from libs.workspace.plan import Plan
-from libs.workspace.scope import HIDDEN
+from libs.workspace.reserved import HIDDEN
+from libs.workspace.safe_dir import LISTED, SafeDir, place
 
 Outcome = Literal["committed", "undone", "absent"]
 Room = Literal["txn", "history"]
 ROOMS = ("txn", "history", "outcomes", "trash")
 PLACING, COMMITTED, UNDOING, ABORTED, DISTURBED = "placing", "committed", "undoing", "aborted", "disturbed"
 MARKERS = (PLACING, COMMITTED, UNDOING, ABORTED, DISTURBED)
-INTENT = "intent"
+INTENT, LOCK, OWNER = "intent", "lock", "owner"
+PROVED = 4096  # bytes of the proof, at most
 MARK = "~"
-"""Between a commit's id and what belongs to it: the number of a rollback, or what was kept of an attempt."""
+"""Separates a commit's id from its suffix: the number of a rollback, or of an undone attempt that was kept."""
+PRUNED = f"{MARK}pruned"
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,127}(~\d+)?")
 
 
 @dataclass(frozen=True)
 class Intent:
-    """What a transaction is going to do. `store` names the one whose folder holds the slots: itself, or for a
-    rollback the commit's."""
+    """The content of a transaction. `store` names the transaction whose folder holds the slots: itself, or for a
+    rollback the commit.
+    """
 
     id: str
     store: str
@@ -60,11 +65,11 @@ class Intent:
 
 
 class Folder:
-    """One transaction's folder, open. Whoever got it from the journal closes it by leaving the `with`."""
+    """One transaction's open folder. The journal yields it in a `with` and closes it at the end."""
 
-    def __init__(self, room: Room, name: str, fd: int) -> None:
-        self.room, self.name, self.fd = room, name, fd
-        self.door = Beneath(fd)
+    def __init__(self, room: Room, name: str, fd: int, token: bytes) -> None:
+        self.room, self.name, self.fd, self._token = room, name, fd, token
+        self.safe_dir = SafeDir(fd)
 
     @property
     def id(self) -> str:
@@ -79,7 +84,7 @@ class Folder:
 
     @property
     def removed(self) -> bool:
-        """A recovery has taken over all that was in it."""
+        """True once a recovery has moved everything out of it."""
         return os.fstat(self.fd).st_nlink == 0
 
     def mark(self, marker: str) -> None:
@@ -97,18 +102,30 @@ class Folder:
             os.close(os.open(f".{marker}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600, dir_fd=self.fd))
 
     def write_intent(self, intent: Intent) -> None:
-        """All of it, or none, on the disk."""
+        """Write the whole intent to the disk, or nothing."""
         flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW
         with os.fdopen(os.open(f".{INTENT}", flags, 0o600, dir_fd=self.fd), "wb") as stream:
-            stream.write(_intents().dump_json(intent))
+            body = _intents().dump_json(intent)
+            stream.write(self._mac(body) + b"\n" + body)
             stream.flush()
             os.fsync(stream.fileno())
         os.rename(f".{INTENT}", INTENT, src_dir_fd=self.fd, dst_dir_fd=self.fd)
         os.fsync(self.fd)
 
     def intent(self) -> Intent:
+        """Read the intent.
+
+        Raises:
+            Forged: it was not written with this folder's token.
+        """
         with os.fdopen(os.open(INTENT, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=self.fd), "rb") as stream:
-            return _intents().validate_json(stream.read())
+            mac, _, body = stream.read().partition(b"\n")
+        if not hmac.compare_digest(mac, self._mac(body)):
+            raise Forged(f"{HIDDEN}/{self.room}/{self.name} was not written here")
+        return _intents().validate_json(body)
+
+    def _mac(self, body: bytes) -> bytes:
+        return hmac.new(self._token, body, "sha256").hexdigest().encode()
 
 
 class Journal:
@@ -116,12 +133,15 @@ class Journal:
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
+        self._token = _token(fd)
 
     @classmethod
     @contextmanager
-    def open(cls, door: Beneath) -> Iterator[Journal]:
-        """Open it, made at first use without a trace on the root's own mtime, which a rollback must give back."""
-        fd = _made(door)
+    def open(cls, safe_dir: SafeDir) -> Iterator[Journal]:
+        """Open the journal. Creating it at first use leaves the root's own mtime unchanged, which a rollback must
+        restore.
+        """
+        fd = _made(safe_dir)
         try:
             _refuse_foreign(fd)
             for room in ROOMS:
@@ -132,7 +152,7 @@ class Journal:
             os.close(fd)
 
     def pending(self) -> list[str]:
-        """Transactions that were begun and not put away."""
+        """Return the transactions that were begun and not archived."""
         return sorted({name.rpartition(".")[0] for name in self._names("txn")})
 
     def history(self, prefix: str = "") -> list[str]:
@@ -141,10 +161,10 @@ class Journal:
     @contextmanager
     def begin(self, id: str) -> Iterator[Folder]:
         if not ID.fullmatch(id):
-            raise Rejected(f"{id!r} cannot name a commit")
+            raise Rejected(f"{id!r} is not a valid commit id")
         with contextlib.suppress(FileNotFoundError):
             os.unlink(f"outcomes/{id}.undone", dir_fd=self.fd)
-        # Never a name that was used before: a former owner that wakes late puts away its own folder, not this one.
+        # Never reuse a name: a former owner that resumes late archives its own folder, not this one.
         name = f"{id}.{time.time_ns()}"
         os.mkdir(f"txn/{name}", 0o700, dir_fd=self.fd)
         with self._opened("txn", name) as folder:
@@ -152,7 +172,7 @@ class Journal:
             yield folder
 
     def marked(self, room: Room, id: str, marker: str) -> bool:
-        """Whether a marker stands, in whichever generation a recovery has left it by now."""
+        """Return whether a marker exists, in any generation that a recovery has created."""
         for name in self._generations(room, id):
             with contextlib.suppress(FileNotFoundError):
                 os.stat(f"{room}/{name}/{marker}", dir_fd=self.fd)
@@ -161,7 +181,7 @@ class Journal:
 
     @contextmanager
     def find(self, room: Room, id: str) -> Iterator[Folder | None]:
-        """The newest generation of a transaction's folder."""
+        """Yield the newest generation of a transaction's folder."""
         found = self._generations(room, id)
         if not found:
             yield None
@@ -171,7 +191,7 @@ class Journal:
 
     @contextmanager
     def renewed(self, room: Room, id: str) -> Iterator[Folder | None]:
-        """The folder in a new generation; whoever still has an older one open can do nothing with it."""
+        """Yield the folder in a new generation; a process with an older one open cannot change anything through it."""
         old = self._generations(room, id)
         if not old:
             yield None
@@ -185,31 +205,47 @@ class Journal:
             yield folder
 
     def archive(self, folder: Folder) -> None:
-        """Keep a finished transaction."""
+        """Keep a finished transaction in the history."""
         self._rename(f"{folder.room}/{folder.name}", f"history/{folder.name}")
         self._sync("history")
         self._sync("txn")
 
     def keep(self, folder: Folder) -> None:
-        """Keep one that was undone, because a slot holds what is not ours to throw away."""
+        """Keep an undone transaction, because a slot holds another program's bytes."""
         self._rename(f"{folder.room}/{folder.name}", f"history/{folder.id}{MARK}kept.{time.time_ns()}")
         self._sync("history")
         self._sync("txn")
 
     def discard(self, folder: Folder) -> None:
-        """Remove a transaction's folder in one step, then what was in it."""
+        """Remove a transaction's folder in one step, then its contents."""
         self._rename(f"{folder.room}/{folder.name}", f"trash/{folder.room}-{folder.name}")
         self._sync(folder.room)
         self.sweep()
 
+    def set_aside(self, id: str) -> None:
+        """Take a commit out of the history in one step; `litter` lists it afterwards."""
+        for name in self._generations("history", id):
+            self._rename(f"history/{name}", f"history/{id}{PRUNED}.{_generation(name)}")
+        self._sync("history")
+
+    def set_back(self, id: str) -> None:
+        for name in self._generations("history", f"{id}{PRUNED}"):
+            self._rename(f"history/{name}", f"history/{id}.{_generation(name)}")
+        self._sync("history")
+
+    def litter(self) -> list[str]:
+        """Return commits that were set aside and not removed yet."""
+        return [id for id in self.history() if id.endswith(PRUNED)]
+
     def sweep(self) -> None:
-        """Remove what a killed process left half removed. What cannot be (another user's files) stays and harms
-        nothing."""
+        """Remove what a killed process left half removed. What cannot be removed (another user's files) stays and does
+        no harm.
+        """
         for name in self._names("trash"):
             shutil.rmtree(f"trash/{name}", ignore_errors=True, dir_fd=self.fd)
 
     def note(self, id: str, outcome: Outcome) -> None:
-        """Remember how a transaction ended after its folder is gone."""
+        """Record how a transaction ended after its folder is gone."""
         os.close(os.open(f"outcomes/{id}.{outcome}", os.O_CREAT | os.O_WRONLY, 0o600, dir_fd=self.fd))
         self._sync("outcomes")
 
@@ -220,21 +256,22 @@ class Journal:
         return "undone" if f"{id}.undone" in names else "absent"
 
     def _empty(self, room: Room, name: str, into: Folder) -> None:
-        """Move everything over, again and again until the folder can be removed: a sleeper may just have put
-        something there."""
+        """Move everything over and repeat until the folder can be removed: a paused process may still add something to
+        it.
+        """
         with self._opened(room, name) as old:
             for _ in range(100):
                 for entry in _listed(old.fd):
                     place(old.fd, entry, into.fd, entry)
                 with contextlib.suppress(OSError):
                     return os.rmdir(f"{room}/{name}", dir_fd=self.fd)
-        raise Rejected(f"{HIDDEN}/{room}/{name} does not stay empty")
+        raise Rejected(f"{HIDDEN}/{room}/{name} cannot be emptied: another process keeps adding files")
 
     @contextmanager
     def _opened(self, room: Room, name: str) -> Iterator[Folder]:
         fd = os.open(f"{room}/{name}", LISTED | os.O_NOFOLLOW, dir_fd=self.fd)
         try:
-            yield Folder(room, name, fd)
+            yield Folder(room, name, fd, self._token)
         finally:
             os.close(fd)
 
@@ -249,7 +286,7 @@ class Journal:
             os.close(fd)
 
     def _rename(self, old: str, new: str) -> None:
-        # A name is never used twice: if it is gone, a recovery has put this very folder away.
+        # A name is never reused: if it is gone, a recovery has already moved this very folder.
         with contextlib.suppress(FileNotFoundError):
             os.rename(old, new, src_dir_fd=self.fd, dst_dir_fd=self.fd)
 
@@ -261,24 +298,32 @@ class Journal:
             os.close(fd)
 
 
-def _made(door: Beneath) -> int:
-    before = os.fstat(door.fd).st_mtime_ns
+def _made(safe_dir: SafeDir) -> int:
+    before = os.fstat(safe_dir.fd).st_mtime_ns
     try:
         with contextlib.suppress(FileExistsError):
-            os.mkdir(HIDDEN, 0o700, dir_fd=door.fd)
-            door.set_mtime("", before)
-        return door.at(HIDDEN, LISTED)
+            os.mkdir(HIDDEN, 0o700, dir_fd=safe_dir.fd)
+            safe_dir.set_mtime("", before)
+        return safe_dir.at(HIDDEN, LISTED)
     except OSError as error:
         raise BadRoot(f"{HIDDEN} in the workspace cannot be used: {error.strerror}") from error
 
 
 def _refuse_foreign(fd: int) -> None:
-    """Slots hold people's files: the folder must be ours alone."""
+    """Refuse another user's folder: slots hold people's files, so only this user may have access."""
     found = os.fstat(fd)
     if found.st_uid != os.geteuid():
         raise BadRoot(f"{HIDDEN} in the workspace belongs to another user")
     if stat.S_IMODE(found.st_mode) != 0o700:
         os.fchmod(fd, 0o700)
+
+
+def _token(fd: int) -> bytes:
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+        with os.fdopen(os.open(OWNER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=fd), "rb") as file:
+            token: str = json.loads(file.read(PROVED))["token"]
+        return token.encode()
+    return b""
 
 
 def _listed(fd: int) -> list[str]:

@@ -1,8 +1,7 @@
-"""The lock of a workspace: one commit, recovery or rollback at a time, whatever process or thread it is in.
+"""The lock of a workspace: one commit, recovery or rollback at a time, across processes and threads.
 
-The system drops a flock when its process dies. A process that is stopped, not dead, keeps it; the owner of the newer
-lease then takes the lock away (`seize`), and the older one's fence and its dead folders (`journal`) keep it from
-doing anything when it wakes.
+The system releases a flock when its process dies. A process that is paused keeps it. The owner of the newer lease then
+takes the lock (`seize`). When the older process resumes, its fence and its dead folders (`journal`) prevent any change.
 """
 
 from __future__ import annotations
@@ -15,18 +14,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from libs.workspace.beneath import Beneath
 from libs.workspace.errors import Busy
-from libs.workspace.journal import Journal
+from libs.workspace.journal import LOCK, Journal
+from libs.workspace.safe_dir import SafeDir
 
-NAME = "lock"
 PATIENCE, PAUSE = 10.0, 0.01  # seconds
 
 
 @contextmanager
 def lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Hold the workspace, after waiting at most `patience` seconds; then `Busy`."""
-    with Beneath.open(root) as door, Journal.open(door) as journal:
+    """Hold the workspace after waiting at most `patience` seconds.
+
+    Raises:
+        Busy: another process still holds it.
+    """
+    with SafeDir.open(root) as safe_dir, Journal.open(safe_dir) as journal:
         fd = _take(journal.fd, time.monotonic() + patience)
         try:
             yield
@@ -36,16 +38,16 @@ def lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 @contextmanager
 def seize(root: Path) -> Iterator[None]:
-    """Hold the workspace even if another does: only for who holds the lease, when the other has lost it."""
-    with Beneath.open(root) as door, Journal.open(door) as journal, contextlib.suppress(FileNotFoundError):
-        os.unlink(NAME, dir_fd=journal.fd)
+    """Hold the workspace even if another process does: only for the owner of the lease, after the other lost it."""
+    with SafeDir.open(root) as safe_dir, Journal.open(safe_dir) as journal, contextlib.suppress(FileNotFoundError):
+        os.unlink(LOCK, dir_fd=journal.fd)
     with lock(root):
         yield
 
 
 def _take(folder: int, deadline: float) -> int:
     while True:
-        fd = os.open(NAME, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+        fd = os.open(LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600, dir_fd=folder)
         if _locked(fd) and _current(folder, fd):
             return fd
         os.close(fd)
@@ -63,9 +65,8 @@ def _locked(fd: int) -> bool:
 
 
 def _current(folder: int, fd: int) -> bool:
-    """Whether this is still the file that the next one would lock: it may have been seized between opening and
-    locking."""
+    """Return whether the next process would lock this file too: it may have been seized between opening and locking."""
     try:
-        return os.stat(NAME, dir_fd=folder).st_ino == os.fstat(fd).st_ino
+        return os.stat(LOCK, dir_fd=folder).st_ino == os.fstat(fd).st_ino
     except FileNotFoundError:
         return False

@@ -1,7 +1,7 @@
-r"""Names as text: a file's name is bytes, a log and a database want text, and each must give back the other exactly.
+r"""Names as text: a file's name is bytes, logs and databases want text, and the conversion is lossless both ways.
 
-A path is written as the UTF-8 text that it nearly always is. A backslash becomes `\\`, a byte that is not UTF-8
-becomes `\xHH`. So the text holds no NUL and no lone surrogate, and two different names never share one text.
+A path is written as UTF-8 text, which it nearly always is. A backslash becomes `\\`, a byte that is not UTF-8 becomes
+`\xHH`. So the text holds no NUL and no lone surrogate, and two different names never have the same text.
 """
 
 from __future__ import annotations
@@ -10,23 +10,26 @@ import re
 
 from libs.workspace.errors import InvalidPath
 
+ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, line separators and marks that change the reading direction: text with one cannot be shown as is.
+"""
 ESCAPE = re.compile(r"\\(\\|x[0-9a-f]{2}|.|$)", re.DOTALL)
 
 
 def encode(raw: bytes) -> str:
-    """The text of a name or path."""
+    """Return the text of a name or path."""
     if b"\0" in raw:
-        raise InvalidPath("a path cannot hold a NUL byte")
+        raise InvalidPath("a path cannot contain a NUL byte")
     return raw.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
 
 
 def decode(text: str) -> bytes:
-    """The bytes that `encode` made this text of; any other spelling of them is refused."""
+    """Return the bytes of a text made by `encode`; any other spelling of them is refused."""
     try:
         raw = text.encode() if "\\" not in text else _unescape(text)
     except UnicodeEncodeError as error:
-        raise InvalidPath("a path cannot hold a lone surrogate") from error
-    # One spelling only, so that `\x2f` cannot smuggle a slash past a check made on the text.
+        raise InvalidPath("a path cannot contain a lone surrogate") from error
+    # Only one spelling is valid, so that `\x2f` cannot pass a slash through a check made on the text.
     if b"\0" in raw or ("\\" in text and encode(raw) != text):
         raise InvalidPath(f"badly escaped path: {text!r}")
     return raw
@@ -58,7 +61,7 @@ def parent(path: str) -> str:
 
 
 def lineage(path: str) -> list[str]:
-    """The path itself and each folder above it, nearest first, without the root."""
+    """Return the path itself and each folder above it, nearest first, without the root."""
     above = [path] if path else []
     while "/" in path:
         path = path.rpartition("/")[0]
@@ -66,6 +69,11 @@ def lineage(path: str) -> list[str]:
     return above
 
 
+def escaped(text: str) -> str:
+    """Return the text on one line, with each unprintable character escaped."""
+    return ODD.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def shown(path: str) -> str:
-    """The path as people are shown it: the root is a dot."""
+    """Return the path as people see it: the root is a dot."""
     return path or "."

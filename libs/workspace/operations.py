@@ -1,7 +1,7 @@
-"""The operations that a stage takes, as data: what a versioned log in Postgres holds and replays.
+"""The operations of a stage as data, kept and replayed from a versioned log in Postgres.
 
-Each names paths as text (`names`), says why in `reason`, and carries in `seen` the signatures of the files that it
-was staged upon, so that a replay on a later scan notices what changed in between.
+Each holds paths as text (`names`) and its `reason`. `seen` holds the signatures of the files at the time of staging, so
+that a replay on a later scan notices changes in between.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Op(_Fact):
 
 
 class Create(_Op):
-    """A new file or folder, where nothing is; the folder above must exist."""
+    """A new file or folder at a free path; its parent folder must exist."""
 
     kind: Literal["create"] = "create"
     path: str
@@ -65,20 +65,19 @@ class Create(_Op):
     content: Content | None = None
     mode: int | None = Field(default=None, ge=0, le=0o777)
     mtime_ns: int = Field(default=0, ge=0, lt=1 << 63)
-    """When the file was last changed; 0 for the moment of the commit."""
+    """The file's modification time; 0 for the time of the commit."""
 
     @model_validator(mode="after")
     def _whole(self) -> Create:
         if self.directory and self.content is not None:
             raise ValueError("a folder has no content")
         if self.directory and self.mtime_ns:
-            raise ValueError("a folder is changed by what is made in it")
+            raise ValueError("a folder cannot have a modification time of its own")
         return self
 
 
 class Write(_Op):
-    """New content for a file that exists; it keeps its place, owner and attributes, and its mode unless one is
-    given."""
+    """New content for an existing file, which keeps place, owner, attributes, and mode unless one is given."""
 
     kind: Literal["write"] = "write"
     path: str
@@ -87,7 +86,7 @@ class Write(_Op):
 
 
 class Move(_Op):
-    """To a new path, or into `target` where that is a folder already."""
+    """A move to a new path, or into `target` if that is an existing folder."""
 
     kind: Literal["move"] = "move"
     path: str
@@ -95,7 +94,7 @@ class Move(_Op):
 
 
 class Rename(_Op):
-    """Another name in the same folder."""
+    """A new name in the same folder."""
 
     kind: Literal["rename"] = "rename"
     path: str
@@ -103,7 +102,7 @@ class Rename(_Op):
 
 
 class Copy(_Op):
-    """The same content at a new path, or inside `target` where that is a folder already."""
+    """A copy at a new path, or inside `target` if that is an existing folder."""
 
     kind: Literal["copy"] = "copy"
     path: str
@@ -111,10 +110,12 @@ class Copy(_Op):
 
 
 class Delete(_Op):
-    """Away with a file, a link, or a folder and all in it."""
+    """The removal of a file, a link, or a folder with its contents."""
 
     kind: Literal["delete"] = "delete"
     path: str
+    same_as: str | None = None
+    """The file that stays, if this one is deleted only because it holds the same bytes."""
 
 
 Single = Create | Write | Move | Rename | Copy | Delete
@@ -131,6 +132,6 @@ AnyOperation = Single | Batch
 
 
 class Operation(RootModel[Annotated[AnyOperation, Field(discriminator="kind")]]):
-    """Any operation, as JSON says it: `Operation.model_validate(row).root`."""
+    """Any operation in its JSON form: `Operation.model_validate(row).root`."""
 
     model_config = ConfigDict(frozen=True)

@@ -1,41 +1,41 @@
 """The plan: a net change as renames between the tree and slots, each inode at most once.
 
-A *slot* is a name in the transaction's folder. What leaves its place goes from its path before to its slot, deepest
-first; what takes a place goes from its slot to its path after, shallowest first; what is overwritten in place trades
-places with its slot. So swaps, chains, cycles, renames of case only and a folder moved below its own child need no
-thought, and the pre-image of everything is the old inode itself. The same plan read backwards (`inverted`) is the
+A *slot* is a name in the transaction's folder. An item that leaves its place is renamed from its path before to its
+slot, deepest first. An item that takes a place is renamed from its slot to its path after, shallowest first. A file
+that is overwritten in place is exchanged with its slot. So swaps, chains, cycles, case-only renames and a folder moved
+below its own child are no special cases, and the old inode is the pre-image. The inverted plan (`inverted`) is the
 rollback of a commit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from libs.workspace.diff import Diff, Entry, Net, below_removed, net, place
-from libs.workspace.names import lineage, parent
+from libs.workspace.names import join, lineage, parent
 from libs.workspace.signature import Signature, kind_of
 from libs.workspace.stage import Stage
 from libs.workspace.view import Body
 
-NOWHERE = Signature(0, 0, 0, 0)
-"""Of what is not written yet; staging fills it in."""
+UNWRITTEN = Signature(0, 0, 0, 0)
+"""Placeholder for what is not written yet; staging replaces it."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One inode's way: from `before` (None: it is new) through its slot to `after` (None: it stays there, out of the
-    tree)."""
+    """The way of one inode: from `before` (None: new) through its slot to `after` (None: it stays in the slot)."""
 
     slot: str
     before: str | None
     after: str | None
     signature: Signature
     inside: dict[str, Signature] | None = None
-    """For a folder that comes or goes as a whole: what must lie in it then, by relative path."""
+    """Expected contents of a folder that is created or removed as a whole, by relative path."""
 
     def inverted(self) -> Item:
-        return replace(self, before=self.after, after=self.before)
+        inside = None if self.inside is None else moved(self.inside)
+        return replace(self, before=self.after, after=self.before, signature=self.signature.moved(), inside=inside)
 
     @property
     def paths(self) -> Iterator[str]:
@@ -44,17 +44,17 @@ class Item:
 
 @dataclass(frozen=True)
 class Swap:
-    """New content at a path: the old inode and the new one trade places."""
+    """New content at a path: the old and the new inode are exchanged."""
 
     slot: str
     before: str
     after: str
-    """The same file's path once everything has moved."""
+    """The same file's path after all moves."""
     old: Signature
     new: Signature
 
     def inverted(self) -> Swap:
-        return Swap(self.slot, self.after, self.before, self.new, self.old)
+        return Swap(self.slot, self.after, self.before, self.new.moved(), self.old.moved())
 
     @property
     def paths(self) -> Iterator[str]:
@@ -63,8 +63,9 @@ class Swap:
 
 @dataclass(frozen=True)
 class Times:
-    """The mtime of a folder whose entries change: what undoing restores, and what finishing sets (None: what the
-    system sets)."""
+    """The mtimes of a folder whose entries change: what undoing restores, and what finishing sets (None: leave it to
+    the system).
+    """
 
     before: str | None
     after: str | None
@@ -74,7 +75,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Plan:
-    """All of one transaction."""
+    """All renames and mtimes of one transaction."""
 
     items: tuple[Item, ...] = ()
     swaps: tuple[Swap, ...] = ()
@@ -118,7 +119,7 @@ class Fresh:
     body: Body | None = None
     like: str | None = None
     mtime_ns: int = 0
-    """What the file's time of change is to be; 0 for now."""
+    """The file's modification time; 0 for now."""
 
 
 @dataclass(frozen=True)
@@ -130,13 +131,13 @@ class Draft:
 
     @property
     def wanted(self) -> tuple[Fresh, ...]:
-        """What is still part of the plan."""
+        """The inodes that are still part of the plan."""
         slots = self.plan.slots
         return tuple(fresh for fresh in self.fresh if fresh.slot in slots)
 
 
 class Routes:
-    """Where a path of before is after, and the other way, by the nearest thing on its way that moves."""
+    """Conversion of paths before the plan to paths after it and back, by the nearest item above that moves."""
 
     def __init__(self, plan: Plan) -> None:
         self.leaving = {item.before: item for item in plan.items if item.before is not None}
@@ -144,26 +145,27 @@ class Routes:
         self.swaps = plan.swaps
 
     def forward(self, path: str) -> str | None:
-        """None where it is taken out of the tree."""
+        """Return the path after the plan; None if it is taken out of the tree."""
         for above in lineage(path):
             if item := self.leaving.get(above):
                 return None if item.after is None else item.after + path[len(above) :]
         return path
 
     def backward(self, path: str) -> str | None:
-        """None where it is new."""
+        """Return the path before the plan; None if it is new."""
         for above in lineage(path):
             if item := self.arriving.get(above):
                 return None if item.before is None else item.before + path[len(above) :]
         return path
 
     def folders(self) -> Iterator[tuple[str | None, str | None]]:
-        """Each folder whose entries change, as its path before and after; new ones have no mtime to keep and are not
-        among them."""
+        """Yield each folder whose entries change, as its paths before and after, without new ones, which have no mtime
+        to keep.
+        """
         pairs: set[tuple[str | None, str | None]] = set()
         for path, item in self.leaving.items():
             pairs.add((parent(path), self.forward(parent(path))))
-            # Some file systems touch the mtime of a folder that gets another parent.
+            # Some file systems change the mtime of a folder that gets another parent.
             if item.after is not None and item.signature.is_directory:
                 pairs.add((path, item.after))
         pairs |= {(self.backward(parent(path)), parent(path)) for path in self.arriving}
@@ -171,9 +173,15 @@ class Routes:
         return iter(pair for pair in pairs if pair[0] is not None)
 
 
+def moved(inside: Mapping[str, Signature]) -> dict[str, Signature]:
+    """Return the signatures of files in a renamed folder, or of files with another renamed hard link."""
+    return {path: found.moved() for path, found in inside.items()}
+
+
 def draft(stage: Stage, trading: bool = True) -> Draft:
-    """The net change of a stage. Without `trading`, for file systems that cannot exchange, an overwritten file
-    leaves and another arrives."""
+    """Return the net change of a stage. Without `trading`, for file systems that cannot exchange names, an overwritten
+    file leaves and another arrives.
+    """
     change = net(stage)
     items: list[Item] = [_removed(stage, change, node) for node in change.removed]
     swaps: list[Swap] = []
@@ -186,17 +194,17 @@ def draft(stage: Stage, trading: bool = True) -> Draft:
         before, after = stage.base_path(node), stage.tree.path(node)
         fresh.append(_fresh(stage, node, like=before))
         if trading and node not in moved:
-            swaps.append(Swap(f"n{node}", before, after, stage.base_signature(node), NOWHERE))
+            swaps.append(Swap(f"n{node}", before, after, stage.base_signature(node), UNWRITTEN))
         else:
             items += [
                 Item(f"o{node}", before, None, stage.base_signature(node)),
-                Item(f"n{node}", None, after, NOWHERE),
+                Item(f"n{node}", None, after, UNWRITTEN),
             ]
     return Draft(Plan(tuple(items), tuple(swaps)), tuple(fresh))
 
 
 def narrowed(diff: Diff, plan: Plan) -> Diff:
-    """The diff of what a plan does, after something was left out of it."""
+    """Return the diff of a plan from which something was excluded."""
     placed = {path for part in plan.parts if (path := part.after) is not None}
     entries = [entry for entry in diff.entries if entry.change != "deleted" and entry.path in placed]
     gone = {item.before: item for item in plan.items if item.after is None}
@@ -219,8 +227,12 @@ def _removed(stage: Stage, change: Net, node: int) -> Item:
     top, found = stage.base_path(node), stage.base_signature(node)
     if not found.is_directory:
         return Item(f"o{node}", top, None, found)
-    below = (here for here in below_removed(change, node) if here != node)
-    inside = {stage.base_path(here)[len(top) + 1 :]: stage.base_signature(here) for here in below}
+    inside: dict[str, Signature] = {}
+    for here in below_removed(change, node):
+        path = stage.base_path(here)[len(top) + 1 :]
+        inside |= {join(path, name): signature for name, signature in stage.held.get(here, {}).items()}
+        if here != node:
+            inside[path] = stage.base_signature(here)
     return Item(f"o{node}", top, None, found, inside)
 
 
@@ -229,8 +241,8 @@ def _moved(stage: Stage, node: int) -> Item:
 
 
 def _created(stage: Stage, node: int) -> Item:
-    inside: dict[str, Signature] | None = {} if stage.tree.attrs(node)["kind"] == "directory" else None
-    return Item(f"n{node}", None, stage.tree.path(node), NOWHERE, inside)
+    inside: dict[str, Signature] | None = {} if stage.tree.kind(node) == "directory" else None
+    return Item(f"n{node}", None, stage.tree.path(node), UNWRITTEN, inside)
 
 
 def _fresh(stage: Stage, node: int, like: str | None = None) -> Fresh:

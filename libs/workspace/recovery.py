@@ -1,8 +1,8 @@
-"""The recovery: what a killed or replaced process left is finished or undone, never both, and never half (A25).
+"""Recovery: a transaction that a killed or replaced process left is finished or undone, never both or in part (A25).
 
-It asks the transaction's folder alone. Without an intent nothing has happened; with `committed` or `aborted` only
-housekeeping is left; with `undoing` it goes on backwards; otherwise the caller decides. It may itself be killed and
-run again at any point.
+It reads the transaction's folder alone. Without an intent nothing has happened. With `committed` or `aborted` only
+housekeeping is left. With `undoing` it continues to undo; otherwise the caller decides. Recovery may itself be killed
+and run again at any point.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from libs.workspace.beneath import Beneath
-from libs.workspace.engine import Engine, Fence, Halted, Step, Watch, no_fence, no_step
-from libs.workspace.errors import Clash, HistoryGone
+from libs.workspace.engine import CommitAborted, Engine, Fence, Hooks, Step, no_fence, no_step
+from libs.workspace.errors import HistoryGone, PathConflict
 from libs.workspace.journal import ABORTED, COMMITTED, INTENT, UNDOING, Folder, Outcome
 from libs.workspace.lock import lock
-from libs.workspace.scope import HIDDEN
+from libs.workspace.reserved import HIDDEN
+from libs.workspace.safe_dir import SafeDir
 from libs.workspace.transaction import Workplace
 
 Decision = Literal["undo", "finish"]
@@ -26,13 +26,12 @@ Decision = Literal["undo", "finish"]
 
 @dataclass(frozen=True)
 class Recovered:
-    """How an interrupted commit or rollback ended. `stuck` could not be put back because someone else has its place;
-    it is kept."""
+    """The outcome of recovery. `unrestored` lists paths whose place is taken; their old content is kept."""
 
     commit_id: str
     outcome: Outcome
-    stuck: tuple[Clash, ...] = ()
-    late: tuple[Clash, ...] = ()
+    unrestored: tuple[PathConflict, ...] = ()
+    late: tuple[PathConflict, ...] = ()
 
 
 def recover(
@@ -43,43 +42,49 @@ def recover(
     step: Step = no_step,
     hold: Callable[[Path], AbstractContextManager[None]] = lock,
 ) -> list[Recovered]:
-    """Settle every interrupted transaction of a workspace. Pass `hold=seize` when its former owner is stopped, not
-    dead."""
-    watch = Watch(fence, step)
-    with Beneath.open(root) as door:
-        if door.signature(HIDDEN) is None:
+    """Settle every interrupted transaction of a workspace, or none if one raises Forged.
+
+    Pass `hold=seize` if the former owner is paused and not dead.
+    """
+    hooks = Hooks(fence, step)
+    with SafeDir.open(root) as safe_dir:
+        if safe_dir.signature(HIDDEN) is None:
             return []
-    with hold(root), Workplace.open(root, watch) as place:
+    with hold(root), Workplace.open(root, hooks) as place:
+        for id in place.journal.pending():
+            with place.journal.find("txn", id) as folder:
+                if folder is not None and folder.holds(INTENT):
+                    folder.intent()
         place.journal.sweep()
         return [_settle(place, id, decide) for id in place.journal.pending()]
 
 
 def _settle(place: Workplace, id: str, decide: Decision) -> Recovered:
-    place.watch.fence()
-    # A new generation first: from here on the former owner, if it still sleeps somewhere, holds a dead folder.
+    place.hooks.fence()
+    # Create a new generation first: from here on the former owner, if it is only paused, holds a dead folder.
     with place.journal.renewed("txn", id) as own:
         assert own is not None
-        place.watch.step("renewed")
+        place.hooks.step("renewed")
         if not own.holds(INTENT):
             place.journal.discard(own)
             return Recovered(id, place.journal.noted(id))
         intent = own.intent()
         if intent.store == id:
-            return _continue(place, Engine(place.door, own, own, intent.plan, place.watch), decide)
+            return _continue(place, Engine(place.safe_dir, own, own, intent.plan, place.hooks), decide)
         with place.journal.renewed("history", intent.store) as store:
             if store is None:
                 raise HistoryGone(f"{id} was interrupted, and the history of {intent.store} is gone")
-            place.watch.step("renewed store")
-            return _continue(place, Engine(place.door, own, store, intent.plan, place.watch), decide)
+            place.hooks.step("renewed store")
+            return _continue(place, Engine(place.safe_dir, own, store, intent.plan, place.hooks), decide)
 
 
 def _continue(place: Workplace, engine: Engine, decide: Decision) -> Recovered:
     if engine.own.holds(COMMITTED) or (decide == "finish" and not _undoing(engine.own) and _finished(engine)):
-        return Recovered(engine.own.id, "committed", (), place.put_away_done(engine))
+        return Recovered(engine.own.id, "committed", (), place.archive_committed(engine))
     if not engine.own.holds(ABORTED):
         engine.backward()
-    place.put_away_undone(engine)
-    return Recovered(engine.own.id, "undone", tuple(engine.stuck))
+    place.archive_undone(engine)
+    return Recovered(engine.own.id, "undone", tuple(engine.unrestored))
 
 
 def _undoing(own: Folder) -> bool:
@@ -87,9 +92,9 @@ def _undoing(own: Folder) -> bool:
 
 
 def _finished(engine: Engine) -> bool:
-    """Forward where that is still possible; where it is not, it has been undone on the way."""
+    """Return True if the plan could still be applied; otherwise it was undone."""
     try:
         engine.forward()
-    except Halted:
+    except CommitAborted:
         return False
     return True

@@ -1,8 +1,7 @@
-"""The rollback: a commit's own plan read backwards, run by the same engine as one more transaction (A24, A26).
+"""The rollback: a commit's inverted plan, run by the same engine as another transaction (A24, A26).
 
-The old inodes still lie in the commit's folder, so the slots are the commit's. What was rolled back before, because
-an earlier rollback left something out, is not tried again; what someone changed since is a conflict, and nothing of
-it is overwritten.
+The old inodes are still in the commit's folder, so the slots are the commit's. Parts that an earlier, partial rollback
+restored are not rolled back again. A path that changed since is a conflict and is never overwritten.
 """
 
 from __future__ import annotations
@@ -12,41 +11,43 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from libs.workspace.beneath import Beneath
 from libs.workspace.commit import mtime_of
 from libs.workspace.conflicts import conflicts, hard_links, kept_conflicts
 from libs.workspace.diff import Diff
-from libs.workspace.engine import Fence, Step, Watch, no_step
-from libs.workspace.errors import Clash, CommitConflict, HistoryGone, NoSuchCommit
+from libs.workspace.engine import Fence, Hooks, Step, no_step
+from libs.workspace.errors import CommitConflict, HistoryGone, NoSuchCommit, PathConflict
 from libs.workspace.exclusion import Excluded, without
 from libs.workspace.journal import COMMITTED, MARK, Folder, Intent, Journal
 from libs.workspace.lock import lock
 from libs.workspace.names import parent
 from libs.workspace.plan import Plan, Routes, Times
+from libs.workspace.safe_dir import SafeDir
 from libs.workspace.transaction import Workplace
 
 
 @dataclass(frozen=True)
 class RolledBack:
-    """What a rollback did. Nothing (`operations` 0, no `rollback_id`) if all of the commit was rolled back before."""
+    """The result of a rollback. `operations` is 0 and `rollback_id` None if the whole commit was rolled back before."""
 
     commit_id: str
     rollback_id: str | None
     operations: int
-    late: tuple[Clash, ...] = ()
+    late: tuple[PathConflict, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 def rollback(
     root: Path, commit_id: str, *, fence: Fence, exclude: Iterable[str] = (), step: Step = no_step
 ) -> RolledBack:
-    """Bring back what a commit changed: bytes, names, modes, mtimes of files and folders, attributes.
+    """Restore what a commit changed: bytes, names, modes, mtimes of files and folders, attributes. Repeating it is
+    safe: restored parts stay as they are.
 
-    CommitConflict: someone changed files since. HistoryGone: it was pruned. Calling it again is safe: what is back
-    stays.
+    Raises:
+        CommitConflict: files changed since the commit.
+        HistoryGone: the history of the commit was pruned.
     """
-    watch = Watch(fence, step)
-    with lock(root), Workplace.open(root, watch) as place:
+    hooks = Hooks(fence, step)
+    with lock(root), Workplace.open(root, hooks) as place:
         place.refuse_unfinished()
         with _stored(place.journal, commit_id) as store:
             original = store.intent().plan
@@ -68,11 +69,11 @@ def _stored(journal: Journal, commit_id: str) -> Iterator[Folder]:
             return
     if journal.noted(commit_id) == "committed":
         raise HistoryGone()
-    raise NoSuchCommit(f"{commit_id} is not a commit of this workspace")
+    raise NoSuchCommit(f"{commit_id} is not in the history of this folder")
 
 
 def _remaining(journal: Journal, commit_id: str, plan: Plan) -> Plan:
-    """What earlier rollbacks left in effect."""
+    """Return the part of the plan that earlier rollbacks left in effect."""
     slots = set(plan.slots)
     for id in journal.history(f"{commit_id}{MARK}"):
         with journal.find("history", id) as folder:
@@ -86,26 +87,28 @@ def _next(journal: Journal, commit_id: str) -> str:
 
 
 def _intent(place: Workplace, own: Folder, store: Folder, wanted: Plan, original: Plan) -> Intent:
-    if found := [*conflicts(wanted, place.door), *kept_conflicts(wanted, store.door)]:
+    if found := [*conflicts(wanted, place.safe_dir), *kept_conflicts(wanted, store.safe_dir)]:
         raise CommitConflict(found)
-    place.watch.step("checked")
-    plan = replace(wanted, times=tuple(_times(wanted, original, place.door)))
-    return Intent(own.id, store.id, plan, Diff(0), tuple(hard_links(plan, place.door)))
+    place.hooks.step("checked")
+    plan = replace(wanted, times=tuple(_times(wanted, original, place.safe_dir)))
+    return Intent(own.id, store.id, plan, Diff(0), tuple(hard_links(plan, place.safe_dir)))
 
 
-def _times(wanted: Plan, original: Plan, door: Beneath) -> Iterator[Times]:
-    """A folder gets its old mtime back if nobody changed it since, and if all that the commit did in it goes back."""
+def _times(wanted: Plan, original: Plan, safe_dir: SafeDir) -> Iterator[Times]:
+    """Restore a folder's old mtime if nothing changed it since, and if everything that the commit did in it is
+    restored.
+    """
     slots = wanted.slots
     left = [part for part in original.parts if part.slot not in slots]
     before = {parent(part.before) for part in left if part.before is not None}
     after = {parent(part.after) for part in left if part.after is not None}
     for times in original.times:
-        found = mtime_of(door, times.after)
+        found = mtime_of(safe_dir, times.after)
         whole = times.before not in before and times.after not in after
-        ours = times.after is None or found == times.mtime_after
-        yield Times(times.after, times.before, found, times.mtime_before if whole and ours else None)
-    # Folders that the commit made go away, but must be as they are now should the rollback itself be undone.
+        unchanged = times.after is None or found == times.mtime_after
+        yield Times(times.after, times.before, found, times.mtime_before if whole and unchanged else None)
+    # Folders that the commit created are removed, but must get their present mtime if the rollback itself is undone.
     known = {times.after for times in original.times}
     for here, there in Routes(wanted).folders():
         if here not in known:
-            yield Times(here, there, mtime_of(door, here), None)
+            yield Times(here, there, mtime_of(safe_dir, here), None)

@@ -1,11 +1,17 @@
-"""Which folders may be a workspace: never one that holds our own data or a person's keys (DESIGN §9)."""
+"""Checks of which folders may be a workspace: never one with Suma's own data or a person's credentials (DESIGN §9)."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
+from libs.workspace import names
 from libs.workspace.errors import BadRoot
+from libs.workspace.names import ODD
+from libs.workspace.reserved import REPOSITORY_DATA
 
 CREDENTIALS = (
     ".ssh",
@@ -20,18 +26,60 @@ CREDENTIALS = (
     ".netrc",
     ".password-store",
 )
-"""Where a home keeps its keys. A root may not lie in one, nor hold one, whether or not it exists yet."""
+"""Credential folders of a home. A root may not be inside one, nor contain one, whether or not it exists yet."""
 SYSTEM = ("/boot", "/dev", "/etc", "/proc", "/run", "/sys")
-IN_MEMORY = Path("/dev/shm")  # noqa: S108 - nothing of ours is put there
-"""Folders in it are anybody's, as those in /tmp are."""
+IN_MEMORY = Path("/dev/shm")  # noqa: S108 - Suma puts nothing there
+"""Any user may own folders in it, like those in /tmp."""
+
+
+LOCAL = "local"
+"""The tenant of the machine's owner."""
+_FOR_TENANT = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]*)=(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Root:
+    """A folder whose sub-folders may be workspaces, and the tenant that it belongs to."""
+
+    path: Path
+    tenant: str = LOCAL
+
+    @classmethod
+    def of(cls, value: object) -> object:
+        """Convert `/path`, `tenant=/path`, or an object with both, as in settings and `roots.json`."""
+        match value:
+            case Path():
+                return cls(value)
+            case str():
+                named = _FOR_TENANT.fullmatch(value)
+                return cls(Path(named[2]), named[1]) if named else cls(Path(value))
+            case {"path": str(path), "tenant": str(tenant)}:
+                return cls(Path(path), tenant)
+        return value
+
+
+def belongs(folder: Path, tenant: str, roots: Iterable[Root]) -> bool:
+    """Return whether a tenant may work in a folder: the nearest root around it is the tenant's, and it contains no root
+    of another tenant.
+    """
+    known = [(root.path.expanduser().resolve(), root.tenant) for root in roots]
+    around = [(path, owner) for path, owner in known if folder.is_relative_to(path)]
+    nearest = max((len(path.parts) for path, _ in around), default=0)
+    owned = any(owner == tenant for path, owner in around if len(path.parts) == nearest)
+    return owned and all(owner == tenant for path, owner in known if path != folder and path.is_relative_to(folder))
 
 
 def check_root(path: Path, data_dir: Path, home: Path | None = None) -> Path:
-    """The folder's real path, or BadRoot with one line that says why not. A home holds credential folders, so it is
-    refused."""
+    """Return the folder's real path. A home contains credential folders, so it is refused.
+
+    Raises:
+        BadRoot: one line that gives the reason.
+    """
     root = path.expanduser().resolve()
     if not root.is_dir():
         raise BadRoot(f"{path} is not a folder")
+    if ODD.search(names.encode(os.fsencode(root))):
+        raise BadRoot(f"{names.escaped(str(root))!r} holds a character that cannot be shown; rename the folder first")
     if root == Path("/"):
         raise BadRoot("/ cannot be a workspace")
     _refuse_overlap(root, data_dir.resolve(), "Suma's own data")
@@ -39,29 +87,31 @@ def check_root(path: Path, data_dir: Path, home: Path | None = None) -> Path:
         _refuse_inside(root, Path(system))
     home = (home or Path.home()).resolve()
     for name in CREDENTIALS:
-        # By name and by what it links to: a linked ~/.ssh keeps its keys elsewhere.
+        # Check both the name and the target of a link: a linked ~/.ssh keeps its keys elsewhere.
         for folder in {home / name, (home / name).resolve()}:
             _refuse_overlap(root, folder, "credentials")
     if named := {".ssh", ".gnupg", ".aws"} & set(root.parts):
-        raise BadRoot(f"{root} lies in {named.pop()}, which holds credentials")
+        raise BadRoot(f"{root} is in {named.pop()}, which contains credentials; choose another folder")
+    if inner := next((part for part in root.parts if part in REPOSITORY_DATA), None):
+        raise BadRoot(f"{root} is inside {inner}, a repository's own data; choose another folder")
     _refuse_foreign(root)
     return root
 
 
 def _refuse_overlap(root: Path, folder: Path, what: str) -> None:
     if root.is_relative_to(folder):
-        raise BadRoot(f"{root} lies in {folder}, which holds {what}")
+        raise BadRoot(f"{root} holds {what}; choose another folder")
     if folder.is_relative_to(root):
-        raise BadRoot(f"{root} contains {folder}, which holds {what}")
+        raise BadRoot(f"{root} contains {folder}, which holds {what}; choose a folder in it")
 
 
 def _refuse_inside(root: Path, folder: Path) -> None:
     if root.is_relative_to(folder) and IN_MEMORY not in root.parents:
-        raise BadRoot(f"{root} lies in {folder}, which belongs to the system")
+        raise BadRoot(f"{root} is a system folder; choose a folder of your own")
 
 
 def _refuse_foreign(root: Path) -> None:
-    """Ours, because only an owner may set a folder's mtime, which a rollback restores."""
+    """Refuse another user's folder: only an owner may set a folder's mtime, which a rollback restores."""
     if os.geteuid() not in (0, root.stat().st_uid):
         raise BadRoot(f"{root} belongs to another user")
     if not os.access(root, os.R_OK | os.W_OK | os.X_OK):

@@ -1,9 +1,7 @@
-"""The stage: operations upon the graph alone, each undoable, so that any earlier version is one call away (S4-25,
-S4-26).
+"""The stage: operations on the graph alone, each undoable, so that it can return to any earlier version (S4-25, S4-26).
 
-A version is a length of the log. `snapshot` therefore costs nothing, and `rollback` as much as there is to undo. The
-log, not the graph, is what a caller keeps: `replay` makes the stage again on a later scan, and marks what someone
-changed in between.
+A version is a length of the log. So `snapshot` costs nothing, and `rollback` as much as there is to undo. Callers keep
+the log, not the graph: `replay` rebuilds the stage on a later scan and marks the changes in between.
 """
 
 from __future__ import annotations
@@ -16,10 +14,11 @@ from functools import partial
 from typing import assert_never
 
 from libs.errors import Rejected
-from libs.workspace import survey
+from libs.workspace import queries
+from libs.workspace.blob_cache import BlobCache
 from libs.workspace.diff import Diff, diff
-from libs.workspace.errors import AlreadyExists, InvalidPath, Sealed, WrongKind
-from libs.workspace.names import shown
+from libs.workspace.errors import AlreadyExists, Holding, InvalidPath, Sealed, WrongKind
+from libs.workspace.names import escaped, shown
 from libs.workspace.operations import (
     AnyOperation,
     Batch,
@@ -34,28 +33,34 @@ from libs.workspace.operations import (
     Rename,
     Write,
 )
+from libs.workspace.queries import Duplicates, Filters, Statistics, Totals
+from libs.workspace.reserved import WHOLE
+from libs.workspace.safe_dir import SafeDir
 from libs.workspace.scope import checked_name, resolve
-from libs.workspace.shelf import Shelf
-from libs.workspace.survey import Duplicates, Filters, Statistics
+from libs.workspace.signature import Signature
 from libs.workspace.tree import ROOT, Attrs, Tree
-from libs.workspace.view import Body, Node, Origin, Original, View
+from libs.workspace.view import Body, Node, Original, View
 
 REGULAR, DIRECTORY = stat.S_IFREG, stat.S_IFDIR
+ENTRY_BYTES, HASH_BYTES = 1000, 250
+"""Memory of an operation or a content, and of a hash, in bytes (measured)."""
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What an operation did. `operation` is the one to keep in the log: it carries the signatures that it rests on."""
+    """The result of an operation. `operation` is the one to keep in the log: it carries the signatures that it depends
+    on.
+    """
 
     version: int
     operation: Operation
     paths: tuple[str, ...]
-    """Where the things that it made, changed or moved are now; for a deletion, where they were."""
+    """Present paths of what it created, changed or moved; for a deletion, the former paths."""
 
 
 @dataclass
 class _Edit:
-    """One operation in progress: what undoes it, the nodes that it is about, and what they were when it met them."""
+    """One operation in progress: its inverses, the affected nodes, and their signatures before it."""
 
     inverses: list[Callable[[], object]] = field(default_factory=list)
     nodes: list[int] = field(default_factory=list)
@@ -74,23 +79,28 @@ class _Logged:
 
 
 class Stage(View):
-    """A tree and the operations upon it. Not for several threads at once."""
+    """A tree and the operations on it. Not thread-safe."""
 
-    def __init__(self, tree: Tree, shelf: Shelf | None = None) -> None:
-        self.shelf = shelf or Shelf()
+    def __init__(self, tree: Tree, shelf: BlobCache | None = None) -> None:
+        self.shelf = shelf or BlobCache()
         super().__init__(tree, self.shelf.path)
         self.fresh: set[int] = set()
-        """Nodes that the stage made; some may be gone again."""
+        """Nodes that the stage created; some may be deleted again."""
         self.copied: dict[int, int] = {}
-        """Copies, folders among them, and what of the scan each was made from."""
+        """Copies, folders included, each with its original in the scan."""
+        self.twins: dict[int, int] = {}
+        """Files that are deleted because another one has the same bytes, each with the file that stays."""
         self.outdated: dict[str, str] = {}
-        """Paths on the disk that were changed after they were staged, as a replay found, with what happened."""
+        """Paths on the disk that changed after they were staged, as found by a replay, with the kind of change."""
         self._log: list[_Logged] = []
 
     @classmethod
-    def replay(cls, tree: Tree, operations: Iterable[Operation | AnyOperation], shelf: Shelf | None = None) -> Stage:
-        """The stage that a log describes, upon a newer scan. What no longer fits is in `outdated` and stops a
-        commit; versions stay."""
+    def replay(
+        cls, tree: Tree, operations: Iterable[Operation | AnyOperation], shelf: BlobCache | None = None
+    ) -> Stage:
+        """Rebuild the stage from its log on a newer scan. Operations that no longer apply are in `outdated` and stop a
+        commit; versions keep their numbers.
+        """
         stage = cls(tree, shelf)
         for operation in operations:
             stage._redo(_plain(operation))
@@ -102,15 +112,22 @@ class Stage(View):
 
     @property
     def made(self) -> tuple[str, ...]:
-        """What the stage made and still holds, by path."""
-        return tuple(self.tree.path(node) for node in self.fresh if node in self.tree.graph)
+        """Paths of what the stage created and still holds."""
+        return tuple(self.tree.path(node) for node in self.fresh if node in self.tree)
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate memory in bytes besides the scan, which other stages may share."""
+        inline = sum(len(body.base64) for body in self.contents.values() if isinstance(body, Inline))
+        entries = ENTRY_BYTES * (len(self._log) + len(self.contents))
+        return self.tree.nbytes + entries + inline + HASH_BYTES * len(self.hashes)
 
     def snapshot(self) -> int:
-        """A version to roll back to: O(1)."""
+        """Return the present version, to roll back to: O(1)."""
         return self.version
 
     def apply(self, operation: Operation | AnyOperation) -> Applied:
-        """Take the operation into the graph, all of it or, when it is refused, none."""
+        """Apply the whole operation to the graph; if it is refused, nothing changes."""
         operation, edit = _plain(operation), _Edit()
         try:
             self._perform(operation, edit)
@@ -122,7 +139,7 @@ class Stage(View):
         return Applied(self.version, Operation(operation.model_copy(update={"seen": seen})), tuple(edit.paths))
 
     def rollback(self, version: int) -> tuple[AnyOperation, ...]:
-        """Back to a version, at the price of what is undone; the answer is the operations dropped, oldest first."""
+        """Return to a version, at a cost proportional to the undone operations; return those, oldest first."""
         if not 0 <= version <= self.version:
             raise Rejected(f"there is no version {version} of this stage")
         dropped = self._log[version:]
@@ -132,31 +149,43 @@ class Stage(View):
         return tuple(logged.operation for logged in dropped)
 
     @property
+    def bytes_to_write(self) -> int:
+        """Bytes that a commit writes to the disk before its first rename."""
+        return sum(self.tree.attrs(node)["size"] for node in self.contents if node in self.tree)
+
+    @property
     def blobs_needed(self) -> set[Blob]:
-        """Every staged content that is a blob, also what is deleted again."""
+        """Every staged content that is a blob, including contents deleted again."""
         return {body for body in self.contents.values() if isinstance(body, Blob)}
 
     def check_whole(self, path: str) -> None:
-        """Raises `Sealed` where a part of this could not be read: what is copied or packed would lack it."""
+        """Check that everything below could be read: a copy or an archive would otherwise be incomplete.
+
+        Raises:
+            Sealed: a part could not be read.
+        """
         self._refuse_sealed(self.locate(path))
 
     def diff(self) -> Diff:
         return diff(self, {node: entry.operation.reason for entry in self._log for node in entry.edit.nodes})
 
     def walk(self, path: str, filters: Filters | None = None) -> Iterator[Node]:
-        return survey.walk(self, path, filters)
+        return queries.walk(self, path, filters)
 
     def find_duplicates(self, path: str) -> Duplicates:
-        return survey.find_duplicates(self, path)
+        return queries.find_duplicates(self, path)
+
+    def totals(self, path: str) -> Totals:
+        return queries.totals(self, path)
 
     def statistics(self, path: str) -> Statistics:
-        return survey.statistics(self, path)
+        return queries.statistics(self, path)
 
     def _redo(self, operation: AnyOperation) -> None:
         try:
             self.apply(operation)
         except Rejected as error:
-            # The log's numbers are versions: a place is kept for what no longer applies.
+            # Positions in the log are versions, so an operation that no longer applies keeps its entry.
             self._log.append(_Logged(operation, _Edit()))
             self.outdated |= dict.fromkeys(_named(operation), f"no longer as it was staged: {error}")
             return
@@ -204,7 +233,7 @@ class Stage(View):
         kept = {key: attrs[key] for key in ("size", "mode", "mtime_ns")}
         mode = attrs["mode"] & 0o1777 if operation.mode is None else operation.mode
         edit.inverses.append(partial(self.tree.update, node, kept))
-        # Set-user-id is not inherited by bytes that nobody vouched for; the kernel drops it on a write, too.
+        # New content does not inherit set-user-id; the kernel drops it on a write, too.
         self.tree.update(node, {"size": _size(operation.content), "mode": REGULAR | mode, "mtime_ns": 0})
         self._fill(edit, node, operation.content)
         self._done(edit, node)
@@ -216,12 +245,12 @@ class Stage(View):
     def _rename(self, operation: Rename, edit: _Edit) -> None:
         node, name = self._subject(operation.path), checked_name(operation.new_name)
         resolve(self.tree.root, f"{self.tree.path(node).rpartition('/')[0] or '.'}/{name}")
-        self._relocate(edit, node, self.tree.parents[node], name)
+        self._relocate(edit, node, self.tree.parent(node), name)
 
     def _relocate(self, edit: _Edit, node: int, parent: int, name: str) -> None:
         self._refuse_sealed(node)
         self._meet(edit, node)
-        old = self.tree.parents[node], self.tree.attrs(node)["name"]
+        old = self.tree.place(node)
         if (parent, name) != old:
             self._refuse_taken(parent, name)
             self.tree.relocate(node, parent, name)
@@ -233,20 +262,25 @@ class Stage(View):
         parent, name = self._destination(node, operation.target)
         self._refuse_taken(parent, name)
         self._refuse_sealed(node)
+        self._refuse_holding(node)
         self._meet(edit, node, whole=True)
-        copies = {self.tree.parents[node]: parent}
+        copies = {self.tree.parent(node): parent}
         for here in list(self.tree.beneath(node)):
-            called = name if here == node else self.tree.attrs(here)["name"]
-            copies[here] = self._clone(edit, here, copies[self.tree.parents[here]], called)
+            called = name if here == node else self.tree.name(here)
+            copies[here] = self._clone(edit, here, copies[self.tree.parent(here)], called)
         edit.paths.append(self.tree.path(copies[node]))
 
     def _clone(self, edit: _Edit, node: int, parent: int, name: str) -> int:
-        """A copy of the node alone."""
+        """Copy the node alone."""
         attrs = self.tree.attrs(node)
         if attrs["kind"] == "other":
             raise WrongKind(f"{self.tree.path(node)} is a device, pipe or socket and cannot be copied")
+        if attrs["kind"] in WHOLE:
+            raise WrongKind(f"{self.tree.path(node)} is a {attrs['kind']} and is moved or deleted whole, never copied")
         copy = self._insert(
-            edit, parent, attrs | {"name": name, "ino": 0, "mtime_ns": 0, "mode": attrs["mode"] & ~0o6000}
+            edit,
+            parent,
+            attrs | {"name": name, "ino": 0, "mtime_ns": 0, "ctime_ns": 0, "mode": attrs["mode"] & ~0o6000},
         )
         original = node if node < self.tree.born else self.copied.get(node)
         if original is not None:
@@ -259,6 +293,10 @@ class Stage(View):
     def _delete(self, operation: Delete, edit: _Edit) -> None:
         node = self._subject(operation.path)
         self._refuse_sealed(node)
+        self._refuse_holding(node)
+        self._hold(edit, node)
+        if operation.same_as is not None:
+            self._pair(edit, node, operation.same_as)
         self._meet(edit, node, whole=True)
         edit.nodes.append(node)
         edit.paths.append(self.tree.path(node))
@@ -267,7 +305,7 @@ class Stage(View):
     def _insert(self, edit: _Edit, parent: int, attrs: Attrs) -> int:
         node = self.tree.insert(parent, attrs)
         self.fresh.add(node)
-        edit.inverses.append(partial(self.tree.remove, node))
+        edit.inverses.append(partial(self.tree.forget, node))
         edit.nodes.append(node)
         return node
 
@@ -283,7 +321,7 @@ class Stage(View):
         edit.paths.append(self.tree.path(node))
 
     def _subject(self, path: str) -> int:
-        """The node that an operation is about; the workspace itself is not for moving."""
+        """Return the node at an operation's path; the workspace itself cannot be changed."""
         node = self.locate(path)
         if node == ROOT:
             raise WrongKind("the workspace itself cannot be changed")
@@ -296,42 +334,67 @@ class Stage(View):
         return parent, name
 
     def _destination(self, node: int, target: str) -> tuple[int, str]:
-        """The folder and name that a target means: a folder that exists is moved into, as everyone expects of mv."""
+        """Return the folder and name of a target. An existing folder is moved into, like `mv` does."""
         *above, name = resolve(self.tree.root, target) or (".",)
         parent = self.directory("/".join(above) or ".")
-        inside = parent if name == "." else self.tree.children[parent].get(name)
-        if inside is not None and inside != node and inside in self.tree.children:
-            parent, name = inside, self.tree.attrs(node)["name"]
+        inside = parent if name == "." else self.tree.child(parent, name)
+        if inside is not None and inside != node and self.tree.kind(inside) == "directory":
+            parent, name = inside, self.tree.name(node)
         if self.tree.holds(node, parent):
-            raise InvalidPath(f"{shown(self.tree.path(node))} cannot go into itself")
+            raise InvalidPath(f"{shown(self.tree.path(node))} cannot be moved or copied into itself")
         return parent, checked_name(name)
 
     def _refuse_taken(self, parent: int, name: str) -> None:
-        if name not in self.tree.children[parent]:
+        if self.tree.child(parent, name) is None and name not in self.tree.absent(parent):
             return
         folder = shown(self.tree.path(parent))
-        raise AlreadyExists(f"{folder}/{name} exists already; nothing is replaced by a move, copy or create")
+        raise AlreadyExists(f"{folder}/{name} already exists; a move, copy or create never replaces it")
 
     def _refuse_sealed(self, node: int) -> None:
         for folder, why in self.tree.sealed.items():
-            if folder in self.tree.graph and self.tree.holds(node, folder):
+            if folder in self.tree and self.tree.holds(node, folder):
                 raise Sealed(f"{shown(self.tree.path(folder))}: {why}")
 
+    def _refuse_holding(self, node: int) -> None:
+        if found := self.tree.holding(node):
+            raise Holding(
+                f"{shown(self.tree.path(node))} contains {escaped(found)}, which is never deleted or copied with it"
+            )
+
+    def _hold(self, edit: _Edit, node: int) -> None:
+        """List the contents of folders that are one item before deleting them: a commit must know all that goes."""
+        for here in self.tree.beneath(node):
+            if self.tree.kind(here) in WHOLE:
+                edit.inverses.append(partial(self.held.pop, here))
+                self.held[here] = self._listing(self.base_path(here))
+
+    def _pair(self, edit: _Edit, node: int, same_as: str) -> None:
+        """Record which file stays because of a deleted one: the commit compares their bytes again."""
+        stays = self._subject(same_as)
+        if {self.tree.kind(node), self.tree.kind(stays)} != {"file"} or stays == node:
+            raise WrongKind(f"{shown(self.tree.path(node))} and {same_as} are not two files")
+        edit.inverses.append(partial(self.twins.pop, node))
+        self.twins[node] = stays
+
+    def _listing(self, path: str) -> dict[str, Signature]:
+        try:
+            with SafeDir.open(self.tree.root) as safe_dir:
+                return safe_dir.listing(path)
+        except OSError as error:
+            raise Sealed(f"{path}: it cannot be read: {error.strerror}") from error
+
     def _meet(self, edit: _Edit, node: int, whole: bool = False) -> None:
-        """Note what a node of the scan was, before the first operation changes it, and what this operation found."""
+        """Record the signatures of a scanned node before its first change, and what this operation found."""
         nodes = list(self.tree.beneath(node)) if whole else [node]
         base = [here for here in nodes if here < self.tree.born]
         if base:
             edit.met.setdefault(self.tree.path(node), (base[0], self._fingerprint(node, base)))
-        for here in base:
-            if here not in self.origins:
-                attrs = self.tree.attrs(here)
-                self.origins[here] = Origin(self.tree.parents[here], attrs["name"], dict(attrs))
+        self.touched.update(base)
 
     def _fingerprint(self, node: int, base: Sequence[int]) -> str:
         if base == [node]:
-            return self.base_signature(node).text()
-        listed = sorted(f"{self.tree.path(here)}\0{self.base_signature(here).text()}" for here in base)
+            return self.tree.base.before_renames(node).text()
+        listed = sorted(f"{self.tree.path(here)}\0{self.tree.base.before_renames(here).text()}" for here in base)
         return hashlib.sha256("\n".join(listed).encode()).hexdigest()
 
 
@@ -340,7 +403,7 @@ def _plain(operation: Operation | AnyOperation) -> AnyOperation:
 
 
 def _named(operation: AnyOperation) -> list[str]:
-    """The paths that an operation names as its subjects, as a person would exclude them."""
+    """Return the paths that an operation names as its subjects, as a person would exclude them."""
     if isinstance(operation, Batch):
         return [path for single in operation.operations for path in _named(single)]
     return [operation.path.removeprefix("./").rstrip("/")]
@@ -351,4 +414,4 @@ def _size(content: Content) -> int:
 
 
 def _attrs(name: str, kind: str, size: int, mode: int) -> Attrs:
-    return {"name": name, "kind": kind, "ino": 0, "size": size, "mtime_ns": 0, "mode": mode}
+    return {"name": name, "kind": kind, "ino": 0, "size": size, "mtime_ns": 0, "ctime_ns": 0, "mode": mode}

@@ -1,7 +1,7 @@
-"""Staging: the new inodes of a commit, written whole into their slots before the first name in the tree changes.
+"""Staging: the new inodes of a commit, written completely into their slots before the first rename in the tree.
 
-Content is copied, never linked: a file that shares its inode with a store of blobs would corrupt it at its first
-edit in place.
+Content is copied, never linked: if a file shared its inode with a blob store, its first edit in place would corrupt the
+store.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from dataclasses import replace
 from io import BytesIO
 from typing import BinaryIO
 
-from libs.workspace.beneath import Beneath
-from libs.workspace.engine import Watch
+from libs.workspace.blob_cache import CHUNK
+from libs.workspace.engine import Hooks
 from libs.workspace.errors import BadContent
 from libs.workspace.journal import Folder
 from libs.workspace.operations import Blob
 from libs.workspace.plan import Draft, Fresh, Item, Plan, Swap
-from libs.workspace.shelf import CHUNK
+from libs.workspace.safe_dir import SafeDir
 from libs.workspace.signature import Signature
 from libs.workspace.stage import Stage
 from libs.workspace.view import Blobs, Original, opened_blob
 
 
 class Staging:
-    """Writes the new inodes of one draft."""
+    """Writer of the new inodes of one draft."""
 
-    def __init__(self, stage: Stage, door: Beneath, folder: Folder, blobs: Blobs, watch: Watch) -> None:
-        self.stage, self.door, self.folder, self.blobs, self.watch = stage, door, folder, blobs, watch
-        self.owner = os.fstat(door.fd)
+    def __init__(self, stage: Stage, safe_dir: SafeDir, folder: Folder, blobs: Blobs, hooks: Hooks) -> None:
+        self.stage, self.safe_dir, self.folder, self.blobs, self.hooks = stage, safe_dir, folder, blobs, hooks
+        self.owner = os.fstat(safe_dir.fd)
 
     def write(self, draft: Draft) -> Plan:
-        """The draft's plan with the signatures of what was written."""
+        """Write the inodes; return the draft's plan with their signatures."""
         written = {fresh.slot: self._one(fresh) for fresh in draft.wanted}
         return replace(
             draft.plan,
@@ -43,7 +43,7 @@ class Staging:
         )
 
     def _one(self, fresh: Fresh) -> Signature:
-        self.watch.fence()
+        self.hooks.fence()
         match fresh.kind:
             case "directory":
                 signature = self._directory(fresh)
@@ -51,7 +51,7 @@ class Staging:
                 signature = self._symlink(fresh)
             case _:
                 signature = self._file(fresh)
-        self.watch.step(f"write:{fresh.slot}")
+        self.hooks.step(f"write:{fresh.slot}")
         return signature
 
     def _directory(self, fresh: Fresh) -> Signature:
@@ -61,9 +61,9 @@ class Staging:
         return self._signature(fresh)
 
     def _symlink(self, fresh: Fresh) -> Signature:
-        """A copy of a link is the same link; where it leads is nobody's business here."""
+        """Copy a link with the same target, which is not resolved here."""
         assert isinstance(fresh.body, Original)
-        with self.door.parent(self.stage.base_path(fresh.body.node)) as (fd, name):
+        with self.safe_dir.parent(self.stage.base_path(fresh.body.node)) as (fd, name):
             target = os.readlink(name, dir_fd=fd)
         os.symlink(target, fresh.slot, dir_fd=self.folder.fd)
         self._own(fresh.slot, self.owner)
@@ -89,7 +89,7 @@ class Staging:
         with self._source(fresh) as source:
             sha256, size = _copy(source, target)
         if isinstance(fresh.body, Blob) and (sha256, size) != (fresh.body.sha256, fresh.body.size):
-            raise BadContent(f"the blob {fresh.body.sha256} holds other bytes than its name says")
+            raise BadContent(f"the content of the blob {fresh.body.sha256} does not match its name")
 
     @contextlib.contextmanager
     def _source(self, fresh: Fresh) -> Iterator[BinaryIO]:
@@ -97,14 +97,14 @@ class Staging:
             with opened_blob(self.blobs(fresh.body.sha256)) as stream:
                 yield stream
         elif isinstance(fresh.body, Original):
-            with self.stage.original(self.door, fresh.body.node) as stream:
+            with self.stage.original(self.safe_dir, fresh.body.node) as stream:
                 yield stream
         else:
             yield BytesIO(fresh.body.raw if fresh.body else b"")
 
     def _resemble(self, fd: int, path: str) -> None:
-        """Owner and extended attributes (access lists among them) of the file that it replaces."""
-        old = self.door.at(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        """Copy owner and extended attributes (access lists included) of the file that is replaced."""
+        old = self.safe_dir.at(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         try:
             self._own(fd, os.fstat(old))
             for name in _attributes(old):
@@ -114,7 +114,7 @@ class Staging:
             os.close(old)
 
     def _own(self, target: int | str, like: os.stat_result) -> None:
-        """Only root may give files away, and only root would otherwise leave files that their user cannot change."""
+        """Set the owner, which only root may do; without it root would create files that their user cannot change."""
         if os.geteuid() != 0:
             return
         if isinstance(target, int):
@@ -144,7 +144,7 @@ def _copy(source: BinaryIO, target: BinaryIO) -> tuple[str, int]:
 
 
 def _write(target: BinaryIO, piece: bytes) -> None:
-    """An unbuffered write may take less than it was given."""
+    """Write everything: an unbuffered write may accept only a part."""
     rest = memoryview(piece)
     while rest:
         rest = rest[target.write(rest) :]

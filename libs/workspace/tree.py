@@ -1,234 +1,227 @@
-"""The tree: the workspace's files as a live graph (S4-24).
+"""The tree: one scan of a folder with a stage's changes on top (S4-24).
 
-Nodes are integers and a path is derived by climbing, so that moving a folder of a hundred thousand files is one
-edge. Beside the networkx graph stand two indexes, children by name and parent by node, because a path is looked up
-far more often than a graph is. Nothing outside this class changes them; a `Stage` remembers how to undo what it asks
-for.
+Nodes are integers and a path is derived from the parents, so moving a folder of a hundred thousand files is one entry.
+The scan is shared; a tree holds only the differences. Only this class changes them; a `Stage` records how to undo its
+requests. The networkx graph is built on demand.
 """
 
 from __future__ import annotations
 
-import errno
-import gc
-import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from libs.workspace import names
-from libs.workspace.beneath import Beneath
-from libs.workspace.scope import HIDDEN
-from libs.workspace.signature import Signature, kind_of
+from libs.workspace import names, reserved
+from libs.workspace.scan import ROOT, Absence, Scan
+from libs.workspace.signature import Signature
 
 if TYPE_CHECKING:
     import networkx as nx
 
 Attrs = dict[str, Any]
 """name, kind, ino, size, mtime_ns, mode: the values of a networkx node."""
+CHANGED_BYTES, ABSENT_BYTES = 500, 250
+"""Memory of a node that a stage changed, and of one that it moved or removed, in bytes (measured)."""
 
-ROOT = 0
-RACY_NS = 10_000_000
-"""A file changed this short a time ago may change again within one tick of the clock and keep its mtime (kernels
-before 6.13)."""
-
-
-class Record(NamedTuple):
-    """A node that was taken out, with what puts it back."""
-
-    node: int
-    parent: int
-    attrs: Attrs
+__all__ = ["ROOT", "Attrs", "Tree", "signature"]
 
 
 class Tree:
-    """The graph of one folder, as one scan found it and as a stage changes it."""
+    """One folder as a stage sees it."""
 
-    def __init__(self, root: Path, top: Signature) -> None:
-        import networkx
-
-        self.root = root
-        self.graph: nx.DiGraph[int] = networkx.DiGraph()
-        self.children: dict[int, dict[str, int]] = {ROOT: {}}
-        self.parents: dict[int, int] = {}
-        self.sealed: dict[int, str] = {}
-        """Folders that could not be read whole, and why: other mounts, no permission."""
-        self.born = 1
+    def __init__(self, base: Scan) -> None:
+        self.base, self.root = base, base.root
+        self.sealed = dict(base.sealed)
+        """Folders that could not be read completely, and why: other mounts, no permission."""
+        self.born = len(base)
         """Nodes below this number are the scan's, the others a stage's."""
-        self._next = 1
-        self.graph.add_node(ROOT, **_attrs("", top))
+        self._next = self.born
+        self._values: dict[int, Attrs] = {}
+        """Values of the nodes that a stage created, and changed values of the scan's nodes."""
+        self._places: dict[int, tuple[int, str]] = {}
+        """Parent and name of nodes that a stage created or moved."""
+        self._inside: dict[int, dict[str, int]] = {}
+        """Nodes that a stage put into folders, by name."""
+        self._away: set[int] = set()
+        """Nodes of the scan that are no longer in their original place."""
+        self._gone: set[int] = set()
 
     @classmethod
     def scan(cls, root: Path) -> Tree:
-        """Read names and signatures of everything beneath `root`; no content, no link followed, no other mount
-        entered."""
-        root = Path(os.path.abspath(root))  # noqa: PTH100 - resolve() would follow a link that the caller did not check
-        with Beneath.open(root) as door, _no_collection():
-            started = time.time_ns()
-            tree = cls(root, Signature.of(os.fstat(door.fd)))
-            recent = tree._read(door, started - RACY_NS)
-            tree._settle(door, recent)
-        tree.born = tree._next
-        return tree
+        return cls(Scan.of(root))
+
+    def __contains__(self, node: int) -> bool:
+        return node not in self._gone and (node < self.born or node in self._values)
+
+    def __iter__(self) -> Iterator[int]:
+        made = (node for node in self._values if node >= self.born)
+        return (node for nodes in (range(self.born), made) for node in nodes if node not in self._gone)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate memory in bytes besides the scan."""
+        changed, absent = len(self._values) + len(self._places), len(self._away) + len(self._gone)
+        return CHANGED_BYTES * changed + ABSENT_BYTES * absent
+
+    @property
+    def graph(self) -> nx.DiGraph[int]:
+        """The present tree as a networkx graph, for computations; changes to it have no effect here."""
+        import networkx
+
+        graph: nx.DiGraph[int] = networkx.DiGraph()
+        graph.add_nodes_from((node, self.attrs(node)) for node in self)
+        graph.add_edges_from(self._edges())
+        return graph
+
+    def place(self, node: int) -> tuple[int, str]:
+        """Return the parent and the name."""
+        return self._places.get(node) or (self.base.parent(node), self.base.name(node))
+
+    def parent(self, node: int) -> int:
+        place = self._places.get(node)
+        return place[0] if place else self.base.parent(node)
+
+    def name(self, node: int) -> str:
+        place = self._places.get(node)
+        return place[1] if place else self.base.name(node)
 
     def path(self, node: int) -> str:
         parts = []
         while node != ROOT:
-            parts.append(self.graph.nodes[node]["name"])
-            node = self.parents[node]
+            node, name = self.place(node)
+            parts.append(name)
         return "/".join(reversed(parts))
+
+    def child(self, folder: int, name: str) -> int | None:
+        node = self._inside.get(folder, {}).get(name)
+        if node is None and folder < self.born:
+            node = self.base.child(folder, name)
+            return None if node in self._away else node
+        return node
 
     def find(self, parts: tuple[str, ...]) -> int | None:
         node: int | None = ROOT
         for part in parts:
-            node = self.children.get(node, {}).get(part) if node is not None else None
+            node = self.child(node, part) if node is not None else None
         return node
 
+    def inside(self, folder: int) -> Sequence[int]:
+        """Return the nodes in a folder, ordered by name; none if it is not a folder."""
+        held: Sequence[int] = self.base.inside(folder) if folder < self.born else ()
+        if self._away:
+            held = [node for node in held if node not in self._away]
+        if added := self._inside.get(folder):
+            held = sorted([*held, *added.values()], key=self.name)
+        return held
+
     def beneath(self, node: int) -> Iterator[int]:
-        """The node and all below it, folders before what they hold, names in order."""
+        """Yield the node and everything below it, folders before their contents, names in order."""
         pending = [node]
         while pending:
             here = pending.pop()
             yield here
-            inside = self.children.get(here)
-            if inside:
-                pending.extend(inside[name] for name in sorted(inside, reverse=True))
+            pending.extend(reversed(self.inside(here)))
+
+    def kind(self, node: int) -> str:
+        """Return file, directory, symlink or other, or a kind of `reserved.WHOLE`."""
+        kind: str = self.base.kind(node) if node < self.born else self._values[node]["kind"]
+        return kind
+
+    def size(self, node: int) -> int:
+        changed: int | None = self._values.get(node, {}).get("size")
+        return self.base.size(node) if changed is None else changed
 
     def attrs(self, node: int) -> Attrs:
-        return self.graph.nodes[node]
+        """Return a node's values, for reading."""
+        values = self._values.get(node, {})
+        if node < self.born:
+            values = {"kind": self.base.kind(node), **self.base.signature(node)._asdict(), **values}
+        return {"name": self.name(node), **values}
 
     def signature(self, node: int) -> Signature:
         return signature(self.attrs(node))
 
+    def absent(self, folder: int) -> Mapping[str, Absence]:
+        """Return the names in a folder that are taken and are not nodes, with the reason."""
+        return self.base.absent.get(folder, {})
+
+    def holding(self, node: int) -> str | None:
+        """Return a path below a folder that may not be deleted or copied with the folder; None if there is none."""
+        for folder, missing in self.base.absent.items():
+            if folder in self and self.holds(node, folder):
+                return names.join(self.path(folder), next(iter(missing)))
+        below = (here for here, kind in self.base.whole.items() if kind == reserved.REPOSITORY and here != node)
+        found = next((here for here in below if here in self and self.holds(node, here)), None)
+        return None if found is None else self.path(found)
+
     def holds(self, node: int, other: int) -> bool:
-        """Whether `other` is the node or lies below it."""
+        """Return whether `other` is the node or lies below it."""
         while other != node and other != ROOT:
-            other = self.parents[other]
+            other = self.parent(other)
         return other == node
 
     def insert(self, parent: int, attrs: Attrs) -> int:
+        """Insert a new node; `forget` undoes it."""
         node = self._next
         self._next += 1
-        self.put_back([Record(node, parent, attrs)])
+        self._values[node] = {key: value for key, value in attrs.items() if key != "name"}
+        self._enter(node, parent, attrs["name"])
         return node
 
-    def remove(self, node: int) -> list[Record]:
-        """Take out a node with all below it; `put_back` of the answer restores it."""
-        nodes = self.graph.nodes
-        records = [Record(here, self.parents[here], nodes[here]) for here in self.beneath(node)]
-        del self.children[self.parents[node]][nodes[node]["name"]]
-        for record in records:
-            self.children.pop(record.node, None)
-            del self.parents[record.node]
-        self.graph.remove_nodes_from([record.node for record in records])
-        return records
+    def forget(self, node: int) -> None:
+        self._leave(node)
+        del self._values[node], self._places[node]
 
-    def put_back(self, records: list[Record]) -> None:
-        """Place nodes, parents first."""
-        self.graph.add_nodes_from((node, attrs) for node, _, attrs in records)
-        self.graph.add_edges_from((parent, node) for node, parent, _ in records)
-        for node, parent, attrs in records:
-            self.parents[node] = parent
-            self.children[parent][attrs["name"]] = node
-            if attrs["kind"] == "directory":
-                self.children[node] = {}
+    def remove(self, node: int) -> list[int]:
+        """Remove a node with everything below it; pass the result to `put_back` to restore it."""
+        nodes = list(self.beneath(node))
+        self._leave(node)
+        self._gone.update(nodes)
+        return nodes
+
+    def put_back(self, nodes: list[int]) -> None:
+        self._gone.difference_update(nodes)
+        self._enter(nodes[0], *self.place(nodes[0]))
 
     def relocate(self, node: int, parent: int, name: str) -> None:
-        attrs, old = self.attrs(node), self.parents[node]
-        del self.children[old][attrs["name"]]
-        self.graph.remove_edge(old, node)
-        self.graph.add_edge(parent, node)
-        attrs["name"], self.parents[node] = name, parent
-        self.children[parent][name] = node
+        self._leave(node)
+        self._enter(node, parent, name)
 
     def update(self, node: int, values: Attrs) -> None:
-        self.attrs(node).update(values)
+        self._values.setdefault(node, {}).update(values)
 
     def export(self) -> dict[str, Any]:
-        """What `networkx.node_link_data(graph, edges="edges")` says, three times as fast (S4-26)."""
+        """Return the same as `networkx.node_link_data(graph, edges="edges")`, three times as fast (S4-26)."""
         return {
             "directed": True,
             "multigraph": False,
             "graph": {},
-            "nodes": [{**attrs, "id": node} for node, attrs in self.graph.nodes(data=True)],
-            "edges": [{"source": parent, "target": node} for parent, node in self.graph.edges()],
+            "nodes": [{**self.attrs(node), "id": node} for node in self],
+            "edges": [{"source": parent, "target": node} for parent, node in self._edges()],
         }
 
-    def _read(self, door: Beneath, racy: int) -> list[int]:
-        """Fill the tree, folder by folder; the answer is the files whose mtime is at or after `racy`."""
-        nodes, edges, recent = [], [], []
-        pending = [(ROOT, "")]
-        while pending:
-            parent, path = pending.pop()
-            inside = self.children[parent]
-            for name, found in self._listed(door, parent, path):
-                node, self._next = self._next, self._next + 1
-                attrs = _attrs(name, found)
-                nodes.append((node, attrs))
-                edges.append((parent, node))
-                inside[name], self.parents[node] = node, parent
-                if attrs["kind"] == "directory":
-                    self.children[node] = {}
-                    pending.append((node, f"{path}/{name}" if path else name))
-                elif found.st_mtime_ns >= racy:
-                    recent.append(node)
-        self.graph.add_nodes_from(nodes)
-        self.graph.add_edges_from(edges)
-        return recent
+    def _edges(self) -> Iterator[tuple[int, int]]:
+        return ((folder, node) for folder in self for node in self.inside(folder))
 
-    def _listed(self, door: Beneath, folder: int, path: str) -> list[tuple[str, os.stat_result]]:
-        try:
-            with door.entries(path) as entries:
-                return [found for entry in entries if (found := _look(entry)) and (path or found[0] != HIDDEN)]
-        except OSError as error:
-            if error.errno == errno.EXDEV:
-                self.sealed[folder] = "another file system is mounted here"
-            elif error.errno in (errno.EACCES, errno.EPERM):
-                self.sealed[folder] = "it cannot be read"
-            # ENOENT, ENOTDIR, ELOOP: it was swapped while we read; a commit that touches it will find the conflict.
-            elif error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-                raise
-            return []
+    def _leave(self, node: int) -> None:
+        parent, name = self.place(node)
+        added = self._inside.get(parent, {})
+        if added.get(name) == node:
+            del added[name]
+        else:
+            self._away.add(node)
 
-    def _settle(self, door: Beneath, recent: list[int]) -> None:
-        """Look again at files that changed within the last tick, once the clock has moved on: git's racy-entry rule."""
-        if not recent:
+    def _enter(self, node: int, parent: int, name: str) -> None:
+        if node < self.born and (parent, name) == (self.base.parent(node), self.base.name(node)):
+            self._away.discard(node)
+            self._places.pop(node, None)
             return
-        time.sleep(RACY_NS / 1e9)
-        for node in recent:
-            found = door.signature(self.path(node))
-            if found is not None:
-                self.attrs(node).update(found._asdict(), kind=kind_of(found.mode))
+        self._inside.setdefault(parent, {})[name] = node
+        self._places[node] = parent, name
 
 
 def signature(attrs: Attrs) -> Signature:
-    return Signature(attrs["ino"], attrs["size"], attrs["mtime_ns"], attrs["mode"])
-
-
-def _look(entry: os.DirEntry[str]) -> tuple[str, os.stat_result] | None:
-    """The entry's name as text and its stat; None where it vanished."""
-    name = entry.name
-    if not name.isascii() or "\\" in name:
-        name = names.encode(os.fsencode(name))
-    try:
-        return name, entry.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-
-
-def _attrs(name: str, found: os.stat_result | Signature) -> Attrs:
-    ino, size, mtime_ns, mode = found if isinstance(found, Signature) else Signature.of(found)
-    return {"name": name, "kind": kind_of(mode), "ino": ino, "size": size, "mtime_ns": mtime_ns, "mode": mode}
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """The collector would walk the growing graph again and again: a fifth of the scan (measured)."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+    return Signature(*(attrs[field] for field in Signature._fields))

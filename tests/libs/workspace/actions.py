@@ -1,4 +1,4 @@
-"""Random operations that make sense in whatever tree they meet: numbers choose among the paths that are there."""
+"""Random operations that are valid in any tree: numbers choose among the existing paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACTIONS = st.tuples(st.sampled_from(KINDS), st.integers(0, 99), st.integers(0, 9
 
 
 def act(stage: Stage, action: Action) -> Applied | None:
-    """Apply it; None if the stage refused."""
+    """Apply the operation; return None if the stage refused it."""
     try:
         return stage.apply(operation(stage, action))
     except Rejected:

@@ -1,4 +1,4 @@
-"""A small workspace with one of everything that has ever gone wrong."""
+"""A small workspace with one of every known difficulty."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DOWNLOADS: dict[str, bytes | str | None] = {
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """For what a real file system does differently from one in memory, where `tmp_path` may be."""
+    """Yield a folder on a real file system, as `tmp_path` may be in memory."""
     with tempfile.TemporaryDirectory(prefix="suma-disk-") as folder:
         yield Path(folder).resolve()
 

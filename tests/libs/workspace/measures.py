@@ -1,5 +1,6 @@
-"""What scanning and committing cost, measured in one run so that the ratios hold on any machine. A benchmark calls
-these."""
+"""Costs of scanning and committing, measured in one run so that the ratios hold on any machine. A benchmark calls
+these.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ScanCost:
-    """Seconds, the best of three each. `scandir` is the walk that a scan is held against: names and one stat per
-    entry."""
+    """Seconds, the best of three each. `scandir` is the baseline: a walk with one stat per entry."""
 
     files: int
     walk_lstat: float
@@ -32,7 +32,7 @@ class ScanCost:
 
 @dataclass(frozen=True)
 class CommitCost:
-    """Seconds. `operations` are net changes: what is made, moved, replaced or removed."""
+    """Seconds. `operations` are net changes: files created, moved, replaced or removed."""
 
     operations: int
     stage: float
@@ -43,7 +43,7 @@ class CommitCost:
 
 
 def planted(root: Path, files: int, per_folder: int = 50) -> Path:
-    """A tree of small files, fifty to a folder."""
+    """Create a tree of small files, fifty to a folder."""
     for number in range(0, files, per_folder):
         folder = root / f"d{number // per_folder % 100}" / f"e{number // per_folder}"
         folder.mkdir(parents=True)
@@ -58,7 +58,7 @@ def scan_cost(root: Path) -> ScanCost:
 
 
 def commit_cost(root: Path, operations: int) -> CommitCost:
-    """A mix of moves, deletions, creations and overwrites in a tree that was planted with at least as many files."""
+    """Return a mix of moves, deletions, creations and overwrites in a tree with at least as many files."""
     stage = Stage(Tree.scan(root))
     wanted = _mixed(root, operations)
     staged, _ = _timed(lambda: [stage.apply(operation) for operation in wanted])
@@ -114,4 +114,4 @@ def _timed(act: Callable[[], T]) -> tuple[float, T]:
 
 
 def _free() -> None:
-    """Nobody else wants the workspace."""
+    """Do nothing: no other process competes for the workspace."""

@@ -11,7 +11,7 @@ MS_REC, MS_PRIVATE, MS_BIND = 0x4000, 1 << 18, 0x1000
 
 
 def apart() -> None:
-    """What this process mounts from here on, only it and its children see."""
+    """Enter a mount namespace: only this process and its children see later mounts."""
     _call(_libc().unshare(CLONE_NEWNS))
     _call(_libc().mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None))
 

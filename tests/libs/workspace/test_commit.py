@@ -1,4 +1,4 @@
-"""A commit makes the disk what the stage shows, all of it or nothing, and never over someone else's change."""
+"""A commit makes the disk match the stage, all of it or nothing, and never overwrites another program's change."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_content_comes_from_the_store_and_is_checked(root: Path) -> None:
     assert (root / "new").read_bytes() == b"blob"
 
 
-def test_new_content_keeps_mode_owner_and_attributes_but_not_set_user_id(root: Path) -> None:
+def test_write_keeps_mode_owner_attributes_but_not_setuid(root: Path) -> None:
     os.setxattr(root / "README", "user.tag", b"kept")
     (root / "README").chmod(0o4750)
     done(root, Write(path="README", content=text("new")))
@@ -226,9 +226,7 @@ def test_what_the_rest_needs_cannot_be_left_out(root: Path, operations: list[Any
 @pytest.mark.requirement("A26", "A24")
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=st.lists(ACTIONS, max_size=15), chosen=st.lists(st.integers(0, 99), min_size=1, max_size=3))
-def test_whatever_is_left_out_stays_and_the_rest_still_comes_back(
-    root: Path, actions: list[Action], chosen: list[int]
-) -> None:
+def test_excluded_paths_stay_and_the_rest_rolls_back(root: Path, actions: list[Action], chosen: list[int]) -> None:
     work = copied(root)
     before, files = manifest(work), shape(work)
     stage = Stage(Tree.scan(work))
@@ -252,7 +250,7 @@ def test_whatever_is_left_out_stays_and_the_rest_still_comes_back(
 
 @pytest.mark.requirement("A26")
 @pytest.mark.parametrize("path", ["READMEE", "photos/nothing"])
-def test_leaving_out_what_is_no_part_of_the_change_is_refused(root: Path, path: str) -> None:
+def test_excluding_a_path_outside_the_change_fails(root: Path, path: str) -> None:
     with pytest.raises(CannotExclude):
         done(root, Delete(path="README"), exclude=(path,))
     assert (root / "README").exists()
@@ -267,7 +265,7 @@ def test_leaving_out_understands_paths_as_operations_do(root: Path) -> None:
 
 
 @pytest.mark.requirement("A26")
-def test_a_copy_of_what_someone_changed_is_a_conflict_of_the_copy(root: Path) -> None:
+def test_copy_of_a_changed_file_conflicts_at_the_copy(root: Path) -> None:
     stage = staged(root, Copy(path="README", target="copy"), Delete(path="empty.txt"))
     (root / "README").write_text("theirs")
     with pytest.raises(CommitConflict) as conflict:
@@ -281,9 +279,7 @@ def test_a_copy_of_what_someone_changed_is_a_conflict_of_the_copy(root: Path) ->
 @pytest.mark.parametrize(
     ("source", "changed"), [("README", "README"), ("docs", "docs/old/invoice.txt"), ("docs", "docs/new")]
 )
-def test_leaving_out_what_someone_changed_since_it_was_copied_leaves_out_its_copies(
-    root: Path, source: str, changed: str
-) -> None:
+def test_excluding_a_changed_file_excludes_its_copies(root: Path, source: str, changed: str) -> None:
     operations = (Copy(path=source, target="copy"), Copy(path="copy", target="second"), Delete(path="empty.txt"))
     first = Stage(Tree.scan(root))
     log = [first.apply(operation).operation for operation in operations]
@@ -297,7 +293,7 @@ def test_leaving_out_what_someone_changed_since_it_was_copied_leaves_out_its_cop
 
 
 @pytest.mark.requirement("A26")
-def test_leaving_out_a_new_folder_leaves_out_what_was_to_go_into_it(root: Path) -> None:
+def test_excluding_a_new_folder_excludes_its_contents(root: Path) -> None:
     before = manifest(root)
     done(root, Create(path="d", directory=True), Move(path="README", target="d"), exclude=("d",))
     assert manifest(root) == before
@@ -327,7 +323,7 @@ def test_a_change_found_midway_undoes_the_commit(root: Path, point: str) -> None
 
 
 @pytest.mark.requirement("A26")
-def test_a_file_put_into_a_folder_while_it_is_taken_out_undoes_the_commit(root: Path) -> None:
+def test_file_added_to_a_folder_during_removal_undoes_commit(root: Path) -> None:
     def meddle(at: str) -> None:
         if at == "intent":
             (root / "photos/raw/theirs").write_text("x")
@@ -339,7 +335,7 @@ def test_a_file_put_into_a_folder_while_it_is_taken_out_undoes_the_commit(root: 
 
 
 @pytest.mark.requirement("A26")
-def test_an_undo_for_someone_elses_change_does_not_hide_it_behind_an_old_mtime(root: Path) -> None:
+def test_undo_does_not_hide_a_foreign_change_by_mtime(root: Path) -> None:
     before = (root / "photos").stat().st_mtime_ns
 
     def meddle(at: str) -> None:
@@ -360,7 +356,7 @@ def test_a_late_writer_is_reported_and_its_bytes_are_kept(root: Path) -> None:
                 late.flush()
 
         result = commit(root, staged(root, Delete(path="README")), commit_id="c", fence=owner, step=write)
-    assert [clash.path for clash in result.late] == ["README"]
+    assert [conflict.path for conflict in result.late] == ["README"]
     kept = next((root / ".suma/history").glob("c.*/o*"))
     assert kept.read_text() == "read me LATE"
 
@@ -414,7 +410,7 @@ def test_a_stage_of_another_folder_is_refused(root: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.requirement("A26")
-def test_a_replayed_stage_does_not_overwrite_what_changed_before_the_new_scan(root: Path) -> None:
+def test_replayed_stage_does_not_overwrite_changes_before_the_rescan(root: Path) -> None:
     stage = Stage(Tree.scan(root))
     log = [stage.apply(Write(path="README", content=text("ours"))).operation]
     (root / "README").write_text("theirs")
@@ -499,7 +495,7 @@ def committed_diff(root: Path) -> tuple[Entry, ...]:
 
 
 def _followed(path: str, moved: dict[str, str]) -> str:
-    """Where a file that nobody touched is after the folder above it has moved."""
+    """Return the path of an untouched file after the folder above it has moved."""
     above = next((above for above in names.lineage(path) if above in moved), None)
     return path if above is None else moved[above] + path[len(above) :]
 

@@ -18,7 +18,7 @@ def test_a_deletion_says_why_and_how_much(root: Path) -> None:
     assert diff.bytes_freed == 550
 
 
-def test_a_deleted_folder_is_one_entry_that_counts_what_it_holds(root: Path) -> None:
+def test_deleted_folder_is_one_entry_that_counts_its_contents(root: Path) -> None:
     diff = staged(root, Delete(path="docs")).diff()
     assert [(entry.path, entry.items, entry.size) for entry in diff.entries] == [("docs", 5, 4 + 7 + 550)]
     assert diff.deleted == 5
@@ -68,7 +68,7 @@ def test_a_file_inside_a_moved_folder_is_not_itself_moved(root: Path) -> None:
     ]
 
 
-def test_a_folder_that_moves_or_goes_tells_how_many_files_it_holds(root: Path) -> None:
+def test_moved_or_deleted_folder_reports_its_file_count(root: Path) -> None:
     held = sum(path.is_file() for path in (root / "docs").rglob("*"))
     moved = staged(root, Move(path="docs", target="papers")).diff()
     gone = staged(root, Delete(path="docs")).diff()

@@ -1,18 +1,23 @@
-"""Old inodes are kept for a time and up to a size, and how a commit ended is remembered longer."""
+"""Old inodes are kept for a time and up to a size; outcomes of commits are kept longer."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from libs.workspace.commit import commit, outcome
 from libs.workspace.errors import HistoryGone
-from libs.workspace.history import kept, prune
+from libs.workspace.history import kept, make_room, prune
 from libs.workspace.operations import AnyOperation, Delete
+from libs.workspace.recovery import recover
 from libs.workspace.rollback import rollback
-from tests.libs.workspace.trees import owner, staged
+from tests.libs.workspace.trees import Killed, forked, manifest, owner, staged
 
 
 def done(root: Path, *operations: AnyOperation, id: str = "c") -> None:
@@ -36,6 +41,83 @@ def test_history_is_pruned_by_size_oldest_first(root: Path) -> None:
     rollback(root, "c0", fence=owner)
     sizes = {entry.commit_id: entry.size for entry in kept(root)}
     assert prune(root, max_bytes=sizes["c1"] + sizes["c2"]).commits == ("c0",)
-    assert [entry.commit_id for entry in kept(root)] == ["c1", "c2"]
+    assert [(entry.commit_id, entry.undoable) for entry in kept(root)] == [("c1", True), ("c2", True)]
     assert (root / "report.pdf").exists()
     assert list((root / ".suma/trash").iterdir()) == []
+
+
+@pytest.mark.requirement("A24")
+def test_kill_during_a_prune_leaves_commits_whole_or_removed(root: Path, tmp_path: Path) -> None:
+    code, at = -signal.SIGKILL, 0
+    while code == -signal.SIGKILL:
+        at += 1
+        here = tmp_path / f"trial{at}"
+        shutil.copytree(root, here, symlinks=True)
+        before = manifest(here)
+        for number, name in enumerate(("report.pdf", "report copy.pdf")):
+            done(here, Delete(path=name), Delete(path=f"docs/{'old' if number else 'letter.txt'}"), id=f"c{number}")
+        rollback(here, "c0", fence=owner, exclude=["report.pdf"])
+        code = forked(partial(prune, here, max_bytes=0, step=Killed(at)))
+        left = [entry.commit_id for entry in kept(here)]
+        assert left in (["c0", "c1"], ["c1"], [])
+        for id in reversed(left):
+            rollback(here, id, fence=owner)
+        if left == ["c0", "c1"]:
+            assert {path: fact.content for path, fact in manifest(here).items()} == {
+                path: fact.content for path, fact in before.items()
+            }
+        prune(here, max_bytes=0)
+        assert [path for room in ("history", "trash") for path in (here / ".suma" / room).iterdir()] == []
+    assert at > 5
+
+
+def test_what_an_interrupted_rollback_needs_is_not_pruned(root: Path) -> None:
+    before = manifest(root)
+    done(root, Delete(path="report.pdf"))
+
+    def killed(point: str) -> None:
+        if point == "placing":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert forked(lambda: rollback(root, "c", fence=owner, step=killed)) == -signal.SIGKILL
+    assert prune(root, max_bytes=0).commits == ()
+    recover(root, "finish")
+    assert manifest(root) == before
+
+
+def test_a_spared_commit_stays_and_the_others_go(root: Path) -> None:
+    for number, name in enumerate(("report.pdf", "report copy.pdf")):
+        done(root, Delete(path=name), id=f"c{number}")
+    assert prune(root, max_bytes=0, spare={"c0"}).commits == ("c1",)
+    assert [entry.commit_id for entry in kept(root)] == ["c0"]
+
+
+def test_a_prune_that_lost_its_lease_puts_the_commit_back(root: Path) -> None:
+    before = manifest(root)
+    done(root, Delete(path="report.pdf"))
+    asked = []
+
+    def fence() -> None:
+        asked.append(True)
+        if len(asked) > 1:
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        prune(root, max_bytes=0, fence=fence)
+    rollback(root, "c", fence=owner)
+    assert manifest(root) == before
+
+
+def test_a_full_disk_takes_nothing_younger_than_a_day(root: Path) -> None:
+    for number, name in enumerate(("report.pdf", "report copy.pdf")):
+        done(root, Delete(path=name), id=f"c{number}")
+    [intent] = (root / ".suma/history").glob("c0.*/intent")
+    os.utime(intent, (0, 0))
+    assert make_room(root, 0).commits == ()
+    assert make_room(root, 1 << 60).commits == ("c0",)
+
+
+def test_looking_at_history_makes_no_folder(root: Path) -> None:
+    assert kept(root) == ()
+    assert prune(root, max_bytes=0).commits == ()
+    assert not (root / ".suma").exists()

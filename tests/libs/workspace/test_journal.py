@@ -1,4 +1,4 @@
-"""The hidden folder is ours alone, and a recovery's new generation disarms whoever holds the old one."""
+"""The hidden folder is private, and a recovery's new generation disarms every holder of the old one."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from pathlib import Path
 
 import pytest
 
-from libs.workspace.beneath import Beneath
 from libs.workspace.errors import BadRoot
 from libs.workspace.journal import PLACING, Journal
+from libs.workspace.safe_dir import SafeDir
 
 
 def test_the_hidden_folder_is_closed_to_others(tmp_path: Path) -> None:
     (tmp_path / ".suma").mkdir(mode=0o755)
-    with Beneath.open(tmp_path) as door, Journal.open(door):
+    with SafeDir.open(tmp_path) as safe_dir, Journal.open(safe_dir):
         assert stat.S_IMODE((tmp_path / ".suma").stat().st_mode) == 0o700
 
 
 @pytest.mark.requirement("A5")
-def test_a_link_in_the_place_of_the_hidden_folder_is_refused(tmp_path: Path) -> None:
+def test_link_in_place_of_the_hidden_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "work").mkdir()
     (tmp_path / "work/.suma").symlink_to(tmp_path / "elsewhere")
-    with Beneath.open(tmp_path / "work") as door, pytest.raises(BadRoot), Journal.open(door):
+    with SafeDir.open(tmp_path / "work") as safe_dir, pytest.raises(BadRoot), Journal.open(safe_dir):
         pass
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 @pytest.mark.requirement("A25")
 def test_nothing_can_be_put_into_a_folder_that_was_renewed(tmp_path: Path) -> None:
-    with Beneath.open(tmp_path) as door, Journal.open(door) as journal, journal.begin("c") as old:
+    with SafeDir.open(tmp_path) as safe_dir, Journal.open(safe_dir) as journal, journal.begin("c") as old:
         with journal.renewed("txn", "c") as new:
             assert new is not None
             new.mark(PLACING)
@@ -43,7 +43,7 @@ def test_nothing_can_be_put_into_a_folder_that_was_renewed(tmp_path: Path) -> No
 
 
 def test_an_interrupted_renewal_still_shows_its_markers(tmp_path: Path) -> None:
-    with Beneath.open(tmp_path) as door, Journal.open(door) as journal:
+    with SafeDir.open(tmp_path) as safe_dir, Journal.open(safe_dir) as journal:
         with journal.begin("c") as folder:
             folder.mark(PLACING)
         name = next((tmp_path / ".suma/txn").iterdir()).name

@@ -1,4 +1,4 @@
-"""One at a time in a workspace."""
+"""Only one process at a time changes a workspace."""
 
 from __future__ import annotations
 

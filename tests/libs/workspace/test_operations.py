@@ -1,4 +1,4 @@
-"""Operations are data: what is written into the log reads back as the same operation."""
+"""Operations are data: an operation read from the log equals the one that was written."""
 
 from __future__ import annotations
 

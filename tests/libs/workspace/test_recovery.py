@@ -1,4 +1,4 @@
-"""Killed anywhere, a commit or rollback is in effect whole or not at all, and so it stays through further kills."""
+"""A commit or rollback killed at any point is fully in effect or not at all, and stays so through further kills."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def rolling_back(root: Path, step: Callable[[str], None]) -> None:
 
 
 class Trial:
-    """A tree before and after an act, fresh copies of it, and what the act may leave of one."""
+    """A tree before and after an action, fresh copies of it, and the permitted results."""
 
     def __init__(self, folder: Path, act: Act) -> None:
         self.folder, self.act = folder, act
@@ -82,8 +82,8 @@ class Trial:
         return root
 
     def settled(self, root: Path, decide: Decision, before: object) -> None:
-        """All or nothing, as the outcome says; nothing means to the last mtime."""
-        assert all(recovered.stuck == () for recovered in recover(root, decide))
+        """Check all or nothing by the outcome; nothing includes the last mtime."""
+        assert all(recovered.unrestored == () for recovered in recover(root, decide))
         id = "c~1" if self.act is rolling_back else "c"
         done = outcome(root, id) == "committed"
         assert shape(root) == (self.post if done else self.pre)
@@ -110,7 +110,7 @@ def test_killed_at_each_point_it_is_all_or_nothing(trial: Trial, decide: Decisio
 @pytest.mark.requirement("A25")
 @pytest.mark.parametrize("back", [2, 6], ids=["all but committed", "in the middle"])
 @pytest.mark.parametrize(("first", "then"), [("undo", "finish"), ("finish", "undo")])
-def test_killed_again_at_each_point_of_its_recovery_it_is_all_or_nothing(
+def test_kill_at_any_point_of_recovery_is_all_or_nothing(
     trial: Trial, first: Decision, then: Decision, back: int
 ) -> None:
     code, at = -signal.SIGKILL, 0
@@ -124,7 +124,7 @@ def test_killed_again_at_each_point_of_its_recovery_it_is_all_or_nothing(
 
 
 @pytest.mark.requirement("A25")
-def test_killed_at_any_moment_a_commit_of_a_thousand_operations_is_all_or_nothing(tmp_path: Path) -> None:
+def test_kill_at_any_moment_of_a_large_commit_is_atomic(tmp_path: Path) -> None:
     chosen = random.Random(11)
     root = grow(tmp_path / "work", {f"d{number % 10}/{number}": str(number) for number in range(700)})
     operations: list[AnyOperation] = [
@@ -144,13 +144,13 @@ def test_killed_at_any_moment_a_commit_of_a_thousand_operations_is_all_or_nothin
 
 
 class Lost(Conflict):
-    """The lease went to another."""
+    """The lease belongs to another process."""
 
 
 @pytest.mark.requirement("A25")
 @pytest.mark.parametrize("decide", ["undo", "finish"])
 def test_a_process_that_slept_through_its_recovery_changes_nothing(trial: Trial, decide: Decision) -> None:
-    """At every point the newer owner seizes the lock and recovers; the older one then goes on."""
+    """At every point the newer owner seizes the lock and recovers; then the older one continues."""
     for at in range(1, len(trial.points) + 1):
         root, left, after = trial.fresh(), at, {}
 
@@ -178,10 +178,8 @@ def test_a_process_that_slept_through_its_recovery_changes_nothing(trial: Trial,
 
 @pytest.mark.requirement("A25")
 @pytest.mark.parametrize("decide", ["undo", "finish"])
-def test_even_between_the_fence_and_the_system_call_a_recovery_disarms_the_sleeper(
-    trial: Trial, decide: Decision
-) -> None:
-    """The fence still says yes, then the process sleeps, and the newer owner recovers before its system call."""
+def test_recovery_disarms_an_owner_paused_before_its_system_call(trial: Trial, decide: Decision) -> None:
+    """The fence still passes, then the process pauses, and the newer owner recovers before its system call."""
     at = 0
     while True:
         root, calls, after, at = trial.fresh(), 0, None, at + 1
@@ -237,7 +235,7 @@ def test_a_stopped_process_that_wakes_after_another_recovered_changes_nothing(tm
 
 
 @pytest.mark.requirement("A26")
-def test_what_someone_put_in_its_place_is_never_replaced_by_an_undo(tmp_path: Path) -> None:
+def test_undo_never_replaces_a_foreign_file(tmp_path: Path) -> None:
     root = grow(tmp_path / "work", SMALL)
     assert (
         forked(
@@ -249,12 +247,12 @@ def test_what_someone_put_in_its_place_is_never_replaced_by_an_undo(tmp_path: Pa
     )
     (root / "a").write_text("theirs")
     [recovered] = recover(root, "undo")
-    assert [clash.path for clash in recovered.stuck] == ["a"]
+    assert [conflict.path for conflict in recovered.unrestored] == ["a"]
     assert ((root / "a").read_text(), (root / "b").read_text()) == ("theirs", "bb")
     assert [path.read_text() for path in (root / ".suma/history").glob("c~kept.*/o*")] == ["a"]
 
 
-def test_a_tree_that_was_never_committed_to_has_nothing_to_recover(tmp_path: Path) -> None:
+def test_tree_without_commits_has_nothing_to_recover(tmp_path: Path) -> None:
     assert recover(grow(tmp_path, {"a": "a"})) == []
     assert not (tmp_path / ".suma").exists()
 
@@ -265,7 +263,7 @@ def _die(point: str) -> None:
 
 
 def _cut_short(seconds: float, act: Callable[[], object]) -> None:
-    """The timer's signal ends the process wherever it is, in a system call or between two."""
+    """Kill the process by a timer's signal at any place, in a system call or between two."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     act()

@@ -1,4 +1,4 @@
-"""A rollback gives back every byte, name, mode and mtime, of folders too, and nothing of anyone else's."""
+"""A rollback restores every byte, name, mode and mtime, also of folders, and nothing of another program's."""
 
 from __future__ import annotations
 
@@ -59,9 +59,10 @@ def test_everything_comes_back_as_it_was(tmp_path: Path, disk: Path, place: str)
 
 
 @pytest.mark.requirement("A28", "S4-48", "S4-49", "A24")
-def test_the_worked_example_is_cleaned_but_for_one_group_and_comes_back_to_the_byte(tmp_path: Path) -> None:
-    """Three groups of duplicates in Downloads; the person keeps one; two groups, three files, go; then all is
-    undone."""
+def test_worked_example_rolls_back_to_the_byte(tmp_path: Path) -> None:
+    """Downloads hold three groups of duplicates; the person keeps one; two groups, three files, are deleted; all is
+    undone.
+    """
     unique: dict[str, bytes | str | None] = {f"f{number}": f"unique {number}" for number in range(37)}
     twins = {
         **dict.fromkeys(("report.pdf", "report (1).pdf", "report (2).pdf"), b"R" * 4_000),
@@ -138,7 +139,7 @@ def test_leaving_out_what_someone_changed_lets_the_rest_come_back(root: Path) ->
 
 
 @pytest.mark.requirement("A26")
-def test_a_folder_that_holds_someone_elses_file_stays_when_that_is_left_out(root: Path) -> None:
+def test_folder_with_an_excluded_foreign_file_stays(root: Path) -> None:
     done(root, Create(path="new", directory=True), Create(path="new/ours"), Delete(path="README"))
     (root / "new/theirs").write_text("x")
     rollback(root, "c", fence=owner, exclude=["new/theirs"])
@@ -176,7 +177,7 @@ def test_a_rollback_that_comes_again_does_nothing(root: Path) -> None:
 
 
 @pytest.mark.requirement("A26")
-def test_an_older_commit_waits_for_the_newer_one_on_the_same_file(root: Path) -> None:
+def test_older_commit_conflicts_until_the_newer_is_rolled_back(root: Path) -> None:
     before = manifest(root)
     done(root, Write(path="README", content=text("one")), id="c1")
     done(root, Write(path="README", content=text("two")), id="c2")

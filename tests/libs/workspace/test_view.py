@@ -1,4 +1,4 @@
-"""Reading sees the disk as the stage would leave it, and only what it was when it was scanned."""
+"""Reading returns the disk as the stage would leave it, and only content unchanged since the scan."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from libs.workspace.blob_cache import BlobCache
 from libs.workspace.errors import Changed, NoSuchPath, OutsideWorkspace, WrongKind
 from libs.workspace.operations import Create, Delete, Move, Write
-from libs.workspace.shelf import Shelf
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from tests.libs.workspace.trees import staged, text
@@ -44,7 +44,7 @@ def test_content_is_what_was_staged_last(root: Path) -> None:
 
 
 def test_a_blob_is_read_from_the_shelf(root: Path, tmp_path: Path) -> None:
-    stage = Stage(Tree.scan(root), Shelf(tmp_path / "shelves"))
+    stage = Stage(Tree.scan(root), BlobCache(tmp_path / "shelves"))
     with stage.shelf.drafting() as draft:
         draft.write(b"from the store")
         stage.apply(Create(path="new", content=stage.shelf.put(draft)))
@@ -81,7 +81,7 @@ def test_what_was_deleted_is_not_there(root: Path) -> None:
 
 
 @pytest.mark.requirement("A26")
-def test_a_file_that_changed_since_the_scan_is_not_passed_off_as_the_old_one(root: Path) -> None:
+def test_file_changed_since_the_scan_is_not_returned(root: Path) -> None:
     stage = Stage(Tree.scan(root))
     (root / "README").write_text("changed")
     with pytest.raises(Changed):
@@ -89,7 +89,7 @@ def test_a_file_that_changed_since_the_scan_is_not_passed_off_as_the_old_one(roo
 
 
 @pytest.mark.requirement("A5")
-def test_a_folder_replaced_by_a_link_after_the_scan_is_not_followed(root: Path, tmp_path: Path) -> None:
+def test_folder_replaced_by_a_link_is_not_followed(root: Path, tmp_path: Path) -> None:
     stage = Stage(Tree.scan(root))
     (root / "docs").rename(tmp_path / "elsewhere")
     (root / "docs").symlink_to(tmp_path / "elsewhere")

@@ -1,4 +1,4 @@
-"""Trees to try the workspace on, and manifests that tell whether two are the same to the byte."""
+"""Trees for workspace tests, and manifests that compare two trees to the byte."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OLD = 1_600_000_000_000_000_000
 
 
 class Fact(NamedTuple):
-    """What a rollback must give back of one name."""
+    """The properties of one name that a rollback must restore."""
 
     kind: str
     mode: int
@@ -32,7 +32,7 @@ class Fact(NamedTuple):
 
 
 def grow(root: Path, files: dict[str, bytes | str | None]) -> Path:
-    """Make files (content), folders (None) and links (`-> target`), each with an mtime of its own, long ago."""
+    """Create files (content), folders (None) and links (`-> target`), each with an old mtime of its own."""
     root.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         path = root / name
@@ -54,24 +54,26 @@ def aged(root: Path) -> Path:
 
 
 def copied(source: Path) -> Path:
-    """A copy beside it with the same bytes, modes, links and mtimes."""
+    """Copy the tree next to itself with the same bytes, modes, links and mtimes."""
     return Path(shutil.copytree(source, Path(tempfile.mkdtemp(dir=source.parent)) / "work", symlinks=True))
 
 
 def manifest(root: Path) -> dict[bytes, Fact]:
-    """Everything in a tree but the hidden folder: type, mode, mtime, bytes, extended attributes, the root's own too."""
+    """Return everything in a tree except the hidden folder: type, mode, mtime, bytes, extended attributes, the root's
+    own too.
+    """
     top = os.fsencode(root)
     return {path[len(top) :]: _fact(path) for path in [top, *_beneath(top)]}
 
 
 def shape(root: Path) -> dict[str, str]:
-    """Path to content, or to the kind of what has none: what a commit must have made of the disk."""
+    """Return each path with its content, or with its kind if it has none: the expected disk after a commit."""
     facts = {names.encode(path[1:]): fact for path, fact in manifest(root).items() if path}
     return {path: fact.content if fact.kind == "file" else fact.kind for path, fact in facts.items()}
 
 
 def staged_shape(stage: Stage) -> dict[str, str]:
-    """The same of a stage."""
+    """Return the same for a stage."""
     found = {}
     for node in stage.walk("."):
         content = node.kind
@@ -93,11 +95,11 @@ def text(content: str) -> Inline:
 
 
 def owner() -> None:
-    """The fence of who still owns the workspace."""
+    """Do nothing: the fence of a process that still owns the workspace."""
 
 
 class Killed:
-    """A `step` that ends its process at the n-th call, without a chance to tidy up."""
+    """A `step` that kills its process at the n-th call, without cleanup."""
 
     def __init__(self, at: int) -> None:
         self.left = at
@@ -109,7 +111,7 @@ class Killed:
 
 
 class Counted:
-    """A `step` that writes down where it was."""
+    """A `step` that records the points."""
 
     def __init__(self) -> None:
         self.points: list[str] = []
@@ -125,7 +127,7 @@ def forked(act: Callable[[], object]) -> int:
 
 
 def born(act: Callable[[], object]) -> int:
-    """A child that runs it and leaves; the caller waits for it."""
+    """Start a child that runs it; the caller waits for the child."""
     pid = os.fork()
     if pid:
         return pid

@@ -1,9 +1,9 @@
-"""The door to the disk: file work beneath one folder that no link, mount or `..` can lead out of.
+"""Safe directory access: file operations beneath one folder that no link, mount or `..` can escape.
 
-A path is resolved by openat2 (RESOLVE_BENEATH, NO_SYMLINKS, NO_XDEV), reached through ctypes because Python has no
-wrapper, or, where a kernel or a seccomp filter lacks it, component by component with O_NOFOLLOW. What follows is
-done with *at calls on the folder that was opened and the last component alone, so that a link swapped in meanwhile
-changes nothing.
+A path is resolved by openat2 (RESOLVE_BENEATH, NO_SYMLINKS, NO_XDEV), called through ctypes because Python has no
+wrapper. If a kernel or a seccomp filter lacks it, the path is resolved component by component with O_NOFOLLOW. Further
+operations use *at calls on the opened folder and the last component alone, so that a link put there meanwhile changes
+nothing.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ LISTED = os.O_RDONLY | os.O_DIRECTORY
 
 class Resolver(Protocol):
     def __call__(self, fd: int, path: bytes, flags: int) -> int:
-        """Open `path`, at most LONGEST bytes, beneath the folder `fd`; OSError ELOOP, EXDEV or ENOTDIR where it
-        leaves it."""
+        """Open `path`, at most LONGEST bytes, beneath the folder `fd`; OSError ELOOP, EXDEV, ENOTDIR if it escapes."""
         ...
 
 
@@ -46,8 +45,7 @@ class _How(ctypes.Structure):
 
 
 def openat2(fd: int, path: bytes, flags: int) -> int:
-    """One system call; the kernel answers EAGAIN where a rename elsewhere disturbed it, so it is asked again a few
-    times."""
+    """Call openat2; repeat it while the kernel answers EAGAIN because a rename elsewhere disturbed it."""
     how = _How(flags | os.O_CLOEXEC, 0, RESOLVE)
     for _ in range(100):
         opened: int = _openat2()(OPENAT2, fd, path, ctypes.byref(how), ctypes.sizeof(how))
@@ -59,8 +57,7 @@ def openat2(fd: int, path: bytes, flags: int) -> int:
 
 
 def by_component(fd: int, path: bytes, flags: int) -> int:
-    """The slow way: no link is followed because each step refuses one, no mount entered because the device is
-    compared."""
+    """Open a path step by step. Each step refuses links, and compares the device so that no mount is entered."""
     device = os.fstat(fd).st_dev
     *folders, last = [part for part in path.split(b"/") if part not in (b"", b".")] or [b"."]
     here = os.dup(fd)
@@ -84,7 +81,7 @@ def _step(here: int, part: bytes, flags: int, device: int) -> int:
 
 @cache
 def resolver() -> Resolver:
-    """openat2 where this kernel lets us have it."""
+    """Return openat2 if this kernel permits it."""
     try:
         os.close(openat2(-100, b".", FOLDER))  # AT_FDCWD
     except OSError as error:
@@ -93,9 +90,10 @@ def resolver() -> Resolver:
     return openat2
 
 
-class Beneath:
-    """One open folder. Paths are the text of `names`, relative, `""` for the folder itself; whoever opens a fd
-    closes it."""
+class SafeDir:
+    """One open folder. Paths are the text of `names`, relative, `""` for the folder itself. Callers close the fds that
+    they open.
+    """
 
     def __init__(self, fd: int, resolve: Resolver | None = None) -> None:
         self.fd = fd
@@ -103,7 +101,7 @@ class Beneath:
 
     @classmethod
     @contextmanager
-    def open(cls, root: Path, resolve: Resolver | None = None) -> Iterator[Beneath]:
+    def open(cls, root: Path, resolve: Resolver | None = None) -> Iterator[SafeDir]:
         try:
             fd = os.open(root, LISTED | os.O_CLOEXEC)
         except OSError as error:
@@ -114,20 +112,20 @@ class Beneath:
             os.close(fd)
 
     def at(self, path: str, flags: int) -> int:
-        """Open a path; a long one in pieces, because the kernel bounds a single call."""
+        """Open a path; a long one in pieces, because the kernel limits the length of a single call."""
         raw = names.decode(path) or b"."
         if len(raw) <= LONGEST:
             return self._resolve(self.fd, raw, flags)
         head, _, rest = raw[:LONGEST].rpartition(b"/")
         fd = self._resolve(self.fd, head, FOLDER)
         try:
-            return Beneath(fd, self._resolve).at(names.encode(rest + raw[LONGEST:]), flags)
+            return SafeDir(fd, self._resolve).at(names.encode(rest + raw[LONGEST:]), flags)
         finally:
             os.close(fd)
 
     @contextmanager
     def parent(self, path: str) -> Iterator[tuple[int, bytes]]:
-        """The open folder that holds `path`, and the last component."""
+        """Yield the open folder that holds `path`, and the last component."""
         folder, _, name = path.rpartition("/")
         if not folder:
             yield self.fd, names.decode(name) or b"."
@@ -152,7 +150,7 @@ class Beneath:
             return os.stat(name, dir_fd=fd, follow_symlinks=False)
 
     def signature(self, path: str) -> Signature | None:
-        """None where nothing is at the path; OSError where the path leaves the folder."""
+        """Return the signature; None if nothing is at the path. Raises OSError if the path leaves the folder."""
         try:
             return Signature.of(self.stat(path))
         except (FileNotFoundError, NotADirectoryError):
@@ -167,8 +165,9 @@ class Beneath:
             os.utime(name, ns=(atime_ns, mtime_ns), dir_fd=fd, follow_symlinks=False)
 
     def listing(self, path: str, skip: Callable[[str], bool] = lambda path: False) -> dict[str, Signature]:
-        """Everything beneath a folder by its path relative to that folder, links not followed, what `skip` names
-        left out."""
+        """Return everything beneath a folder by path relative to that folder, without following links or the paths that
+        `skip` matches.
+        """
         found: dict[str, Signature] = {}
         pending = [""]
         while pending:
@@ -185,17 +184,17 @@ class Beneath:
 
 
 def place(source: int, name: bytes | str, target: int, new_name: bytes | str) -> None:
-    """Rename between open folders; FileExistsError where the new name is taken, never a replacement."""
+    """Rename between open folders; FileExistsError if the new name is taken, never a replacement."""
     _renameat2(source, os.fsencode(name), target, os.fsencode(new_name), NOREPLACE)
 
 
 def exchange(source: int, name: bytes | str, target: int, other: bytes | str) -> None:
-    """Let two names trade places in one step, so that neither is ever absent."""
+    """Exchange two names in one step, so that neither is ever absent."""
     _renameat2(source, os.fsencode(name), target, os.fsencode(other), EXCHANGE)
 
 
 def syncfs(fd: int) -> None:
-    """Wait until all that the file system of `fd` holds is on the disk."""
+    """Write everything that the file system of `fd` buffers to the disk."""
     if _libc().syncfs(fd) < 0:
         raise _failure(b"")
 
@@ -225,7 +224,7 @@ def _openat2() -> Callable[..., int]:
 
 @cache
 def _rename_call() -> Callable[[int, bytes, int, bytes, int], int]:
-    """renameat2 of the C library, or by number where the library is older than the kernel."""
+    """Return renameat2 of the C library, or by number if the library is older than the kernel."""
     signature = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
     if hasattr(_libc(), "renameat2"):
         call = _libc()["renameat2"]

@@ -1,4 +1,4 @@
-"""No path leads out of the door, whoever swaps links meanwhile, on both ways of resolving."""
+"""No path escapes the folder, even if links are swapped meanwhile, with both resolvers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from libs.workspace.beneath import Beneath, Resolver, by_component, exchange, openat2, place, resolver
 from libs.workspace.errors import BadRoot
+from libs.workspace.safe_dir import Resolver, SafeDir, by_component, exchange, openat2, place, resolver
 from tests.libs.workspace.mounts import apart, mounted
 from tests.libs.workspace.trees import born, forked, grow
 
@@ -30,20 +30,20 @@ def resolve(request: pytest.FixtureRequest) -> Resolver:
 def test_a_link_is_not_followed(tmp_path: Path, resolve: Resolver, path: str) -> None:
     grow(tmp_path / "outside", {"secret": "s"})
     root = grow(tmp_path / "work", {"link": "-> ../outside", "docs/up": "-> ../../outside", "loop": "-> loop"})
-    with Beneath.open(root, resolve) as door, pytest.raises(OSError) as refused:
-        door.at(path, os.O_RDONLY)
+    with SafeDir.open(root, resolve) as safe_dir, pytest.raises(OSError) as refused:
+        safe_dir.at(path, os.O_RDONLY)
     assert refused.value.errno in (errno.ELOOP, errno.ENOTDIR)
 
 
 @pytest.mark.requirement("A5")
 def test_two_dots_do_not_lead_out(tmp_path: Path, resolve: Resolver) -> None:
     root = grow(tmp_path / "work", {"a/b": "x"})
-    with Beneath.open(root, resolve) as door, pytest.raises(OSError) as refused:
-        door.at("a/../../work", os.O_RDONLY)
+    with SafeDir.open(root, resolve) as safe_dir, pytest.raises(OSError) as refused:
+        safe_dir.at("a/../../work", os.O_RDONLY)
     assert refused.value.errno == errno.EXDEV
 
 
-def test_a_path_longer_than_the_kernel_takes_is_opened_in_pieces(tmp_path: Path, resolve: Resolver) -> None:
+def test_path_beyond_the_kernel_limit_is_opened_in_pieces(tmp_path: Path, resolve: Resolver) -> None:
     parts = [f"{number:02}" + "d" * 198 for number in range(30)]
     fd = os.open(tmp_path, os.O_RDONLY)
     for part in parts:
@@ -53,13 +53,13 @@ def test_a_path_longer_than_the_kernel_takes_is_opened_in_pieces(tmp_path: Path,
         fd = inner
     os.close(os.open("deep", os.O_CREAT | os.O_WRONLY, dir_fd=fd))
     os.close(fd)
-    with Beneath.open(tmp_path, resolve) as door:
-        assert door.signature("/".join([*parts, "deep"])) is not None
-        assert len(door.listing("")) == 31
+    with SafeDir.open(tmp_path, resolve) as safe_dir:
+        assert safe_dir.signature("/".join([*parts, "deep"])) is not None
+        assert len(safe_dir.listing("")) == 31
 
 
 @pytest.mark.requirement("A5")
-def test_an_attacker_who_swaps_links_never_gets_a_file_from_outside(tmp_path: Path, resolve: Resolver) -> None:
+def test_swapped_links_never_expose_a_file_from_outside(tmp_path: Path, resolve: Resolver) -> None:
     grow(tmp_path / "outside", {"file": "secret"})
     root = grow(tmp_path / "work", {"dir/file": "ours", "trap": "-> ../outside"})
 
@@ -70,8 +70,8 @@ def test_an_attacker_who_swaps_links_never_gets_a_file_from_outside(tmp_path: Pa
 
     attacker = born(attack)
     try:
-        with Beneath.open(root, resolve) as door:
-            contents = {_content(door) for _ in range(3000)}
+        with SafeDir.open(root, resolve) as safe_dir:
+            contents = {_content(safe_dir) for _ in range(3000)}
     finally:
         os.kill(attacker, signal.SIGKILL)
         os.waitpid(attacker, 0)
@@ -81,13 +81,13 @@ def test_an_attacker_who_swaps_links_never_gets_a_file_from_outside(tmp_path: Pa
 
 def test_a_rename_never_replaces(tmp_path: Path) -> None:
     root = grow(tmp_path, {"a": "a", "b": "b"})
-    with Beneath.open(root) as door, pytest.raises(FileExistsError):
-        place(door.fd, "a", door.fd, "b")
+    with SafeDir.open(root) as safe_dir, pytest.raises(FileExistsError):
+        place(safe_dir.fd, "a", safe_dir.fd, "b")
     assert (root / "b").read_text() == "b"
 
 
 def test_a_root_that_is_not_there_is_a_bad_root(tmp_path: Path) -> None:
-    with pytest.raises(BadRoot), Beneath.open(tmp_path / "none"):
+    with pytest.raises(BadRoot), SafeDir.open(tmp_path / "none"):
         pass
 
 
@@ -99,17 +99,17 @@ def test_another_mount_is_not_entered(tmp_path: Path, resolve: Resolver) -> None
 
 
 def _try_mounted(root: Path, resolve: Resolver) -> None:
-    """In a child with mounts of its own, so that nothing stays mounted."""
+    """Run in a child with mounts of its own, so that nothing stays mounted."""
     apart()
     mounted("tmpfs", root / "inner", "tmpfs")
-    with Beneath.open(root, resolve) as door, pytest.raises(OSError) as refused:
-        door.at("inner", os.O_RDONLY)
+    with SafeDir.open(root, resolve) as safe_dir, pytest.raises(OSError) as refused:
+        safe_dir.at("inner", os.O_RDONLY)
     assert refused.value.errno == errno.EXDEV
 
 
-def _content(door: Beneath) -> str:
+def _content(safe_dir: SafeDir) -> str:
     try:
-        fd = door.at("dir/file", os.O_RDONLY)
+        fd = safe_dir.at("dir/file", os.O_RDONLY)
     except OSError:
         return "refused"
     with os.fdopen(fd) as stream:

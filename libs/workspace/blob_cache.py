@@ -1,8 +1,8 @@
-"""The shelf: content that was staged and is too large to travel with its operation, at hand on the local disk.
+"""The blob cache: staged content that is too large to travel with its operation, on the local disk.
 
-An operation names such content by its SHA-256 (`Blob`). Whoever stages it puts the bytes here; whoever keeps the
-stage's log puts them into the object store before the log names them, and gets them back from there onto another
-shelf. A shelf is a cache of what one stage needs, and goes with it.
+An operation names such content by its SHA-256 (`Blob`). The code that stages it puts the bytes here. The owner of the
+stage's log stores the bytes in the object store before the log names them, and restores them from there into another
+cache. A cache holds what one stage needs, and is removed with that stage.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from libs.workspace.errors import BadContent
 from libs.workspace.operations import Blob
 
 STALE = 24 * 3600.0
-"""Seconds after which the shelf of a process that was killed is nobody's. One that is in use is filled again."""
+"""Seconds after which the cache of a killed process counts as abandoned. If it is still in use, it is filled again."""
 PREFIX = "shelf-"
 CHUNK = 1024 * 1024
 
 
-class Shelf:
-    """Contents by their SHA-256. Nothing is made on the disk before the first is put here."""
+class BlobCache:
+    """Contents by their SHA-256. Nothing is created on the disk before the first `put`."""
 
     def __init__(self, home: Path | None = None) -> None:
         self._home = home
         self._folder: Path | None = None
         self.unsaved: dict[str, Blob] = {}
-        """What was put here and nobody has noted as kept elsewhere."""
+        """Contents put here that are not yet known to be stored elsewhere."""
 
     @contextmanager
     def drafting(self) -> Iterator[BinaryIO]:
-        """A file to write to; `put` it before the end, or it is gone."""
+        """Yield a file to write to; it is removed at the end unless `put` keeps it."""
         with tempfile.NamedTemporaryFile(dir=self._place()) as file:
             yield cast(BinaryIO, file)
 
     def put(self, draft: BinaryIO) -> Blob:
-        """The content is whole, and can be staged."""
+        """Keep the complete content under its SHA-256, so that it can be staged."""
         size = draft.seek(0, os.SEEK_END)
         draft.seek(0)
         sha256 = hashed(draft)
@@ -56,7 +56,7 @@ class Shelf:
         return self._folder is not None and self._at(sha256).is_file()
 
     def prune(self, needed: Iterable[Blob]) -> None:
-        """Throw away what no operation names any more."""
+        """Remove contents that no operation names any more."""
         wanted = {blob.sha256 for blob in needed}
         for path in self._folder.iterdir() if self._folder is not None and self._folder.is_dir() else ():
             if path.name not in wanted:
@@ -64,7 +64,11 @@ class Shelf:
                 self.unsaved.pop(path.name, None)
 
     def path(self, sha256: str) -> Path:
-        """Where content can be read. Raises `BadContent`: nobody put it here."""
+        """Return the path of a content.
+
+        Raises:
+            BadContent: the cache does not hold it.
+        """
         if not self.holds(sha256):
             raise BadContent(f"the blob {sha256} cannot be read here")
         return self._at(sha256)
@@ -83,7 +87,7 @@ class Shelf:
 
 
 def hashed(stream: BinaryIO) -> str:
-    """The SHA-256 of what is left to read."""
+    """Return the SHA-256 of the rest of the stream."""
     digest = hashlib.sha256()
     while piece := stream.read(CHUNK):
         digest.update(piece)
@@ -92,7 +96,7 @@ def hashed(stream: BinaryIO) -> str:
 
 def _sweep(home: Path) -> None:
     for folder in home.glob(f"{PREFIX}*"):
-        # Another process may be at it, too.
+        # Another process may sweep at the same time.
         with suppress(FileNotFoundError):
             if folder.stat().st_mtime < time.time() - STALE:
                 shutil.rmtree(folder, ignore_errors=True)

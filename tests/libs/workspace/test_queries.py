@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from libs.workspace.operations import Copy, Delete, Move, Write
+from libs.workspace.queries import Filters
 from libs.workspace.stage import Stage
-from libs.workspace.survey import Filters
 from libs.workspace.tree import Tree
 from tests.libs.workspace.trees import shape, staged, text
 
@@ -91,3 +91,10 @@ def test_statistics_count_what_is_there(root: Path) -> None:
     assert counted.oldest is not None
     assert counted.newest is not None
     assert counted.size == sum(node.size for node in Stage(Tree.scan(root)).walk(".") if node.kind == "file")
+
+
+def test_totals_agree_with_statistics(root: Path) -> None:
+    stage = staged(root, Delete(path="photos/raw"), Write(path="README", content=text("longer than before")))
+    counted, found = stage.totals("."), stage.statistics(".")
+    assert (counted.files, counted.directories, counted.size) == (found.files, found.directories, found.size)
+    assert counted.extensions == set(found.extensions)

@@ -1,0 +1,234 @@
+"""The scan: names and signatures of everything beneath a folder, read once.
+
+Nodes are rows of a few arrays: about 70 bytes each, a fifteenth of a dict's size. The children of a folder are
+consecutive rows ordered by name, so that a name is found by bisection. A scan never changes, so all sessions of a
+folder share it; a `Tree` adds the changes of one session's stage.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from libs.workspace import ctimes, ignore_rules, names, reserved
+from libs.workspace.ignore_rules import Rules
+from libs.workspace.reserved import IGNORE_FILE
+from libs.workspace.safe_dir import LISTED, SafeDir
+from libs.workspace.signature import Signature, kind_of
+
+Listed = list[tuple[str, Signature]]
+ROOT = 0
+RACY_NS = 10_000_000
+"""A file changed this recently may change again within one tick of the clock and keep its mtime (kernels before 6.13).
+"""
+Absence = Literal["hidden", "odd", "ignored"]
+MODE, SIZE = Signature._fields.index("mode"), Signature._fields.index("size")
+
+
+class Scan:
+    """One scan of a folder. Rows are node numbers; row 0 is the folder itself."""
+
+    def __init__(self, root: Path, top: Signature) -> None:
+        self.root = root
+        self.sealed: dict[int, str] = {}
+        """Folders that could not be read completely, and why: other mounts, no permission."""
+        self.whole: dict[int, str] = {}
+        """Folders that are one item and were not read, with their kind (`reserved`)."""
+        self.reserved: list[int] = []
+        """Nodes that bulk selections skip."""
+        self.absent: dict[int, dict[str, Absence]] = {}
+        """Names that are not nodes, by folder, with the reason."""
+        self.problems: list[str] = []
+        """Problems in the ignore files, as sentences."""
+        self._renames: Mapping[tuple[int, int], int] = {}
+        self._columns = tuple(array("Q" if field == "ino" else "q") for field in Signature._fields)
+        self._parents, self._first, self._last, self._ends = array("i"), array("i"), array("i"), array("Q")
+        self._names: bytes | bytearray = bytearray()
+        self._append(ROOT, b"", top)
+
+    @classmethod
+    def of(cls, root: Path) -> Scan:
+        """Read names and signatures; no content is read, no link followed, no other mount entered."""
+        root = Path(os.path.abspath(root))  # noqa: PTH100 - resolve() would follow a link that the caller did not check
+        with SafeDir.open(root) as safe_dir:
+            started = time.time_ns()
+            scan = cls(root, Signature.of(os.fstat(safe_dir.fd)))
+            recent = scan._read(safe_dir, started - RACY_NS)
+            scan._names = bytes(scan._names)
+            scan._settle(safe_dir, recent)
+            scan._renames = ctimes.recall(safe_dir)
+        return scan
+
+    def __len__(self) -> int:
+        return len(self._parents)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the scan takes, in bytes."""
+        arrays = (*self._columns, self._parents, self._first, self._last, self._ends)
+        return sum(len(each) * each.itemsize for each in arrays) + len(self._names)
+
+    def same(self, other: Scan) -> bool:
+        """Return whether both scans found the same."""
+        return self.root == other.root and self._found() == other._found()
+
+    def parent(self, node: int) -> int:
+        return self._parents[node]
+
+    def name(self, node: int) -> str:
+        return self._raw(node).decode()
+
+    def path(self, node: int) -> str:
+        parts = []
+        while node != ROOT:
+            parts.append(self.name(node))
+            node = self._parents[node]
+        return "/".join(reversed(parts))
+
+    def signature(self, node: int) -> Signature:
+        return Signature(*(column[node] for column in self._columns))
+
+    def before_renames(self, node: int) -> Signature:
+        """Return the signature with the ctime that the file had before Suma renamed it and put it back."""
+        found = self.signature(node)
+        for _ in range(len(self._renames)):
+            before = self._renames.get((found.ino, found.ctime_ns))
+            if before is None:
+                break
+            found = found._replace(ctime_ns=before)
+        return found
+
+    def kind(self, node: int) -> str:
+        return self.whole.get(node) or kind_of(self._columns[MODE][node])
+
+    def size(self, node: int) -> int:
+        return self._columns[SIZE][node]
+
+    def inside(self, folder: int) -> range:
+        """Return the nodes in a folder, ordered by name; none if it is not a folder."""
+        return range(self._first[folder], self._last[folder])
+
+    def child(self, folder: int, name: str) -> int | None:
+        key, end = name.encode("utf-8", "surrogatepass"), self._last[folder]
+        found = bisect_left(range(end), key, self._first[folder], end, key=self._raw)
+        return found if found < end and self._raw(found) == key else None
+
+    def _found(self) -> tuple[object, ...]:
+        seen = self.sealed, self.whole, self.absent, self.problems
+        return self._columns, self._parents, self._ends, self._names, seen
+
+    def _raw(self, node: int) -> bytes:
+        return bytes(self._names[self._ends[node - 1] if node else 0 : self._ends[node]])
+
+    def _append(self, parent: int, name: bytes, found: Signature) -> None:
+        for column, value in zip(self._columns, found, strict=True):
+            column.append(value)
+        self._names += name
+        self._ends.append(len(self._names))
+        self._parents.append(parent)
+        self._first.append(0)
+        self._last.append(0)
+
+    def _read(self, safe_dir: SafeDir, racy: int) -> list[int]:
+        """Read folder by folder; return the files whose mtime is at or after `racy`."""
+        recent, pending = list[int](), [(ROOT, "", tuple[Rules, ...]())]
+        while pending:
+            folder, path, rules = pending.pop()
+            listed = list(self._listed(safe_dir, folder, path))
+            if folder != ROOT and (kind := reserved.whole_by_content([name for name, _ in listed])):
+                self.whole[folder] = kind
+                self.reserved.append(folder)
+                continue
+            rules = self._ruled(safe_dir, path, rules, listed)
+            self._first[folder] = len(self)
+            for name, found in self._admitted(folder, path, rules, listed):
+                node = len(self)
+                self._append(folder, name.encode(), found)
+                if reserved.by_name(name):
+                    self.reserved.append(node)
+                    if found.is_directory:
+                        self.whole[node] = reserved.BUNDLE
+                elif found.is_directory:
+                    pending.append((node, names.join(path, name), rules))
+                if max(found.mtime_ns, found.ctime_ns) >= racy and not found.is_directory:
+                    recent.append(node)
+            self._last[folder] = len(self)
+        return recent
+
+    def _ruled(self, safe_dir: SafeDir, path: str, rules: tuple[Rules, ...], listed: Listed) -> tuple[Rules, ...]:
+        """Return the ignore rules for the contents of a folder: those above it, and its own."""
+        if not any(name == IGNORE_FILE for name, _ in listed):
+            return rules
+        own, problems = ignore_rules.read(safe_dir, path)
+        self.problems += problems
+        return (*rules, own) if own else rules
+
+    def _admitted(self, folder: int, path: str, rules: tuple[Rules, ...], listed: Listed) -> Listed:
+        """Return the entries of a folder that become nodes."""
+        absent = {name: why for name, found in listed if (why := _absence(path, name, found, rules))}
+        if not absent:
+            return listed
+        self.absent[folder] = absent
+        return [entry for entry in listed if entry[0] not in absent]
+
+    def _listed(self, safe_dir: SafeDir, folder: int, path: str) -> Iterator[tuple[str, Signature]]:
+        """Yield the names in a folder, in order, each with its signature."""
+        try:
+            fd = safe_dir.at(path, LISTED)
+        except OSError as error:
+            self._unread(folder, error)
+            return
+        try:
+            for name, raw in sorted((_text(raw), raw) for raw in _names(fd)):
+                found = Signature.at(fd, raw)
+                if found is not None:
+                    yield name, found
+        except OSError as error:
+            self._unread(folder, error)
+        finally:
+            os.close(fd)
+
+    def _unread(self, folder: int, error: OSError) -> None:
+        if error.errno == errno.EXDEV:
+            self.sealed[folder] = "another file system is mounted here"
+        elif error.errno in (errno.EACCES, errno.EPERM):
+            self.sealed[folder] = "it cannot be read"
+        # ENOENT, ENOTDIR, ELOOP: it was replaced during the scan; a commit that touches it will find the conflict.
+        elif error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            raise error
+
+    def _settle(self, safe_dir: SafeDir, recent: list[int]) -> None:
+        """Read files again that changed within the last tick, after the clock has moved on: git's racy-entry rule."""
+        if not recent:
+            return
+        time.sleep(RACY_NS / 1e9)
+        for node in recent:
+            found = safe_dir.signature(self.path(node))
+            for column, value in zip(self._columns, found or (), strict=False):
+                column[node] = value
+
+
+def _absence(path: str, name: str, found: Signature, rules: tuple[Rules, ...]) -> Absence | None:
+    """Return why an entry is not a node; None if it is one."""
+    if reserved.hidden(name):
+        return "hidden"
+    if not name.isprintable() and names.ODD.search(name):
+        return "odd"
+    if not rules:
+        return None
+    here = names.join(path, name) + ("/" if found.is_directory else "")
+    return "ignored" if ignore_rules.ignored(here, rules) else None
+
+
+def _names(fd: int) -> list[str]:
+    return os.listdir(fd)
+
+
+def _text(raw: str) -> str:
+    return raw if raw.isascii() and "\\" not in raw else names.encode(os.fsencode(raw))
