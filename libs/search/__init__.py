@@ -1,0 +1,7 @@
+"""Search: the full text of a folder, vectors of short texts, fused rankings, and summaries by extraction."""
+
+from libs.search.fuse import fuse
+from libs.search.index import ContentIndex, ContentMatch, Found
+from libs.search.ports import DIMS, Embedder, Matrix, Vector
+
+__all__ = ["DIMS", "ContentIndex", "ContentMatch", "Embedder", "Found", "Matrix", "Vector", "fuse"]
