@@ -1,4 +1,4 @@
-"""The log in Postgres and all that stands beside it, whatever carries the records: its schema, topics and groups."""
+"""The log in Postgres that every adapter shares: its schema, topics and groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMA = Schema("bus", Path(__file__).parent / "migrations", owner="suma_bus")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the log holds of a topic. `age` is its oldest record's, in seconds; None where it holds none."""
+    """How much of a topic the log holds. `age` is the oldest record's, in seconds; None when it is empty."""
 
     topic: str
     records: int
@@ -26,7 +26,7 @@ class Kept:
 
 
 def recorded(row: asyncpg.Record, part: int, position: int) -> Record:
-    """A row of the log, or of what is parked, as what stands at a position; what is parked stands nowhere: -1."""
+    """Return a row of the log, or of the parked events, as a record. Parked ones have position -1."""
     return Record(
         row["topic"],
         part,
@@ -41,7 +41,7 @@ def recorded(row: asyncpg.Record, part: int, position: int) -> Record:
 
 
 async def kept(database: Database, topics: Iterable[Topic]) -> list[Kept]:
-    """What the log holds, topic by topic. Raises Unavailable."""
+    """Return what the log holds, topic by topic. Raises Unavailable."""
     pool = await database.bus()
     async with answering():
         rows = await pool.fetch("select * from bus.kept($1) order by topic", [topic.name for topic in topics])
@@ -49,7 +49,7 @@ async def kept(database: Database, topics: Iterable[Topic]) -> list[Kept]:
 
 
 async def declare(database: Database, topics: Sequence[Topic], groups: Mapping[str, Sequence[str]]) -> None:
-    """Make the heads of every topic and the partitions of every group (group → topic names); safe to repeat."""
+    """Create the heads of every topic and the partitions of every group (group → topic names); safe to repeat."""
     parts = {topic.name: topic.partitions for topic in topics}
     heads = [(topic.name, part) for topic in topics for part in range(topic.partitions)]
     shares = [(group, name, part) for group, names in groups.items() for name in names for part in range(parts[name])]

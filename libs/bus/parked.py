@@ -1,5 +1,4 @@
-"""Parked events: one that failed, and all later ones of its key in its topic, wait in order while others pass (bus.md
-15)."""
+"""Parked events: a failed event and all later ones of its key and topic wait in order while others pass (bus.md 15)."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ BACKLOG = """
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The first parked event of its key, due for another try. `age` is in seconds."""
+    """The first parked event of its key, due for a retry. `age` is in seconds."""
 
     record: Record
     seq: int
@@ -31,7 +30,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A parked event, as people are shown it. `due_at` is when it is tried next."""
+    """A parked event as operators see it. `due_at` is the time of its next retry."""
 
     grp: str
     topic: str
@@ -47,7 +46,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How many events of a group and topic are `parked` or `dead`, and since when."""
+    """The number of `parked` or `dead` events of a group and topic, and the oldest one's time."""
 
     group: str
     topic: str
@@ -58,7 +57,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What a group has parked of a topic, whoever's it is. `age` is the oldest one's, in seconds."""
+    """The parked events of a group and topic over all tenants. `age` is the oldest one's, in seconds."""
 
     group: str
     topic: str
@@ -67,39 +66,47 @@ class Backlog:
 
 
 class ParkedEvents:
-    """`bus.parked`, for both buses."""
+    """Access to `bus.parked`, shared by both buses."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def retries(self, group: str, *, most: int) -> Sequence[Due]:
-        """Claim what is due: pushed back at once, so that a crash only tries it later."""
+        """Claim due events. Their next retry is set at once, so a crash only delays them."""
         pool = await self._database.bus()
         async with answering():
             rows = await pool.fetch("select * from bus.retries($1, $2)", group, most)
         return [Due(recorded(row, part=-1, position=-1), row["seq"], row["attempts"], row["age"]) for row in rows]
 
+    async def attempt(self, group: str, event_id: str, *, alone: bool) -> int | None:
+        """Record that an event's first handling begins: how often it began before without an end; None if it was
+        handled. Only an attempt made alone counts again."""
+        pool = await self._database.bus()
+        async with answering():
+            times: int | None = await pool.fetchval("select bus.attempt($1, $2, $3)", group, event_id, alone)
+        return times
+
     async def postpone(self, group: str, seq: int, *, delay: float, error: str) -> None:
-        """It failed again."""
+        """Record another failure and set the next retry."""
         pool = await self._database.bus()
         async with answering():
             await pool.execute("select bus.postpone($1, $2, $3, $4)", group, seq, delay, error[:2000])
 
     async def waiting(self, tenant: str, code: str, *, event_id: str | None = None, most: int) -> Sequence[Waiting]:
-        """A tenant's events that wait because of an error with this code, the longest waiting first; or one of them."""
+        """Return a tenant's events parked by an error with this code, oldest first; or one of them by id."""
         pool = await self._database.bus()
         async with answering():
             rows = await pool.fetch("select * from bus.waiting($1, $2, $3, $4)", tenant, code, event_id, most)
         return [Waiting(**{**row, "headers": orjson.loads(row["headers"])}) for row in rows]
 
     async def backlog(self, groups: Sequence[str]) -> Sequence[Backlog]:
-        """What waits for another try; a topic of which nothing waits is not in it."""
+        """Return the parked events by group and topic; topics without any are left out."""
         pool = await self._database.bus()
         async with answering():
             return [Backlog(*row) for row in await pool.fetch(BACKLOG, list(groups))]
 
     async def standing(self, tenant: str) -> Sequence[Standing]:
-        """How many of a tenant's events are parked or dead."""
+        """Return how many of a tenant's events are parked or dead."""
         pool = await self._database.bus()
         async with answering():
             rows = await pool.fetch("select * from bus.standing($1)", tenant)

@@ -1,4 +1,4 @@
-"""The bus's words and its port."""
+"""The bus's vocabulary and its port."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from libs.events.base import Event
 from libs.events.envelope import Envelope, Malformed, parse
 
 OWNED_SECONDS = 15.0
-"""How long a partition stays a member's that does not renew it, in database time."""
+"""Seconds of database time after which a partition that is not renewed is free."""
 
 
 class Partition(NamedTuple):
@@ -21,8 +21,9 @@ class Partition(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """Where a record stands in the log, when something else has brought it; and up to where its sender knew all records
-    of this partition of the log to be there before it."""
+    """A record's position in the log when another transport delivers it, and the position up to which its sender knew
+    that every record of this partition was delivered before it.
+    """
 
     position: int
     safe: int
@@ -30,7 +31,7 @@ class Logged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An event at a position of a partition. `data` is JSON; it is parsed when someone listens to its type."""
+    """An event at a position of a partition. `data` is JSON, parsed when a subscription matches its type."""
 
     topic: str
     part: int
@@ -42,13 +43,13 @@ class Record:
     headers: Mapping[str, str]
     data: bytes
     known: Envelope[Event] | None = field(default=None, compare=False, repr=False)
-    """The event itself when it was published by this very process, so that it need not be parsed again."""
+    """The parsed event when this process published it, which saves parsing it again."""
     flaw: str | None = None
-    """What is wrong with it as a message, where others than our writer may have written it."""
+    """Why the message is malformed, where writers other than ours may have produced it."""
     logged: Logged | None = field(default=None, compare=False)
 
     def envelope(self) -> Envelope[Event]:
-        """The event.
+        """Return the event.
 
         Raises:
             Malformed: it does not fit its class.
@@ -70,11 +71,11 @@ class Record:
             raise Malformed(f"{self.type}: {error}") from error
 
     def raw(self) -> Any:
-        """The data as plain JSON values, whether it fits its class or not."""
+        """Return the data as plain JSON values, whether or not it fits its class."""
         return orjson.loads(self.data)
 
     def fields(self) -> Mapping[str, Any]:
-        """The data's fields; none where it is no object, or no JSON: for who must tell of an event that is garbage."""
+        """Return the data's fields; empty when it is no JSON object. For reports on malformed events."""
         try:
             data = self.raw()
         except ValueError:
@@ -86,58 +87,60 @@ class Record:
 
 
 class Bus(Protocol):
-    """Transport alone: writing is always a changeset's publish into `bus.log`.
+    """Transport of records; writing is always a changeset's publish into `bus.log`.
 
-    Records of one partition come in position order and none is ever skipped, whatever transactions are open; a record
-    may come again at any time, to this member or another. Ownership is only economy: two owners of one partition are
-    safe. All verbs raise `Unavailable` when the transport does not answer.
+    Records of one partition arrive in position order and none is skipped, whatever transactions are open; a record may
+    arrive again at any time, at this member or another. Ownership only saves work: two owners of one partition are
+    safe. All methods raise `Unavailable` when the transport does not answer.
     """
 
     @property
     def dense(self) -> bool:
-        """Are its positions the log's own, one after the other? Then what our writer publishes at the very next one may
-        be handed over in the process, and is not read. Otherwise positions may have gaps, and everything is met at its
-        own: what was handed over before is known by where its record was `logged`."""
+        """Whether positions are those of the log, without gaps. If so, a record at the next position may be delivered
+        in process and is not read. If not, every record is observed at its own position, and one that was delivered
+        locally is recognised by its `logged` position.
+        """
         ...
 
     @property
     def problem(self) -> str | None:
-        """Why nothing is being carried, for `/readyz`."""
+        """Why nothing is carried, for `/readyz`; None while it is."""
         ...
 
     async def assignments(self, groups: Mapping[str, Collection[str]]) -> Mapping[str, Mapping[Partition, int]]:
-        """Renew what is ours of each group's topics, take a fair share, give up the rest; to be called well within 15 s
-        of the last time.
+        """Renew this member's partitions, take a fair share, release the rest. Call it well within 15 s of the last
+        time.
 
-        For each group: the partitions that are this member's now, with the last position that the group has done.
+        Returns, for each group, this member's partitions with the last position that the group has done.
         """
         ...
 
     async def moved(self, within: float) -> None:
-        """Returns when partitions have come or gone by themselves, or after so many seconds."""
+        """Return when partitions were assigned or revoked, or after `within` seconds."""
         ...
 
     async def read(self, after: Mapping[str, Mapping[Partition, int]], *, limit: int) -> Mapping[str, Sequence[Record]]:
-        """For each group the next records after each of its positions, at most `limit` of each partition; gapless, in
-        order, may repeat."""
+        """Return, for each group, the next records after each position, at most `limit` per partition; gapless, in
+        order, perhaps repeated.
+        """
         ...
 
     async def advance(self, done: Mapping[str, Mapping[Partition, int]]) -> None:
-        """Remember, per group, that all records up to these positions are done. A hint: the inbox is the truth."""
+        """Store per group that all records up to these positions are done. A hint: the inbox is the truth."""
         ...
 
     async def wake(self, topics: Sequence[str]) -> None:
-        """Tell other processes, after a commit, that there is something to read. A hint: they look every second."""
+        """Notify other processes after a commit. A hint: they look every second."""
         ...
 
     async def waiting(self) -> None:
-        """Returns when another process has woken us, or after a second."""
+        """Return when another process has sent a notification, or after a second."""
         ...
 
     async def leave(self, groups: Sequence[str]) -> None:
-        """Give every partition back at once."""
+        """Release every partition at once."""
         ...
 
     async def lag(self, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
-        """Records not yet done, by (group, topic)."""
+        """Return the number of records not yet done, by (group, topic)."""
         ...

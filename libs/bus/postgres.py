@@ -1,5 +1,4 @@
-"""The bus on Postgres alone: readers read the log, and LISTEN/NOTIFY carries the hints, after commit, never inside
-it."""
+"""The bus on Postgres alone: readers read the log; LISTEN/NOTIFY carries the hints, sent after the commit."""
 
 from __future__ import annotations
 
@@ -18,12 +17,11 @@ SCAN_SECONDS = 1.0
 
 
 class PostgresBus:
-    """Every record is read from `bus.log`; positions are dense, so a process may also hand its own records on
-    directly."""
+    """Reads every record from `bus.log`. Positions are dense, so a process may deliver its own records directly."""
 
     dense = True
     problem = None
-    """The writer's, when Postgres is away."""
+    """Without Postgres the writer reports the problem."""
 
     def __init__(self, database: Database, member: str, *, scan: float = SCAN_SECONDS) -> None:
         self._database = database
@@ -42,11 +40,11 @@ class PostgresBus:
         }
 
     async def moved(self, within: float) -> None:
-        # A partition comes when its last owner's time is over, which nobody tells.
+        # A partition becomes free when its owner's time is over, which sends no notification.
         await asyncio.sleep(within)
 
     async def read(self, after: Mapping[str, Mapping[Partition, int]], *, limit: int) -> Mapping[str, Sequence[Record]]:
-        """One question for all groups, from the lowest position of each partition."""
+        """Read for all groups in one query, from the lowest position of each partition."""
         lowest: dict[Partition, int] = {}
         for marks in after.values():
             for partition, position in marks.items():
@@ -100,7 +98,7 @@ class PostgresBus:
         return [recorded(row, row["part"], row["position"]) for row in rows]
 
     async def _listen(self) -> None:
-        """Listen on a connection of our own; a lost one is replaced, and the scan covers what was said meanwhile."""
+        """Listen on a dedicated connection. A lost one is replaced; the scan covers missed notifications."""
         if self._ear is None or self._ear.is_closed():
             ear = await self._database.pinned(self._database.dsns.bus)
             async with answering():

@@ -1,13 +1,12 @@
-"""The reader: follows the partitions that this process owns and hands each record to its group's consumer, in order.
+"""The reader: follows the partitions that this process owns and passes each record to its group's consumer, in order.
 
-A record comes from the log, or directly from our own writer when it is the very next of its partition: positions are
-dense, so the handoff can tell. Anything else that is handed over is dropped and read. Where the log is carried on by
-another transport, everything is read from that, and what was handed over before is known again (`handoff`); what our
-own relay has carried there is read as soon as the transport says where it stands. The low-water mark of what is done
-moves the group's offset, lazily: it is a hint.
+On a dense bus a record comes from the log, or directly from this process's writer when its position is the next one.
+Any other local record is dropped and read from the log. On Kafka everything is read from Kafka, and records that were
+delivered locally are recognised (`local_delivery`); records that this process's relay has sent are taken as soon as
+their offset is known. The low-water mark of finished records moves the group's offset lazily: it is a hint.
 
-A partition is shared by tenants. What one has in hand is bounded; behind that the reader reads ahead, in bounded
-memory, so that whoever comes after one tenant's thousands is met at once (docs/operations/overload.md).
+Tenants share a partition. The reader bounds how many records of one tenant run at once and reads ahead in bounded
+memory, so a tenant behind another's thousands is reached at once (docs/operations/overload.md).
 """
 
 from __future__ import annotations
@@ -17,70 +16,71 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from libs.bus.handoff import Handoff
+from libs.bus.local_delivery import LocalDelivery
 from libs.bus.ports import OWNED_SECONDS, Bus, Logged, Partition, Record
 from libs.errors import Unavailable
-from libs.fair import Line
+from libs.scheduling import FairQueue
 from libs.telemetry.logs import logger
 
 IN_HAND_MOST = 256
-"""Records of one partition that may be under way at once."""
+"""Most records of one partition that run at once."""
 EACH_MOST = 128
-"""Of these, the records of one tenant."""
+"""Most of these that belong to one tenant."""
 AHEAD_MOST_BYTES = 32 << 20
-"""What this process may have read ahead in all, beside a first portion for each partition."""
+"""Most bytes that this process reads ahead, beyond a first portion of each partition."""
 RECORD_BYTES = 1024
-"""What a record costs beside its data."""
+"""Memory of a record besides its data."""
 OWN_EVERY_SECONDS = 5.0
 FLUSH_EVERY_SECONDS = 0.2
 
 log = logger("reader")
 Take = Callable[[Record, Callable[[], None]], None]
-"""Handle a record some time, and then call back that it is done."""
+"""Handle a record eventually, then call back that it is done."""
 
 
 @dataclass(slots=True)
-class Tail:
-    """Where one group stands in one partition: `after` is read, and of that `open` is not done yet."""
+class PartitionCursor:
+    """One group's place in one partition: everything up to `after` is read; of that, `open` is not done."""
 
     after: int
     open: set[int] = field(default_factory=set)
-    ahead: Line[Record] = field(default_factory=Line)
-    """Here, and not under way yet."""
+    ahead: FairQueue[Record] = field(default_factory=FairQueue)
+    """Records that were read and do not run yet."""
     ahead_bytes: int = 0
     busy: Counter[str] = field(default_factory=Counter)
-    """Records under way, by tenant."""
+    """Running records by tenant."""
     under_way: int = 0
     flushed: int = -1
     feeding: bool = False
-    handoff: Handoff = field(default_factory=Handoff)
-    """What came from the hand before it came from the bus, where that is not the log itself."""
+    local_delivery: LocalDelivery = field(default_factory=LocalDelivery)
+    """Records that were delivered locally before the transport delivered them."""
 
     @property
-    def mark(self) -> int:
-        """All up to here is done."""
+    def low_watermark(self) -> int:
+        """The position up to which everything is done."""
         return min(self.open) - 1 if self.open else self.after
 
     @property
-    def in_hand(self) -> int:
-        """Records that are here and not done."""
+    def unfinished(self) -> int:
+        """The number of records that were read and are not done."""
         return len(self.ahead) + self.under_way
 
     def keep(self, record: Record) -> None:
-        """It is read: it goes behind its tenant's others, unless it came from the hand before."""
-        if self._meets(record.event_id, record.position, record.logged):
+        """Observe a record from the bus, and queue it unless it was delivered locally before."""
+        if self._observe(record.event_id, record.position, record.logged):
             self.take(record)
 
-    def told(self, record: Record, position: int, *, safe: int) -> None:
-        """Our own relay has brought it there. Where that is the very next position it is read; else the bus will bring
-        it, behind what stands before it."""
-        if position == self.after + 1 and self._meets(record.event_id, position, Logged(record.position, safe)):
+    def observe_relayed(self, record: Record, position: int, *, safe: int) -> None:
+        """Observe a record that this process's relay has sent. It is taken when its position is the next one; otherwise
+        the bus delivers it.
+        """
+        if position == self.after + 1 and self._observe(record.event_id, position, Logged(record.position, safe)):
             self.take(replace(record, position=position))
 
-    def _meets(self, event_id: str, position: int, logged: Logged | None) -> bool:
-        """It is read. Is it still to be handled, since it did not come from the hand before?"""
+    def _observe(self, event_id: str, position: int, logged: Logged | None) -> bool:
+        """Move to this position; return whether the record must still be handled, as it was not delivered locally."""
         self.after = position
-        owed = self.handoff.met(event_id, position, logged)
+        owed = self.local_delivery.observe(event_id, position, logged)
         if owed is None or not owed.done:
             self.open.add(position)
         return owed is None
@@ -90,7 +90,7 @@ class Tail:
         self.ahead_bytes += cost(record)
 
     def next(self) -> Record | None:
-        """The next record to handle, of the tenant whose turn it is; None when there is no room, or none that may."""
+        """Take the next record of the tenant whose turn it is; None when there is no room, or none that may run."""
         if not self.ahead or self.under_way >= IN_HAND_MOST:
             return None
         record = self.ahead.take(lambda tenant: self.busy[tenant] < EACH_MOST)
@@ -101,7 +101,7 @@ class Tail:
         return record
 
     def done(self, record: Record) -> None:
-        copies = self.handoff.done(record)
+        copies = self.local_delivery.done(record)
         self.open.difference_update((record.position,) if copies is None else copies)
         self.under_way -= 1
         self.busy[record.tenant] -= 1
@@ -110,12 +110,12 @@ class Tail:
 
 
 def cost(record: Record) -> int:
-    """Bytes of memory that a record takes, more or less."""
+    """Estimate the memory of a record in bytes."""
     return len(record.data) + RECORD_BYTES
 
 
 class Reader:
-    """One per process, for all its groups."""
+    """Follows all groups of one process."""
 
     def __init__(
         self,
@@ -123,10 +123,11 @@ class Reader:
         consumers: Mapping[str, Take],
         subscribed: Mapping[str, frozenset[str]],
         *,
+        gained: Callable[[str, Partition], None] = lambda group, partition: None,
         own_every: float = OWN_EVERY_SECONDS,
         flush_every: float = FLUSH_EVERY_SECONDS,
     ) -> None:
-        self._bus = bus
+        self._bus, self._gained = bus, gained
         self._own_every, self._flush_every = own_every, flush_every
         self._taking = True
         self._consumers, self._subscribed = consumers, subscribed
@@ -134,16 +135,17 @@ class Reader:
             topic: [group for group, topics in subscribed.items() if topic in topics]
             for topic in frozenset().union(*subscribed.values())
         }
-        self._tails: dict[tuple[str, Partition], Tail] = {}
+        self._cursors: dict[tuple[str, Partition], PartitionCursor] = {}
         self._hint = asyncio.Event()
         self._elsewhere: set[str] = set()
         self._speak = asyncio.Event()
         self._owned_at = 0.0
         self.ready = asyncio.Event()
 
-    def hand(self, records: Sequence[Record]) -> Collection[str]:
-        """Our writer has published these. The very next ones go straight to their consumers; the ids of those that all
-        our listeners have, though the bus will bring them too."""
+    def offer_local(self, records: Sequence[Record]) -> Collection[str]:
+        """Deliver records of this process's writer to their consumers where they are next. Returns the ids of those
+        that all local listeners took although the bus will deliver them too.
+        """
         if not self._taking:
             return ()
         if not self._bus.dense:
@@ -153,45 +155,46 @@ class Reader:
             if not listeners:
                 self._tell(record.topic)
             for group in listeners:
-                tail = self._tails.get((group, Partition(record.topic, record.part)))
-                if tail is None:
+                cursor = self._cursors.get((group, Partition(record.topic, record.part)))
+                if cursor is None:
                     self._tell(record.topic)
-                elif tail.after == record.position - 1 and self._room(tail):
-                    self._keep(group, tail, record)
+                elif cursor.after == record.position - 1 and self._room(cursor):
+                    self._keep(group, cursor, record)
                 else:
                     self._hint.set()
         return ()
 
     def _offer(self, record: Record) -> bool:
-        """Have all that listen taken it from the hand?"""
+        """Offer a record to every local listener; return whether all of them took it."""
         everyone = True
         for group in self._listeners.get(record.topic, ()):
-            tail = self._tails.get((group, Partition(record.topic, record.part)))
-            if tail is not None:
-                tail.handoff.offer(record)
-                self._hand_over(group, tail)
-            everyone = everyone and tail is not None and tail.handoff.has(record.position)
+            cursor = self._cursors.get((group, Partition(record.topic, record.part)))
+            if cursor is not None:
+                cursor.local_delivery.offer(record)
+                self._drain_local(group, cursor)
+            everyone = everyone and cursor is not None and cursor.local_delivery.has(record.position)
         return everyone
 
-    def carried(self, records: Sequence[Record], *, first: int, safe: int) -> None:
-        """Our relay has brought these of one partition to the bus, where they stand one after the other from `first`
-        on; all of the log up to `safe` stands there before them. Who has read all that stands there before them need
-        not fetch them."""
+    def observe_relayed(self, records: Sequence[Record], *, first: int, safe: int) -> None:
+        """Observe records of one partition that this process's relay has sent. They have consecutive offsets from
+        `first`; everything in the log up to log position `safe` precedes them. A cursor that has read everything before
+        them need not fetch them.
+        """
         partition = Partition(records[0].topic, records[0].part)
         for group in self._listeners.get(partition.topic, ()):
-            tail = self._tails.get((group, partition))
-            if tail is None or tail.after != first - 1:
+            cursor = self._cursors.get((group, partition))
+            if cursor is None or cursor.after != first - 1:
                 continue
             for position, record in enumerate(records, first):
-                if self._room(tail):
-                    tail.told(record, position, safe=safe)
-                    self._feed(group, tail)
-                    self._hand_over(group, tail)
-            # The next read says so to the bus, which has perhaps not fetched them yet.
+                if self._room(cursor):
+                    cursor.observe_relayed(record, position, safe=safe)
+                    self._feed(group, cursor)
+                    self._drain_local(group, cursor)
+            # The next read reports the new position to the bus, which may not have fetched them yet.
             self._hint.set()
 
     async def follow(self) -> None:
-        """Read for ever what was not handed over."""
+        """Read everything that was not delivered locally, until cancelled."""
         while True:
             await self._hint.wait()
             self._hint.clear()
@@ -201,12 +204,12 @@ class Reader:
                 log.warning("cannot read the log")
 
     async def catch_up(self) -> None:
-        """Read on as far as there is something to read, and room for it."""
+        """Read while there are records and room."""
         while await self._read():
             pass
 
     async def listen(self) -> None:
-        """Look when another process hints, and every second in any case: a hint may be lost."""
+        """Wake the reader on each notification, and every second in case one was lost."""
         while True:
             try:
                 await self._bus.waiting()
@@ -216,7 +219,9 @@ class Reader:
             self._hint.set()
 
     async def own(self) -> None:
-        """Keep a fair share of the partitions; without an answer for 15 s, stop handling what may be another's."""
+        """Keep a fair share of the partitions; after 15 s without an answer stop handling them, as another may own
+        them.
+        """
         loop = asyncio.get_running_loop()
         while True:
             try:
@@ -226,20 +231,20 @@ class Reader:
             except Unavailable:
                 log.warning("cannot renew partitions")
                 if loop.time() - self._owned_at > OWNED_SECONDS:
-                    self._tails.clear()
+                    self._cursors.clear()
             await self._bus.moved(self._own_every)
 
     async def flush(self) -> None:
-        """Write the low-water marks now."""
+        """Store the low-water marks now."""
         moved: dict[str, dict[Partition, int]] = {}
-        for (group, partition), tail in self._tails.items():
-            if tail.mark > tail.flushed:
-                moved.setdefault(group, {})[partition] = tail.mark
+        for (group, partition), cursor in self._cursors.items():
+            if cursor.low_watermark > cursor.flushed:
+                moved.setdefault(group, {})[partition] = cursor.low_watermark
         if moved:
             await self._bus.advance(moved)
             for group, marks in moved.items():
                 for partition, mark in marks.items():
-                    if (flushed := self._tails.get((group, partition))) is not None:
+                    if (flushed := self._cursors.get((group, partition))) is not None:
                         flushed.flushed = mark
 
     async def flush_often(self, point: Callable[[str], None]) -> None:
@@ -253,7 +258,7 @@ class Reader:
                 log.warning("cannot write offsets")
 
     async def wake_others(self, point: Callable[[str], None]) -> None:
-        """Pass the hint on to other processes, gathered, after the commit and outside it."""
+        """Notify other processes after commits, several topics at once."""
         while True:
             await self._speak.wait()
             self._speak.clear()
@@ -266,21 +271,21 @@ class Reader:
                 log.warning("cannot wake others")
 
     def holds(self, group: str, partition: Partition) -> bool:
-        """Is this partition the group's here, as far as we know?"""
-        return (group, partition) in self._tails
+        """Return whether this process owns the group's partition, as far as it knows."""
+        return (group, partition) in self._cursors
 
-    def mark(self, group: str, partition: Partition) -> int:
-        """All up to here is done, of a partition that it holds."""
-        return self._tails[group, partition].mark
+    def low_watermark(self, group: str, partition: Partition) -> int:
+        """Return the position up to which an owned partition is done."""
+        return self._cursors[group, partition].low_watermark
 
-    def rest(self) -> None:
-        """Take nothing more; what is in hand goes on."""
+    def stop_taking(self) -> None:
+        """Take no new records; running ones go on."""
         self._taking = False
 
     async def leave(self) -> None:
-        """Give the partitions back, once what is in hand is done."""
+        """Release the partitions once running records are done."""
         await self.flush()
-        self._tails.clear()
+        self._cursors.clear()
         await self._bus.leave(list(self._consumers))
 
     def _tell(self, topic: str) -> None:
@@ -293,18 +298,19 @@ class Reader:
             for group, assignment in assignments.items()
             for partition, position in assignment.items()
         }
-        for gone in self._tails.keys() - owned.keys():
-            del self._tails[gone]
-        for new in owned.keys() - self._tails.keys():
-            self._tails[new] = Tail(after=owned[new], flushed=owned[new])
+        for gone in self._cursors.keys() - owned.keys():
+            del self._cursors[gone]
+        for new in owned.keys() - self._cursors.keys():
+            self._cursors[new] = PartitionCursor(after=owned[new], flushed=owned[new])
+            self._gained(*new)
             self._hint.set()
 
     async def _read(self) -> bool:
-        """Read once for every tail with room; whether there may be more: some partition gave all that it might."""
-        open_tails = {key: tail for key, tail in self._tails.items() if self._room(tail)}
+        """Read once for every cursor with room. Returns whether there may be more: some partition filled its limit."""
+        open_cursors = {key: cursor for key, cursor in self._cursors.items() if self._room(cursor)}
         after: dict[str, dict[Partition, int]] = {}
-        for (group, partition), tail in open_tails.items():
-            after.setdefault(group, {})[partition] = tail.after
+        for (group, partition), cursor in open_cursors.items():
+            after.setdefault(group, {})[partition] = cursor.after
         if not after:
             return False
         moved = more = False
@@ -312,51 +318,51 @@ class Reader:
             more = more or len(records) >= IN_HAND_MOST
             for record in records:
                 key = (group, Partition(record.topic, record.part))
-                # Only a tail that the read began from: one that was full, or came to us since, may stand further back.
-                current = open_tails.get(key)
-                if current is None or current is not self._tails.get(key) or not self._room(current):
+                # Skip a cursor that was full, or was assigned since: its position may be lower.
+                current = open_cursors.get(key)
+                if current is None or current is not self._cursors.get(key) or not self._room(current):
                     continue
                 if record.position > current.after:
                     self._keep(group, current, record)
                     moved = True
         return moved and more
 
-    def _room(self, tail: Tail) -> bool:
-        """May it read on? A first portion always; further ahead as far as the process's memory for it reaches."""
-        return tail.in_hand < IN_HAND_MOST or self.ahead_bytes < AHEAD_MOST_BYTES
+    def _room(self, cursor: PartitionCursor) -> bool:
+        """Return whether a cursor may read on: always a first portion, more while the process has memory for it."""
+        return cursor.unfinished < IN_HAND_MOST or self.ahead_bytes < AHEAD_MOST_BYTES
 
     @property
     def ahead_bytes(self) -> int:
-        """What has been read ahead in this process, more or less."""
-        return sum(tail.ahead_bytes for tail in self._tails.values())
+        """Estimated bytes read ahead in this process."""
+        return sum(cursor.ahead_bytes for cursor in self._cursors.values())
 
-    def _keep(self, group: str, tail: Tail, record: Record) -> None:
-        tail.keep(record)
-        self._feed(group, tail)
+    def _keep(self, group: str, cursor: PartitionCursor, record: Record) -> None:
+        cursor.keep(record)
+        self._feed(group, cursor)
         if not self._bus.dense:
-            self._hand_over(group, tail)
+            self._drain_local(group, cursor)
 
-    def _hand_over(self, group: str, tail: Tail) -> None:
-        """Take from the hand what comes next in the log."""
-        while self._room(tail) and (record := tail.handoff.next()) is not None:
-            tail.take(record)
-            self._feed(group, tail)
+    def _drain_local(self, group: str, cursor: PartitionCursor) -> None:
+        """Take local records that are next in the log."""
+        while self._room(cursor) and (record := cursor.local_delivery.next()) is not None:
+            cursor.take(record)
+            self._feed(group, cursor)
 
-    def _feed(self, group: str, tail: Tail) -> None:
-        """Hand on what may be under way now. What is done at once, while it is handed on, makes room for this loop."""
-        if tail.feeding:
+    def _feed(self, group: str, cursor: PartitionCursor) -> None:
+        """Start every record that may run now. A record that finishes immediately makes room within this loop."""
+        if cursor.feeding:
             return
-        tail.feeding = True
+        cursor.feeding = True
         try:
-            while self._taking and (record := tail.next()) is not None:
-                self._consumers[group](record, lambda record=record: self._done(group, tail, record))  # type: ignore[misc]
+            while self._taking and (record := cursor.next()) is not None:
+                self._consumers[group](record, lambda record=record: self._done(group, cursor, record))  # type: ignore[misc]
         finally:
-            tail.feeding = False
+            cursor.feeding = False
 
-    def _done(self, group: str, tail: Tail, record: Record) -> None:
-        had_room = self._room(tail)
-        tail.done(record)
-        if self._tails.get((group, Partition(record.topic, record.part))) is tail:
-            self._feed(group, tail)
+    def _done(self, group: str, cursor: PartitionCursor, record: Record) -> None:
+        had_room = self._room(cursor)
+        cursor.done(record)
+        if self._cursors.get((group, Partition(record.topic, record.part))) is cursor:
+            self._feed(group, cursor)
         if not had_room:
             self._hint.set()

@@ -1,14 +1,13 @@
-"""The relay: where another transport carries the events, it takes them there from the log, right after they were
-committed.
+"""The relay: sends events from the log to another transport right after their commit.
 
-It is a consumer group of the log like any other: partitions are owned and taken over, records come by handoff or by a
-wake-up, and the offset moves once the transport has them for good. So a crash, or a relay that wakes as a zombie, only
-repeats, and whoever sends a record has seen every earlier one of its key sent. Partitions go side by side; in one,
-nothing is sent before what came before it is safe.
+It is an ordinary consumer group of the log: partitions are owned and taken over, records arrive by local delivery or by
+a notification, and the offset moves once the transport has stored them. A crash, or a relay that resumes as a zombie,
+therefore only repeats; a sender has always sent every earlier record of a key. Partitions are sent side by side; within
+one, each batch waits until the previous one is stored.
 
-What has been handed over in this process to all who consume it is waited for by nobody: it goes with others, a moment
-later. A send of a few records costs as much as one of many, and so does each fetch that it leads to. Where the records
-then stand is told to the reader beside it, which need not fetch them.
+A record that all its consumers in this process have taken locally is not urgent: it is sent with others shortly after,
+because a send of a few records costs as much as one of many, as does each fetch that follows. The reader in this
+process learns the resulting offsets and need not fetch those records.
 """
 
 from __future__ import annotations
@@ -28,87 +27,87 @@ from libs.telemetry import metrics
 from libs.telemetry.logs import logger
 
 RELAY = "relay"
-"""Its name as a consumer group of the log."""
+"""The relay's consumer group on the log."""
 TOGETHER_MOST = 128
-"""Records of one partition that are sent at once."""
+"""Most records of one partition in one send."""
 LINGER_SECONDS = 0.5
-"""How long something that nobody waits for may wait for others."""
+"""Seconds that a record without a waiting consumer may be delayed."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 PATIENCE_SECONDS = 3.0
-"""How long a batch may be on its way before `/readyz` says so."""
+"""Seconds after which a pending send is reported in `/readyz`."""
 
 log = logger("relay")
 Taken = tuple[Record, Callable[[], None]]
 
 
 def readers(topic: Topic) -> Collection[str]:
-    """Who reads the log itself where there is a relay: it alone."""
+    """Return the groups that read the log where there is a relay: the relay alone."""
     return (RELAY,)
 
 
 async def lag(bus: Bus, route: Route | None, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
-    """How many records each of these groups, and the relay where there is one, has yet to do of each topic."""
+    """Return the records not yet done by (group, topic), including the relay's."""
     behind = dict(await bus.lag(groups))
     return behind if route is None else behind | dict(await route.log.lag([RELAY]))
 
 
 class Outlet(Protocol):
-    """Where the relay carries events to."""
+    """The transport that the relay sends to."""
 
     async def declare(self, topics: Sequence[Topic]) -> None:
-        """Make the topics that are missing; safe to repeat.
+        """Create the missing topics; safe to repeat.
 
         Raises:
-            Rejected: one is there and is not as declared.
+            Rejected: a topic exists with another declaration.
             Unavailable: the transport does not answer.
         """
         ...
 
     async def send(self, records: Sequence[Record], *, safe: int) -> int | None:
-        """Carry records of one partition there, in this order; returns once they are safe. All that stands in the log
-        up to position `safe` is there already: who reads them is told.
+        """Send records of one partition in this order; return once they are stored. Every record of the log up to
+        position `safe` is there already, which readers learn from the message.
 
-        Where they stand there: the position of the first, when the others follow it one after the other; None when the
-        transport does not say so.
+        Returns the offset of the first record when the others follow it directly; None when the transport does not
+        tell.
 
         Raises:
-            Unavailable: some or all may not be there; they are to be sent again.
+            Unavailable: some or all may be missing; send them again.
         """
         ...
 
     async def close(self) -> None:
-        """Nothing more will be sent."""
+        """Close the connection; nothing more is sent."""
         ...
 
 
 class Carried(Protocol):
-    """Told of records of one partition that are there now, one after the other from `first` on."""
+    """Called with records of one partition that are stored at consecutive offsets from `first`."""
 
     def __call__(self, records: Sequence[Record], *, first: int, safe: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """From where to where the relay carries."""
+    """The log that the relay reads and the outlet that it sends to."""
 
     log: Bus
     outlet: Outlet
 
 
 @dataclass(slots=True)
-class Line:
-    """What waits to be sent to one partition, in order; a task sends it while there is something."""
+class SendQueue:
+    """Records waiting for one partition, in order; a task sends them while there are any."""
 
     waiting: deque[Taken] = field(default_factory=deque)
     pressing: bool = False
-    """Is it time to send what waits? Otherwise it lingers."""
+    """Whether to send now rather than wait for more."""
     since: float | None = None
-    """When what is first has been tried first."""
+    """When the first waiting record was first tried."""
     task: asyncio.Task[None] | None = None
 
 
 class Relay:
-    """One member of the group, in each process."""
+    """One member of the relay's group; each process has one."""
 
     def __init__(
         self,
@@ -122,10 +121,10 @@ class Relay:
     ) -> None:
         self._outlet, self._point, self._carried = route.outlet, point, carried
         self._ours = {topic.name for topic in TOPICS.values() if set(topic.consumers) <= set(groups)}
-        """Topics all of whose consumers are groups of this process."""
+        """Topics whose consumers are all in this process."""
         self._patient: frozenset[str] = frozenset()
         self._lingering: asyncio.TimerHandle | None = None
-        self._lines: defaultdict[Partition, Line] = defaultdict(Line)
+        self._lines: defaultdict[Partition, SendQueue] = defaultdict(SendQueue)
         self._error: str | None = None
         self._idle = asyncio.Event()
         self._idle.set()
@@ -138,14 +137,14 @@ class Relay:
             flush_every=flush_every,
         )
 
-    def hand(self, records: Sequence[Record], taken: Collection[str]) -> None:
-        """Our writer has published these; the events in `taken` are under way in this process."""
+    def enqueue(self, records: Sequence[Record], taken: Collection[str]) -> None:
+        """Enqueue records of this process's writer; the events in `taken` already run in this process."""
         self._patient = frozenset(r.event_id for r in records if r.event_id in taken and r.topic in self._ours)
-        self.reader.hand(records)
+        self.reader.offer_local(records)
         self._patient = frozenset()
 
     def parts(self) -> dict[str, Callable[[], Awaitable[None]]]:
-        """What runs until the relay is to end."""
+        """Return the tasks that run until the relay ends."""
         reader, point = self.reader, self._point
         return {
             "relay:send": self._sending,
@@ -158,7 +157,7 @@ class Relay:
 
     @property
     def problem(self) -> str | None:
-        """Why events stay in the log."""
+        """Why events remain in the log; None while they are sent."""
         now = asyncio.get_running_loop().time()
         late = [now - line.since for line in self._lines.values() if line.since is not None]
         if late and max(late) > PATIENCE_SECONDS:
@@ -166,15 +165,15 @@ class Relay:
         return None
 
     async def finish(self) -> None:
-        """Send what is committed and ours, and give the partitions back. To be bounded by who calls."""
+        """Send this member's committed records, then release the partitions. The caller limits the time."""
         await self.reader.catch_up()
-        self._go()
+        self._send_all()
         await self._idle.wait()
-        self.reader.rest()
+        self.reader.stop_taking()
         await self.reader.leave()
 
     async def close(self) -> None:
-        """Stop at once; what is not sent will be, by whoever takes over."""
+        """Stop at once; the next owner sends what remains."""
         self._settle()
         tasks = [line.task for line in self._lines.values() if line.task is not None]
         for task in tasks:
@@ -188,34 +187,34 @@ class Relay:
         line.waiting.append((record, done))
         self._idle.clear()
         if record.event_id not in self._patient or len(line.waiting) >= TOGETHER_MOST:
-            self._press(partition, line)
+            self._start_sending(partition, line)
         elif line.task is None:
             self._linger()
 
-    def _go(self) -> None:
-        """Send all that waits, of all partitions together."""
+    def _send_all(self) -> None:
+        """Send everything that waits, all partitions side by side."""
         self._settle()
         for partition, line in self._lines.items():
             if line.waiting:
-                self._press(partition, line)
+                self._start_sending(partition, line)
 
     def _linger(self) -> None:
         if self._lingering is None:
-            self._lingering = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._go)
+            self._lingering = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._send_all)
 
     def _settle(self) -> None:
         if self._lingering is not None:
             self._lingering.cancel()
             self._lingering = None
 
-    def _press(self, partition: Partition, line: Line) -> None:
+    def _start_sending(self, partition: Partition, line: SendQueue) -> None:
         line.pressing = True
         if line.task is None:
             line.task = asyncio.get_running_loop().create_task(self._drain(partition, line))
             line.task.add_done_callback(self._ended)
 
-    async def _drain(self, partition: Partition, line: Line) -> None:
-        """Send until nothing presses; what came meanwhile, and may linger, does. What could not be sent stays first."""
+    async def _drain(self, partition: Partition, line: SendQueue) -> None:
+        """Send while something is urgent. Records that may wait do so; a failed batch stays first."""
         pause = FIRST_PAUSE
         while line.waiting and line.pressing and self.reader.holds(RELAY, partition):
             batch = list(islice(line.waiting, TOGETHER_MOST))
@@ -223,7 +222,7 @@ class Relay:
             line.since = line.since or asyncio.get_running_loop().time()
             try:
                 self._point("relay:send:before")
-                safe = self.reader.mark(RELAY, partition)
+                safe = self.reader.low_watermark(RELAY, partition)
                 records = [record for record, _ in batch]
                 first = await self._outlet.send(records, safe=safe)
                 self._point("relay:send:after")
@@ -239,7 +238,7 @@ class Relay:
                 self._sent(line, len(batch))
         line.pressing, line.since, line.task = False, None, None
         if not self.reader.holds(RELAY, partition):
-            # Another member's now: it begins where our offset stands, and what we still have would only be repeated.
+            # Another member owns it now and starts at the stored offset; what is left here would only be repeated.
             line.waiting.clear()
         elif line.waiting:
             self._linger()
@@ -247,14 +246,14 @@ class Relay:
             self._idle.set()
 
     async def _sending(self) -> None:
-        """Sending goes on in tasks of its own; this tells of the crash of one."""
+        """Surface a crash of one of the sending tasks."""
         await self._crashed
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None and not self._crashed.done():
             self._crashed.set_exception(error)
 
-    def _sent(self, line: Line, count: int) -> None:
+    def _sent(self, line: SendQueue, count: int) -> None:
         self._error, line.since = None, None
         metrics.relayed.labels(line.waiting[0][0].topic).inc(count)
         for _ in range(count):

@@ -1,7 +1,8 @@
-"""Trimming: the log behind every group and its topic's retention, the inbox behind whatever may be delivered again.
+"""Trimming: delete log records behind every group and the topic's retention, and inbox rows of events that cannot
+recur.
 
-By one process at a time, in small transactions of their own that give up rather than hold anyone up. What is parked or
-dead is never touched. Nothing here is needed for anything to be right: it may be late, be killed, or not run at all.
+One process at a time does it, in small transactions that give up rather than block others. Parked and dead events are
+never deleted. Correctness does not depend on it: it may be late, be killed, or not run at all.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ MOST, INBOX_MOST = 50, 500
 """Records of one partition, and inbox rows of one group, that one transaction deletes."""
 BRIEFLY = "set local statement_timeout = '2s'; set local lock_timeout = '100ms'"
 GRACE = timedelta(days=7)
-"""How much longer than its retention a record may come again: Kafka deletes whole segments, and begins one a week."""
+"""How long after its retention a record may recur: Kafka deletes whole segments and starts one per week."""
 
 Readers = Callable[[Topic], Collection[str]]
 
 
 def consumers(topic: Topic) -> Collection[str]:
-    """Who reads the log itself: on Postgres, everyone that the catalogue names."""
+    """Return the groups that read the log itself: on Postgres, every consumer in the catalogue."""
     return topic.consumers
 
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """What one transaction has deleted: records by topic, inbox rows by group."""
+    """What one transaction deleted: records by topic, inbox rows by group."""
 
     log: Mapping[str, int] = field(default_factory=dict)
     inbox: Mapping[str, int] = field(default_factory=dict)
@@ -43,7 +44,7 @@ class Trimmed:
 
 
 class Trimming:
-    """`readers` says which groups must have done a topic's records, beside those that have declared themselves."""
+    """Trims the log. `readers` names the groups that must have done a topic's records, besides declared ones."""
 
     def __init__(self, database: Database, readers: Readers = consumers) -> None:
         self._database = database
@@ -52,7 +53,7 @@ class Trimming:
         self._inbox = _columns(topics)
 
     async def trim(self) -> Trimmed:
-        """Delete a little; nothing where another process is at it, or nothing is old.
+        """Delete a small portion; nothing when another process trims, or nothing is old enough.
 
         Raises:
             Unavailable: Postgres does not answer, or is too busy for this.
@@ -64,6 +65,7 @@ class Trimming:
                 return Trimmed()
             log = await connection.fetch("select * from bus.trim_log($1, $2, $3, $4)", *self._log, MOST)
             inbox = await connection.fetch("select * from bus.trim_inbox($1, $2, $3, $4)", *self._inbox, INBOX_MOST)
+            await connection.execute("select bus.forget_begun($1)", INBOX_MOST)
         return Trimmed(dict(map(tuple, log)), dict(map(tuple, inbox)))
 
 
@@ -72,6 +74,6 @@ def _json(topics: Iterable[Topic], readers: Readers) -> str:
 
 
 def _columns(topics: Iterable[Topic]) -> list[list[Any]]:
-    """For each group and topic that it hears, on either bus, how long an inbox row must stay: columns of a table."""
+    """Return, for each group and subscribed topic, how long an inbox row must stay, as columns of a table."""
     rows = [(group, t.name, (t.retention + GRACE).total_seconds()) for t in topics for group in t.consumers]
     return [list(column) for column in zip(*rows, strict=True)]

@@ -1,6 +1,5 @@
-"""Changesets: what one input leads to, as data; lanes that take one input of a key at a time; the writer that applies
-them."""
+"""Changesets: the outcome of one input as data, lanes that serialise the inputs of a key, and the writer."""
 
-from libs.changes.changeset import Aside, Cause, Change, Changeset
+from libs.changes.changeset import Cause, Change, Changeset, DeadLetterAction
 
-__all__ = ["Aside", "Cause", "Change", "Changeset"]
+__all__ = ["Cause", "Change", "Changeset", "DeadLetterAction"]

@@ -1,4 +1,4 @@
-"""How changesets become the one JSON document that `bus.commit` takes, and how its answer is read."""
+"""Build the JSON document that `bus.commit` takes from a batch of changesets, and read its answer."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Row = dict[str, Any]
 
 
 class EventTooLarge(Rejected):
-    """An event is over 256 KiB; its body belongs into a blob."""
+    """An event is over 256 KiB; move its body into a blob."""
 
     code = "EVENT_TOO_LARGE"
 
 
 @dataclass(frozen=True, slots=True)
 class Parking:
-    """An event that must wait, or is dead; with it every later one of its key in its topic."""
+    """An event to park or to dead-letter; later events of its key and topic wait behind it."""
 
     record: Record
     state: str
@@ -40,7 +40,7 @@ class Parking:
 
 @dataclass(slots=True)
 class Entry:
-    """A changeset on its way, or several that were gathered: its rows, ready but for their numbers in the batch."""
+    """A queued changeset, or several gathered ones, as rows that lack only their numbers in the batch."""
 
     changesets: Sequence[Changeset]
     items: Sequence[Row]
@@ -51,7 +51,7 @@ class Entry:
     parks: list[Row] = field(default_factory=list)
 
     def records(self, positions: dict[str, int]) -> list[Record]:
-        """What it published, at the positions that the log gave."""
+        """Return the published events as records at the positions that the log assigned."""
         return [
             Record(e.topic.name, row["part"], positions[e.id], e.id, e.tenant, e.key, e.type, row["headers"], data, e)
             for e, data, row in self.spoken
@@ -76,7 +76,7 @@ def item(cause: Cause, state: str) -> Row:
 
 
 def envelope(cause: Cause, event: Event, *, now: datetime, traceparent: str | None) -> Envelope[Event]:
-    """The event with where it came from. Its turn is its own where it names one, else its cause's."""
+    """Wrap the event in an envelope. Its turn is its own where it names one, else its cause's."""
     return Envelope(
         id=ids.new(),
         source=f"suma/{cause.group}",
@@ -93,7 +93,7 @@ def envelope(cause: Cause, event: Event, *, now: datetime, traceparent: str | No
 
 
 def spoken(envelope: Envelope[Event]) -> tuple[Envelope[Event], bytes, Row]:
-    """The event as a row of the log.
+    """Return the event as a row of the log.
 
     Raises:
         EventTooLarge: its data exceeds 256 KiB.
@@ -116,7 +116,7 @@ def spoken(envelope: Envelope[Event]) -> tuple[Envelope[Event], bytes, Row]:
 
 
 def started(cause: Cause, start: Start, *, owner: str | None) -> tuple[Row, Held | None]:
-    """A lease as a row, and as held when it is claimed at birth."""
+    """Return a lease as a row, and as held when it is claimed at birth."""
     content = {**start.input, "_cause": cause.inherited()}
     row = {
         "id": start.id,
@@ -152,7 +152,7 @@ def parked(cause: Cause, parking: Parking) -> Row:
 
 
 def document(entries: Sequence[Entry]) -> str:
-    """The batch as `bus.commit` reads it. `n` numbers changesets, `i` changes, `o` events."""
+    """Return the batch as `bus.commit` reads it. `n` numbers changesets, `i` changes, `o` events."""
     batch: dict[str, Any] = {"items": []}
     changes: dict[str, dict[str, list[Row]]] = {}
     i = o = 0
@@ -169,7 +169,7 @@ def document(entries: Sequence[Entry]) -> str:
                     batch.setdefault(name, []).extend(
                         {"n": n, "id": id, "grp": changeset.cause.group, "tenant": tenant} for id in wanted
                     )
-            for aside in changeset.asides:
+            for aside in changeset.dead_letter_actions:
                 row = {"n": n, "verb": aside.verb, "grp": aside.group, "id": aside.event_id, "tenant": tenant}
                 batch.setdefault("asides", []).append(row)
         for _, _, row in entry.spoken:

@@ -1,8 +1,7 @@
-"""A changeset: all that follows from one input (an event, a finished lease, a request, a due wait), decided but not
-done.
+"""A changeset: everything that one input (an event, a finished lease, a request, a due wait) leads to, as data.
 
-Handlers return them; the writer applies each in one transaction, whole or not at all. Its id is its input's, and
-becomes an inbox row, so that an input is answered once, however often it arrives (bus.md 4).
+Handlers return changesets; the writer applies each in one transaction, all or nothing. A changeset has its input's id,
+which becomes an inbox row, so an input is answered once however often it arrives (bus.md 4).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ NUMBERS = frozenset({"n", "i"})
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One row's change: `<schema>.apply` has a paragraph for each kind. Its `tenant_id` is the changeset's own."""
+    """A change of one row; `<schema>.apply` has a paragraph for each kind. Its `tenant_id` is the changeset's."""
 
     schema: str
     kind: str
@@ -29,9 +28,10 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
-    """What becomes of an event that stands aside in a group: `replay` or `discard` of a dead one, `retry` of a parked
-    one at once. Where it stands there no more, the changeset conflicts."""
+class DeadLetterAction:
+    """An action on a parked or dead event of a group: `replay` or `discard` a dead one, `retry` a parked one
+    immediately. The changeset conflicts when the event is no longer there.
+    """
 
     verb: Literal["replay", "discard", "retry"]
     group: str
@@ -40,7 +40,7 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The one input that a changeset answers, with what its events inherit."""
+    """The one input that a changeset answers, and what its events inherit from it."""
 
     id: str
     group: str
@@ -54,7 +54,7 @@ class Cause:
     topic: str | None = None
     urgent: bool = False
     parked: int | None = None
-    """The place in `bus.parked` that this is a retry of."""
+    """The sequence number in `bus.parked` that this retries."""
     lease: Held | None = None
 
     @classmethod
@@ -76,7 +76,7 @@ class Cause:
 
     @classmethod
     def held(cls, held: Held) -> Cause:
-        """A lease's end. What its events inherit was put into its input by the changeset that started it."""
+        """Return the cause of a finished lease. The changeset that started the lease stored what its events inherit."""
         context = held.input.get("_cause", {})
         return cls(
             id=f"{held.id}:{held.token}",
@@ -84,7 +84,7 @@ class Cause:
             tenant=held.tenant,
             key=held.key,
             session=context.get("session"),
-            turn=context.get("turn"),
+            turn=context.get("turn") or held.input.get("turn_id"),
             correlation=context.get("correlation"),
             causation=context.get("causation"),
             traceparent=context.get("traceparent"),
@@ -95,11 +95,11 @@ class Cause:
     def request(
         cls, group: str, *, id: str, tenant: str, key: str, session: str | None = None, turn: str | None = None
     ) -> Cause:
-        """An HTTP request."""
+        """Return the cause of an HTTP request."""
         return cls(id=id, group=group, tenant=tenant, key=key, session=session, turn=turn, correlation=id, causation=id)
 
     def inherited(self) -> dict[str, str | None]:
-        """What a lease carries along, so that the events of its end belong to the same story."""
+        """Return what a lease carries along, so that its events keep the session, turn and correlation of its start."""
         return {
             "session": self.session,
             "turn": self.turn,
@@ -118,20 +118,19 @@ class Changeset:
     events: tuple[Event, ...] = ()
     starts: tuple[Start, ...] = ()
     ends: tuple[str, ...] = ()
-    """Waits and leases of this group that are needed no more, by id."""
+    """Ids of waits and leases of this group to delete."""
     cancels: tuple[str, ...] = ()
-    """Leases of this group whose work is to stop, by id."""
-    asides: tuple[Aside, ...] = ()
+    """Ids of leases of this group whose work must stop."""
+    dead_letter_actions: tuple[DeadLetterAction, ...] = ()
     then: tuple[Callable[[], None], ...] = ()
-    """Called in this process once it has committed: a cached copy is set, a local viewer is woken. Never relied
-    upon."""
+    """Called in this process after the commit, such as to set a cached copy. A crash may skip them."""
 
     def change(self, schema: str, kind: str, **row: Json) -> Changeset:
         if not NUMBERS.isdisjoint(row):
             raise ValueError(f"{schema} {kind}: the writer numbers rows itself, in columns 'n' and 'i'")
         return replace(self, changes=(*self.changes, Change(schema, kind, row)))
 
-    def say(self, *events: Event) -> Changeset:
+    def emit(self, *events: Event) -> Changeset:
         return replace(self, events=self.events + events)
 
     def start(self, *starts: Start) -> Changeset:
@@ -143,10 +142,10 @@ class Changeset:
     def cancel(self, *ids: str) -> Changeset:
         return replace(self, cancels=self.cancels + ids)
 
-    def decide(self, *asides: Aside) -> Changeset:
-        return replace(self, asides=self.asides + asides)
+    def act_on_dead_letters(self, *asides: DeadLetterAction) -> Changeset:
+        return replace(self, dead_letter_actions=self.dead_letter_actions + asides)
 
-    def afterwards(self, *then: Callable[[], None]) -> Changeset:
+    def on_commit(self, *then: Callable[[], None]) -> Changeset:
         return replace(self, then=self.then + then)
 
     def __add__(self, other: Changeset) -> Changeset:
@@ -159,6 +158,6 @@ class Changeset:
             self.starts + other.starts,
             self.ends + other.ends,
             self.cancels + other.cancels,
-            self.asides + other.asides,
+            self.dead_letter_actions + other.dead_letter_actions,
             self.then + other.then,
         )

@@ -1,4 +1,4 @@
-"""Lanes: one input of a key at a time, keys side by side (bus.md 1)."""
+"""Lanes: inputs of one key run one at a time, different keys run side by side (bus.md 1)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ Job = Callable[[], Awaitable[None]]
 
 
 class Stopped(Exception):
-    """Raised by a job after which its lane must not go on; the others do."""
+    """Raised by a job to stop its own lane; other lanes go on."""
 
 
 class Lanes:
-    """The queues of one process, one for each key.
+    """One queue per key in this process.
 
-    A job that raises ends the process: `failed` tells its host. One that raises `Stopped` ends its own lane alone.
+    A job that raises ends the process through `failed`. A job that raises `Stopped` ends only its own lane.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Lanes:
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def submit(self, group: str, key: str, job: Job) -> None:
-        """Queue a job behind the others of its key. Callers bound what they submit."""
+        """Append a job to its key's lane. Callers limit how many they submit."""
         lane = (group, key)
         queue = self._queues.get(lane)
         if queue is not None:
@@ -45,7 +45,7 @@ class Lanes:
         await self._idle.wait()
 
     async def close(self) -> None:
-        """Drop whatever is still under way."""
+        """Cancel all running jobs."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -58,7 +58,7 @@ class Lanes:
                 queue.popleft()
             del self._queues[lane]
         except Stopped:
-            # Its queue stays, so that what comes later waits too.
+            # Keep the queue, so that later jobs of this lane wait too.
             self._stopped.add(lane)
         if len(self._queues) == len(self._stopped):
             self._idle.set()

@@ -1,9 +1,7 @@
-"""The writer: applies every waiting changeset of this process, at most one per lane, in one transaction and one round
-trip.
+"""The writer: applies every waiting changeset of this process, one per lane, in one transaction and one round trip.
 
-Batching is natural, never lingering: while one batch commits, the next gathers, from all tenants in turn. A bad
-changeset fails alone: a conflict names itself (SU001), bad data is found by halving, and everything else of the batch
-goes through (bus.md 5-8).
+Batching adds no delay: while one batch commits, the next one fills, round-robin by tenant. A bad changeset fails alone:
+a conflict names itself (SU001), bad data is found by bisection, and the rest of the batch is applied (bus.md 5-8).
 """
 
 from __future__ import annotations
@@ -24,8 +22,8 @@ from libs.changes.changeset import Changeset
 from libs.clock import Clock
 from libs.database import SILENCE, Database, DatabaseDown
 from libs.errors import Conflict, Crowded, Rejected, Unavailable
-from libs.fair import Batches
 from libs.leases.ports import Held, Start
+from libs.scheduling import FairBatches
 from libs.telemetry import metrics, traces
 
 Waiting: TypeAlias = "tuple[Entry, asyncio.Future[Applied]]"
@@ -37,17 +35,17 @@ FRESH, SEEN, BEHIND, LOST = "fresh", "seen", "behind", "lost"
 
 
 class Closed(Unavailable):
-    """The writer has stopped; whether this was written is for the inbox to say."""
+    """The writer has stopped; the inbox tells whether the changeset was applied."""
 
     code = "CLOSED"
 
 
 class Stale(Conflict):
-    """What the decision rested on has changed."""
+    """A row that the decision rests on has changed."""
 
 
 class BadChangeset(Rejected):
-    """The database refuses this changeset whatever it stands beside."""
+    """The database refuses this changeset by itself, whatever else is in its batch."""
 
     code = "BAD_CHANGESET"
 
@@ -60,64 +58,67 @@ class Overloaded(Crowded):
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """How a changeset went: fresh (applied), seen (its input was answered before), behind (its key is parked), lost
-    (its lease has moved on). Only a fresh one has changed anything."""
+    """The outcome of a changeset: fresh (applied), seen (its input was answered before), behind (its key is parked), or
+    lost (its lease has moved on). Only a fresh one has changed anything.
+    """
 
     verdict: str
     records: Sequence[Record] = ()
     held: Sequence[Held] = ()
 
 
-class Desk:
-    """What the writer asks of the rest of its process; the host fills it in."""
+class WriterHooks:
+    """Callbacks that the host registers with the writer."""
 
     def __init__(self) -> None:
         self.claim: Callable[[str, str, Start], bool] = lambda group, tenant, start: False
-        """May this lease be claimed at birth? A yes reserves its room until `begin` or `unclaim`."""
+        """Return whether this lease may be claimed at birth; a yes reserves its room until `begin` or `unclaim`."""
         self.unclaim: Callable[[Held], None] = lambda held: None
         self.begin: Callable[[Held], None] = lambda held: None
         self.due: Callable[[str, str, str], None] = lambda group, kind, tenant: None
-        """A lease was born that nobody holds, and that may be worked on at once."""
-        self.hand: Callable[[Sequence[Record]], None] = lambda records: None
+        """Called when a lease was created unclaimed and is due at once."""
+        self.deliver: Callable[[Sequence[Record]], None] = lambda records: None
         self.cancelled: Callable[[Sequence[str]], None] = lambda ids: None
         self.point: Callable[[str], None] = lambda point: None
 
 
 class Writer:
-    """One per process, on one pinned connection as suma_app; nothing depends on there being only one."""
+    """Applies changesets over one pinned connection as suma_app, one writer per process; any number may run side by
+    side.
+    """
 
     def __init__(self, database: Database, clock: Clock, member: str) -> None:
         self._database = database
         self._clock = clock
         self._member = member
-        self._queue: Batches[Waiting] = Batches()
+        self._queue: FairBatches[Waiting] = FairBatches()
         self._wake = asyncio.Event()
         self._connection: asyncpg.Connection[asyncpg.Record] | None = None
         self._open: set[asyncio.Future[Applied]] = set()
         self._closed = False
-        self.desk = Desk()
+        self.hooks = WriterHooks()
         self.waiting = 0
         self.problem: str | None = None
-        """Why nothing is being written, for `/readyz`."""
+        """Why nothing can be written, for `/readyz`; None while it can."""
 
     async def apply(self, changeset: Changeset, *, state: str = "done", parking: Parking | None = None) -> Applied:
-        """Apply it, and answer once it has committed.
+        """Apply a changeset and return once it has committed.
 
         Raises:
             Conflict: a row that the decision rests on has changed; decide again.
             Rejected: the database refuses it; nothing of it was applied.
             Unavailable: the queue is full, or the writer has stopped. (While Postgres is away it waits.)
         """
-        # Records and leases are bounded where they are taken; only requests can be sent away.
+        # Records and leases are bounded where they are read; only requests can be turned away here.
         if self.waiting >= WAITING_MOST and changeset.cause.topic is None and changeset.cause.lease is None:
             raise Overloaded()
         return await self._applied((changeset,), state, parking, (changeset.cause.group, changeset.cause.key))
 
     async def apply_gathered(self, changesets: Sequence[Changeset], *, lane: tuple[str, str]) -> Applied:
-        """Apply several inputs' changesets as one, all or none: for changes that rest on nothing that was read.
+        """Apply the changesets of several inputs as one, all or none; none may rest on rows that were read.
 
         Raises:
-            Conflict: some of the inputs were answered before, or a row has changed: go through them one by one.
+            Conflict: some inputs were answered before, or a row has changed; apply them one by one.
             Rejected, Unavailable: as `apply`.
         """
         return await self._applied(changesets, "done", None, lane)
@@ -178,27 +179,27 @@ class Writer:
     def _start(self, entry: Entry, changeset: Changeset) -> None:
         cause = changeset.cause
         for start in changeset.starts:
-            claimed = start.delay is None and self.desk.claim(cause.group, cause.tenant, start)
+            claimed = start.delay is None and self.hooks.claim(cause.group, cause.tenant, start)
             row, held = batch.started(cause, start, owner=self._member if claimed else None)
             entry.starts.append(row)
             if held is not None:
                 entry.held.append(held)
 
     def _take(self) -> list[Waiting]:
-        """Up to 64 waiting entries, at most one per lane: a lane's second would not see the first's rows."""
+        """Take up to 64 waiting entries, at most one per lane: a second one would not see the first one's rows."""
         taken: list[Waiting] = []
         while not taken and self._queue:
             for waiting in self._queue.take(MOST):
                 entry, done = waiting
                 if done.cancelled():
-                    # Its caller has given up in time: it is withdrawn.
+                    # The caller was cancelled before the commit: withdraw its changeset.
                     self._unclaim(entry)
                 else:
                     taken.append(waiting)
         return taken
 
     async def _write(self, taken: list[Waiting]) -> None:
-        """Apply these together; whoever must not be among them fails alone."""
+        """Apply these entries together; an entry that conflicts or is bad fails alone."""
         while taken:
             try:
                 document = batch.document([entry for entry, _ in taken])
@@ -218,7 +219,7 @@ class Writer:
                 return
 
     async def _halve(self, taken: list[Waiting], error: BadChangeset) -> list[Waiting]:
-        """Someone of these is bad: write the first half, and answer with the second; one alone is the one."""
+        """Bisect a batch with a bad entry: write the first half, return the second; a single entry is the bad one."""
         if len(taken) == 1:
             self._fail(taken[0], error)
             return []
@@ -227,16 +228,16 @@ class Writer:
         return taken[half:]
 
     async def _commit(self, document: str, size: int) -> dict[str, Any]:
-        """One round trip; through a lost connection it asks again, and the inbox tells what was already applied."""
+        """Commit in one round trip. After a lost connection, send it again: the inbox skips what was applied."""
         pause = 0.05
         while True:
             try:
                 if self._connection is None or self._connection.is_closed():
                     self._connection = await self._database.pinned()
-                self.desk.point("writer:commit:before")
+                self.hooks.point("writer:commit:before")
                 with metrics.commit_seconds.time():
                     answer: str = await self._connection.fetchval("select bus.commit($1)", document)
-                self.desk.point("writer:commit:after")
+                self.hooks.point("writer:commit:after")
                 self.problem = None
                 metrics.batch_size.observe(size)
                 return orjson.loads(answer)  # type: ignore[no-any-return]
@@ -254,26 +255,27 @@ class Writer:
             self._connection = None
 
     def _answer(self, taken: list[Waiting], answer: dict[str, Any]) -> None:
-        """Tell everyone: the readers first, so that what was published is on its way before its cause is done."""
+        """Report the outcomes: readers first, so that published events are on their way before their cause is done."""
         loop = asyncio.get_running_loop()
         verdicts, positions = answer["verdicts"], answer["positions"]
         for n, (entry, done) in enumerate(taken):
             verdict = verdicts[str(n)]
-            # What follows here comes first: whoever handles what was published finds the copies that it sets.
+            # Run the callbacks first: handlers of the published events rely on the copies that they set.
             for then in (then for changeset in entry.changesets if verdict == FRESH for then in changeset.then):
-                # From the loop, so that one that fails harms nobody; still before the caller goes on.
+                # Called by the loop, so that a failing callback harms nothing else, and still before the caller
+                # resumes.
                 loop.call_soon(then)
             records = entry.records(positions) if verdict == FRESH else []
             if records:
-                self.desk.hand(records)
+                self.hooks.deliver(records)
             for row in entry.starts if verdict == FRESH else ():
                 if row["owner"] is None and not row["delay"]:
-                    self.desk.due(row["grp"], row["kind"], row["tenant"])
+                    self.hooks.due(row["grp"], row["kind"], row["tenant"])
             for held in entry.held:
-                (self.desk.begin if verdict == FRESH else self.desk.unclaim)(held)
+                (self.hooks.begin if verdict == FRESH else self.hooks.unclaim)(held)
             for changeset in entry.changesets if verdict == FRESH else ():
                 if changeset.cancels:
-                    self.desk.cancelled(changeset.cancels)
+                    self.hooks.cancelled(changeset.cancels)
             if not done.done():
                 done.set_result(Applied(verdict, records, entry.held))
 
@@ -285,17 +287,17 @@ class Writer:
 
     def _unclaim(self, entry: Entry) -> None:
         for held in entry.held:
-            self.desk.unclaim(held)
+            self.hooks.unclaim(held)
 
 
 def _tenant(changesets: Sequence[Changeset]) -> str:
-    """Whose turn it takes: gathered ones of several tenants take one of their own."""
+    """Return the tenant that the entry is queued under; gathered changesets of several tenants share the empty one."""
     tenants = {changeset.cause.tenant for changeset in changesets}
     return tenants.pop() if len(tenants) == 1 else ""
 
 
 def _conflicts(error: asyncpg.PostgresError, size: int) -> set[int]:
-    """The numbers of the changesets whose rows have changed; none when the error is of another kind."""
+    """Return the numbers of the changesets whose rows have changed; empty for any other error."""
     if error.sqlstate != CONFLICT:
         return set()
     return {n for n in map(int, re.findall(r"\d+", str(getattr(error, "detail", "")))) if n < size}

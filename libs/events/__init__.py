@@ -1,6 +1,6 @@
-"""The events: frozen classes that are the truth of the contract, and the envelope that carries them (DESIGN §5).
+"""Event classes, which define the contract, and the envelope that carries them (DESIGN §5).
 
-`proto/` is written from these classes by `make contracts`; nothing is declared twice.
+`make contracts` generates `proto/` from these classes; nothing is declared twice.
 """
 
 from libs.events.audit import ActionRecorded
@@ -11,7 +11,6 @@ from libs.events.committee import (
     PlanRejected,
     PlanRequested,
     PlanUnclear,
-    ReviewRequested,
 )
 from libs.events.deadletters import EventDeadLettered
 from libs.events.envelope import Envelope
@@ -67,7 +66,6 @@ __all__ = [
     "PlanRequested",
     "PlanUnclear",
     "RememberRequested",
-    "ReviewRequested",
     "RollbackRequested",
     "StepChanged",
     "ToolCancelRequested",

@@ -1,4 +1,4 @@
-"""audit.events: intents, decisions and outcomes, as ids and salted digests, never content (DESIGN §17)."""
+"""audit.events: intents, decisions and outcomes as ids and salted digests, never content (DESIGN §17)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from libs.events.topics import AUDIT_EVENTS
 
 @event("suma.action.recorded.v1", AUDIT_EVENTS)
 class ActionRecorded(Event):
-    """One accountable thing. A decision names the policy's revision and rule; an outcome names its intent."""
+    """One audited action. A decision names the policy's revision and rule; an outcome names its intent."""
 
     action: str
     """conversation.send, tool.execute, memory.write, committee.required, approval.decide, workspace.commit …"""

@@ -1,4 +1,4 @@
-"""What all events share: they are frozen, they name their type and topic, and old ones load for ever."""
+"""The base of all events: frozen, with a type and a topic. Old events load for ever."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from libs.events.topics import Topic
 
 
 class Value(BaseModel):
-    """A part of an event. Unknown fields are ignored, so that a newer producer does not break an older consumer."""
+    """Part of an event. Unknown fields are ignored, so that a newer producer does not break an older consumer."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Event(Value):
-    """Something that happened. `type` and `topic` are set by `@event`."""
+    """Base class of events. `type` and `topic` are set by `@event`."""
 
     type: ClassVar[str]
     topic: ClassVar[Topic]

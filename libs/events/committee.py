@@ -1,4 +1,4 @@
-"""committee.requests and committee.decisions: a plan is asked for, drafted, criticised, mended or refused."""
+"""committee.requests and committee.decisions: a plan is requested, drafted, criticised, revised or refused."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from libs.events.topics import COMMITTEE_DECISIONS, COMMITTEE_REQUESTS
 from libs.events.values import Candidate, Json, Observation, Plan, Review, Usage
 
 DENIED = "DENIED"
-"""Why an earlier turn has changed nothing: a person refused what it proposed."""
+"""Reason code of an earlier turn that changed nothing: a person refused its proposal."""
 MORE_BELOW = "MORE_BELOW"
-"""The same: all that it was about was found in subfolders, and it has asked whether they are meant."""
+"""Reason code of an earlier turn that changed nothing: every match was in a subfolder, and it asked whether to include
+those.
+"""
 
 
 class Exchange(Value):
@@ -20,40 +22,42 @@ class Exchange(Value):
     text: str
     answer: str
     wish: str | None = None
-    """What the replies to questions have made of the text, where they did."""
+    """The request after the replies to its questions, if they changed it."""
     reason: str | None = None
-    """That of its end, where there was one."""
+    """The reason code with which the turn ended, if any."""
     shown: tuple[str, ...] = ()
-    """The files that it has named, in their order; none where it has changed them, or named too many to remember."""
+    """The files that the turn named, in order; empty if it changed them, or named too many to remember."""
 
     @property
     def about(self) -> str:
-        """What it came to be about: what was dropped on the way does not return."""
+        """The request after the replies to its questions; what they dropped does not return."""
         return self.wish or self.text
 
 
 class Task(Value):
-    """All that the committee may know (S0-10): the request, its intent, the session's memory, the workspace's facts."""
+    """Everything that the committee may see (S0-10): the request, its intent, the session's memory, workspace facts."""
 
     text: str
     intent: str
     skill: str | None = None
     clarification: str | None = None
-    """The person's answer to our last question, when this is one."""
+    """The person's answer to the last question, if the message is one."""
     replies: tuple[str, ...] = ()
-    """The answers to the questions before that, oldest first: each of this turn's questions leans on them."""
+    """The answers to the turn's earlier questions, oldest first; each question depends on them."""
     history: tuple[Exchange, ...] = ()
     observations: tuple[Observation, ...] = ()
     memories: tuple[str, ...] = ()
     root: str | None = None
     workspace: dict[str, Json] = Field(default_factory=dict)
-    """Counts, extensions and top-level names of the staged tree, the paths of all its files where there are few,
-    and the folder's own approved skills (`skills`: name, description); data, never instructions.
+    """Counts, extensions and top-level names of the staged tree, the paths of the files below it if there are few, and
+    the folder's own approved skills (`skills`: name, description); data, never instructions.
     """
     read: dict[str, int] = Field(default_factory=dict)
-    """Paths that this session has read, with the stage version at which it did (S0-14)."""
+    """Paths that this session has read, with the stage version at the time of reading (S0-14)."""
     tools: tuple[str, ...] = ()
-    """The agent's tool allowlist; names, `ns.*` or `*`."""
+    """The agent's tool allowlist: names, `ns.*` or `*`."""
+    calls_most: int = Field(default=20, ge=1)
+    """Maximum number of the turn's tool calls, earlier rounds included."""
 
 
 @event("suma.plan.requested.v1", COMMITTEE_REQUESTS)
@@ -66,20 +70,9 @@ class PlanRequested(Event):
     task: Task
 
 
-@event("suma.review.requested.v1", COMMITTEE_REQUESTS)
-class ReviewRequested(Event):
-    """A plan that someone else drafted is to be criticised."""
-
-    request_id: str
-    turn_id: str
-    round: int
-    task: Task
-    plan: Plan
-
-
 @event("suma.plan.cancel_requested.v1", COMMITTEE_REQUESTS)
 class PlanCancelRequested(Event):
-    """Nobody waits for this deliberation any more: the model call that it is at is closed."""
+    """Stop a deliberation whose result is no longer needed; its running model call is closed."""
 
     request_id: str
     turn_id: str
@@ -87,7 +80,7 @@ class PlanCancelRequested(Event):
 
 @event("suma.plan.approved.v1", COMMITTEE_DECISIONS)
 class PlanApproved(Event):
-    """A plan that may be carried out. Without steps, `answer` says why none are needed."""
+    """The plan may run. If it has no steps, `answer` says why none are needed."""
 
     request_id: str
     turn_id: str
@@ -95,18 +88,20 @@ class PlanApproved(Event):
     plan: Plan
     reviews: tuple[Review, ...] = ()
     committee: bool = True
-    """False where policy did not require the committee, so that only the static checks ran."""
+    """False if policy did not require the committee, so that only the static checks ran."""
     answer: str | None = None
     undo: bool = False
-    """The person wants the last change undone, which is a rollback and no plan."""
+    """The person wants to undo the last change, which is a rollback and not a plan."""
+    declined: bool = False
+    """The tools cannot do what is requested, or it is refused; `answer` says so."""
     usage: Usage = Usage()
     wish: str | None = None
-    """What replies have made of the request, where they did."""
+    """The request after the replies to its questions, if they changed it."""
 
 
 @event("suma.plan.rejected.v1", COMMITTEE_DECISIONS)
 class PlanRejected(Event):
-    """Three rejections, or no plan can be made (S0-20). No tool runs."""
+    """The plan was rejected three times, or no plan can be made (S0-20). No tool runs."""
 
     request_id: str
     turn_id: str
@@ -119,7 +114,7 @@ class PlanRejected(Event):
 
 @event("suma.plan.unclear.v1", COMMITTEE_DECISIONS)
 class PlanUnclear(Event):
-    """The request may mean several things, or lacks something: the person is asked (S4-46, S4-32)."""
+    """The request is ambiguous or incomplete: ask the person (S4-46, S4-32)."""
 
     request_id: str
     turn_id: str

@@ -1,4 +1,4 @@
-"""dlq.events: an event that could not be handled, with the reason."""
+"""dlq.events: events that could not be handled, with the reason."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from libs.events.base import Event, event
 from libs.events.topics import DLQ_EVENTS
 from libs.events.values import Body
 
+LEASES = "leases"
+"""Replaces the topic if leased work failed. The type is then the lease's kind, the original its input."""
+
 
 @event("suma.event.dead_lettered.v1", DLQ_EVENTS)
 class EventDeadLettered(Event):
-    """A group could not handle an event, ever; it can be mended and replayed to that group alone."""
+    """A group failed to handle an event permanently. It can be corrected and replayed to that group alone."""
 
     group: str
     event_topic: str

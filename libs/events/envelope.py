@@ -1,4 +1,4 @@
-"""The envelope: CloudEvents 1.0.2 attributes around one event. On Kafka they are headers, in Postgres columns."""
+"""The envelope: CloudEvents 1.0.2 attributes of one event; headers on Kafka, columns in Postgres."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ E = TypeVar("E", bound=Event)
 E_co = TypeVar("E_co", bound=Event, covariant=True)
 
 MAX_EVENT_BYTES = 256 * 1024
-"""No event is larger (DESIGN §2); a larger body is a blob."""
+"""Maximum size of an event (DESIGN §2); a larger body is a blob."""
 
 
 class Malformed(Rejected):
-    """The event's data does not fit its declared class."""
+    """The event's data does not match its declared class."""
 
     code = "MALFORMED_EVENT"
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope(Generic[E_co]):
-    """One event with where it came from. `id` is a UUIDv7; `time` is UTC; `key` is `tenant:session`."""
+    """One event with its origin. `id` is a UUIDv7; `time` is UTC; `key` is `tenant:session`."""
 
     id: str
     source: str
@@ -52,7 +52,7 @@ class Envelope(Generic[E_co]):
         return self.data.topic
 
     def headers(self) -> dict[str, str]:
-        """The attributes that have no column of their own, without the absent ones."""
+        """Return the attributes that have no column of their own, without the absent ones."""
         pairs = {
             "source": self.source,
             "time": self.time.isoformat(),
@@ -68,10 +68,10 @@ class Envelope(Generic[E_co]):
 
 
 def parse(*, id: str, type: str, tenant: str, key: str, headers: dict[str, str], data: Any) -> Envelope[Event]:
-    """The envelope of a record read from a bus.
+    """Return the envelope of a record read from a bus.
 
     Raises:
-        Malformed: the type is unknown or the data does not fit it.
+        Malformed: the type is unknown or the data does not match it.
     """
     cls = registry.get(type)
     if cls is None:

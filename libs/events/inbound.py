@@ -1,4 +1,4 @@
-"""conversation.inbound: what people ask of the conversation worker."""
+"""conversation.inbound: requests to the conversation worker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from libs.events.values import Args, Hitl, Json
 
 @event("suma.message.received.v1", INBOUND)
 class MessageReceived(Event):
-    """A person or program said something. The gateway has minted both ids and stored the message."""
+    """A person or program sent a message. The gateway has created both ids and stored the message."""
 
     message_id: str
     turn_id: str
@@ -21,14 +21,14 @@ class MessageReceived(Event):
     hitl: Hitl = Hitl.KEY
     on_busy: str = "queue"
     root: str | None = None
-    """The real directory that the session works in; None while it has none."""
+    """The real directory that the session works in; None if it has none."""
     skill: str | None = None
-    """A skill that the person picked, for example to answer a near miss (S4-50)."""
+    """A skill that the person selected, for example to answer a near miss (S4-50)."""
 
 
 @event("suma.approval.decided.v1", INBOUND)
 class ApprovalDecided(Event):
-    """A person answered an open approval. `digest` is of what that person saw."""
+    """A person answered an open approval. `digest` covers what that person saw."""
 
     approval_id: str
     verdict: str
@@ -43,7 +43,7 @@ class ApprovalDecided(Event):
 
 @event("suma.effect.resolved.v1", INBOUND)
 class EffectResolved(Event):
-    """A person has found out whether an effect happened of which nobody could tell (DESIGN §7, §10)."""
+    """A person resolved an effect whose outcome was unknown (DESIGN §7, §10)."""
 
     approval_id: str
     verdict: str
@@ -53,12 +53,12 @@ class EffectResolved(Event):
     scopes: tuple[str, ...] = ()
     reason: str = ""
     data: Json = None
-    """What came of it, where it happened; later steps may refer to its fields."""
+    """The effect's result, if it happened; later steps may refer to its fields."""
 
 
 @event("suma.turn.cancel_requested.v1", INBOUND)
 class TurnCancelRequested(Event):
-    """A person wants a turn to end: one that waits is removed, one at work is stopped (DESIGN §7)."""
+    """Cancel a turn: a waiting one is removed, a running one is stopped (DESIGN §7)."""
 
     turn_id: str
     principal: str
@@ -68,10 +68,10 @@ class TurnCancelRequested(Event):
 
 @event("suma.rollback.requested.v1", INBOUND)
 class RollbackRequested(Event):
-    """Undo: to a snapshot of the open turn's stage, or a whole committed turn by its journal."""
+    """Roll back to a snapshot of the open turn's stage, or a whole committed turn by its journal."""
 
     turn_id: str
-    """Minted by the gateway for the work of rolling back."""
+    """Created by the gateway for the rollback's own turn."""
     principal: str
     scopes: tuple[str, ...] = ()
     snapshot: str | None = None

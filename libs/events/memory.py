@@ -1,4 +1,4 @@
-"""memory.events: what is worth keeping."""
+"""memory.events: text to remember, and feedback on it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from libs.events.topics import MEMORY_EVENTS
 
 @event("suma.remember.requested.v1", MEMORY_EVENTS)
 class RememberRequested(Event):
-    """Keep this text, so that it can be recalled."""
+    """Store this text, so that it can be recalled."""
 
     memory_id: str
     kind: str
@@ -21,7 +21,7 @@ class RememberRequested(Event):
 
 @event("suma.feedback.given.v1", MEMORY_EVENTS)
 class FeedbackGiven(Event):
-    """How useful something was, from -1 to 1."""
+    """A rating of a subject: how useful it was, from -1 to 1."""
 
     subject: str
     score: float

@@ -11,7 +11,7 @@ from libs.events.values import Args, Asset, Candidate, Diff, Json, Plan, Review,
 
 @event("suma.turn.queued.v1", OUTBOUND)
 class TurnQueued(Event):
-    """A message waits for the turns before it; `position` 1 is next."""
+    """A message waits for earlier turns; `position` 1 is next."""
 
     turn_id: str
     message_id: str
@@ -20,17 +20,17 @@ class TurnQueued(Event):
 
 @event("suma.turn.degraded.v1", OUTBOUND)
 class TurnDegraded(Event):
-    """The turn goes on without something that it would otherwise have had, such as its memories."""
+    """The turn continues without an optional input, such as its memories."""
 
     turn_id: str
     missing: str
-    """`memory`; there may be more."""
+    """`memory`; other values may be added."""
     detail: str = ""
 
 
 @event("suma.turn.started.v1", OUTBOUND)
 class TurnStarted(Event):
-    """A message, or a rollback without one, has become the session's turn."""
+    """A message, or a rollback without one, became the session's turn."""
 
     turn_id: str
     message_id: str | None
@@ -39,7 +39,7 @@ class TurnStarted(Event):
 
 @event("suma.turn.analysed.v1", OUTBOUND)
 class TurnAnalysed(Event):
-    """What the analyser found in the message (S3-09)."""
+    """The analyser's reading of the message (S3-09)."""
 
     turn_id: str
     intent: str
@@ -49,20 +49,21 @@ class TurnAnalysed(Event):
 
 @event("suma.turn.ended.v1", OUTBOUND)
 class TurnEnded(Event):
-    """A turn ends in exactly one of completed, refused, failed, cancelled."""
+    """A turn ended: exactly one of completed, refused, failed, cancelled."""
 
     turn_id: str
     state: str
     reason: str | None = None
-    """A named reason, such as MAX_ROUNDS or POLICY_UNAVAILABLE; of a completed turn UNDO_WANTED, where the person wants
-    the last change undone, which is a rollback, DENIED, where a person refused what was proposed, or MORE_BELOW, where
-    all that was looked for is in subfolders: "in all subfolders" takes it."""
+    """A named reason, such as MAX_ROUNDS or POLICY_UNAVAILABLE. A completed turn may have UNDO_WANTED (the person wants
+    to undo the last change, which is a rollback), DENIED (a person refused the proposal), MORE_BELOW (every match is in
+    a subfolder: "in all subfolders" includes them) or DECLINED (no tool can do it, or it is refused).
+    """
     detail: str = ""
 
 
 @event("suma.plan.proposed.v1", OUTBOUND)
 class PlanProposed(Event):
-    """What will be done, and what the committee said of it."""
+    """The plan, and the committee's verdict on it."""
 
     turn_id: str
     plan: Plan
@@ -72,7 +73,7 @@ class PlanProposed(Event):
 
 @event("suma.step.changed.v1", OUTBOUND)
 class StepChanged(Event):
-    """A step has another state; each event holds all that is shown of it."""
+    """A step changed state; each event holds everything that is shown of the step."""
 
     turn_id: str
     plan_id: str
@@ -84,16 +85,16 @@ class StepChanged(Event):
     summary: str = ""
     error: str | None = None
     snapshot: str | None = None
-    """The stage's snapshot before this step, to roll back to (S4-26)."""
+    """The stage's snapshot before this step, for a rollback (S4-26)."""
     result: Asset | None = None
-    """What a step that succeeded returned, where that is too large for an event."""
+    """The result of a step that succeeded, if it is too large for an event."""
 
 
 @event("suma.approval.requested.v1", OUTBOUND)
 class ApprovalRequested(Event):
-    """Someone must decide. `digest` binds the answer to exactly what is shown here (DESIGN §7).
+    """A person must decide. `digest` binds the answer to exactly what is shown here (DESIGN §7).
 
-    A question of the kind `effect` asks whether something happened. It stays open when it expires: only the turn stops
+    A question of the kind `effect` asks whether an effect happened. It stays open when it expires: only the turn stops
     waiting for it.
     """
 
@@ -109,20 +110,22 @@ class ApprovalRequested(Event):
     tool: str | None = None
     args: Args = Field(default_factory=dict)
     items: tuple[Json, ...] = ()
-    """What may be excluded, one by one, by its `id`."""
+    """The parts that may be excluded, each by its `id`."""
     diff: Diff | None = None
     undo: str = ""
-    """What can be undone, and how; says so when it cannot."""
+    """What can be undone, and how; also says if nothing can."""
     rule: str = ""
     detail: str = ""
-    """Of an effect: why nobody knows whether it happened; of a change: what it leaves out, such as subfolders."""
+    """For an effect: why its outcome is unknown. For a change: what it leaves out, such as subfolders."""
     intent: str = ""
-    """Of an effect: the key under which the world may have seen it."""
+    """For an effect: the key with which an external system may have received it."""
+    trouble: str = ""
+    """For a commit: why the last attempt failed and changed nothing."""
 
 
 @event("suma.approval.closed.v1", OUTBOUND)
 class ApprovalClosed(Event):
-    """An approval is open no more, and why."""
+    """An approval was closed, with the reason."""
 
     turn_id: str
     approval_id: str
@@ -134,7 +137,7 @@ class ApprovalClosed(Event):
 
 @event("suma.clarification.requested.v1", OUTBOUND)
 class ClarificationRequested(Event):
-    """The turn waits for an answer: the session's next message is it."""
+    """The turn waits for an answer: the session's next message."""
 
     turn_id: str
     question: str
@@ -144,7 +147,7 @@ class ClarificationRequested(Event):
 
 @event("suma.message.completed.v1", OUTBOUND)
 class MessageCompleted(Event):
-    """The answer, whole; it replaces every delta of its turn."""
+    """The whole answer; it replaces every delta of its turn."""
 
     turn_id: str
     message_id: str
@@ -154,7 +157,7 @@ class MessageCompleted(Event):
 
 @event("suma.workspace.changed.v1", OUTBOUND)
 class WorkspaceChanged(Event):
-    """The real files changed, or refused to. `commit_id` names the journal for a later rollback."""
+    """The real files changed, or a conflict prevented it. `commit_id` names the journal for a later rollback."""
 
     turn_id: str
     change: str

@@ -1,4 +1,4 @@
-"""tool.requests and tool.results: a call is granted, tried, and its outcome told."""
+"""tool.requests and tool.results: a call is granted, attempted, and its outcome reported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from libs.events.values import Args, Body, Diff, Hitl
 
 @event("suma.tool.requested.v1", TOOL_REQUESTS)
 class ToolRequested(Event):
-    """Run a tool. `grant` is signed over the digest of all of this; without a valid one nothing runs (DESIGN §8)."""
+    """Run a tool. `grant` is signed over the digest of all of this; without a valid grant nothing runs (DESIGN §8)."""
 
     call_id: str
     turn_id: str
@@ -25,7 +25,7 @@ class ToolRequested(Event):
     epoch: int
     attempt: int = 1
     deadline: float
-    """Seconds of work allowed."""
+    """Time limit of the call, in seconds."""
     principal: str
     scopes: tuple[str, ...] = ()
     hitl: Hitl = Hitl.KEY
@@ -33,13 +33,13 @@ class ToolRequested(Event):
     """The agent's tool allowlist."""
     approval_id: str | None = None
     tool_digest: str | None = None
-    """The tool's definition that was planned, policed and perhaps approved: no other is run."""
+    """Digest of the tool definition that was planned, checked by policy and perhaps approved: no other one runs."""
     grant: str
 
 
 @event("suma.tool.cancel_requested.v1", TOOL_REQUESTS)
 class ToolCancelRequested(Event):
-    """Stop work that nobody wants any more."""
+    """Cancel calls whose results are no longer needed."""
 
     turn_id: str
     call_id: str | None = None
@@ -48,7 +48,7 @@ class ToolCancelRequested(Event):
 
 @event("suma.tool.started.v1", TOOL_RESULTS)
 class ToolStarted(Event):
-    """An attempt has begun."""
+    """An attempt started."""
 
     call_id: str
     turn_id: str
@@ -58,7 +58,7 @@ class ToolStarted(Event):
 
 @event("suma.tool.succeeded.v1", TOOL_RESULTS)
 class ToolSucceeded(Event):
-    """The call is done; `data` is what it returned."""
+    """The call succeeded; `data` is its result."""
 
     call_id: str
     turn_id: str
@@ -69,16 +69,16 @@ class ToolSucceeded(Event):
     staged: int = 0
     """The stage's version after this call."""
     reads: tuple[str, ...] = ()
-    """The paths whose listing, metadata, hash or content this call showed (at most 2,000)."""
+    """The paths whose listing, metadata, hash or content this call returned (at most 2,000)."""
     diff: Diff | None = None
-    """The stage's net change after a call that mutated it."""
+    """The stage's net change, if the call changed the stage."""
     commit_id: str | None = None
     warnings: tuple[str, ...] = ()
 
 
 @event("suma.tool.failed.v1", TOOL_RESULTS)
 class ToolFailed(Event):
-    """The call was tried and did not succeed; `code` names why."""
+    """The call was attempted and failed; `code` gives the reason."""
 
     call_id: str
     turn_id: str
@@ -90,7 +90,7 @@ class ToolFailed(Event):
 
 @event("suma.tool.denied.v1", TOOL_RESULTS)
 class ToolDenied(Event):
-    """A link of the chain refused: schema, allowlist, guards, scope, policy, grant (DESIGN §8)."""
+    """A check refused the call: schema, allowlist, guards, scope, policy, grant (DESIGN §8)."""
 
     call_id: str
     turn_id: str
@@ -101,11 +101,11 @@ class ToolDenied(Event):
 
 @event("suma.tool.unknown.v1", TOOL_RESULTS)
 class ToolUnknown(Event):
-    """A crash left open whether the effect happened, and nothing can tell. A person must."""
+    """A crash left the effect's outcome unknown, and no program can determine it. A person must."""
 
     call_id: str
     turn_id: str
     step_id: str
     reason: str
     intent: str = ""
-    """The key under which the world may have seen it."""
+    """The key with which an external system may have received the effect."""

@@ -1,4 +1,4 @@
-"""The topics, each declared once (DESIGN §5): its partitions, its retention, who says and who listens.
+"""The topics, each declared once (DESIGN §5): partitions, retention, producers and consumers.
 
 The partition key is always `tenant:session` (without a session `tenant:subject`; never the tenant alone).
 """
@@ -19,7 +19,7 @@ class Topic:
     retention: timedelta = timedelta(days=7)
 
     def partition_of(self, key: str) -> int:
-        """The partition that holds every event of `key`; the same in every process and release."""
+        """Return the partition of every event of `key`; the same in every process and release."""
         return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big") % self.partitions
 
 

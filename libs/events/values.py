@@ -10,13 +10,13 @@ from pydantic import Field
 from libs.events.base import Value
 
 Json = Any
-"""Anything that JSON can say. Parsed against a tool's schema before it is used."""
+"""Any JSON value. It is parsed against a tool's schema before use."""
 
 Args = dict[str, Any]
 
 
 class Hitl(StrEnum):
-    """When a person is asked (S4-34)."""
+    """When a tool needs a person's approval (S4-34)."""
 
     ALL = "all"
     KEY = "key"
@@ -24,7 +24,7 @@ class Hitl(StrEnum):
 
 
 class EffectClass(StrEnum):
-    """What a crash between an effect and its record means for a tool (DESIGN §10)."""
+    """How to recover a tool's call after a crash between its effect and its record (DESIGN §10)."""
 
     PURE = "pure"
     IDEMPOTENT = "idempotent"
@@ -50,24 +50,26 @@ class StepState(StrEnum):
 
 
 POLICY = "policy:"
-"""So begins the error of a step that policy has denied, and no person."""
+"""Prefix of a step's error if policy, not a person, denied it."""
 
 
 def refused(state: StepState, error: str | None) -> bool:
-    """Has a person denied it, and not policy?"""
+    """Return whether a person, not policy, denied the step."""
     return state is StepState.DENIED and not (error or "").startswith(POLICY)
 
 
 class Body(Value):
-    """JSON of any size: inline up to 64 KiB, else a blob of the tenant's object store named by its SHA-256."""
+    """JSON of any size: inline up to 64 KiB, otherwise a blob in the tenant's object store, named by its SHA-256."""
 
     json_: Json = Field(default=None, alias="json")
     sha256: str | None = None
     size: int = 0
+    left_alone: dict[str, Json] | None = None
+    """The member `left_alone` of a blob, repeated here because an answer needs it without the rest."""
 
 
 class Asset(Value):
-    """Something of a session that a person may fetch as a file: GET /v1/assets/{asset_id}."""
+    """A file of a session that a person may download: GET /v1/assets/{asset_id}."""
 
     asset_id: str
     filename: str
@@ -78,7 +80,7 @@ class Asset(Value):
 
 
 class Budget(Value):
-    """Upper bounds of one step or turn; None is the default of the settings."""
+    """Upper bounds of one step or turn; None means the default of the settings."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -100,7 +102,7 @@ class Step(Value):
     budget: Budget | None = None
     mutates: bool = False
     tool_digest: str | None = None
-    """The tool's definition that this was planned with: of another one, nothing is run."""
+    """Digest of the tool definition that this was planned with; the step never runs with another one."""
 
 
 class Plan(Value):
@@ -110,11 +112,11 @@ class Plan(Value):
     reasoning: str = ""
     steps: tuple[Step, ...] = ()
     complete: bool = True
-    """The planner sees nothing left to do once these steps have ended; else it is asked again with what they showed."""
+    """True if the planner expects nothing more after these steps; otherwise it plans again with their results."""
 
 
 class Review(Value):
-    """One verdict of the critic (S0-17). `by` is the check that decided: `scope`, `destructive`, `model` …"""
+    """One verdict of the critic (S0-17). `by` is the check that decided, such as `scope` or `model`."""
 
     approved: bool
     reason: str = ""
@@ -123,7 +125,7 @@ class Review(Value):
 
 
 class Candidate(Value):
-    """A skill that may be meant, with its calibrated score from 0 to 1 (S4-46)."""
+    """A skill that may match, with its calibrated score from 0 to 1 (S4-46)."""
 
     skill: str
     score: float
@@ -131,7 +133,7 @@ class Candidate(Value):
 
 
 class Observation(Value):
-    """What a finished step showed, as the planner and the answer see it."""
+    """The result of a finished step, as the planner and the answer see it."""
 
     ordinal: int
     tool: str
@@ -139,6 +141,8 @@ class Observation(Value):
     state: StepState
     summary: str = ""
     data: Json = None
+    left_alone: dict[str, Json] | None = None
+    """What the step skipped by default: repositories, system files, names with unusual characters (docs/files.md)."""
     error: str | None = None
 
 
@@ -149,16 +153,16 @@ class DiffEntry(Value):
     """created | changed | deleted | moved"""
     path: str
     source: str | None = None
-    """Where a moved file was, or what a created one is a copy of."""
+    """The previous path of a moved file, or the original of a copy."""
     kind: str = "file"
     size: int = 0
     reason: str = ""
     files: int = 0
-    """How many a folder holds that goes, or moves, with it."""
+    """The number of files in a deleted or moved folder."""
 
 
 class Diff(Value):
-    """The net change of a stage. `entries` holds at most 200 of `count`; the whole is GET …/diff."""
+    """The net change of a stage. `entries` holds at most 200 of `count`; GET …/diff returns all."""
 
     version: int
     count: int
@@ -171,12 +175,12 @@ class Diff(Value):
 
     @property
     def things(self) -> int:
-        """Files and folders that change: an entry of a deleted folder stands for all that it holds."""
+        """Number of files and folders that change: the entry of a deleted folder counts with all of its contents."""
         return self.created + self.changed + self.deleted + self.moved
 
 
 class Usage(Value):
-    """What a model call used. `cost_micros` is in millionths of a US dollar."""
+    """Token usage of a model call. `cost_micros` is in millionths of a US dollar."""
 
     model: str = "offline"
     input_tokens: int = 0
@@ -184,7 +188,7 @@ class Usage(Value):
     cost_micros: int = 0
 
     def plus(self, later: Usage) -> Usage:
-        """Both together, under the later model's name."""
+        """Return the sum, under the later model's name."""
         return Usage(
             model=later.model,
             input_tokens=self.input_tokens + later.input_tokens,

@@ -1,4 +1,4 @@
-"""What a lease is, what may be done under one, and the port that keeps them."""
+"""The port: leases, their errors, and the store that keeps them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from libs.errors import SumaError
+from libs.errors import Rejected, SumaError
 
 Json = Any
 
 TTL_SECONDS = 15.0
 BEAT_SECONDS = 5.0
+DEATHS_MOST = 3
+"""Work becomes a dead letter after this many deaths of its process."""
 GIVE_UP_SECONDS = 10.0
-"""Without a successful heartbeat for this long all work is dropped: someone else may soon hold it (bus.md 18)."""
+"""Seconds without a successful heartbeat after which all work is dropped: another process may soon hold it (bus.md 18).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A lease to create. Without a delay it is claimed at birth where its process has room, so that nothing polls."""
+    """A lease to create. Without a delay it is claimed at birth if its process has room, so that no poll is needed."""
 
     id: str
     kind: str
     input: Mapping[str, Json]
     delay: float | None = None
-    """Seconds until it falls due; a wait."""
+    """Seconds until it falls due; for a wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,50 +43,63 @@ class Held:
     attempts: int
     input: Mapping[str, Json]
     cancelled: bool = False
+    deaths: int = 0
+    """The number of processes that died, or stopped answering, while they held it."""
     valid: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
-    """May this process still act under it? Asked before each effect; false once it may have run out, also for a process
-    that was stopped meanwhile. Safe to ask from any thread."""
+    """Return whether this process may still act under the lease. Call it before each effect. It is false once the lease
+    may have expired, also for a process that was stopped meanwhile. Safe to call from any thread.
+    """
 
 
 class Cancelled(SumaError):
-    """Someone asked for this work to stop."""
+    """The work was cancelled on request."""
 
     code = "CANCELLED"
 
 
 class Exhausted(SumaError):
-    """The work was tried as often as it may be, and did not end."""
+    """The work failed in all its attempts."""
 
     code = "EXHAUSTED"
 
 
+class ProcessDied(Rejected):
+    """The process died each time that it worked on this."""
+
+    code = "PROCESS_DIED"
+
+
 class Leases(Protocol):
-    """The keeper's store. Claiming at birth and finishing are parts of a changeset, not verbs."""
+    """The store of leases. Claiming at birth and finishing are parts of a changeset, not methods."""
 
     async def pending(self, groups: Sequence[str]) -> Sequence[tuple[str, str]]:
-        """(group, kind) pairs with something due; the kind of a parked event is `""`."""
+        """Return the (group, kind) pairs with something due; the kind of a parked event is `""`."""
         ...
 
     async def due(self, group: str, kind: str, *, room: int, per_tenant: int) -> Sequence[Held]:
-        """Claim what is due, oldest first, round-robin by tenant; each with a new token."""
+        """Claim due leases, oldest first, round-robin by tenant; each gets a new token."""
         ...
 
     async def backlog(self, *, most: int) -> int:
-        """How many are due and held by nobody, of all groups; counted up to `most`."""
+        """Return how many leases of all groups are due and unclaimed; counted up to `most`."""
         ...
 
     async def beat(self, held: Sequence[Held]) -> Mapping[str, bool]:
-        """Renew; id → cancelled. An id that is absent is lost."""
+        """Renew the leases; return id → cancelled. An id that is absent is lost."""
         ...
 
     async def marked(self, held: Sequence[Held]) -> Mapping[str, bool]:
-        """Which of these were cancelled (False) or lost (True) since."""
+        """Return which of these leases were cancelled (False) or lost (True) since."""
         ...
 
     async def release(self, held: Sequence[Held], *, delay: float) -> None:
-        """Give back, to be taken again after `delay` seconds."""
+        """Release the leases; they can be claimed again after `delay` seconds."""
         ...
 
     async def free(self, owners: Sequence[str]) -> int:
-        """Free at once what dead owners hold. Only the holder of the data directory's lock may call this."""
+        """Release the leases of dead owners at once. Only the holder of the data directory's lock may call this."""
+        ...
+
+    async def leave(self) -> None:
+        """Release all leases of this process; they can be claimed at once."""
         ...

@@ -1,4 +1,4 @@
-"""Leases in `bus.leases`, on the database's clock."""
+"""The adapter on Postgres: leases in `bus.leases`, with the database's clock."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class PostgresLeases:
                 row["attempts"],
                 orjson.loads(row["input"]),
                 row["cancelled"],
+                row["deaths"],
             )
             for row in rows
         ]
@@ -76,3 +77,8 @@ class PostgresLeases:
         pool = await self._database.bus()
         async with answering():
             return int(await pool.fetchval("select bus.free($1)", list(owners)))
+
+    async def leave(self) -> None:
+        pool = await self._database.bus()
+        async with answering():
+            await pool.execute("select bus.give_back($1)", self._member)

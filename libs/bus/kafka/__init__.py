@@ -1,7 +1,7 @@
-"""The bus on Apache Kafka: what the relay has carried there is read by Kafka's own consumer groups.
+"""The bus on Apache Kafka: Kafka's consumer groups read what the relay has sent.
 
-The log, the inbox, parked events, dead letters and leases stay in Postgres; Kafka carries events in CloudEvents' binary
-mode, in the partitions that the log gave them.
+The log, the inbox, parked events, dead letters and leases stay in Postgres. Kafka carries events in CloudEvents binary
+mode, in the partitions that the log assigned.
 """
 
 from libs.bus.kafka.broker import Address, BadTopic, KafkaDown, reach

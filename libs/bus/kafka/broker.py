@@ -1,4 +1,4 @@
-"""Where Kafka is and how we come in, what its silence is to us, and the topics that we make there."""
+"""Connect to Kafka: addresses and credentials, error translation, and topic creation."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from libs.errors import Rejected, Unavailable
 from libs.events.topics import Topic
 
 REQUEST_SECONDS = 15.0
-"""For one request. Joining a group takes as long as the slowest member, at most a session's time."""
+"""Seconds for one request. Joining a group takes as long as its slowest member, at most the session timeout."""
 ASK_SECONDS = 3.0
-"""For what is answered at once by a broker that is well."""
+"""Seconds for a request that a healthy broker answers at once."""
 DECLARE_SECONDS = 30.0
 SEEN_SECONDS = 0.1
 SELDOM_SECONDS = 30.0
@@ -37,23 +37,23 @@ class KafkaDown(Unavailable):
 
 
 class BadKafka(Rejected):
-    """Kafka's settings do not fit together, or name files that cannot be read."""
+    """Kafka's settings contradict each other, or name unreadable files."""
 
     code = "BAD_KAFKA"
 
 
 class BadTopic(Rejected):
-    """A topic is there, and is not as we declare it."""
+    """An existing topic differs from its declaration."""
 
     code = "BAD_TOPIC"
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A cluster, and who we are there.
+    """A cluster and the client's identity there.
 
-    `prefix` stands before the names of our topics and groups, so that several installations may share a cluster.
-    `instance` makes membership of groups static: a restart within the session's time moves no partition.
+    `prefix` precedes the names of all topics and groups, so several installations may share a cluster.
+    `instance` makes group membership static: a restart within the session timeout moves no partition.
     """
 
     bootstrap: str
@@ -69,7 +69,7 @@ class Address:
     key_file: Path | None = None
 
     def client(self, name: str) -> dict[str, Any]:
-        """What every client of ours is made with. Raises `BadKafka`."""
+        """Return the arguments that every Kafka client gets. Raises `BadKafka`."""
         _quieten()
         return {
             "bootstrap_servers": self.bootstrap,
@@ -93,7 +93,7 @@ class Address:
 
 
 class Seldom(logging.Filter):
-    """While a broker is away, the client says so several times a second: once in a while is enough."""
+    """While a broker is away, the client logs that several times a second; keep one line in a while."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,10 +117,10 @@ def _quieten() -> None:
 
 @asynccontextmanager
 async def answering(seconds: float = REQUEST_SECONDS) -> AsyncIterator[None]:
-    """Bound what is asked, and name what a silent Kafka is to us.
+    """Bound a request in time and translate its errors.
 
     Raises:
-        KafkaDown: it refuses, breaks off, or does not answer in time.
+        KafkaDown: Kafka refuses, disconnects, or does not answer in time.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -132,21 +132,21 @@ async def answering(seconds: float = REQUEST_SECONDS) -> AsyncIterator[None]:
 
 
 async def reach(address: Address) -> None:
-    """Ask Kafka whether it is there for us.
+    """Check that Kafka accepts this client.
 
     Raises:
-        KafkaDown: it is not, or our TLS or SASL settings are not what it asks for.
+        KafkaDown: it does not, or the TLS or SASL settings are wrong.
     """
     async with _administrator(address):
         pass
 
 
 async def declare(address: Address, topics: Sequence[Topic]) -> None:
-    """Make the topics that are missing, with their partitions and retention; safe to repeat.
+    """Create the missing topics with their partitions and retention; safe to repeat.
 
     Raises:
-        BadTopic: one has another number of partitions. Its keys would change their places, so it is left alone.
-        KafkaDown: Kafka does not answer, or does not let us.
+        BadTopic: a topic has another number of partitions. Changing it would move keys, so it is left alone.
+        KafkaDown: Kafka does not answer, or denies access.
     """
     async with answering(DECLARE_SECONDS), _administrator(address) as administrator:
         there = await _partitions(administrator, address, topics)
@@ -176,7 +176,7 @@ async def _administrator(address: Address) -> AsyncIterator[AIOKafkaAdminClient]
 
 
 async def _partitions(administrator: AIOKafkaAdminClient, address: Address, topics: Sequence[Topic]) -> dict[str, int]:
-    """How many partitions each topic has, of those that are there."""
+    """Return the number of partitions of each existing topic."""
     described = await administrator.describe_topics([address.prefix + topic.name for topic in topics])
     return {
         entry["topic"].removeprefix(address.prefix): len(entry["partitions"])
@@ -198,6 +198,6 @@ async def _create(administrator: AIOKafkaAdminClient, address: Address, topics: 
     ]
     answer = await administrator.create_topics(wanted)
     for name, code, *rest in answer.topic_errors:
-        # Another process of ours may have been first.
+        # Another process may have created it first.
         if code and (error := for_code(code)) is not TopicAlreadyExistsError:
             raise KafkaDown(f"Kafka's topic {name} cannot be made: {error.__name__} {rest[0] if rest else ''}".strip())

@@ -1,8 +1,8 @@
-"""The bus on Kafka: each of our groups is a consumer group there, whose records are fetched ahead in bounded memory and
-read from that. What was read otherwise, since our own relay brought it there, is passed over.
+"""The bus on Kafka: each of our groups is a consumer group; records are fetched ahead in bounded memory. Records that
+this process's relay has sent were read already and are skipped.
 
-Kafka's group protocol owns partitions: heartbeats go on beside the handlers, and a member that stalled beyond its
-session's time joins again. What it had in hand goes on; the inbox makes that safe.
+Kafka's group protocol owns partitions: heartbeats run beside the handlers, and a member that stalled beyond its session
+timeout rejoins. Its running records go on; the inbox makes that safe.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from libs.telemetry import metrics
 from libs.telemetry.logs import logger
 
 SESSION_SECONDS = 10.0
-"""A member that is not heard of for so long loses its partitions."""
+"""Seconds without a heartbeat after which a member loses its partitions."""
 SCAN_SECONDS = 1.0
 JOIN_SECONDS = 5.0
 LEAVE_SECONDS = 3.0
 LAG_SECONDS = 5.0
 COMMIT_SECONDS = 1.0
-"""How often a group's offsets are committed: each time is a request, and what is read again is known by the inbox."""
+"""Seconds between commits of a group's offsets: each is a request, and the inbox recognises what is read again."""
 FETCH_SECONDS = 0.5
-"""How long the broker keeps a fetch waiting while there is nothing new: what was paused meanwhile waits as long."""
+"""Milliseconds that the broker holds a fetch without news; a paused partition waits as long."""
 TOGETHER_MOST = 64
-"""Messages that are parsed in one go: the loop is not held for longer."""
+"""Most messages parsed without yielding to the event loop."""
 KEPT_MOST, KEPT_MOST_BYTES = 512, 2 << 20
-"""Of each partition; beyond it no more is fetched until half of it is read."""
+"""Most records fetched per partition; fetching resumes when half of them are read."""
 FETCH_BYTES = 1 << 20
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0
 
@@ -49,8 +49,9 @@ T = TypeVar("T")
 
 
 class KafkaBus:
-    """Positions are Kafka's offsets: they may have gaps, so that everything is met there, whether it was handed over
-    before or not."""
+    """Positions are Kafka's offsets and may have gaps, so every record is observed there, even if it was delivered
+    locally.
+    """
 
     dense = False
 
@@ -101,7 +102,7 @@ class KafkaBus:
 
     async def lag(self, groups: Sequence[str]) -> Mapping[tuple[str, str], int]:
         found = await _all(self._lag(group) for group in groups)
-        # What was counted a moment ago does not say whether the broker is still there.
+        # A cached count does not show whether the broker is still there.
         if (member := next((m for m in self._members.values() if m.takes_part), None)) is not None:
             await member.ask()
         return {key: behind for each in found for key, behind in each.items()}
@@ -110,7 +111,7 @@ class KafkaBus:
         member = self._members.get(group)
         if member is not None and member.takes_part:
             return await member.lag()
-        # Not a group of this process, or not yet: asked from outside of it.
+        # The group is not in this process, or not yet: ask from outside of it.
         asker = self.consumer(group)
         try:
             async with answering(ASK_SECONDS):
@@ -122,9 +123,9 @@ class KafkaBus:
     async def behind(
         self, consumer: AIOKafkaConsumer, group: str, topics: Collection[str]
     ) -> dict[tuple[str, str], int]:
-        """What the broker has beyond the group's offsets, over all partitions, whoever owns them."""
+        """Return how many records the broker has beyond the group's offsets, over all partitions and owners."""
         parts = [self.named(topic, part) for topic in topics for part in range(TOPICS[topic].partitions)]
-        # The client asks for one partition's offset at a time, or here for all.
+        # The client asks for one partition's offset at a time; here for all at once.
         offsets = await consumer._coordinator.fetch_committed_offsets(parts)
         ends = await consumer.end_offsets(parts)
         begun = {part: offset.offset for part, offset in offsets.items()}
@@ -144,7 +145,7 @@ class KafkaBus:
         )
 
     def subscriber(self, group: str) -> AIOKafkaConsumer:
-        """A consumer that will take part in the group."""
+        """Create a consumer that joins the group."""
         milliseconds = int(self._session * 1000)
         return self.consumer(
             group,
@@ -152,7 +153,7 @@ class KafkaBus:
             partition_assignment_strategy=(_sticky(),),
             session_timeout_ms=milliseconds,
             heartbeat_interval_ms=milliseconds // 4,
-            # A member lives while its heart beats: full hands are not a failure.
+            # A member lives by its heartbeats: a full buffer is not a failure.
             max_poll_interval_ms=2**31 - 1,
             fetch_max_wait_ms=int(FETCH_SECONDS * 1000),
             max_partition_fetch_bytes=FETCH_BYTES,
@@ -174,19 +175,19 @@ class KafkaBus:
 
 @dataclass(slots=True)
 class Ahead:
-    """What has been fetched of one partition, and not been read for good. It begins right after `base`."""
+    """The fetched records of one partition that are not finally read. It begins right after `base`."""
 
     base: int | None = None
-    """Unknown until it is asked for: then the last position that the group has done."""
+    """None until the group's last done position is requested."""
     fetched: int = -1
-    """The last position that has come, or that need not come any more."""
+    """The last position that has arrived, or need not arrive any more."""
     done: int = -1
     records: deque[Record] = field(default_factory=deque)
     bytes: int = 0
     paused: bool = False
 
     def wants(self, position: int) -> bool:
-        """Was it not read for good before it came?"""
+        """Return whether the position was not finally read before it arrived."""
         return self.base is None or position > self.base
 
     def keep(self, record: Record) -> None:
@@ -194,7 +195,7 @@ class Ahead:
         self.bytes += len(record.data)
 
     def drop(self, upto: int) -> None:
-        """These were read for good."""
+        """Drop what was finally read."""
         while self.records and self.records[0].position <= upto:
             self.bytes -= len(self.records.popleft().data)
         self.base = upto
@@ -204,7 +205,7 @@ class Ahead:
         self.base, self.fetched, self.bytes = base, base, 0
 
     def idle(self, position: int) -> bool:
-        """Is there nothing after it, and nothing to change?"""
+        """Return whether nothing follows and nothing needs to change."""
         return position == self.base and not self.records and not self.paused
 
     @property
@@ -217,18 +218,21 @@ class Ahead:
 
 
 class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
-    """One group's consumer in this process: it is made anew whenever it fails."""
+    """One group's consumer in this process; it is recreated whenever it fails."""
 
     def __init__(self, bus: KafkaBus, group: str, topics: Collection[str]) -> None:
         self._bus, self._group, self.topics = bus, group, sorted(topics)
+        for topic in self.topics:
+            # Prometheus sees no increase in a counter that first appears at 1, so create it at 0.
+            metrics.foreign.labels(topic)
         self._consumer: AIOKafkaConsumer | None = None
         self._ahead: dict[Partition, Ahead] = {}
         self._joined = asyncio.Event()
         self._done: dict[Partition, int] = {}
-        """Done, and not committed yet."""
+        """Done positions that are not committed yet."""
         self._committed_at = 0.0
         self._sharing = False
-        """Are partitions being shared out? A commit would only make the client join once more."""
+        """Whether a rebalance is running; a commit would make the client join once more."""
         self._task = asyncio.get_running_loop().create_task(self._take_part())
         self._counted: dict[tuple[str, str], int] | None = None
         self._counted_at = 0.0
@@ -236,12 +240,11 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
 
     @property
     def takes_part(self) -> bool:
-        """Has it a consumer just now?"""
+        """Return whether there is a consumer now."""
         return self._consumer is not None
 
     async def owned(self) -> Mapping[Partition, int]:
-        """The partitions that are ours, with the last position that the group has done; asks the broker whether it is
-        there."""
+        """Return this member's partitions with the last position that the group has done, after asking the broker."""
         if self._task.done():
             self._task.result()
         with suppress(TimeoutError):
@@ -258,19 +261,19 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         return marks
 
     def read(self, after: Mapping[Partition, int], limit: int) -> Sequence[Record]:
-        """What has been fetched after these positions. It is kept until a later position is asked for."""
+        """Return what was fetched after these positions; it is kept until a later position is requested."""
         found: list[Record] = []
         for partition, position in after.items():
             ahead = self._ahead.get(partition)
             if ahead is None or ahead.base is None or ahead.idle(position):
                 continue
             if position < ahead.base:
-                # Someone wants to read again what was read for good.
+                # The caller reads again what was finally read.
                 if not self._fetch_after(partition, position):
                     continue
                 ahead.clear(position)
             elif position > ahead.fetched and self._fetch_after(partition, position):
-                # It was met when our own relay brought it.
+                # It was observed when this process's relay sent it.
                 ahead.fetched = position
             ahead.drop(position)
             found.extend(islice(ahead.records, limit))
@@ -279,8 +282,9 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         return found
 
     async def advance(self, marks: Mapping[Partition, int]) -> None:
-        """Commit the offsets, which name the next record; never back. Those of partitions that have gone are
-        another's. Within a second after the last time it is put off."""
+        """Commit the offsets, which name the next record; never backwards. Offsets of revoked partitions belong to
+        others. Postponed within a second of the last commit.
+        """
         self._done.update(marks)
         await self._commit_if_due()
 
@@ -312,7 +316,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
             ahead.done = max(ahead.done, mark)
 
     async def lag(self) -> dict[tuple[str, str], int]:
-        """As it was a moment ago: to count all partitions is more than a health check should cost."""
+        """Return the group's lag, cached briefly: counting all partitions costs more than a health check should."""
         now = asyncio.get_running_loop().time()
         if self._counted is None or now - self._counted_at > LAG_SECONDS:
             async with answering(ASK_SECONDS):
@@ -321,12 +325,12 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         return self._counted
 
     async def ask(self) -> None:
-        """Something small, that only a broker which is there can answer."""
+        """Make a cheap request that only a live broker can answer."""
         async with answering(ASK_SECONDS):
             await self._taking_part().end_offsets([self._bus.named(self.topics[0], 0)])
 
     async def leave(self) -> None:
-        """What is done is committed first."""
+        """Commit done positions before partitions are revoked."""
         with suppress(KafkaDown):
             await self._commit()
         self._task.cancel()
@@ -334,7 +338,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
 
     @override
     async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
-        """What is in hand is abandoned, or goes on; what is done is committed."""
+        """Commit done positions; running records go on or are abandoned."""
         with suppress(KafkaDown):
             await self._commit()
         self._sharing = True
@@ -347,7 +351,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         self._bus.has_moved()
 
     async def _take_part(self) -> None:
-        """Be a member until cancelled."""
+        """Stay a member until cancelled."""
         pause = FIRST_PAUSE
         while True:
             consumer = self._bus.subscriber(self._group)
@@ -367,7 +371,7 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _fetch(self, consumer: AIOKafkaConsumer) -> None:
-        """Keep what comes, as long as there is room for it."""
+        """Keep fetching while there is room."""
         while True:
             fetched = await consumer.getmany(timeout_ms=1000, max_records=TOGETHER_MOST)
             for named, found in fetched.items():
@@ -382,9 +386,9 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
                         ahead.paused = True
             if fetched:
                 self._bus.has_news()
-                # The client does not let others run while it has something.
+                # The client does not yield while it has something.
                 await asyncio.sleep(0)
-            # What was put off, in its time.
+            # Commit what was postponed when its time comes.
             with suppress(KafkaDown):
                 await self._commit_if_due()
 
@@ -392,22 +396,22 @@ class Membership(ConsumerRebalanceListener):  # type: ignore[misc]
         consumer = self._taking_part()
         for partition, ahead in list(self._ahead.items()):
             if ahead.base is None:
-                # One that has gone meanwhile is left out: we shall be asked again.
+                # Skip a partition that was revoked meanwhile; the position will be requested again.
                 with suppress(IllegalStateError):
                     position = await consumer.position(self._bus.named(*partition))
-                    # What has been fetched meanwhile has moved the position on.
+                    # Fetches since then have moved the position on.
                     ahead.base = ahead.done = (ahead.records[0].position if ahead.records else position) - 1
                     ahead.fetched = max(ahead.fetched, ahead.base)
         return {partition: ahead.done for partition, ahead in self._ahead.items() if ahead.base is not None}
 
     def _taking_part(self) -> AIOKafkaConsumer:
-        """The consumer that there is. Raises `KafkaDown`."""
+        """Return the present consumer. Raises `KafkaDown`."""
         if self._consumer is None:
             raise KafkaDown("its consumer is being made anew")
         return self._consumer
 
     def _fetch_after(self, partition: Partition, position: int) -> bool:
-        """Go on fetching there; False when it is not ours to fetch just now."""
+        """Resume fetching there; return False when the partition is not ours to fetch now."""
         named = self._bus.named(*partition)
         if self._consumer is None or named not in self._consumer.assignment():
             return False
@@ -431,7 +435,7 @@ def _record(partition: Partition, message: Any) -> Record:
 
 
 async def _all(parts: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Side by side, each to its end; then the first failure, if there is one."""
+    """Run side by side, each to its end; then raise the first failure, if any."""
     ends = await asyncio.gather(*parts, return_exceptions=True)
     for end in ends:
         if isinstance(end, BaseException):
@@ -440,12 +444,12 @@ async def _all(parts: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 def _sticky() -> type[StickyPartitionAssignor]:
-    """An assignor of a consumer's own: the client's keeps what it remembers in its class, for all consumers alike."""
+    """Create an assignor for one consumer: the client's own keeps its state in its class, shared by all consumers."""
     return type("Sticky", (StickyPartitionAssignor,), {})
 
 
 async def _ended(consumer: AIOKafkaConsumer) -> None:
-    """Leave the group, as far as the broker answers."""
+    """Leave the group, if the broker answers."""
     with suppress(TimeoutError, KafkaError):
         async with asyncio.timeout(LEAVE_SECONDS):
             await consumer.stop()

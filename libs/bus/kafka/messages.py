@@ -1,8 +1,7 @@
-"""Events as Kafka messages: CloudEvents 1.0.2 in binary mode, the attributes in `ce_*` headers, the data as JSON
-(DESIGN §5).
+"""Events as Kafka messages: CloudEvents 1.0.2 binary mode, attributes in `ce_*` headers, data as JSON (DESIGN §5).
 
-Whoever may write to the broker may write anything. A message that names a tenant and an id is kept, and its flaw makes
-it a dead letter when it is handled; one that names neither is passed over, and counted.
+Anything with write access to the broker may write anything. A message that names a tenant and an id is kept, and its
+flaw makes it a dead letter when it is handled; one that names neither is skipped and counted.
 """
 
 from __future__ import annotations
@@ -35,29 +34,30 @@ ATTRIBUTES = frozenset(
         "traceparent",
     )
 )
-"""Those of our envelope that travel as headers of a record."""
+"""Envelope attributes that travel as headers of a record."""
 NAME_MOST = 255
-"""Characters of an id, a tenant or a type."""
+"""Most characters of an id, a tenant or a type."""
 VALUE_MOST = 1024
-"""Characters of a key or any other attribute."""
+"""Most characters of a key or any other attribute."""
 OURS = {f"ce_{name}": name for name in (*ATTRIBUTES, "id", "type", "tenantid", "partitionkey", "specversion")} | {
     "content-type": "datacontenttype",
     "suma-log": "log",
 }
-"""The headers of ours. `suma-log` is of the transport and no attribute of the event: its position in the log, and up to
-where all of its partition was on Kafka before it."""
+"""Our headers. `suma-log` belongs to the transport, not to the event: its log position, and the position up to which
+its whole partition was on Kafka before it.
+"""
 NEEDED = frozenset(("id", "type", "source", "tenantid", "specversion"))
 NULL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
-"""A null character, as JSON spells it: Postgres keeps none."""
+"""A null character as JSON spells it; Postgres cannot store one."""
 NOBODY = "suma"
-"""The source of an event that names none: CloudEvents wants one."""
+"""The source of an event without one; CloudEvents requires it."""
 FLAW_MOST = 300
 EXCERPT = 4096
-"""What is kept of data that is no JSON."""
+"""Most characters kept of data that is no JSON."""
 
 
 class Message(Protocol):
-    """A message as the client gives it to us."""
+    """A message as the Kafka client delivers it."""
 
     @property
     def offset(self) -> int: ...
@@ -70,7 +70,7 @@ class Message(Protocol):
 
 
 class _Untouched(JSONFormat):
-    """The data stays bytes: it is parsed when someone listens to its type."""
+    """The data stays bytes; it is parsed when a subscription matches its type."""
 
     @override
     def read_data(self, body: bytes, datacontenttype: str | None) -> bytes:
@@ -81,8 +81,7 @@ JSON = _Untouched()
 
 
 def written(record: Record, safe: int) -> tuple[bytes, bytes, list[tuple[str, bytes]]]:
-    """The key, value and headers of an event of ours. What CloudEvents' library makes of them is what we meant: a test
-    holds both together."""
+    """Return the key, value and headers of an event. A test compares them with the CloudEvents library's."""
     attributes = {
         "specversion": "1.0",
         "id": record.event_id,
@@ -98,7 +97,7 @@ def written(record: Record, safe: int) -> tuple[bytes, bytes, list[tuple[str, by
 
 
 def read(message: Message, topic: str, part: int) -> Record:
-    """The message as a record. One without an id and a tenant is a record of no type, to which nobody listens."""
+    """Return the message as a record. Without an id and a tenant its type is empty, which nothing subscribes to."""
     known = _as_ours(message)
     attributes, flaw = (known, None) if known is not None else _as_anyones(message)
     id, tenant, logged = attributes.get("id", ""), attributes.get("tenantid", ""), _logged(attributes.get("log", ""))
@@ -106,7 +105,7 @@ def read(message: Message, topic: str, part: int) -> Record:
         return Record(topic, part, message.offset, "", "", "", "", {}, b"null", flaw="it names no id or no tenant")
     data, no_json = _json(message.value)
     flaw = flaw or no_json
-    # What is flawed has a key of its own: another's could hold up another tenant.
+    # A flawed message gets a key of its own, so that it cannot block another tenant's key.
     key = f"{tenant}:{id}" if flaw else attributes["partitionkey"]
     headers = {} if flaw else {name: value for name, value in attributes.items() if name in ATTRIBUTES}
     type = attributes.get("type", "")
@@ -121,8 +120,9 @@ def _logged(text: str) -> Logged | None:
 
 
 def _as_ours(message: Message) -> dict[str, str] | None:
-    """The attributes of a message that has the form of ours; None where CloudEvents' library must look at it, which
-    takes five times as long."""
+    """Return the attributes of a message in our own form; None when the CloudEvents library must parse it, which takes
+    five times as long.
+    """
     if message.key is None:
         return None
     try:
@@ -141,8 +141,7 @@ def _as_ours(message: Message) -> dict[str, str] | None:
 
 
 def _as_anyones(message: Message) -> tuple[dict[str, str], str | None]:
-    """The attributes of any message, and what makes them unfit to be handled or kept; then only id, tenant and type are
-    left of them."""
+    """Return a message's attributes and why it cannot be handled or kept; then only id, tenant and type remain."""
     headers = {name.lower(): value for name, value in message.headers if value is not None}
     names = {name: _name(headers.get(f"ce_{name}")) for name in ("id", "tenantid", "type")}
     try:
@@ -155,7 +154,7 @@ def _as_anyones(message: Message) -> tuple[dict[str, str], str | None]:
 
 
 def _name(value: bytes | None) -> str:
-    """A short text; empty when it is none."""
+    """Return a short text; empty when it is not one."""
     if value is None or len(value) > NAME_MOST or b"\0" in value:
         return ""
     try:
@@ -169,7 +168,7 @@ def _text(value: object) -> str:
 
 
 def _flaw(attributes: dict[str, str], tenant: str) -> str | None:
-    """What makes these attributes unfit to be handled or kept."""
+    """Return why these attributes cannot be handled or kept, or None."""
     if any(len(value) > VALUE_MOST for value in attributes.values()):
         return "an attribute is too long"
     if any("\0" in value for value in attributes.values()):
@@ -180,7 +179,7 @@ def _flaw(attributes: dict[str, str], tenant: str) -> str | None:
 
 
 def _json(value: bytes | None) -> tuple[bytes, str | None]:
-    """The data as JSON that Postgres can keep, and what was wrong with it."""
+    """Return the data as JSON that Postgres can store, and what was wrong with it."""
     if value is None:
         return b"null", "it has no data"
     if len(value) > MAX_EVENT_BYTES:

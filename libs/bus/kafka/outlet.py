@@ -1,7 +1,7 @@
-"""Kafka as the relay's outlet: one idempotent producer, which waits for every replica's acknowledgement.
+"""Kafka as the relay's outlet: one idempotent producer that waits for every replica's acknowledgement.
 
-The producer itself tries again while a broker is away, without a repeat or a change of order. Only when it gives up,
-or takes too long, a new one takes its place; then what was on its way may come twice, which the inbox makes harmless.
+The producer itself retries while a broker is away, without repeating or reordering. When it gives up or takes too long,
+a new one replaces it; records in flight may then be stored twice, which the inbox makes harmless.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ BATCH_BYTES = 768 * 1024
 
 
 class Stretch(NamedTuple):
-    """A batch that is there: `offset` is its first record's, negative where the broker had it before and cannot say."""
+    """A stored batch: `offset` is its first record's, negative when the broker stored it before and cannot tell."""
 
     offset: int
     records: int
 
 
 class KafkaOutlet:
-    """Partitions go side by side through one producer; of each, the relay sends one batch at a time."""
+    """Sends partitions side by side through one producer; the relay sends one batch per partition at a time."""
 
     def __init__(self, address: Address, member: str) -> None:
         self._address, self._member = address, member
@@ -52,7 +52,7 @@ class KafkaOutlet:
             async with answering(SEND_SECONDS):
                 first = await self._send(producer, records, safe)
         except BaseException:
-            # It may hold a batch that it would try again for ever.
+            # It may hold a batch that it would retry forever.
             await self._drop(producer)
             raise
         return first
@@ -100,7 +100,7 @@ class KafkaOutlet:
 
 
 def beginning(stretches: Sequence[Stretch]) -> int | None:
-    """Where the first begins, if each follows the one before it, with nobody's records between them."""
+    """Return the first offset if all offsets are consecutive, without other writers' records between them."""
     expected = first = stretches[0].offset
     for stretch in stretches:
         if stretch.offset < 0 or stretch.offset != expected:
@@ -115,9 +115,9 @@ async def _sent(producer: AIOKafkaProducer, batch: BatchBuilder, topic: str, par
 
 
 async def _ended(producer: AIOKafkaProducer) -> None:
-    """End a producer without waiting for what it has on its way.
+    """Close a producer without waiting for records in flight.
 
-    An idempotent one would wait for that for ever, and has no word for giving up: so its parts are ended by name.
+    An idempotent producer would wait for them forever and offers no abort, so its tasks are cancelled by name.
     """
     sender = producer._sender
     with suppress(TimeoutError, KafkaError):

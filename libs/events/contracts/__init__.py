@@ -1,9 +1,9 @@
 """The contract as files, for programs in other languages: `make contracts` writes `proto/` from the event classes.
 
-`events/` holds a JSON Schema for each version of an event, `topics.yaml` who says and who listens, `asyncapi.yaml` all
-of that as one AsyncAPI document with what a message on Kafka looks like. `golden/` holds examples written by hand,
-which are never changed and load for ever. A change that an older event would not survive is refused, with a sentence
-that says what to do instead (house style 23).
+`events/` holds a JSON Schema per version of an event; `topics.yaml` holds producers and consumers; `asyncapi.yaml`
+holds all of it as one AsyncAPI document with the form of a Kafka message. `golden/` holds hand-written examples, which
+never change and load for ever. A change that breaks an older event is refused, with a sentence that says what to do
+instead (house style 23).
 """
 
 from libs.events.contracts.compatibility import breaks

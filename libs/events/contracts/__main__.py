@@ -1,6 +1,6 @@
-"""`python -m libs.events.contracts [--check] [DIR]`: write `proto/`, or say in what it is stale.
+"""`python -m libs.events.contracts [--check] [DIR]`: write `proto/`, or report what is stale.
 
-Nothing is written over a schema that the new one may not replace. Ends with 1 when there is something to do.
+A schema with an incompatible replacement is never overwritten. Exits with 1 if anything must be done.
 """
 
 from __future__ import annotations

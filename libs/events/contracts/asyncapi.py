@@ -1,5 +1,6 @@
-"""The bus as an AsyncAPI 3 document: every topic with its events, who sends and who receives them, and what a message
-on Kafka looks like (CloudEvents in binary mode: attributes in headers, the data as JSON)."""
+"""The bus as an AsyncAPI 3 document: every topic with its events, producers and consumers, and the form of a Kafka
+message (CloudEvents in binary mode: attributes in headers, the data as JSON).
+"""
 
 from __future__ import annotations
 
@@ -12,23 +13,23 @@ from libs.events.topics import TOPICS, Topic
 
 VERSION = "3.0.0"
 BINDING = "0.5.0"
-"""Of the Kafka bindings."""
+"""The version of the Kafka bindings."""
 
 HEADERS = "CloudEventHeaders"
 ABOUT = (
-    "How the services speak to each other. Each message is a CloudEvent 1.0.2 in binary mode. Its key is that of its "
-    "partition; of one key the order is kept, and the same event may be delivered again. An installation may put a "
-    "prefix before the names of topics and groups (SUMA_KAFKA__PREFIX). Consumers ignore fields that they do not know."
+    "The events between the services. Each message is a CloudEvent 1.0.2 in binary mode. Its key determines the "
+    "partition. Events of one key keep their order, and an event may be delivered more than once. An installation may "
+    "add a prefix to the names of topics and groups (SUMA_KAFKA__PREFIX). Consumers ignore unknown fields."
 )
 
 LOGGED = (
-    "Of the transport: the record's position in our log, and up to which position all of that partition was in the "
-    "topic before it. For whoever goes on from both; others take no notice."
+    "Set by the transport: the record's position in the log of Suma, and the position up to which the whole partition "
+    "was in the topic before it. Only consumers that continue from both need it."
 )
 
 
 def asyncapi() -> dict[str, Any]:
-    """The whole document."""
+    """Return the whole document."""
     references, schemas = components(registry.values(), "#/components/schemas/{model}")
     messages = {name: _message(name, references[event]) for name, event in sorted(registry.items())}
     return {
@@ -42,7 +43,7 @@ def asyncapi() -> dict[str, Any]:
 
 
 def headers() -> dict[str, Any]:
-    """What every message has in its headers."""
+    """Return the headers of every message."""
     return {
         "description": "The CloudEvent's attributes, each with `ce_` before it; its type is the message's name.",
         "type": "object",

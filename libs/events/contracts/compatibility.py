@@ -1,5 +1,7 @@
-"""The gate: may a schema replace another under the same version? Only if all that the old one took, the new one takes,
-and no field that someone reads has gone. What may not needs a new version beside the old one."""
+"""The compatibility check: whether a schema may replace another under the same version. The new schema must accept
+everything that the old one did and keep every field that consumers read. Otherwise a new version is needed beside the
+old one.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any, TypeAlias
 
 Schema: TypeAlias = Mapping[str, Any]
 Side: TypeAlias = "tuple[Schema, Schema]"
-"""A schema and the root that its references resolve in."""
+"""A schema and the root in which its references are resolved."""
 
 UPPER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties")
 LOWER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
@@ -16,7 +18,7 @@ EXACT = ("pattern", "format", "multipleOf", "uniqueItems")
 
 
 def breaks(old: Schema, new: Schema) -> list[str]:
-    """Why `new` may not replace `old`, a sentence for each reason; none when it may."""
+    """Return the reasons why `new` may not replace `old`, one sentence each; empty if it may."""
     found = list(_Comparison(old, new).part(old, new, "", frozenset()))
     if old.get("x-topic") != new.get("x-topic"):
         found.append(f"it moved from topic {old.get('x-topic')} to {new.get('x-topic')}")
@@ -28,7 +30,7 @@ class _Comparison:
         self._old, self._new = old, new
 
     def part(self, old: Schema, new: Schema, at: str, seen: frozenset[tuple[str, str]]) -> Iterator[str]:
-        """Two parts in the same place. `seen` are the references above, so that recursive values end."""
+        """Compare two parts in the same place. `seen` holds the references above, so that recursive schemas end."""
         pair = (old.get("$ref", ""), new.get("$ref", ""))
         if all(pair):
             if pair in seen:
@@ -46,7 +48,7 @@ class _Comparison:
                 yield f"{_named(at)} no longer takes {_kind(choice)}"
 
     def _alike(self, old: Schema, new: Schema, at: str, seen: frozenset[tuple[str, str]]) -> Iterator[str]:
-        """Two parts without choices."""
+        """Compare two parts without alternatives."""
         had, has = _types(old), _types(new)
         if has and not (had and had <= has):
             yield f"{_named(at)} narrowed from {_kind(old)} to {_kind(new)}"
@@ -77,7 +79,7 @@ class _Comparison:
 
 
 def _choices(schema: Schema, root: Schema) -> Iterator[Schema]:
-    """What may stand there, references resolved."""
+    """Return the alternatives of a part, with references resolved."""
     while "$ref" in schema:
         schema = root["$defs"][schema["$ref"].removeprefix("#/$defs/")]
     if "anyOf" not in schema:
@@ -87,14 +89,14 @@ def _choices(schema: Schema, root: Schema) -> Iterator[Schema]:
 
 
 def _types(schema: Schema) -> set[str]:
-    """The JSON types it takes; empty means any."""
+    """Return the JSON types that the schema accepts; empty means any."""
     declared = schema.get("type", [])
     types = {declared} if isinstance(declared, str) else set(declared)
     return types | {"integer"} if "number" in types else types
 
 
 def _kind(schema: Schema) -> str:
-    """Its types in words."""
+    """Return the accepted types in words."""
     return " or ".join(sorted(_types(schema))) or "anything"
 
 

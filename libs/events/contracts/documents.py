@@ -1,5 +1,6 @@
-"""Structured mode: an event as one JSON document, CloudEvents attributes and data side by side (CloudEvents 1.0.2,
-JSON format). Examples and exports are written so; on a bus the attributes travel as columns or headers."""
+"""Structured mode: an event as one JSON document, CloudEvents attributes and data side by side (CloudEvents 1.0.2, JSON
+format). Examples and exports use it; on a bus the attributes travel as columns or headers.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ MEDIA_TYPE = "application/json"
 
 
 def document(envelope: Envelope[Event]) -> Document:
-    """The event with all its fields; absent attributes are left out."""
+    """Return the event with all its fields; absent attributes are left out."""
     return {
         "specversion": SPECVERSION,
         "id": envelope.id,
@@ -29,10 +30,10 @@ def document(envelope: Envelope[Event]) -> Document:
 
 
 def read(written: Mapping[str, Any]) -> Envelope[Event]:
-    """The event of a document. Attributes and fields that we do not know are ignored.
+    """Return the event of a document. Unknown attributes and fields are ignored.
 
     Raises:
-        Malformed: an attribute is missing, the type is unknown, or the data does not fit it.
+        Malformed: an attribute is missing, the type is unknown, or the data does not match it.
     """
     known = ("id", "type", "tenantid", "partitionkey", "source", "time", "data")
     if missing := [name for name in known if name not in written]:

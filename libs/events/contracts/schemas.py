@@ -1,4 +1,4 @@
-"""JSON Schemas of the events, written from their classes with every sentence that stands in them."""
+"""JSON Schemas of the events, generated from their classes, docstrings included."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ REQUIRED = ("specversion", "id", "source", "type", "time", "tenantid", "partitio
 
 
 def schema(event: type[Event]) -> dict[str, Any]:
-    """The whole event in structured mode: its attributes, and its data by reference to `$defs`."""
+    """Return the schema of the whole event in structured mode: its attributes, and its data by reference to `$defs`."""
     data = event.model_json_schema(by_alias=True, schema_generator=_Documented, ref_template="#/$defs/{model}")
     parts = data.pop("$defs", {})
     kind = {"const": event.type}
@@ -61,19 +61,19 @@ def schema(event: type[Event]) -> dict[str, Any]:
 def components(
     events: Collection[type[Event]], ref_template: str
 ) -> tuple[dict[type[Event], JsonSchemaValue], dict[str, JsonSchemaValue]]:
-    """For each event the reference to its data, and the schemas that these lead to, by name, each of them once."""
+    """Return, for each event, the reference to its data, and the referenced schemas, each once by name."""
     asked: list[tuple[type[Event], JsonSchemaMode]] = [(event, "validation") for event in events]
     references, written = models_json_schema(asked, schema_generator=_Documented, ref_template=ref_template)
     return {event: references[event, "validation"] for event in events}, written["$defs"]
 
 
 def sentence(cls: type) -> str:
-    """A class's docstring on one line."""
+    """Return a class's docstring on one line."""
     return " ".join((cls.__doc__ or "").split())
 
 
 class _Documented(GenerateJsonSchema):
-    """Adds the sentence that stands under a field. (Pydantic's own option would read sources at every start.)"""
+    """Add a field's attribute docstring. Pydantic's own option would read the sources at every start."""
 
     @override
     def model_schema(self, schema: Any) -> JsonSchemaValue:
@@ -92,7 +92,7 @@ class _Documented(GenerateJsonSchema):
 
 
 def _sentences(cls: type[BaseModel]) -> Iterator[tuple[str, str]]:
-    """The fields that have a sentence under them."""
+    """Return the fields that have an attribute docstring."""
     body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
     assert isinstance(body, ast.ClassDef)
     for field, below in pairwise(body.body):

@@ -1,4 +1,4 @@
-"""Every adapter of the bus port, as the suite meets it: a place that many processes can reach."""
+"""Every adapter of the bus port for the suite: a place that many processes can reach."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ SHARES = "select member, count(*) as held from bus.partitions where grp = $1 and
 
 
 class Place(Protocol):
-    """A prepared database and whatever carries its events; picklable, so that child processes find it too."""
+    """A prepared database and the transport of its events; picklable, so that child processes can use it."""
 
     @property
     def where(self) -> Dsns: ...
 
     def platform(self, member: str | None = None, **ports: Any) -> AbstractAsyncContextManager[Platform]:
-        """What one process has, relay included."""
+        """The parts of one process, including the relay."""
         ...
 
     async def shares(self, group: str) -> Mapping[str, int]:
-        """How many partitions each member has, by its name."""
+        """Return the number of partitions per member."""
         ...
 
     def greedy(self, bus: Bus) -> Bus:
-        """The same bus, for a member that owns every partition, whatever others think."""
+        """Return the same bus for a member that owns every partition, regardless of other members."""
         ...
 
 
@@ -76,7 +76,7 @@ class KafkaPlace:
 
 
 class Passing:
-    """A bus that passes everything on to another."""
+    """A bus that delegates to another."""
 
     def __init__(self, bus: Bus) -> None:
         self.bus = bus
@@ -115,7 +115,7 @@ class Passing:
 
 
 class Greedy(Passing):
-    """It believes that it owns every partition from its start."""
+    """A bus that claims every partition from its start."""
 
     @override
     async def assignments(self, groups: Mapping[str, Collection[str]]) -> Mapping[str, Mapping[Partition, int]]:
@@ -126,7 +126,7 @@ class Greedy(Passing):
 
 
 class Apart(Passing):
-    """To Kafka it is the only member of a group of its own."""
+    """A bus that is the only member of its own Kafka group."""
 
     def __init__(self, bus: Bus) -> None:
         super().__init__(bus)
@@ -162,4 +162,4 @@ ADAPTERS: Mapping[str, Make] = MappingProxyType(
         "kafka": lambda where, bootstrap: KafkaPlace(where, Address(bootstrap, prefix=f"{ids.new()}.")),
     }
 )
-"""(database, where the broker is) → a place of a test's own."""
+"""(database, broker address) → a place for one test."""

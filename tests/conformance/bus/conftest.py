@@ -1,4 +1,4 @@
-"""A cluster: one database, one who publishes, and as many members as a test starts."""
+"""A cluster: one database, one publisher, and as many members as a test starts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest_asyncio
 
 from libs import ids
 from libs.bus.ports import Record
-from libs.changes import Aside, Cause, Changeset
+from libs.changes import Cause, Changeset, DeadLetterAction
 from libs.database import Dsns
 from libs.errors import Conflict
 from libs.events import FeedbackGiven, RememberRequested
@@ -49,13 +49,13 @@ class Cluster:
 
     @asynccontextmanager
     async def listening(self, **ports: Any) -> AsyncIterator[Running]:
-        """A member in this process."""
+        """Run a member in this process."""
         async with self.speaking(**ports) as (_, running):
             yield running
 
     @asynccontextmanager
     async def speaking(self, **ports: Any) -> AsyncIterator[tuple[Platform, Running]]:
-        """A member in this process that publishes as well."""
+        """Run a member in this process that also publishes."""
         async with (
             self.platform(**ports) as platform,
             host(platform, [Listener(platform).service()], pace=infrastructure.PACE) as running,
@@ -63,7 +63,7 @@ class Cluster:
             yield platform, running
 
     def child(self, name: str, fatal: str = "") -> Child:
-        """A member in a process of its own."""
+        """Start a member in its own process."""
         child = Child(member, self.place, name, fatal)
         self.children.append(child)
         return child
@@ -71,7 +71,7 @@ class Cluster:
     async def say(
         self, what: str, *, key: str = "k", text: str = "", tenant: str = "t1", by: Platform | None = None
     ) -> str:
-        """Publish `what`; the event's id."""
+        """Publish `what`; return the event's id."""
         event = RememberRequested(memory_id=what, kind="fact", text=text, user="u")
         return await self._publish(event, what, key, tenant, by or self.publisher)
 
@@ -82,30 +82,32 @@ class Cluster:
         self, event: RememberRequested | FeedbackGiven, what: str, key: str, tenant: str, by: Platform
     ) -> str:
         cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{key}", turn=what)
-        (record,) = (await by.writer.apply(Changeset(cause).say(event))).records
+        (record,) = (await by.writer.apply(Changeset(cause).emit(event))).records
         return record.event_id
 
     async def mend(self, name: str, *, tenant: str = "t1") -> None:
-        """What `needs:NAME` waits for is there."""
+        """Create the tally that `needs:NAME` waits for."""
         cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{name}")
         await self.publisher.writer.apply(Changeset(cause).change("echo", "tally.spend", name=name, amount=0))
 
     async def replay(self, event_id: str, *, tenant: str = "t1") -> bool:
-        """Send a dead letter to its group again; False where it is not dead (any more), or not this tenant's."""
+        """Replay a dead letter to its group; return False if it is not dead (any more) or another tenant's."""
         cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{event_id}")
         try:
-            await self.publisher.writer.apply(Changeset(cause).decide(Aside("replay", GROUP, event_id)))
+            await self.publisher.writer.apply(
+                Changeset(cause).act_on_dead_letters(DeadLetterAction("replay", GROUP, event_id))
+            )
         except Conflict:
             return False
         return True
 
     async def heard(self, key: str = "k", tenant: str = "t1") -> list[str]:
-        """What was handled of a key, in the order of handling."""
+        """Return the handled events of a key, in order of handling."""
         rows = await self.eye.fetch("select turn_id from echo.noted where key = $1 order by n", f"{tenant}:{key}")
         return [row["turn_id"] for row in rows]
 
     async def written(self, key: str = "k", tenant: str = "t1") -> list[str]:
-        """What the log has of a key, in its order."""
+        """Return the log's events of a key, in order."""
         rows = await self.eye.fetch(
             "select headers ->> 'turnid' as what from bus.log where key = $1 and topic = $2 order by position",
             f"{tenant}:{key}",
@@ -117,13 +119,13 @@ class Cluster:
         await self.until("select count(*) >= $1 from echo.noted", count)
 
     async def until(self, question: str, *args: object) -> None:
-        """Wait until the database says yes."""
+        """Wait until the query returns true."""
         async with asyncio.timeout(WITHIN):
             while not await self.eye.fetchval(question, *args):
                 await asyncio.sleep(LOOK_EVERY)
 
     async def shared_by(self, members: int) -> None:
-        """Wait until so many members share all partitions fairly."""
+        """Wait until so many members share all partitions evenly."""
         most = math.ceil(MEMORY_EVENTS.partitions / members)
         async with asyncio.timeout(WITHIN):
             while True:
@@ -133,7 +135,7 @@ class Cluster:
                 await asyncio.sleep(LOOK_EVERY)
 
     async def later(self, seconds: float) -> None:
-        """Let database time pass."""
+        """Advance the database's time."""
         await infrastructure.shift(self.publisher.database, seconds=seconds)
 
     async def state(self, event_id: str) -> str | None:

@@ -1,4 +1,4 @@
-"""A service that does as each event says, and notes what it has handled; and processes that host it."""
+"""A service that does what each event says and records what it handled, and processes that host it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ GROUP = "memory_service"
 
 
 class Listener:
-    """`bad` is refused, `crash` raises, `needs:NAME` is parked until that tally exists and `awaits:NAME` takes until
-    then; anything else is noted."""
+    """`bad` is refused, `crash` raises, `die` kills the process, `needs:NAME` is parked until that tally exists and
+    `awaits:NAME` takes until then; anything else is noted."""
 
     def __init__(self, platform: Platform) -> None:
         self._database = platform.database
@@ -36,6 +36,8 @@ class Listener:
                 raise Rejected("it says so itself")
             case ["crash"]:
                 raise RuntimeError("it says so itself")
+            case ["die"]:
+                os.kill(os.getpid(), signal.SIGKILL)
             case ["needs", name] if not await self._exists(cause.tenant, name):
                 raise Unavailable(f"{name} is missing")
             case ["awaits", name]:
@@ -47,7 +49,9 @@ class Listener:
         return self._noted(cause, event, event.data.subject)
 
     def given_up(self, cause: Cause, record: Record, error: SumaError) -> Changeset:
-        return Changeset(cause).say(TurnEnded(turn_id=record.header("turnid") or "", state="failed", reason=error.code))
+        return Changeset(cause).emit(
+            TurnEnded(turn_id=record.header("turnid") or "", state="failed", reason=error.code)
+        )
 
     def service(self) -> Service:
         return Service(
@@ -72,7 +76,7 @@ class Listener:
 
 
 def member(place: Place, name: str, fatal: str = "") -> None:
-    """A process of its own that listens until it is killed, by itself when it comes to the point `fatal`."""
+    """Run a listener in its own process until it is killed, by itself at the point `fatal`."""
     logs.configure(json=False, level="CRITICAL")
     asyncio.run(_listen(place, name, fatal))
 

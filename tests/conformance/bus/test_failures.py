@@ -1,4 +1,4 @@
-"""What cannot be handled: parked in order, tried again, dead, reported, replayed."""
+"""Events that cannot be handled: parked in order, retried, dead-lettered, reported, replayed."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import asyncio
 
 import pytest
 
+from libs.bus.ports import OWNED_SECONDS
 from libs.runtime.consumer import AGE_MOST_SECONDS
 from tests.conformance.bus.conftest import Cluster
 from tests.conformance.bus.listener import GROUP
 
 
 async def dies(cluster: Cluster, event_id: str) -> None:
-    """Let time pass until it is dead."""
+    """Advance time until the event is dead."""
     async with asyncio.timeout(20):
         while await cluster.state(event_id) != "dead":
             await cluster.later(61)
@@ -20,7 +21,7 @@ async def dies(cluster: Cluster, event_id: str) -> None:
 
 
 @pytest.mark.requirement("A13")
-async def test_a_hundred_poison_messages_are_a_hundred_dead_letters_and_others_go_on(cluster: Cluster) -> None:
+async def test_hundred_poison_messages_become_dead_letters_and_others_continue(cluster: Cluster) -> None:
     async with cluster.listening() as running:
         for number in range(100):
             await cluster.say(f"bad{number}", key=f"k{number % 7}", text="bad")
@@ -30,6 +31,22 @@ async def test_a_hundred_poison_messages_are_a_hundred_dead_letters_and_others_g
         await cluster.until("select count(*) = 100 from bus.inbox where grp = $1 and state = 'dead'", GROUP)
         assert not running.failed.done()
     assert await cluster.eye.fetchval("select count(*) from bus.log where topic = 'dlq.events'") == 100
+
+
+@pytest.mark.requirement("A13")
+async def test_an_event_that_kills_three_processes_is_a_dead_letter(cluster: Cluster) -> None:
+    event = await cluster.say("deadly", text="die")
+    await cluster.say("beside", key="other")
+    for number in range(3):
+        assert await cluster.child(f"doomed {number}").ended() == -9
+        await cluster.later(OWNED_SECONDS + 1)
+    cluster.child("survivor")
+    await cluster.until("select count(*) = 1 from bus.inbox where grp = $1 and state = 'dead'", GROUP)
+    await cluster.until_heard(1)
+    letter = await cluster.eye.fetchval("select data::text from bus.log where topic = 'dlq.events'")
+    assert event in letter
+    assert '"PROCESS_DIED"' in letter
+    assert "The process died 3 times while it handled suma.remember.requested.v1." in letter
 
 
 @pytest.mark.requirement("A13")
@@ -43,7 +60,7 @@ async def test_data_that_fits_no_class_is_a_dead_letter(cluster: Cluster) -> Non
 
 
 @pytest.mark.requirement("A13")
-async def test_a_handler_that_crashes_is_tried_ten_times_and_the_process_lives(cluster: Cluster) -> None:
+async def test_crashing_handler_is_tried_ten_times_without_ending_the_process(cluster: Cluster) -> None:
     async with cluster.listening() as running:
         event = await cluster.say("x", text="crash")
         await cluster.say("elsewhere", key="other")
@@ -56,7 +73,7 @@ async def test_a_handler_that_crashes_is_tried_ten_times_and_the_process_lives(c
 
 
 @pytest.mark.requirement("A13", "A14")
-async def test_a_dead_event_is_reported_to_whoever_waits_in_the_same_transaction(cluster: Cluster) -> None:
+async def test_dead_letter_and_failure_report_share_a_transaction(cluster: Cluster) -> None:
     async with cluster.listening():
         event = await cluster.say("turn-7", text="bad")
         await cluster.until("select count(*) = 1 from bus.inbox where id = $1 and state = 'dead'", event)
@@ -71,7 +88,7 @@ async def test_a_dead_event_is_reported_to_whoever_waits_in_the_same_transaction
 
 
 @pytest.mark.requirement("A13")
-async def test_later_events_of_a_parked_key_wait_in_order_while_others_pass(cluster: Cluster) -> None:
+async def test_events_of_a_parked_key_wait_while_others_pass(cluster: Cluster) -> None:
     async with cluster.listening():
         await cluster.say("1", text="needs:bread")
         await cluster.until("select count(*) = 1 from bus.parked")
@@ -143,7 +160,7 @@ async def test_an_outage_does_not_kill_what_only_stood_behind(cluster: Cluster) 
 
 
 @pytest.mark.requirement("A14")
-async def test_a_dead_letter_is_handled_when_it_is_replayed_after_mending(cluster: Cluster) -> None:
+async def test_replayed_dead_letter_is_handled_after_a_fix(cluster: Cluster) -> None:
     async with cluster.listening():
         event = await cluster.say("1", text="needs:bread")
         await dies(cluster, event)

@@ -1,4 +1,4 @@
-"""Kafka's topics are open to whoever may write there: what is no event of ours harms nobody."""
+"""Foreign writers on Kafka's topics: messages that are not our events do no harm."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import orjson
 import pytest
 import pytest_asyncio
 from aiokafka import AIOKafkaProducer
+from prometheus_client import REGISTRY
 
+from deploy.local.kafka import Kafka
 from libs import ids
 from libs.bus.kafka import messages
 from libs.bus.ports import Record
 from libs.database import Dsns
 from libs.events import RememberRequested
 from libs.events.topics import MEMORY_EVENTS
+from libs.telemetry import metrics
 from tests.conformance.bus.adapters import ADAPTERS, KafkaPlace, Place
 from tests.conformance.bus.conftest import LOOK_EVERY, WITHIN, Cluster
 from tests.conformance.bus.listener import GROUP
-from tests.infrastructure.kafka import Kafka
 
 ROUNDS = 8
 EVENT = RememberRequested(memory_id="forged", kind="fact", text="", user="u")
@@ -30,13 +32,13 @@ def place(broker: Kafka, echo_where: Dsns) -> Place:
 
 
 class Stranger:
-    """Someone else with a producer."""
+    """A foreign producer."""
 
     def __init__(self, place: KafkaPlace) -> None:
         self._address = place.address
 
     async def put(self, *records: Record, **headers: bytes) -> None:
-        """Like events of ours, but for these headers, and for `value` and `key`."""
+        """Return a message like our events, except for these headers, value and key."""
         producer = AIOKafkaProducer(**self._address.client("stranger"))
         await producer.start()
         for record in records:
@@ -65,7 +67,7 @@ def forged(*, id: str | None = None, tenant: str = "t1", key: str = "k", type: s
 
 
 @pytest.mark.requirement("A16")
-async def test_between_a_member_s_own_it_is_handled_where_it_stands(cluster: Cluster, stranger: Stranger) -> None:
+async def test_foreign_event_between_own_ones_is_handled_in_order(cluster: Cluster, stranger: Stranger) -> None:
     async with cluster.speaking() as (member, _):
         for n in range(ROUNDS):
             await asyncio.gather(cluster.say(str(n), by=member), stranger.put(forged(key="k"), forged(key="k")))
@@ -77,7 +79,7 @@ async def test_between_a_member_s_own_it_is_handled_where_it_stands(cluster: Clu
 
 
 async def healthy(cluster: Cluster) -> None:
-    """The partition goes on, and its offset too."""
+    """Check that the partition and its offset advance."""
     await cluster.say("healthy")
     await cluster.until("select exists (select from echo.noted where turn_id = 'healthy')")
 
@@ -95,7 +97,7 @@ async def test_what_is_no_event_at_all_is_passed_over(cluster: Cluster, stranger
 
 
 @pytest.mark.requirement("A13", "A14a")
-async def test_a_malformed_message_that_names_its_tenant_is_a_dead_letter(cluster: Cluster, stranger: Stranger) -> None:
+async def test_malformed_message_with_a_tenant_becomes_a_dead_letter(cluster: Cluster, stranger: Stranger) -> None:
     bad: list[dict[str, bytes]] = [
         {"value": b"no json"},
         {"value": b'{"memory_id": "\\u0000"}'},
@@ -116,9 +118,7 @@ async def test_a_malformed_message_that_names_its_tenant_is_a_dead_letter(cluste
 
 
 @pytest.mark.requirement("A12")
-async def test_an_event_put_on_the_topic_again_by_someone_has_no_second_effect(
-    cluster: Cluster, stranger: Stranger
-) -> None:
+async def test_event_repeated_on_the_topic_has_one_effect(cluster: Cluster, stranger: Stranger) -> None:
     async with cluster.listening():
         again = await cluster.record(await cluster.say("once"))
         await cluster.until_heard(1)
@@ -126,3 +126,10 @@ async def test_an_event_put_on_the_topic_again_by_someone_has_no_second_effect(
         await asyncio.gather(*(stranger.put(again) for _ in range(5)))
         await healthy(cluster)
     assert await cluster.heard() == ["once", "healthy"]
+
+
+async def test_the_counter_of_foreign_messages_is_there_before_the_first(cluster: Cluster) -> None:
+    metrics.foreign.clear()
+    async with cluster.listening():
+        labels = {"topic": MEMORY_EVENTS.name}
+        assert REGISTRY.get_sample_value("suma_bus_foreign_messages_total", labels) == 0

@@ -1,4 +1,4 @@
-"""Members that publish what they consume: it is handled at once where it may be, once, and in the order of the log."""
+"""Members that consume their own events: handled at once where possible, once, and in log order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROUNDS = 12
 
 
 async def all_speak(cluster: Cluster, members: list[Platform]) -> None:
-    """Every member says something of every key in each round, all of them at once."""
+    """Let every member publish an event of every key in each round, concurrently."""
     for number in range(ROUNDS):
         await asyncio.gather(
             *(
@@ -44,9 +44,7 @@ async def speakers(cluster: Cluster, stack: AsyncExitStack, count: int, **ports:
 
 @pytest.mark.requirement("A16")
 @pytest.mark.parametrize("members", [1, 2])
-async def test_what_members_publish_themselves_is_handled_in_the_order_of_the_log(
-    cluster: Cluster, members: int
-) -> None:
+async def test_members_own_events_are_handled_in_log_order(cluster: Cluster, members: int) -> None:
     async with AsyncExitStack() as stack:
         await all_speak(cluster, await speakers(cluster, stack, members))
         await all_is_heard_as_it_was_written(cluster, members)

@@ -1,4 +1,4 @@
-"""Members come, stall, die and overlap; every event is handled once, in the order of its key."""
+"""Members join, stall, die and overlap; every event is handled once, in the order of its key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from libs.bus.ports import OWNED_SECONDS
 from libs.changes.lanes import Lanes
 from libs.events.topics import MEMORY_EVENTS
 from libs.runtime.consumer import Consumer
-from libs.runtime.notices import Notices
+from libs.runtime.failure_reports import FailureReports
 from libs.runtime.platform import nowhere
 from tests.conformance.bus.conftest import Cluster
 from tests.conformance.bus.listener import GROUP, Listener
@@ -31,7 +31,7 @@ async def all_is_heard_once_and_in_order(cluster: Cluster, rounds: int) -> None:
 
 
 @pytest.mark.requirement("A10", "A15")
-async def test_one_joins_one_stalls_and_one_is_killed_in_the_middle(cluster: Cluster) -> None:
+async def test_events_arrive_once_while_members_join_stall_and_die(cluster: Cluster) -> None:
     first, second, third = (cluster.child(name) for name in ("first", "second", "third"))
     await cluster.shared_by(3)
     await say_a_round(cluster, 0)
@@ -62,7 +62,7 @@ async def test_two_owners_of_every_partition_handle_each_event_once(cluster: Clu
 
 
 @pytest.mark.requirement("A15")
-async def test_a_handler_that_outlasts_its_membership_has_one_effect_and_is_not_overtaken(cluster: Cluster) -> None:
+async def test_handler_that_outlasts_its_membership_keeps_order_and_effect(cluster: Cluster) -> None:
     async with cluster.listening(), AsyncExitStack() as others:
         await cluster.say("slow", text="awaits:gate")
         await cluster.say("next")
@@ -92,8 +92,9 @@ async def test_an_event_delivered_often_at_once_has_one_effect(cluster: Cluster,
                 writer=member.writer,
                 lanes=own,
                 parked=member.parked,
-                notices=Notices(member.objects, member.board),
+                notices=FailureReports(member.objects, member.board),
                 point=nowhere,
+                now=member.clock.now,
             )
             for member, own in zip(members, lanes, strict=True)
         ]

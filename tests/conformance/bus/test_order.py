@@ -1,4 +1,4 @@
-"""Order per key, and no reader ever skips what an open transaction may still publish."""
+"""Order per key; no reader skips an event that an open transaction may still publish."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.conformance.bus.conftest import Cluster
 
 
 @pytest.mark.requirement("A16")
-async def test_events_of_a_key_are_handled_in_the_order_of_their_commits(cluster: Cluster) -> None:
+async def test_events_of_a_key_are_handled_in_commit_order(cluster: Cluster) -> None:
     async with cluster.listening():
         for number in range(20):
             await asyncio.gather(*(cluster.say(str(number), key=f"k{key}") for key in range(10)))
@@ -62,17 +62,17 @@ async def test_a_transaction_that_fails_leaves_no_gap(cluster: Cluster) -> None:
 
 
 def _publishing(what: str, *, key: str) -> str:
-    """The batch of one changeset that says one thing."""
+    """Return the batch of a changeset with one event."""
     cause = Cause.request("gateway", id=ids.new(), tenant="t1", key=key)
     event = RememberRequested(memory_id=what, kind="fact", text="", user="u")
-    entry = batch.Entry((Changeset(cause).say(event),), (batch.item(cause, "done"),), (cause.group, cause.key))
+    entry = batch.Entry((Changeset(cause).emit(event),), (batch.item(cause, "done"),), (cause.group, cause.key))
     envelope = batch.envelope(cause, event, now=SystemClock().now(), traceparent=None)
     entry.spoken.append(batch.spoken(envelope))
     return batch.document([entry])
 
 
 async def _publish_beside(cluster: Cluster, what: str, *, key: str) -> None:
-    """From another process: its writer does not wait behind ours."""
+    """Publish from another process, whose writer does not wait for ours."""
     other = await asyncpg.connect(cluster.where.app)
     await other.fetchval("select bus.commit($1)", _publishing(what, key=f"t1:{key}"))
     await other.close()

@@ -1,4 +1,4 @@
-"""Kafka goes and comes: nothing is lost, nothing is handled twice, no key is reordered, and readiness says so."""
+"""Kafka outages: nothing is lost, repeated or reordered, and readiness reports them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from contextlib import asynccontextmanager
 import pytest
 import pytest_asyncio
 
+from deploy.local.cache import Unprovided
+from deploy.local.kafka import Kafka, kafka
 from libs.database import Dsns
 from libs.runtime.host import Running
 from tests.conformance.bus.adapters import ADAPTERS, Place
 from tests.conformance.bus.conftest import WITHIN, Cluster
 from tests.conformance.bus.test_members import KEYS, all_is_heard_once_and_in_order, say_a_round
-from tests.infrastructure.cache import Unprovided
-from tests.infrastructure.kafka import Kafka, kafka
 
 ROUNDS = 4
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def fragile() -> AsyncIterator[Kafka]:
-    """A broker of this module's own, since it is stopped."""
+    """Yield a broker for this module alone, because it is stopped."""
     try:
         async with kafka() as running:
             yield running
@@ -43,7 +43,7 @@ async def until(said: Callable[[], bool]) -> None:
 
 @asynccontextmanager
 async def away(running: Running, go: Awaitable[None], back: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-    """The broker is away inside of the block, which is entered once readiness says so."""
+    """Stop the broker during the block, which is entered once readiness reports it."""
     await go
     await until(lambda: any("Kafka" in problem for problem in running.problems()))
     try:
@@ -54,7 +54,7 @@ async def away(running: Running, go: Awaitable[None], back: Callable[[], Awaitab
 
 @pytest.mark.requirement("A17")
 @pytest.mark.parametrize("how", ["stop", "kill", "pause"])
-async def test_what_is_said_while_kafka_is_away_is_heard_once_and_in_order_when_it_is_back(
+async def test_events_published_during_an_outage_arrive_once_in_order(
     cluster: Cluster, fragile: Kafka, how: str
 ) -> None:
     async with cluster.listening() as running, cluster.listening():
@@ -69,9 +69,7 @@ async def test_what_is_said_while_kafka_is_away_is_heard_once_and_in_order_when_
 
 
 @pytest.mark.requirement("A11", "A17")
-async def test_what_was_committed_while_kafka_was_away_goes_out_by_another_process(
-    cluster: Cluster, fragile: Kafka
-) -> None:
+async def test_events_committed_during_an_outage_are_sent_by_another_process(cluster: Cluster, fragile: Kafka) -> None:
     async with cluster.listening() as running, away(running, fragile.stop(), fragile.start):
         await say_a_round(cluster, 0)
     async with cluster.listening():
@@ -79,9 +77,7 @@ async def test_what_was_committed_while_kafka_was_away_goes_out_by_another_proce
 
 
 @pytest.mark.requirement("A17")
-async def test_what_a_member_says_to_itself_is_heard_while_kafka_is_away_and_goes_out_afterwards(
-    cluster: Cluster, fragile: Kafka
-) -> None:
+async def test_local_events_are_handled_during_an_outage_and_sent_later(cluster: Cluster, fragile: Kafka) -> None:
     async with cluster.speaking() as (platform, running):
         await asyncio.gather(*(cluster.say("0", key=key, by=platform) for key in KEYS))
         await cluster.until_heard(len(KEYS))

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from deploy.local.cache import Unprovided
+from deploy.local.s3 import s3
 from libs.objects import Objects
 from tests.conformance.objects.rigs import Rig, S3Rig, filesystem, in_bucket
-from tests.infrastructure.cache import Unprovided
-from tests.infrastructure.s3 import s3
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def s3_rig() -> AsyncIterator[S3Rig | Unprovided]:
-    """One server for the run, or why there is none."""
+    """Return one server for the run, or the reason for its absence."""
     async with AsyncExitStack() as stack:
         try:
             server = await stack.enter_async_context(s3())

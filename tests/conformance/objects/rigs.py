@@ -1,5 +1,6 @@
-"""What the suite needs of an adapter: the store itself, a way to damage a blob behind its back, and how another process
-opens the same store."""
+"""The suite's view of an adapter: the store, a way to damage a blob directly, and a way for another process to open the
+store.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import boto3
 
+from deploy.local.s3 import S3
 from libs.objects import Objects
 from libs.objects.filesystem import FilesystemObjects
 from libs.objects.s3 import Account, Outside, connected
-from tests.infrastructure.s3 import S3
 
 MAX_BYTES = 20 * 1024 * 1024
-"""Each rig's store takes blobs up to this size, which is more than S3 takes in one request."""
+"""The largest blob of each rig's store: more than S3 accepts in one request."""
 
 LINK_SECONDS = 60
 BUCKET = "conformance"
@@ -36,7 +37,7 @@ class Rig(Protocol):
     """The same store for another process; picklable."""
 
     async def damage(self, tenant: str, sha256: str) -> None:
-        """Replace the stored content by another of the same size."""
+        """Replace the stored content with other content of the same size."""
         ...
 
 
@@ -60,7 +61,7 @@ class S3Rig:
         await asyncio.to_thread(self._damage, f"{tenant}/{sha256[:2]}/{sha256}")
 
     async def clear(self) -> None:
-        """For the next test."""
+        """Reset for the next test."""
         await asyncio.to_thread(lambda: self._bucket.objects.delete())
 
     def _damage(self, key: str) -> None:
@@ -105,7 +106,7 @@ def name_of(content: bytes) -> str:
 
 
 async def stalled(content: bytes, told: Path) -> AsyncIterator[bytes]:
-    """The content, then word in a file that it was read, and never an end."""
+    """Yield the content, then write to a file that it was read, and never end."""
     yield content
     yield b"x"
     told.touch()
@@ -113,7 +114,7 @@ async def stalled(content: bytes, told: Path) -> AsyncIterator[bytes]:
 
 
 def put_without_end(opened: Opened, content: bytes, told: Path) -> None:
-    """What a process does that is killed meanwhile."""
+    """Run in a process that is killed meanwhile."""
 
     async def putting() -> None:
         async with opened() as objects:

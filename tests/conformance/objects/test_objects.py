@@ -1,4 +1,4 @@
-"""The law of the `Objects` port, for every adapter."""
+"""The contract of the `Objects` port, for every adapter."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -66,7 +66,7 @@ async def test_putting_again_changes_nothing(objects: Objects) -> None:
     assert await objects.get("acme", once.sha256) == b"content"
 
 
-async def test_the_same_content_put_at_the_same_time_is_one_whole_blob(objects: Objects) -> None:
+async def test_concurrent_puts_of_equal_content_store_one_blob(objects: Objects) -> None:
     blobs = await asyncio.gather(
         *(objects.put("acme", LARGE) for _ in range(4)), *(objects.put("acme", streamed(LARGE)) for _ in range(4))
     )
@@ -99,7 +99,7 @@ async def test_any_tenants_name_will_do(objects: Objects, tenant: str) -> None:
     assert await objects.get(tenant, blob.sha256) == b"content"
 
 
-async def test_a_link_gives_whoever_holds_it_the_very_content_to_save_or_there_is_none(objects: Objects) -> None:
+async def test_link_serves_the_exact_content_as_a_download(objects: Objects) -> None:
     blob = await objects.put("acme", LARGE)
     link = await objects.link("acme", blob.sha256, filename="Größe „x“.json", media_type="application/json")
     if link is None:
@@ -114,7 +114,7 @@ async def test_a_link_gives_whoever_holds_it_the_very_content_to_save_or_there_i
 
 @pytest.mark.requirement("A29")
 @pytest.mark.parametrize("stranger", ["other", "acme2", "ACME", "../acme", ""])
-async def test_nobody_is_given_a_link_to_anothers_blob_or_to_none(objects: Objects, stranger: str) -> None:
+async def test_no_link_exists_for_another_tenants_or_missing_blob(objects: Objects, stranger: str) -> None:
     blob = await objects.put("acme", b"content")
     for tenant, name in ((stranger, blob.sha256), ("acme", name_of(b"never")), ("acme", "../" + blob.sha256)):
         with pytest.raises(BlobMissing):

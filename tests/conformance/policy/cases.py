@@ -1,4 +1,4 @@
-"""The authorization matrix: every action with questions that must be allowed and questions that must be refused."""
+"""The authorization matrix: every action with questions that must be allowed and questions that must be denied."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Fields = dict[str, object]
 
 @dataclass(frozen=True)
 class Case:
-    """One question of someone who holds `scopes`, and the answer that the law has for it."""
+    """One question of a principal with `scopes`, and its expected answer."""
 
     says: str
     action: str
@@ -150,6 +150,8 @@ MATRIX = [
     Case("a reader commits nothing", "workspace.commit", ("files:read",), False, {"approved": True}),
     Case("a writer rolls back", "workspace.rollback", ("files:write",), True),
     Case("a reader rolls nothing back", "workspace.rollback", ("files:read",), False),
+    Case("a writer purges history", "workspace.purge", ("files:write",), True),
+    Case("a reader purges nothing", "workspace.purge", ("chat", "files:read"), False),
     Case("a writer says that an effect happened", "effect.resolve", ("files:write",), True, {"verdict": "happened"}),
     Case("or that it did not", "effect.resolve", ("files:write",), True, {"verdict": "did_not_happen"}),
     Case("a reader does not say so", "effect.resolve", ("chat", "files:read"), False, {"verdict": "happened"}),

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from deploy.local.cache import Unprovided
 from libs.policy import Policy
 from tests.conformance.policy.laws import ENGINES
-from tests.infrastructure.cache import Unprovided
 
 InForce = Callable[[Path], Awaitable[Policy]]
-"""Puts a bundle in force, for as long as the tests of a module need it."""
+"""Activates a bundle for the tests of a module."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session", params=ENGINES)

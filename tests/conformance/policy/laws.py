@@ -7,20 +7,20 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+from deploy.local.opa import opa
 from libs.policy import Policy
 from libs.policy.opa import connected
 from libs.policy.ports import Json
 from libs.policy.rego import RegoPolicy
-from tests.infrastructure.opa import opa
 
 SHIPPED = Path(__file__).parents[3] / "deploy" / "opa"
 SECONDS = 60.0
-"""What an engine may take on a machine that has much else to do."""
+"""The deadline for an engine on a busy machine."""
 SCOPED: dict[str, Json] = {"tenant": "acme", "principal": {"id": "ada", "scopes": ["*"]}, "session": "s1"}
 
 
 def bundle(folder: Path, rules: str | None = None, *, settings: Mapping[str, Json] | None = None) -> Path:
-    """A copy of the shipped bundle in `folder`, with other rules or other settings."""
+    """Write a copy of the shipped bundle to `folder`, with other rules or settings."""
     folder.mkdir(parents=True, exist_ok=True)
     law = json.loads((SHIPPED / "data.json").read_text())
     law["settings"].update(settings or {})
@@ -30,7 +30,7 @@ def bundle(folder: Path, rules: str | None = None, *, settings: Mapping[str, Jso
 
 
 def deciding(body: str) -> str:
-    """Rules whose answer is a yes under `body`."""
+    """Return rules that allow under `body`."""
     return (
         'package suma\ndefault decision := {"allowed": false, "rule": "default", "reason": "", "obligations": []}\n'
         f'decision := {{"allowed": true, "rule": "one", "reason": "", "obligations": []}} if {{ {body} }}\n'
@@ -56,4 +56,4 @@ async def by_server(folder: Path) -> AsyncIterator[Policy]:
 
 
 ENGINES: dict[str, Callable[[Path], AbstractAsyncContextManager[Policy]]] = {"rego": in_process, "opa": by_server}
-"""Each puts the bundle in a folder in force."""
+"""Each activates the bundle of a folder."""

@@ -1,4 +1,4 @@
-"""The builtins that the shipped bundle calls, each tried in every engine: one that is unknown would be undefined."""
+"""The builtins that the shipped bundle calls, tried in every engine: an unknown one would be undefined."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import regopy
 
+from deploy.local import opa
+from deploy.local.cache import Unprovided
 from libs.policy.ports import ENTRYPOINT
 from tests.conformance.policy.laws import SHIPPED
-from tests.infrastructure import opa
-from tests.infrastructure.cache import Unprovided
 
 TRIED = {
     "neq": '"a" != "b"',
@@ -24,24 +24,25 @@ TRIED = {
     "split": 'split("admin.roots", ".") == ["admin", "roots"]',
     "internal.member_2": '"a" in {"a"}',
 }
-"""Per builtin, what must be true of it."""
+"""For each builtin, a condition that must hold."""
 
 
 ASK = """
 import json, sys
 import regopy
-from libs.policy.trial import builtins
+from libs.policy.trial import called, planned
 rules, data, entrypoint = json.load(sys.stdin)
 engine = regopy.Interpreter()
 engine.add_module("suma.rego", rules)
 engine.add_data_json(data)
-print(json.dumps(sorted(builtins(engine, engine.build(None, [entrypoint])))))
+print(json.dumps(sorted(called(planned(engine, engine.build(None, [entrypoint]))))))
 """
 
 
 def called() -> set[str]:
-    """In a process of its own, as a bundle is tried in production: regopy aborts its process now and then when it saves
-    a bundle."""
+    """Run in a separate process, as for a bundle in production: regopy sometimes aborts its process when it saves a
+    bundle.
+    """
     asked = [(SHIPPED / "suma.rego").read_text(), (SHIPPED / "data.json").read_text(), ENTRYPOINT]
     command = [sys.executable, "-c", ASK]
     done = subprocess.run(

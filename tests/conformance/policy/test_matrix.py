@@ -1,4 +1,4 @@
-"""Every action of the authorization matrix, allowed and refused, through the shipped bundle in each engine."""
+"""Every action of the authorization matrix, allowed and denied, through the shipped bundle in each engine."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import subprocess
 
 import pytest
 
+from deploy.local import opa
+from deploy.local.cache import Unprovided
 from libs.policy import Policy
 from tests.conformance.policy.cases import MATRIX, Case
 from tests.conformance.policy.conftest import InForce
 from tests.conformance.policy.laws import SHIPPED, bundle
-from tests.infrastructure import opa
-from tests.infrastructure.cache import Unprovided
 
 
 def by_settings() -> dict[str, list[Case]]:
@@ -25,7 +25,7 @@ def by_settings() -> dict[str, list[Case]]:
 
 @pytest.fixture(scope="module")
 async def laws(in_force: InForce, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Policy]:
-    """Of each engine: one per set of settings that the matrix names."""
+    """Per engine, one policy for each set of settings in the matrix."""
     return {
         key: await in_force(bundle(tmp_path_factory.mktemp("law"), settings=cases[0].settings))
         for key, cases in by_settings().items()

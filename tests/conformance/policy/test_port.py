@@ -1,4 +1,4 @@
-"""The law of the policy port, for every adapter: what a question is, what an answer is, what silence means."""
+"""The contract of the policy port, for every adapter: valid questions, answers, and missing answers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 
 from libs.policy import Bundle, Policy, PolicyUnanswered, QuestionRefused, committee_required
 from tests.conformance.policy.conftest import InForce
@@ -23,6 +24,17 @@ async def test_an_answer_names_its_rule_and_its_bundle(policy: Policy) -> None:
     decision = await policy.decide("conversation.send", {**SCOPED, "length": 3})
     assert (decision.rule, decision.revision) == ("conversation.send", Bundle.read(SHIPPED).revision)
     assert decision.reason
+
+
+async def test_every_decision_is_counted_whichever_service_asks(policy: Policy) -> None:
+    def count(allowed: str) -> float:
+        labels = {"action": "conversation.send", "allowed": allowed}
+        return REGISTRY.get_sample_value("suma_policy_decisions_total", labels) or 0.0
+
+    yes, no = count("true"), count("false")
+    await policy.decide("conversation.send", {**SCOPED, "length": 3})
+    await policy.decide("conversation.send", {**SCOPED, "length": -1})
+    assert (count("true") - yes, count("false") - no) == (1, 1)
 
 
 @pytest.mark.requirement("A8")
@@ -56,7 +68,7 @@ async def test_rules_that_contradict_each_other_are_no_answer(in_force: InForce,
 
 
 @pytest.mark.requirement("A8")
-async def test_a_builtin_that_fails_is_no_answer_even_where_it_is_negated(in_force: InForce, tmp_path: Path) -> None:
+async def test_failing_builtin_is_unanswered_even_when_negated(in_force: InForce, tmp_path: Path) -> None:
     policy = await in_force(bundle(tmp_path, deciding("input.x == 1; not 1 / input.zero == 1")))
     with pytest.raises(PolicyUnanswered):
         await policy.decide("anything", {**SCOPED, "x": 1, "zero": 0})
@@ -98,9 +110,7 @@ async def test_the_committees_question_cannot_be_put_the_wrong_way_round(policy:
         {**SCOPED, "length": {5: "five"}},
     ],
 )
-async def test_a_question_that_would_reach_the_engine_changed_is_not_asked(
-    policy: Policy, input: dict[str, object]
-) -> None:
+async def test_question_that_the_engine_would_change_is_refused(policy: Policy, input: dict[str, object]) -> None:
     with pytest.raises(QuestionRefused):
         await policy.decide("conversation.send", input)
 
@@ -116,7 +126,7 @@ async def test_a_question_nested_without_end_is_refused(policy: Policy) -> None:
 
 @pytest.fixture(scope="module")
 async def mirror(in_force: InForce, tmp_path_factory: pytest.TempPathFactory) -> Policy:
-    """A law that says yes where two texts of the input are equal."""
+    """Return rules that allow when two texts of the input are equal."""
     return await in_force(bundle(tmp_path_factory.mktemp("law"), deciding('input.x == "a\\"b\\\\c\\n\\u0000é"')))
 
 

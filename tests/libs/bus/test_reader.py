@@ -1,4 +1,4 @@
-"""The reader: what is handed over and what is read make one sequence without a gap."""
+"""The reader: local delivery and reading form one sequence without a gap."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def records(*positions: int, tenant: str = "t") -> list[Record]:
 
 
 class Log:
-    """A bus over a list, whose reads wait when the test says so. What it promises is what the port promises."""
+    """A bus over a list, with the port's guarantees, whose reads wait when the test requires it."""
 
     problem = None
 
@@ -63,7 +63,7 @@ class Log:
 
 
 class Desk:
-    """A consumer that notes what it takes, and is done when told."""
+    """A consumer that records what it takes, and finishes on request."""
 
     def __init__(self) -> None:
         self.taken: list[int] = []
@@ -106,26 +106,26 @@ class Running:
 async def test_the_very_next_record_is_taken_from_the_hand() -> None:
     async with Running() as running:
         running.log.may_answer.clear()
-        running.reader.hand(records(1, 2))
+        running.reader.offer_local(records(1, 2))
         assert running.desk.taken == [1, 2]
 
 
 @pytest.mark.requirement("A16")
-async def test_a_record_beyond_a_gap_is_dropped_and_read_in_its_turn() -> None:
+async def test_local_record_beyond_a_gap_is_read_in_order() -> None:
     async with Running() as running:
         running.log.records = records(1, 2, 3)
-        running.reader.hand(records(3))
+        running.reader.offer_local(records(3))
         await running.desk.until(3)
         assert running.desk.taken == [1, 2, 3]
 
 
-async def test_a_record_handed_over_while_it_is_read_is_taken_once() -> None:
+async def test_record_delivered_locally_during_a_read_is_taken_once() -> None:
     async with Running() as running:
         running.log.may_answer.clear()
         running.log.asked.clear()
         running.log.records = records(1, 2)
         await running.log.asked.wait()
-        running.reader.hand(records(1, 2, 3))
+        running.reader.offer_local(records(1, 2, 3))
         running.log.records = records(1, 2, 3, 4)
         running.log.may_answer.set()
         await running.desk.until(4)
@@ -153,7 +153,7 @@ async def test_a_partition_lost_and_regained_during_a_read_skips_nothing() -> No
 async def test_what_our_relay_has_carried_is_read_without_the_bus() -> None:
     async with Running(dense=False) as running:
         running.log.may_answer.clear()
-        running.reader.carried(records(7, 8), first=1, safe=6)
+        running.reader.observe_relayed(records(7, 8), first=1, safe=6)
         assert running.desk.taken == [1, 2]
         for done in running.desk.dones:
             done()
@@ -162,10 +162,10 @@ async def test_what_our_relay_has_carried_is_read_without_the_bus() -> None:
 
 
 @pytest.mark.requirement("A16")
-async def test_what_our_relay_has_carried_behind_a_stranger_s_is_read_in_its_turn() -> None:
+async def test_relayed_record_behind_a_foreign_one_is_read_in_order() -> None:
     async with Running(dense=False) as running:
         running.log.may_answer.clear()
-        running.reader.carried(records(7, 8), first=2, safe=6)
+        running.reader.observe_relayed(records(7, 8), first=2, safe=6)
         assert running.desk.taken == []
         running.log.records = records(1, 2, 3)
         running.log.may_answer.set()
@@ -173,24 +173,24 @@ async def test_what_our_relay_has_carried_behind_a_stranger_s_is_read_in_its_tur
         assert running.desk.taken == [1, 2, 3]
 
 
-async def test_what_our_relay_has_carried_while_it_is_read_is_taken_once() -> None:
+async def test_record_relayed_during_a_read_is_taken_once() -> None:
     async with Running(dense=False) as running:
         running.log.may_answer.clear()
         running.log.asked.clear()
         running.log.records = records(1, 2, 3)
         await running.log.asked.wait()
-        running.reader.carried(records(7, 8), first=1, safe=6)
+        running.reader.observe_relayed(records(7, 8), first=1, safe=6)
         running.log.may_answer.set()
         await running.desk.until(3)
         assert running.desk.taken == [1, 2, 3]
 
 
-async def test_what_our_relay_has_carried_takes_no_more_room_than_what_is_read() -> None:
+async def test_relayed_records_respect_the_limit_of_reads() -> None:
     large = reader.AHEAD_MOST_BYTES // 300
     async with Running(dense=False) as running:
         running.log.may_answer.clear()
         every = [replace(record, data=b"x" * large) for record in records(*range(1, 1001))]
-        running.reader.carried(every, first=1, safe=0)
+        running.reader.observe_relayed(every, first=1, safe=0)
         assert running.reader.ahead_bytes <= reader.AHEAD_MOST_BYTES + large + reader.RECORD_BYTES
         running.log.records = every
         running.log.may_answer.set()
@@ -200,7 +200,7 @@ async def test_what_our_relay_has_carried_takes_no_more_room_than_what_is_read()
     assert running.desk.taken == list(range(1, 1001))
 
 
-async def test_no_more_is_in_hand_than_allowed_and_the_rest_follows() -> None:
+async def test_running_records_are_limited_and_the_rest_follow() -> None:
     async with Running() as running:
         running.log.records = records(*range(1, EACH_MOST + 11))
         await running.desk.until(EACH_MOST)
@@ -212,7 +212,7 @@ async def test_no_more_is_in_hand_than_allowed_and_the_rest_follows() -> None:
         assert running.desk.taken == list(range(1, EACH_MOST + 11))
 
 
-async def test_another_tenant_s_record_behind_a_thousand_is_met_before_any_of_them_is_done() -> None:
+async def test_record_behind_another_tenants_thousand_starts_before_they_end() -> None:
     async with Running() as running:
         running.log.records = [*records(*range(1, 1001)), *records(1001, tenant="other")]
         await running.desk.until(EACH_MOST + 1)
@@ -230,7 +230,7 @@ async def test_many_tenants_share_what_is_in_hand() -> None:
         assert len(running.desk.taken) == IN_HAND_MOST
 
 
-async def test_what_is_read_ahead_is_bounded_and_the_rest_is_read_as_it_is_done() -> None:
+async def test_read_ahead_is_limited_and_continues_as_records_finish() -> None:
     large = reader.AHEAD_MOST_BYTES // 300
     async with Running() as running:
         every = [replace(record, data=b"x" * large) for record in records(*range(1, 1001))]
@@ -257,7 +257,7 @@ async def test_records_that_nobody_listens_to_are_done_by_the_thousand() -> None
 
 async def test_the_mark_waits_for_the_slowest_of_what_came_before() -> None:
     async with Running() as running:
-        running.reader.hand(records(1, 2, 3))
+        running.reader.offer_local(records(1, 2, 3))
         running.desk.dones[2]()
         running.desk.dones[0]()
         await running.reader.flush()
@@ -268,6 +268,6 @@ async def test_the_mark_waits_for_the_slowest_of_what_came_before() -> None:
 
 async def test_a_resting_reader_takes_nothing_more() -> None:
     async with Running() as running:
-        running.reader.rest()
-        running.reader.hand(records(1))
+        running.reader.stop_taking()
+        running.reader.offer_local(records(1))
     assert running.desk.taken == []

@@ -1,5 +1,4 @@
-"""The relay: what was committed is carried on in order, whatever the outlet does; a partition that is stuck stands
-alone."""
+"""The relay: committed events are sent in order, whatever the outlet does; a blocked partition delays no other."""
 
 from __future__ import annotations
 
@@ -33,12 +32,12 @@ WITHIN = 60.0
 
 
 class Broken(Exception):
-    """An outlet that breaks in a way that nobody foresaw."""
+    """An outlet that raises an unexpected error."""
 
 
 @dataclass
 class Shelf:
-    """An outlet that keeps what it gets, refuses it, or holds it back, by partition."""
+    """An outlet that stores, refuses or delays events, by partition."""
 
     kept: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     sends: int = 0
@@ -47,7 +46,7 @@ class Shelf:
     holding: dict[int, asyncio.Event] = field(default_factory=dict)
     broken: bool = False
     telling: bool = True
-    """Does it say where they stand?"""
+    """Whether it reports positions."""
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def declare(self, topics: Sequence[Topic]) -> None: ...
@@ -74,7 +73,7 @@ class Shelf:
             await self.asked.wait()
 
     async def until(self, count: int) -> None:
-        """So many have been kept."""
+        """Wait until so many events are stored."""
         async with asyncio.timeout(WITHIN):
             while sum(map(len, self.kept.values())) < count:
                 await asyncio.sleep(0.01)
@@ -82,7 +81,7 @@ class Shelf:
 
 @dataclass
 class Yard:
-    """A log, and relays that carry it to one shelf."""
+    """A log, and relays that send it to one outlet."""
 
     platform: Platform
     shelf: Shelf = field(default_factory=Shelf)
@@ -93,7 +92,7 @@ class Yard:
 
     @asynccontextmanager
     async def relay(self, shelf: Shelf | None = None) -> AsyncIterator[Relay]:
-        """One that owns every partition, whatever others think, without a service beside it."""
+        """Run a relay that owns every partition regardless of other members, without a service."""
         log = Greedy(PostgresBus(self.platform.database, ids.new(), scan=infrastructure.SCAN_SECONDS))
         route, groups = Route(log, shelf or self.shelf), MEMORY_EVENTS.consumers
         relay = Relay(route, nowhere, groups=groups, carried=self.carried, own_every=0.05, flush_every=0.02)
@@ -108,14 +107,18 @@ class Yard:
             await relay.close()
 
     async def say(self, *names: str, key: str = "k") -> list[str]:
-        """Publish these; their ids."""
+        """Publish these events; return their ids."""
         cause = Cause.request("gateway", id=ids.new(), tenant="t1", key=f"t1:{key}")
         events = [RememberRequested(memory_id=name, kind="fact", text="", user="u") for name in names]
-        return [record.event_id for record in (await self.platform.writer.apply(Changeset(cause).say(*events))).records]
+        return [
+            record.event_id for record in (await self.platform.writer.apply(Changeset(cause).emit(*events))).records
+        ]
 
     async def say_here(self, relay: Relay, *names: str, key: str = "k") -> list[str]:
-        """Publish these in the relay's own process, where those who listen have them at once."""
-        self.platform.writer.desk.hand = lambda records: relay.hand(records, {record.event_id for record in records})
+        """Publish these events in the relay's own process, whose consumers receive them at once."""
+        self.platform.writer.hooks.deliver = lambda records: relay.enqueue(
+            records, {record.event_id for record in records}
+        )
         return await self.say(*names, key=key)
 
     async def behind(self) -> Mapping[tuple[str, str], int]:
@@ -142,12 +145,12 @@ def part_of(key: str) -> int:
 
 
 def elsewhere(key: str) -> str:
-    """A key of another partition."""
+    """Return a key of another partition."""
     return next(other for other in map(str, range(100)) if part_of(other) != part_of(key))
 
 
 @pytest.mark.requirement("A11")
-async def test_what_was_committed_without_a_relay_is_carried_on_in_order(yard: Yard) -> None:
+async def test_records_committed_without_a_relay_are_sent_in_order(yard: Yard) -> None:
     said = [id for number in range(5) for id in await yard.say(str(number))]
     async with yard.relay():
         await yard.shelf.until(5)
@@ -238,7 +241,7 @@ async def test_what_the_last_changesets_said_still_goes_out(yard: Yard) -> None:
     assert (await yard.behind())[RELAY, TOPIC] == 0
 
 
-async def test_each_send_tells_up_to_where_the_log_was_sent_before(yard: Yard) -> None:
+async def test_each_send_carries_the_position_sent_before(yard: Yard) -> None:
     async with yard.relay():
         await yard.say("1", "2")
         await yard.caught_up()
@@ -266,12 +269,12 @@ async def test_of_what_stands_who_knows_where_nothing_is_told(yard: Yard) -> Non
 
 @pytest.fixture
 def lingering(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What nobody waits for would wait for ever."""
+    """Records that no other process awaits would linger for ever."""
     monkeypatch.setattr(relaying, "LINGER_SECONDS", 3600.0)
 
 
 @pytest.mark.usefixtures("lingering")
-async def test_what_is_under_way_here_already_is_sent_with_what_comes_after_it(yard: Yard) -> None:
+async def test_locally_running_records_are_sent_with_later_ones(yard: Yard) -> None:
     async with yard.relay() as relay:
         said = await yard.say_here(relay, "1", "2")
         said += await yard.say_here(relay, "3")
@@ -279,7 +282,9 @@ async def test_what_is_under_way_here_already_is_sent_with_what_comes_after_it(y
     assert (yard.shelf.kept[part_of("k")], yard.shelf.sends) == (said, 1)
 
 
-async def test_what_is_on_its_way_when_the_others_go_is_sent_once(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_records_in_flight_are_not_sent_again_with_later_ones(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(relaying, "LINGER_SECONDS", 0.0)
     yard.shelf.holding[part_of("k")] = asyncio.Event()
     async with yard.relay() as relay:
@@ -309,15 +314,15 @@ async def test_what_comes_during_a_send_lingers_as_well(yard: Yard) -> None:
 
 
 @pytest.mark.usefixtures("lingering")
-async def test_what_another_process_waits_for_does_not_linger_behind_a_send(yard: Yard) -> None:
+async def test_awaited_records_do_not_linger_behind_a_send(yard: Yard) -> None:
     yard.shelf.holding[part_of("k")] = asyncio.Event()
     async with yard.relay() as relay:
         said = await yard.say_here(relay, "1")
-        yard.platform.writer.desk.hand = lambda records: relay.hand(records, ())
+        yard.platform.writer.hooks.deliver = lambda records: relay.enqueue(records, ())
         said += await yard.say("2")
         await yard.shelf.until_asked()
         said += await yard.say_here(relay, "3")
-        yard.platform.writer.desk.hand = lambda records: relay.hand(records, ())
+        yard.platform.writer.hooks.deliver = lambda records: relay.enqueue(records, ())
         said += await yard.say("4")
         yard.shelf.holding.pop(part_of("k")).set()
         await yard.shelf.until(4)
@@ -325,10 +330,10 @@ async def test_what_another_process_waits_for_does_not_linger_behind_a_send(yard
 
 
 @pytest.mark.usefixtures("lingering")
-async def test_what_another_process_waits_for_is_sent_at_once_behind_all_that_lingers(yard: Yard) -> None:
+async def test_awaited_record_is_sent_at_once_after_lingering_ones(yard: Yard) -> None:
     async with yard.relay() as relay:
         said = await yard.say_here(relay, "1")
-        yard.platform.writer.desk.hand = lambda records: relay.hand(records, ())
+        yard.platform.writer.hooks.deliver = lambda records: relay.enqueue(records, ())
         said += await yard.say("2")
         await yard.shelf.until(2)
     assert yard.shelf.kept[part_of("k")] == said

@@ -1,4 +1,4 @@
-"""Trimming, on the bus's clock: what is needed stays, what cannot come again goes, and storage stays bounded."""
+"""Trimming, on the bus's clock: needed records stay, expired ones are deleted, and storage stays bounded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from libs.bus.ports import Partition, Record
 from libs.bus.trimming import GRACE, LOCK, Trimmed, Trimming
 from libs.changes import Cause, Changeset
 from libs.changes.batch import Parking
-from libs.changes.changeset import Aside
+from libs.changes.changeset import DeadLetterAction
 from libs.database import Dsns
 from libs.events import RememberRequested
 from libs.events.topics import MEMORY, MEMORY_EVENTS, TOPICS
@@ -36,7 +36,7 @@ DAY = timedelta(days=1).total_seconds()
 
 @dataclass
 class Yard:
-    """A log that one writes to, and groups that say how far they are."""
+    """A log with a writer, and groups that report their offsets."""
 
     where: Dsns
     platform: Platform
@@ -45,17 +45,17 @@ class Yard:
     async def publish(self, count: int = 1) -> list[Record]:
         said = [RememberRequested(memory_id=ids.new(), kind="fact", text="x" * 200, user="u") for _ in range(count)]
         cause = Cause.request("gateway", id=ids.new(), tenant="t1", key=KEY)
-        return list((await self.platform.writer.apply(Changeset(cause).say(*said))).records)
+        return list((await self.platform.writer.apply(Changeset(cause).emit(*said))).records)
 
     async def handle(self, record: Record, *, state: str = "done") -> str:
-        """As a consumer of the memory service would; the verdict."""
+        """Handle an event as a consumer of the memory service would; return the verdict."""
         return (await self.platform.writer.apply(Changeset(Cause.record(MEMORY, record)), state=state)).verdict
 
     async def done(self, position: int, group: str = MEMORY) -> None:
         await self.platform.bus.advance({group: {PART: position}})
 
     async def work(self, count: int = 1) -> list[Record]:
-        """Publish and handle."""
+        """Publish an event and handle it."""
         records = await self.publish(count)
         await asyncio.gather(*(self.handle(record) for record in records))
         await self.done(records[-1].position)
@@ -65,14 +65,14 @@ class Yard:
         await infrastructure.shift(self.platform.database, seconds=seconds)
 
     async def trim(self) -> Trimmed:
-        """Until there is nothing to do; all of it."""
+        """Trim until nothing is left to delete; return the totals."""
         log, inbox, trimmer = 0, 0, Trimming(self.platform.database)
         while once := await trimmer.trim():
             log, inbox = log + sum(once.log.values()), inbox + sum(once.inbox.values())
         return Trimmed({MEMORY_EVENTS.name: log}, {MEMORY: inbox})
 
     async def read(self, *, after: int) -> list[int]:
-        """The positions that a group which has come so far reads next."""
+        """Return the positions that a group with this offset reads next."""
         found = await self.platform.bus.read({MEMORY: {PART: after}}, limit=10)
         return [record.position for record in found[MEMORY]]
 
@@ -93,7 +93,7 @@ async def yard(where: Dsns) -> AsyncIterator[Yard]:
         await eye.close()
 
 
-async def test_what_is_old_and_done_by_all_goes_and_the_rest_stays(yard: Yard) -> None:
+async def test_only_old_records_done_by_all_groups_are_deleted(yard: Yard) -> None:
     await yard.work(3)
     await yard.later(RETENTION + 1)
     young = await yard.work(2)
@@ -117,7 +117,7 @@ async def test_a_group_that_is_far_behind_is_never_overrun(yard: Yard) -> None:
     assert await yard.positions() == [record.position for record in records[2:]]
 
 
-async def test_a_group_of_the_catalogue_that_has_never_started_loses_nothing(yard: Yard) -> None:
+async def test_group_that_has_never_started_loses_nothing(yard: Yard) -> None:
     await yard.work(3)
     await yard.eye.execute("delete from bus.partitions; delete from bus.offsets")
     await yard.later(RETENTION * 10)
@@ -125,7 +125,7 @@ async def test_a_group_of_the_catalogue_that_has_never_started_loses_nothing(yar
     assert len(await yard.positions()) == 3
 
 
-async def test_on_another_bus_only_whoever_carries_the_log_on_must_have_done_it(yard: Yard) -> None:
+async def test_with_another_bus_only_the_relay_holds_the_log(yard: Yard) -> None:
     await yard.eye.execute("delete from bus.partitions")
     await yard.publish(3)
     await yard.done(2, "relay")
@@ -135,7 +135,7 @@ async def test_on_another_bus_only_whoever_carries_the_log_on_must_have_done_it(
     assert await yard.positions() == [3]
 
 
-async def test_a_new_group_starts_at_the_oldest_record_that_is_kept_and_is_no_further_behind(yard: Yard) -> None:
+async def test_new_group_starts_at_the_oldest_kept_record(yard: Yard) -> None:
     await yard.work(3)
     await yard.later(RETENTION + 1)
     await yard.work(2)
@@ -173,8 +173,8 @@ async def test_an_inbox_row_goes_once_its_event_cannot_come_again(yard: Yard) ->
     assert await yard.handle(record) == "fresh"
 
 
-async def test_while_the_log_keeps_an_event_its_inbox_row_stays_however_old(yard: Yard) -> None:
-    """Another group is behind, and ours may be given its old offset back."""
+async def test_inbox_row_stays_while_the_log_keeps_its_event(yard: Yard) -> None:
+    """Another group is behind, and ours may be reset to an older offset."""
     await declare(yard.platform.database, list(TOPICS.values()), {OTHER: [PART.topic]})
     (record,) = await yard.work()
     await yard.later(RETENTION * 20)
@@ -193,9 +193,9 @@ async def test_what_stands_aside_outlives_everything(yard: Yard, state: str) -> 
     await yard.trim()
     assert await yard.positions() == []
     assert await yard.handle(record) == "seen"
-    verb = Aside("replay" if state == "dead" else "retry", MEMORY, record.event_id)
+    verb = DeadLetterAction("replay" if state == "dead" else "retry", MEMORY, record.event_id)
     cause = Cause.request("gateway", id=ids.new(), tenant="t1", key=KEY)
-    await yard.platform.writer.apply(Changeset(cause).decide(verb))
+    await yard.platform.writer.apply(Changeset(cause).act_on_dead_letters(verb))
     (due,) = await yard.platform.parked.retries(MEMORY, most=5)
     assert due.record.event_id == record.event_id
 
@@ -210,7 +210,7 @@ async def test_one_process_trims_at_a_time(yard: Yard) -> None:
 
 
 async def test_it_goes_on_beside_readers_and_writers_in_small_steps(yard: Yard) -> None:
-    """An open reader and an open writer hold nothing up, and no step deletes more than its bound."""
+    """Check that open readers and writers do not block trimming, and that no step exceeds its limit."""
     await yard.work(trimming.MOST + 10)
     await yard.later(RETENTION + 1)
     async with yard.eye.transaction():

@@ -1,4 +1,4 @@
-"""A process without a host: its writer applies exactly the batches that a test makes."""
+"""A process without a host: its writer applies exactly the batches that a test creates."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Outcome = Applied | BaseException
 
 
 def request(tenant: str = "t1", *, id: str | None = None, key: str | None = None) -> Changeset:
-    """An empty changeset of a new request, in a lane of its own."""
+    """Return an empty changeset of a new request, in its own lane."""
     return Changeset(Cause.request("gateway", id=id or ids.new(), tenant=tenant, key=key or f"{tenant}:{ids.new()}"))
 
 
 @dataclass
 class Bench:
-    """A platform, and an eye on its tables that no rule hides anything from."""
+    """A platform, and a connection that sees all rows of its tables."""
 
     platform: Platform
     eye: asyncpg.Connection[asyncpg.Record]
 
     async def together(self, *changesets: Changeset) -> Sequence[Outcome]:
-        """How each goes when all are written in one batch."""
+        """Write all changesets in one batch; return the outcome of each."""
         async with self.writing():
             waiting = [self.platform.writer.apply(changeset) for changeset in changesets]
             return await asyncio.gather(*waiting, return_exceptions=True)
@@ -41,7 +41,7 @@ class Bench:
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
         task = asyncio.ensure_future(self.platform.writer.run())
-        # It waits now, and takes what queues until it is its turn again.
+        # The writer waits now, and collects queued changesets until it runs again.
         await asyncio.sleep(0)
         try:
             yield

@@ -1,4 +1,4 @@
-"""Lanes: one at a time per key, keys side by side."""
+"""Lanes: one job at a time per key, different keys concurrently."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def test_a_job_that_crashes_is_told_to_the_host() -> None:
         await lanes.failed
 
 
-async def test_a_stopped_lane_holds_what_comes_later_and_nobody_waits_for_it() -> None:
+async def test_stopped_lane_holds_later_jobs_and_is_not_awaited() -> None:
     lanes, seen = Lanes(), list[str]()
     lanes.submit("g", "a", stop)
     lanes.submit("g", "a", noting(seen, "behind"))

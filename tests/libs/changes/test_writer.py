@@ -1,4 +1,4 @@
-"""The writer: each changeset of a batch gets the verdict that it would have got alone."""
+"""The writer: each changeset of a batch gets the verdict that it would get alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def moved(turn: str, *, seen: str, tenant: str = "t1") -> Changeset:
 
 
 def said(changeset: Changeset) -> Changeset:
-    return changeset.say(MessageReceived(message_id="m", turn_id="t", text="hi", principal="p"))
+    return changeset.emit(MessageReceived(message_id="m", turn_id="t", text="hi", principal="p"))
 
 
 def verdict(outcome: Outcome) -> object:
@@ -150,7 +150,7 @@ async def test_a_shared_rows_bound_holds_within_a_batch(bench: Bench) -> None:
     assert await bench.eye.fetchval("select spent from echo.tallies where name = $1", name) == 8
 
 
-async def test_a_lost_answer_is_asked_for_again_and_nothing_is_applied_twice(bench: Bench) -> None:
+async def test_lost_commit_answer_is_retried_and_applied_once(bench: Bench) -> None:
     writer, turn = bench.platform.writer, ids.new()
     cut: list[str] = []
 
@@ -159,11 +159,11 @@ async def test_a_lost_answer_is_asked_for_again_and_nothing_is_applied_twice(ben
             cut.append(point)
             raise ConnectionResetError
 
-    writer.desk.point = lose_the_answer
+    writer.hooks.point = lose_the_answer
     try:
         (outcome,) = await bench.together(said(started(turn)))
     finally:
-        writer.desk.point = lambda point: None
+        writer.hooks.point = lambda point: None
     assert cut
     assert verdict(outcome) == "seen"
     assert await bench.eye.fetchval("select count(*) from echo.turns where turn_id = $1", turn) == 1
@@ -186,7 +186,7 @@ async def healthy_alone() -> Changeset:
     return said(started(ids.new()))
 
 
-async def test_what_its_caller_gave_up_before_it_was_taken_is_not_written(bench: Bench) -> None:
+async def test_changeset_abandoned_before_its_batch_is_not_written(bench: Bench) -> None:
     turn = ids.new()
     async with bench.writing():
         waiting = asyncio.ensure_future(bench.platform.writer.apply(started(turn)))
@@ -220,7 +220,7 @@ async def test_a_callback_that_fails_harms_nobody(bench: Bench) -> None:
         raise RuntimeError
 
     try:
-        outcomes = await bench.together(request().afterwards(fail), request().afterwards(lambda: seen.append("called")))
+        outcomes = await bench.together(request().on_commit(fail), request().on_commit(lambda: seen.append("called")))
     finally:
         loop.set_exception_handler(None)
     assert [verdict(o) for o in outcomes] == ["fresh", "fresh"]

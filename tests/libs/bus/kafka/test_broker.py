@@ -1,4 +1,4 @@
-"""The broker's door: topics are made as declared or refused, and TLS and SASL are what they say."""
+"""Broker connections: topics are created as declared or refused, and TLS and SASL are enforced."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from deploy.local.kafka import PASSWORD, USER, Kafka
 from libs import ids
 from libs.bus.kafka import Address, BadTopic, KafkaDown, KafkaOutlet, reach
 from libs.bus.kafka.broker import BadKafka, declare
 from libs.bus.ports import Record
 from libs.events.topics import MEMORY_EVENTS, TOPICS
-from tests.infrastructure.kafka import PASSWORD, USER, Kafka
 
 RECORD = Record(MEMORY_EVENTS.name, 2, 1, "e1", "t1", "t1:k", "suma.x.v1", {"time": "2026-01-01T00:00:00+00:00"}, b"{}")
 
@@ -41,7 +41,7 @@ async def test_topics_may_be_declared_again_and_by_several_at_once(address: Addr
     await declare(address, list(TOPICS.values()))
 
 
-async def test_a_topic_with_another_number_of_partitions_is_refused_by_name(address: Address) -> None:
+async def test_topic_with_wrong_partition_count_is_refused_by_name(address: Address) -> None:
     await declare(address, [replace(MEMORY_EVENTS, partitions=2)])
     with pytest.raises(BadTopic, match=r"memory\.events has 2 partitions instead of 6"):
         await declare(address, [MEMORY_EVENTS])

@@ -1,4 +1,4 @@
-"""Kafka as a bus: what is fetched ahead is bounded, and kept until it was read for good."""
+"""Kafka as a bus: prefetching is bounded, and records are kept until their positions are passed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import pytest
 import pytest_asyncio
 
+from deploy.local.kafka import Kafka
 from libs import ids
 from libs.bus.kafka import Address, KafkaBus, KafkaOutlet
 from libs.bus.kafka import bus as adapter
@@ -17,7 +18,6 @@ from libs.bus.kafka.broker import declare
 from libs.bus.kafka.outlet import Stretch, beginning
 from libs.bus.ports import Partition, Record
 from libs.events.topics import MEMORY_EVENTS
-from tests.infrastructure.kafka import Kafka
 
 GROUP, TOPIC = "memory_service", MEMORY_EVENTS.name
 PART = Partition(TOPIC, 0)
@@ -33,8 +33,9 @@ class Yard:
     said: int = 0
 
     async def say(self, count: int, *, size: int = 0) -> int | None:
-        """So many more events in the first partition; the n-th is at position n - 1, and called by it. Where the first
-        stands, as the outlet says."""
+        """Publish more events in the first partition; the n-th is at position n - 1 and named by it. Return the
+        position of the first, as the outlet reports it.
+        """
         headers = {"source": "s", "time": "2026-01-01T00:00:00+00:00"}
         names = [str(self.said + n) for n in range(count)]
         self.said += count
@@ -65,7 +66,7 @@ class Member:
         return owned
 
     async def read(self, *, after: int, count: int) -> list[str]:
-        """The first `count` events after this position, once there are so many."""
+        """Wait for the first `count` events after this position."""
         found: Sequence[Record] = ()
         async with asyncio.timeout(WITHIN):
             while len(found) < count:
@@ -87,7 +88,7 @@ async def yard(broker: Kafka) -> AsyncIterator[Yard]:
     await outlet.close()
 
 
-async def test_a_read_gives_the_same_until_a_later_position_is_asked_for(yard: Yard) -> None:
+async def test_read_repeats_records_until_a_later_position_is_requested(yard: Yard) -> None:
     async with yard.member() as member:
         await yard.say(5)
         assert await member.read(after=-1, count=5) == names(0, 5)
@@ -139,15 +140,11 @@ async def test_so_it_does_when_they_go_in_several_batches(yard: Yard) -> None:
         ([Stretch(-1, 2), Stretch(1, 1)], None),
     ],
 )
-def test_where_they_stand_is_known_only_when_nobody_s_stand_between_them(
-    stretches: list[Stretch], first: int | None
-) -> None:
+def test_positions_are_known_only_without_foreign_records_between(stretches: list[Stretch], first: int | None) -> None:
     assert beginning(stretches) == first
 
 
-async def test_no_more_is_kept_than_allowed_and_the_rest_comes_as_it_is_read(
-    yard: Yard, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_read_buffer_is_bounded_and_refilled_as_it_drains(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter, "KEPT_MOST", 10)
     monkeypatch.setattr(adapter, "TOGETHER_MOST", 5)
     await yard.say(60)
@@ -184,7 +181,7 @@ async def test_partitions_that_go_to_another_are_told_at_once(yard: Yard) -> Non
     assert not mine & others
 
 
-async def test_a_replica_with_a_lasting_name_that_comes_back_in_time_finds_its_partitions(yard: Yard) -> None:
+async def test_static_member_that_returns_in_time_keeps_its_partitions(yard: Yard) -> None:
     async with yard.member("one", instance="one"):
         async with yard.member("two", instance="two") as two:
             before = set(await two.owns())

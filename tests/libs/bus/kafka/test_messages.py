@@ -1,5 +1,4 @@
-"""Events as Kafka messages: ours come back as they were, and whatever else is there is kept or passed over, never a
-crash."""
+"""Events as Kafka messages: ours are unchanged after a round trip, and foreign ones never crash the process."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ RECORD = Record(
 
 @dataclass
 class Put:
-    """What someone has put on a topic."""
+    """A foreign message on a topic."""
 
     key: bytes | None
     value: bytes | None
@@ -51,7 +50,7 @@ class Put:
 
 
 def put(**changes: bytes | None) -> Put:
-    """One of ours, with headers changed (None takes one away), and `key` and `value` as well."""
+    """Return one of our messages with changed headers (None removes one), key or value."""
     key, value, headers = messages.written(RECORD, 5)
     changed = {**dict(headers), **{name: text for name, text in changes.items() if name not in ("key", "value")}}
     kept = [(name, text) for name, text in changed.items() if text is not None]
@@ -111,7 +110,7 @@ def test_what_is_written_is_read_as_it_was() -> None:
     ],
     ids=str,
 )
-def test_a_message_with_an_id_and_a_tenant_is_kept_and_its_flaw_is_told_when_it_is_handled(
+def test_flawed_message_with_id_and_tenant_fails_when_handled(
     changes: dict[str, bytes | None],
 ) -> None:
     record = put(**changes).read()
@@ -126,7 +125,7 @@ def test_a_message_with_an_id_and_a_tenant_is_kept_and_its_flaw_is_told_when_it_
 @pytest.mark.parametrize(
     "missing", [{"ce_id": None}, {"ce_tenantid": b""}, {"ce_id": b"\0"}, {"ce_id": b"x" * 999}], ids=str
 )
-def test_a_message_without_an_id_or_a_tenant_is_a_record_to_which_nobody_listens(
+def test_message_without_id_or_tenant_matches_no_subscription(
     missing: dict[str, bytes | None],
 ) -> None:
     record = put(**missing).read()
@@ -134,7 +133,7 @@ def test_a_message_without_an_id_or_a_tenant_is_a_record_to_which_nobody_listens
 
 
 def test_what_cloudevents_own_library_reads_is_the_same() -> None:
-    """A header that is none of ours sends the message the long way."""
+    """An unknown header disables the fast path."""
     assert put(other=b"y").read() == put().read()
 
 
@@ -152,7 +151,7 @@ def test_attributes_that_we_do_not_know_are_left_out() -> None:
     assert put(ce_whatever=b"x", other=b"y").read() == RECORD
 
 
-def test_an_event_of_the_log_that_lacks_what_cloudevents_wants_is_carried_on_all_the_same() -> None:
+def test_relay_sends_log_events_that_lack_cloudevents_attributes() -> None:
     key, value, headers = messages.written(replace(RECORD, headers={}), 5)
     assert Put(key, value, headers).read().event_id == RECORD.event_id
 
@@ -164,7 +163,7 @@ texts = st.binary(max_size=40) | st.just(b"t1") | st.just(b"1.0") | st.just(b"20
 
 
 @given(st.binary(max_size=20) | st.none(), st.binary(max_size=80) | st.none(), st.lists(st.tuples(names, texts)))
-def test_no_message_whatever_is_a_crash_or_holds_what_postgres_cannot_keep(
+def test_any_message_parses_to_a_record_that_postgres_accepts(
     key: bytes | None, value: bytes | None, headers: list[tuple[str, bytes | None]]
 ) -> None:
     record = Put(key, value, headers).read()

@@ -1,5 +1,4 @@
-"""Handoff beside a transport: whatever comes first, each key goes in the log's order, and no offset passes what is not
-done."""
+"""Local delivery beside a transport: each key stays in log order, and no offset passes an unfinished record."""
 
 from __future__ import annotations
 
@@ -10,24 +9,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from libs.bus.handoff import EARLY_MOST, OWED_MOST
+from libs.bus.local_delivery import EARLY_MOST, OWED_MOST
 from libs.bus.ports import Logged, Record
-from libs.bus.reader import Tail
+from libs.bus.reader import PartitionCursor
 
 
 def said(position: int, key: str = "t:k") -> Record:
-    """As our writer has it."""
+    """Return a record as our writer delivers it."""
     return Record("topic", 0, position, f"e{position}", key.partition(":")[0], key, "type", {}, b"{}")
 
 
 @dataclass
 class Desk:
-    """Takes all that a tail has for it."""
+    """Takes every record that local delivery offers."""
 
-    tail: Tail
+    tail: PartitionCursor
     taken: list[Record] = field(default_factory=list)
     waiting: list[Record] = field(default_factory=list)
-    """Taken, and not done."""
+    """Records that were taken and are not done."""
 
     def hand(self, *positions: int) -> None:
         for position in positions:
@@ -38,15 +37,15 @@ class Desk:
         self.keep(replace(said(position), position=offset, logged=logged))
 
     def tell(self, offset: int, position: int, *, safe: int | None = None) -> None:
-        """Our relay has carried it there."""
+        """Report that our relay sent the record to this position."""
         self.told(said(position), offset, position - 1 if safe is None else safe)
 
     def told(self, record: Record, offset: int, safe: int) -> None:
-        self.tail.told(record, offset, safe=safe)
+        self.tail.observe_relayed(record, offset, safe=safe)
         self._take()
 
     def offer(self, record: Record) -> None:
-        self.tail.handoff.offer(record)
+        self.tail.local_delivery.offer(record)
         self._take()
 
     def keep(self, record: Record) -> None:
@@ -54,7 +53,7 @@ class Desk:
         self._take()
 
     def _take(self) -> None:
-        while (early := self.tail.handoff.next()) is not None:
+        while (early := self.tail.local_delivery.next()) is not None:
             self.tail.take(early)
         while (record := self.tail.next()) is not None:
             self.taken.append(record)
@@ -67,10 +66,10 @@ class Desk:
 
 @pytest.fixture
 def desk() -> Desk:
-    return Desk(Tail(after=-1))
+    return Desk(PartitionCursor(after=-1))
 
 
-def test_nothing_comes_from_the_hand_until_the_transport_has_told_where_it_stands(desk: Desk) -> None:
+def test_local_delivery_waits_for_the_transports_first_position(desk: Desk) -> None:
     desk.hand(4)
     desk.bring(0, 3)
     desk.hand(5)
@@ -79,7 +78,7 @@ def test_nothing_comes_from_the_hand_until_the_transport_has_told_where_it_stand
     assert desk.ids == ["e3", "e4", "e5"]
 
 
-def test_the_very_next_one_is_taken_and_its_copy_is_not_handled_again(desk: Desk) -> None:
+def test_next_local_record_is_taken_and_its_copy_skipped(desk: Desk) -> None:
     desk.bring(0, 1)
     desk.hand(2, 3)
     desk.bring(1, 2)
@@ -87,7 +86,7 @@ def test_the_very_next_one_is_taken_and_its_copy_is_not_handled_again(desk: Desk
     assert desk.ids == ["e1", "e2", "e3"]
 
 
-def test_one_beyond_a_gap_waits_for_what_another_process_said_before(desk: Desk) -> None:
+def test_local_record_beyond_a_gap_waits_for_earlier_ones(desk: Desk) -> None:
     desk.bring(0, 1)
     desk.hand(3)
     assert desk.ids == ["e1"]
@@ -104,32 +103,32 @@ def test_one_that_the_transport_brings_first_is_taken_once(desk: Desk) -> None:
     assert desk.ids == ["e1", "e2", "e3"]
 
 
-def test_the_offset_of_a_copy_waits_until_its_record_is_done(desk: Desk) -> None:
+def test_offset_of_a_copy_waits_until_its_record_is_done(desk: Desk) -> None:
     desk.bring(0, 1)
     desk.hand(2)
     desk.bring(1, 2)
     desk.tail.done(desk.taken[0])
-    assert desk.tail.mark == 0
+    assert desk.tail.low_watermark == 0
     desk.tail.done(desk.taken[1])
-    assert desk.tail.mark == 1
+    assert desk.tail.low_watermark == 1
 
 
-def test_a_copy_that_a_relay_repeats_before_its_record_is_done_waits_as_well(desk: Desk) -> None:
+def test_repeated_copy_waits_until_its_record_is_done(desk: Desk) -> None:
     desk.bring(0, 1)
     desk.hand(2)
     desk.bring(1, 2)
     desk.bring(2, 2)
     desk.tail.done(desk.taken[0])
-    assert (desk.ids, desk.tail.mark) == (["e1", "e2"], 0)
+    assert (desk.ids, desk.tail.low_watermark) == (["e1", "e2"], 0)
     desk.tail.done(desk.taken[1])
-    assert desk.tail.mark == 2
+    assert desk.tail.low_watermark == 2
 
 
-def test_of_what_comes_too_early_no_more_is_kept_than_allowed(desk: Desk) -> None:
+def test_early_local_records_are_kept_up_to_a_limit(desk: Desk) -> None:
     desk.bring(0, 1)
     desk.hand(*range(3, 2 * EARLY_MOST))
     desk.bring(1, 2)
-    assert desk.tail.in_hand == 2 + EARLY_MOST
+    assert desk.tail.unfinished == 2 + EARLY_MOST
 
 
 def test_while_the_transport_is_away_the_hand_stops_as_well(desk: Desk) -> None:
@@ -141,7 +140,7 @@ def test_while_the_transport_is_away_the_hand_stops_as_well(desk: Desk) -> None:
     assert len(desk.taken) == 1 + OWED_MOST
 
 
-def test_a_log_that_was_set_back_is_followed_from_where_it_stands(desk: Desk) -> None:
+def test_reset_log_is_followed_from_its_new_position(desk: Desk) -> None:
     desk.bring(0, 100)
     desk.hand(102)
     desk.keep(replace(said(7), event_id="anew", position=1, logged=Logged(7, 6)))
@@ -155,16 +154,16 @@ def test_a_copy_that_our_relay_has_carried_need_not_come(desk: Desk) -> None:
     desk.tell(1, 2)
     for record in desk.taken:
         desk.tail.done(record)
-    assert (desk.ids, desk.tail.after, desk.tail.mark) == (["e1", "e2"], 1, 1)
+    assert (desk.ids, desk.tail.after, desk.tail.low_watermark) == (["e1", "e2"], 1, 1)
 
 
-def test_what_our_relay_has_carried_tells_where_the_log_stands_as_well(desk: Desk) -> None:
+def test_relayed_record_reveals_the_position_of_the_log(desk: Desk) -> None:
     desk.tell(0, 3)
     desk.hand(4)
     assert desk.ids == ["e3", "e4"]
 
 
-def test_a_copy_that_our_relay_has_carried_behind_another_s_comes_after_that(desk: Desk) -> None:
+def test_relayed_copy_waits_for_another_processs_earlier_record(desk: Desk) -> None:
     desk.bring(0, 1)
     desk.hand(3)
     desk.tell(2, 3)
@@ -174,7 +173,7 @@ def test_a_copy_that_our_relay_has_carried_behind_another_s_comes_after_that(des
     assert (desk.ids, desk.tail.after) == (["e1", "e2", "e3"], 2)
 
 
-def test_one_that_our_relay_has_carried_before_it_was_handed_over_is_taken_once(desk: Desk) -> None:
+def test_record_relayed_before_its_local_delivery_is_taken_once(desk: Desk) -> None:
     desk.bring(0, 1)
     desk.tell(1, 2)
     desk.hand(2, 3)
@@ -187,20 +186,21 @@ def test_a_relay_of_ours_that_repeats_itself_is_known_again(desk: Desk) -> None:
     desk.tell(1, 2)
     desk.tell(2, 2)
     desk.tail.done(desk.taken[0])
-    assert (desk.ids, desk.tail.mark) == (["e1", "e2"], 0)
+    assert (desk.ids, desk.tail.low_watermark) == (["e1", "e2"], 0)
 
 
 @dataclass
 class Story:
-    """A partition of the log, of which relays carry copies to a transport; and one who reads that from `start`, and is
-    told of some copies where they stand."""
+    """A log partition that relays copy to a transport, and a reader of the transport from `start` that learns the
+    positions of some copies.
+    """
 
     start: int
     log: list[Record] = field(default_factory=list)
     carried: list[Record] = field(default_factory=list)
     sent: set[int] = field(default_factory=set)
     untold: list[tuple[Record, int, int]] = field(default_factory=list)
-    """Of our own relay: the record, where it stands, and what was safe before it."""
+    """Copies by our relay: the record, its position, and the safe position before it."""
     done: set[str] = field(default_factory=set)
     desk: Desk | None = None
 
@@ -211,7 +211,7 @@ class Story:
             self.desk.offer(record)
 
     def carry(self, tenant: int) -> None:
-        """Our relay's next: of that tenant, or any."""
+        """Return our relay's next record, of this tenant or any."""
         left = [record for record in self.log if record.position not in self.sent]
         mine = [record for record in left if record.tenant == f"t{tenant}"] or left
         if mine:
@@ -220,14 +220,14 @@ class Story:
             self.sent.add(mine[0].position)
 
     def tell(self) -> None:
-        """The transport has answered our relay."""
+        """Acknowledge a copy to our relay."""
         if self.untold:
             told = self.untold.pop(0)
             if self.desk is not None:
                 self.desk.told(*told)
 
     def repeat(self, count: int) -> None:
-        """Another relay begins a little before."""
+        """Let another relay repeat a few records."""
         begin = max(0, self.safe - count)
         for record in self.log[begin : self.safe]:
             self._put(record, begin)
@@ -242,9 +242,9 @@ class Story:
 
     def bring(self) -> None:
         if self.desk is None and len(self.carried) >= self.start:
-            # Who had it before has done all up to there.
+            # Take the partition over from an owner that handled everything up to here.
             self.done = {record.event_id for record in self.carried[: self.start]}
-            self.desk = Desk(Tail(after=self.start - 1))
+            self.desk = Desk(PartitionCursor(after=self.start - 1))
         elif self.desk is not None and self.desk.tail.after + 1 < len(self.carried):
             self.desk.keep(self.carried[self.desk.tail.after + 1])
 
@@ -255,7 +255,7 @@ class Story:
             self.done.add(record.event_id)
 
     def check(self) -> None:
-        """No key out of order; no offset beyond what is done."""
+        """Check that keys are in order and that no offset passes an unfinished record."""
         assert self.desk is not None
         met: dict[str, list[int]] = defaultdict(list)
         for record in [*self.carried[: self.start], *self.desk.taken]:
@@ -264,7 +264,7 @@ class Story:
                 met[record.key].append(at)
         for key, order in met.items():
             assert order == [record.position for record in self.log if record.key == key][: len(order)]
-        assert {record.event_id for record in self.carried[: self.desk.tail.mark + 1]} <= self.done
+        assert {record.event_id for record in self.carried[: self.desk.tail.low_watermark + 1]} <= self.done
 
 
 acts = st.one_of(
@@ -280,9 +280,7 @@ acts = st.one_of(
 @pytest.mark.requirement("A16")
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 3), st.lists(acts, min_size=30, max_size=100))
-def test_in_any_story_each_key_goes_in_the_log_s_order_and_all_is_met(
-    start: int, acts: list[tuple[object, ...]]
-) -> None:
+def test_any_interleaving_keeps_key_order_and_delivers_all(start: int, acts: list[tuple[object, ...]]) -> None:
     story = Story(start)
     for name, *arguments in acts:
         match name, arguments:
@@ -301,4 +299,4 @@ def test_in_any_story_each_key_goes_in_the_log_s_order_and_all_is_met(
     story.check()
     assert story.done == {record.event_id for record in story.log}
     assert story.desk is not None
-    assert story.desk.tail.mark == len(story.carried) - 1
+    assert story.desk.tail.low_watermark == len(story.carried) - 1

@@ -1,9 +1,9 @@
-"""Handoff: what our own writer has published may be handled at once, where another transport will bring it as well.
+"""Local delivery: handle a record of this process's own writer at once, before Kafka delivers its copy.
 
-A record that Kafka brings names its position in the log, and up to where its sender knew everything before it to be
-there already. From both, a tail knows up to which position of the log it has met everything; the very next one may come
-from the hand, since in the log positions have no gaps (bus.md 9, 13). Its copy is met later, when the transport brings
-it or says where it stands: it is done when the record is, and so is the offset that it stands at.
+A record from Kafka names its position in the log, and the position up to which its sender knew that everything was
+already in Kafka. From both, a cursor knows up to which log position it has observed everything. Log positions have no
+gaps (bus.md 9, 13), so exactly the next one may be delivered locally. Its copy is observed later, when Kafka delivers
+it or the relay reports its offset; that offset is done when the record is.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from libs.bus.ports import Logged, Record
 
 EARLY_MOST, EARLY_MOST_BYTES = 256, 1 << 20
-"""What is kept of one partition until what comes before it has been met; beyond it, it is left to the transport."""
+"""Records and bytes of one partition kept until their predecessors are observed; the rest is left to the transport."""
 OWED_MOST = 512
-"""Records of one partition whose copies are still to come: while the transport is away, the hand stops as well."""
+"""Most locally delivered records of one partition whose copies are pending; local delivery pauses at this bound."""
 BEYOND_MOST = 1024
 
 
 @dataclass(slots=True)
-class Owed:
-    """A record from the hand, and where its copies stand: more than one, when a relay has repeated itself."""
+class PendingCopy:
+    """A locally delivered record and the offsets of its copies; a relay that repeats a send makes several."""
 
     record: Record | None
-    """Until it is done."""
+    """None once it is done."""
     copies: list[int] = field(default_factory=list)
 
     @property
@@ -32,18 +32,18 @@ class Owed:
         return self.record is None
 
 
-class Handoff:
-    """Of one group in one partition. `known`: all of the log up to there was met here, or done before we began."""
+class LocalDelivery:
+    """Local delivery for one group in one partition. Everything up to `known` was observed here or done before."""
 
     def __init__(self) -> None:
         self.known: int | None = None
         self._beyond: set[int] = set()
         self._early: dict[int, Record] = {}
         self._early_bytes = 0
-        self._owed: dict[str, Owed] = {}
+        self._owed: dict[str, PendingCopy] = {}
 
     def offer(self, record: Record) -> None:
-        """Our writer has published this, at this position of the log."""
+        """Accept a record that this process's writer has published."""
         if self.known is None or record.position <= self.known:
             return
         if len(self._early) < EARLY_MOST and self._early_bytes < EARLY_MOST_BYTES:
@@ -51,21 +51,21 @@ class Handoff:
             self._early_bytes += len(record.data)
 
     def has(self, position: int) -> bool:
-        """Was it met, or taken?"""
+        """Return whether the record at this log position was observed or taken."""
         return self.known is not None and position <= self.known
 
     def next(self) -> Record | None:
-        """The very next one, when we have it; from now on its copy is owed."""
+        """Take the next record if it is here; its copy is pending from now on."""
         if self.known is None or len(self._owed) >= OWED_MOST or self.known + 1 not in self._early:
             return None
         record = self._early.pop(self.known + 1)
         self._early_bytes -= len(record.data)
-        self._owed[record.event_id] = Owed(record)
+        self._owed[record.event_id] = PendingCopy(record)
         self._reach(record.position)
         return record
 
-    def met(self, event_id: str, position: int, logged: Logged | None) -> Owed | None:
-        """The transport has this at that position; what it is a copy of, if it is one."""
+    def observe(self, event_id: str, position: int, logged: Logged | None) -> PendingCopy | None:
+        """Record that the transport has this event at `position`; return the pending copy that it matches, if any."""
         owed = self._owed.get(event_id)
         if logged is not None:
             self._note(*logged, again=owed is None)
@@ -76,7 +76,7 @@ class Handoff:
         return owed
 
     def done(self, record: Record) -> list[int] | None:
-        """The copies' positions, when this one came from the hand."""
+        """Return the offsets of the record's copies if it was delivered locally, else None."""
         owed = self._owed.get(record.event_id)
         if owed is None or owed.record is not record:
             return None
@@ -90,13 +90,13 @@ class Handoff:
             self._reach(safe)
         assert self.known is not None
         if position > self.known + 1:
-            # A relay lets tenants take turns: others of this partition are still to come.
+            # The relay interleaves tenants: other records of this partition are still on their way.
             if len(self._beyond) < BEYOND_MOST:
                 self._beyond.add(position)
         elif position == self.known + 1:
             self._reach(position)
         elif again:
-            # A relay repeats itself, or the log has been set back: then we begin to know anew from here.
+            # The relay repeated a send, or the log was restored from a backup: restart from this position.
             self._forget()
             self.known = position
 
@@ -106,7 +106,7 @@ class Handoff:
         self._early_bytes = 0
 
     def _reach(self, position: int) -> None:
-        """All up to there is met."""
+        """Mark everything up to `position` as observed."""
         while position + 1 in self._beyond:
             position += 1
         self.known = position
