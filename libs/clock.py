@@ -8,7 +8,7 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The present moment, in UTC."""
+        """Return the current time in UTC."""
         ...
 
 

@@ -1,10 +1,10 @@
-"""Errors, named by what can be done about them (house style 13). The message is for the person who meets it."""
+"""Errors, named by what can be done about them (house style 13). The message is for the person who sees it."""
 
 from __future__ import annotations
 
 
 class SumaError(Exception):
-    """The root of every error that we raise on purpose."""
+    """The root of every error that Suma raises on purpose."""
 
     code: str = "ERROR"
 
@@ -15,36 +15,36 @@ class SumaError(Exception):
 
 
 class Rejected(SumaError):
-    """The caller can mend it; trying again unchanged cannot help."""
+    """The caller must change the request; retrying it unchanged cannot help."""
 
     code = "REJECTED"
 
 
 class NotFound(Rejected):
-    """There is no such thing, or it is not yours to see."""
+    """No such object, or it is not visible to the caller."""
 
     code = "NOT_FOUND"
 
 
 class Denied(Rejected):
-    """A rule says no."""
+    """A rule forbids this."""
 
     code = "DENIED"
 
 
 class Unavailable(SumaError):
-    """The world can mend it; try again later."""
+    """A dependency is unavailable; retry with backoff."""
 
     code = "UNAVAILABLE"
 
 
 class Crowded(Unavailable):
-    """There is no room for this now."""
+    """The platform is at its limit; retry later."""
 
     code = "CROWDED"
 
 
 class Conflict(SumaError):
-    """Someone was first: reload and decide again."""
+    """The row changed since it was read; reload and retry."""
 
     code = "CONFLICT"

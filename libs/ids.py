@@ -1,4 +1,4 @@
-"""Names for things: one NewType per kind of id, and the one place where new ones are made (UUIDv7, RFC 9562)."""
+"""Identifiers: one NewType per kind of id, and the only place that makes new ones (UUIDv7, RFC 9562)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LeaseId = NewType("LeaseId", str)
 
 
 def new() -> str:
-    """A new UUIDv7: 48 bits of Unix milliseconds, then random bits, so that ids sort roughly by time."""
+    """Return a new UUIDv7: 48 bits of Unix milliseconds, then random bits, so that ids sort roughly by time."""
     stamp = time.time_ns() // 1_000_000
     noise = int.from_bytes(os.urandom(10), "big")
     value = (stamp & (1 << 48) - 1) << 80 | 0x7 << 76 | (noise >> 68 & 0xFFF) << 64 | 0b10 << 62 | noise & (1 << 62) - 1
@@ -28,7 +28,7 @@ def new() -> str:
 
 
 def made_at(id: str) -> float | None:
-    """When an id of `new` was made, in Unix seconds; None for any other."""
+    """Return when an id of `new` was made, in Unix seconds; None for any other."""
     try:
         known = uuid.UUID(id)
     except ValueError:
@@ -37,5 +37,5 @@ def made_at(id: str) -> float | None:
 
 
 def derived(*parts: str) -> str:
-    """The same id for the same parts, for things that a second handling must name alike."""
+    """Return the same id for the same parts, for things that a repeated handling must name alike."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, "\x1f".join(parts)))

@@ -1,7 +1,7 @@
-"""The audit log that proves itself: one hash chain per tenant, signed checkpoints, offline verification (DESIGN §17).
+"""The audit log: one hash chain per tenant, signed checkpoints and offline verification (DESIGN §17).
 
-`chain` says what a record is and how records hang together, `digests` how they speak of content without holding it,
-`checkpoint` what is signed, `export` and `verify` how a stranger checks it all without us.
+`chain` defines records and links, `digests` refers to content without storing it, `checkpoint` signs the chain's state.
+`export` and `verify` let a third party check the log offline.
 """
 
 from libs.audit.checkpoint import Checkpoint, CheckpointFile

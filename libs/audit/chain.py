@@ -1,11 +1,11 @@
-"""The chain: each record's link covers the record and, through the link before, all records before it.
+"""The chain: each record's link covers the record and, through the previous link, all earlier records.
 
     genesis = SHA-256("suma.audit.v1:" + tenant)        the link before the first record
     leaf    = SHA-256(canonical JSON of the record)
-    link    = SHA-256(link before + leaf)               both as 32 raw bytes
+    link    = SHA-256(previous link + leaf)             both as 32 raw bytes
 
-The record does not hold its position: whoever handles the event computes the leaf, and the position is given later,
-under the tenant's head row, where the links are made in SQL by the same formula.
+A record does not contain its position. The event's handler computes the leaf; SQL assigns the position and computes the
+link by the same formula, under a lock on the tenant's head row.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from libs.events.envelope import Envelope
 from libs.keys.canonical import canonical
 
 Record = Mapping[str, Any]
-"""One accountable thing as JSON; `record_of` says which members it has."""
+"""One audited action as JSON; `record_of` defines its members."""
 
 GENESIS_PREFIX = "suma.audit.v1:"
 
 
 def record_of(envelope: Envelope[ActionRecorded]) -> Record:
-    """What is chained: the event's id, time (UTC), tenant and origin, and under `data` what it says. No nulls."""
+    """Return the record to chain: the event's id, time (UTC), tenant and origin, and its payload under `data`. No
+    nulls.
+    """
     origin = {
         "id": envelope.id,
         "time": envelope.time.astimezone(UTC).isoformat(),
@@ -41,7 +43,7 @@ def record_of(envelope: Envelope[ActionRecorded]) -> Record:
 
 
 def genesis(tenant: str) -> bytes:
-    """The link before a tenant's first record. It names the tenant, so that no chain passes for another's."""
+    """Return the link before a tenant's first record. It includes the tenant, so chains cannot be swapped."""
     return hashlib.sha256((GENESIS_PREFIX + tenant).encode()).digest()
 
 

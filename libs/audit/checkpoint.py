@@ -1,7 +1,7 @@
-"""Checkpoints: "after so many records the chain's last link was this", signed, and kept outside Postgres too.
+"""Checkpoints: the signed count and last link of a chain, kept outside Postgres as well.
 
-A chain alone finds an edit, but whoever owns the database can compute a new chain. They cannot sign checkpoints anew,
-and they cannot reach the ones that were written elsewhere.
+A chain alone reveals an edit, but the database's owner can compute a new chain. The owner cannot sign new checkpoints,
+and cannot reach those stored elsewhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PURPOSE = "audit"
 
 EVERY_RECORDS = 1_000
 EVERY = timedelta(seconds=60)
-"""A checkpoint is due at whichever comes first (DESIGN §17)."""
+"""A checkpoint is due at the earlier of the two limits (DESIGN §17)."""
 
 
 class Checkpoint(BaseModel):
@@ -39,47 +39,47 @@ class Checkpoint(BaseModel):
     head: str
     time: AwareDatetime
     closes: str | None = None
-    """The export that ends here, so that one cut back to an earlier checkpoint shows it."""
+    """The id of the export that this checkpoint closes. A truncated export ends in a checkpoint without it."""
     key_id: str = ""
     signature: str = ""
 
     def payload(self) -> bytes:
-        """The bytes that are signed: the canonical JSON of all but key and signature."""
+        """Return the signed bytes: the canonical JSON of all fields except key id and signature."""
         return canonical(self.model_dump(mode="json", exclude={"key_id", "signature"}))
 
     def holds(self, public: Mapping[str, bytes]) -> bool:
-        """Whether one of these keys (id → raw bytes) signed it. Needs nothing but the keys."""
+        """Return whether one of these keys (id → raw bytes) made the signature."""
         key = public.get(self.key_id)
-        # One spelling only: `fromhex` would also take capitals and blanks.
+        # Accept one spelling only: `fromhex` also accepts capitals and blanks.
         if key is None or not _HEX.fullmatch(self.signature):
             return False
         return ed25519.verify(key, self.payload(), bytes.fromhex(self.signature))
 
 
 def sign(keys: Keys, *, tenant: str, count: int, head: bytes, time: datetime, closes: str | None = None) -> Checkpoint:
-    """The signed checkpoint after `count` records, whose last link is `head` (`genesis(tenant)` if there are none)."""
+    """Sign a checkpoint after `count` records with last link `head` (`genesis(tenant)` if there are none)."""
     bare = Checkpoint(tenant=tenant, count=count, head=head.hex(), time=time, closes=closes)
     signature = keys.sign(PURPOSE, bare.payload())
     return bare.model_copy(update={"key_id": signature.key_id, "signature": signature.value.hex()})
 
 
 def due(*, unsealed: int, since: datetime, now: datetime) -> bool:
-    """Whether it is time to sign, with `unsealed` records since the last checkpoint, which was signed at `since`."""
+    """Return whether a checkpoint is due, given `unsealed` records since the last one, signed at `since`."""
     return unsealed >= EVERY_RECORDS or (unsealed > 0 and now - since >= EVERY)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointFile:
-    """An append-only file of checkpoints, one JSON line each, all tenants together.
+    """An append-only file of checkpoints of all tenants, one JSON line each.
 
-    Put it where the database's owner has no say: another volume, `chattr +a`, or a log that is shipped away. Several
-    processes may append. The calls block (fsync): from a coroutine use `asyncio.to_thread`.
+    Store it beyond the control of the database's owner: on another volume, with `chattr +a`, or shipped to a remote
+    log. Several processes may append. The calls block (fsync): from a coroutine use `asyncio.to_thread`.
     """
 
     path: Path
 
     def append(self, checkpoint: Checkpoint) -> None:
-        """Returns once the checkpoint is on the disk. A second copy of one does no harm."""
+        """Append a checkpoint and return once it is on disk. Repeating it is harmless."""
         new = not self.path.exists()
         fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -92,7 +92,7 @@ class CheckpointFile:
             self._sync_folder()
 
     def read(self, tenant: str | None = None) -> Iterator[Checkpoint]:
-        """The checkpoints in the order in which they were written; of one tenant, or of all."""
+        """Yield the checkpoints of one tenant, or of all, in the order written."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
@@ -102,7 +102,7 @@ class CheckpointFile:
                     yield checkpoint
 
     def _start(self, fd: int) -> bytes:
-        """A crash may have left half a line. It was never acknowledged; the next one starts afresh."""
+        """Return the line break that ends a partial line left by a crash; such a line was never acknowledged."""
         size = os.fstat(fd).st_size
         return b"\n" if size and os.pread(fd, 1, size - 1) != b"\n" else b""
 

@@ -1,8 +1,8 @@
-"""Salted digests: a record can say "these very args" without holding them, and without anyone guessing them.
+"""Salted digests: a record refers to content without storing it, and nobody can guess the content from the digest.
 
-Each person of a tenant has a salt, a secret of the `keys` port. Whoever has salt and content can check that a record
-speaks of that content. Once the salt is forgotten nobody can link the two again, and the chain stays whole, because it
-covers the digests and not the content: that is how a person is erased from a log that cannot be changed.
+Each person of a tenant has a salt, a secret of the `keys` port. Salt and content together prove that a record refers to
+that content. Once the salt is deleted, the two cannot be linked again. The chain stays intact because it covers
+digests, not content: this is how a person is erased from an immutable log.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from libs.keys.canonical import canonical
 
 
 def salt(keys: Keys, tenant: str, person: str) -> bytes:
-    """The person's salt, made when first needed.
+    """Return the person's salt; create it on first use.
 
     Raises:
-        SecretForgotten: the person was erased; replay says so.
+        SecretForgotten: the person was erased; replay reports it.
     """
     return keys.secret(_name(tenant, person))
 
 
 def erase(keys: Keys, tenant: str, person: str) -> None:
-    """Forget the person's salt for good. Repeating it changes nothing."""
+    """Delete the person's salt permanently. Safe to repeat."""
     keys.forget(_name(tenant, person))
 
 
 def digest(salt: bytes, content: Any) -> str:
-    """HMAC-SHA-256, in hex, of the content's canonical JSON.
+    """Return the HMAC-SHA-256 of the content's canonical JSON, in hex.
 
     Raises:
         Uncanonical: the content is not JSON.
@@ -39,15 +39,15 @@ def digest(salt: bytes, content: Any) -> str:
 
 
 def digests(salt: bytes, contents: Mapping[str, Any]) -> dict[str, str]:
-    """What `ActionRecorded.digests` holds: a digest per named content."""
+    """Return the value of `ActionRecorded.digests`: one digest per named content."""
     return {name: digest(salt, content) for name, content in contents.items()}
 
 
 def matches(salt: bytes, content: Any, recorded: str) -> bool:
-    """Whether `recorded` speaks of this content."""
+    """Return whether `recorded` is the digest of this content."""
     return hmac.compare_digest(digest(salt, content), recorded)
 
 
 def _name(tenant: str, person: str) -> str:
-    # As JSON, so that ("a", "b:c") and ("a:b", "c") stay two people.
+    # Encode as JSON, so that ("a", "b:c") and ("a:b", "c") remain two people.
     return "salt:" + canonical([tenant, person]).decode()

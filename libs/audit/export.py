@@ -1,4 +1,4 @@
-"""The export: JSON Lines that prove themselves, each line canonical JSON.
+"""The export: self-verifying JSON Lines, each line canonical JSON.
 
     {"kind":"header","format":"suma.audit.v1","tenant":…,"export":…,"genesis":hex,"keys":{id: hex of the public key}}
     {"kind":"record","position":1,"link":hex,"record":{…}}
@@ -6,7 +6,7 @@
     …
     {"kind":"checkpoint",…,"closes":the header's export}      always the last line, signed for this export
 
-Records stand in the chain's order; a checkpoint stands right behind the last record that it covers.
+Records are in chain order. A checkpoint follows directly after the last record that it covers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FORMAT = "suma.audit.v1"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of the chain as it is stored: its position from 1, its link, its record."""
+    """A stored row of the chain: its position (from 1), link and record."""
 
     position: int
     link: bytes
@@ -42,11 +42,11 @@ async def export(
     id: str,
     now: datetime,
 ) -> AsyncIterator[bytes]:
-    """The lines of a whole chain, ready to be streamed. `id` is new for each export; entries and checkpoints ascend,
-    and come from one snapshot of the database.
+    """Yield the lines of a whole chain for streaming. `id` is new for each export. Entries and checkpoints ascend and
+    come from one database snapshot.
 
-    Rows are written as they are stored, right or wrong: judging them is the verifier's work. The last line seals the
-    last link that was stored; it vouches for records since the checkpoint before, and cannot launder older ones.
+    Rows are written as stored; the verifier judges them. The last line seals the last stored link. It covers only
+    records after the previous checkpoint, so it cannot legitimise older ones.
     """
     yield _line("header", _header(tenant, id, keys.public(PURPOSE)))
     pending, count, head = list(checkpoints)[::-1], 0, genesis(tenant)
@@ -55,7 +55,7 @@ async def export(
             yield _sealed(pending.pop())
         yield _line("record", {"position": entry.position, "link": entry.link.hex(), "record": entry.record})
         count, head = entry.position, entry.link
-    # Checkpoints beyond the last row tell of rows that are gone. They must not be left out.
+    # Keep checkpoints beyond the last row: they prove that rows are missing.
     for checkpoint in reversed(pending):
         yield _sealed(checkpoint)
     yield _sealed(sign(keys, tenant=tenant, count=count, head=head, time=now, closes=id))

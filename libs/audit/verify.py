@@ -1,8 +1,8 @@
-"""The offline verifier: reads an export line by line, trusts nothing in it, and names the first place that is wrong.
+"""The offline verifier: reads an export line by line, trusts nothing in it, and reports the first fault.
 
-What it can prove depends on what it is given. The export alone: that nothing was changed, removed, doubled, reordered
-or cut after it was made. With `trusted_keys`, kept from earlier: that it was made by us. With `outside_checkpoints`:
-that the database had not been rewritten before the export was made.
+The proof depends on the inputs. The export alone proves that nothing was changed, removed, duplicated, reordered or cut
+after it was made. With `trusted_keys`, kept from earlier, it proves that this platform made it. With
+`outside_checkpoints`, it proves that the database was not rewritten before the export.
 """
 
 from __future__ import annotations
@@ -22,26 +22,28 @@ from libs.keys import ed25519
 from libs.keys.canonical import Uncanonical, canonical
 
 MAX_LINE = 1024 * 1024
-"""Four times the largest event. A longer line is refused without being read to its end."""
+"""Four times the largest event. A longer line is rejected before it is read completely."""
 
 M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found."""
+    """The result of a verification."""
 
     ok: bool
     count: int
-    """Records that hang together; all of them are signed for if `ok`."""
+    """Records with consistent links; if `ok`, signatures cover all of them."""
     first_bad: int | None
-    """The place in the chain, from 1, at which the export first departs from what was recorded. Of records that hang
-    together but are not the ones that were sealed: the first since the last good seal. None: no record is at fault."""
+    """The chain position, from 1, at which the export first differs from the recorded chain. If the links are
+    consistent but contradict a checkpoint, the first record after the last valid checkpoint. None: no record is at
+    fault.
+    """
     problem: str = ""
-    """One line for a person; empty if ok."""
+    """One line for display; empty if ok."""
     tenant: str = ""
     signed_by: tuple[str, ...] = ()
-    """The ids of the keys that signed. Without `trusted_keys`, compare them with ours."""
+    """The ids of the signing keys. Without `trusted_keys`, compare them with known ids."""
 
 
 def verify(
@@ -50,9 +52,9 @@ def verify(
     trusted_keys: Mapping[str, bytes] | None = None,
     outside_checkpoints: Iterable[Checkpoint] = (),
 ) -> Report:
-    """Check an export: a file, or its lines. Streams; memory does not grow with the number of records.
+    """Verify an export, given as a file or as its lines. Memory does not grow with the number of records.
 
-    `trusted_keys` (id → 32 raw bytes) replace the ones in the header. Checkpoints of other tenants are passed over.
+    `trusted_keys` (id → 32 raw bytes) replace those in the header. Checkpoints of other tenants are ignored.
     """
     check = _Check(trusted_keys, tuple(outside_checkpoints))
     try:
@@ -90,14 +92,14 @@ class _Record(BaseModel):
 
 @dataclass(slots=True)
 class _Check:
-    """One pass: how far the chain hangs together, how far it is sealed, and how far the outside agrees."""
+    """One pass over an export: links verified, records sealed, and records confirmed by outside checkpoints so far."""
 
     trusted: Mapping[str, bytes] | None
-    witnesses: tuple[Checkpoint, ...]
+    outside_checkpoints: tuple[Checkpoint, ...]
     tenant: str = ""
     export: str = ""
     keys: Mapping[str, bytes] = field(default_factory=dict)
-    outside: dict[int, str] = field(default_factory=dict)
+    outside_heads: dict[int, str] = field(default_factory=dict)
     head: bytes = b""
     count: int = 0
     sealed: int = 0
@@ -109,18 +111,18 @@ class _Check:
         place = self.count + 1 if self.tenant else None
         kind, members = _parsed(raw, place)
         if self.closing is not None:
-            raise _Bad(place, "the export goes on after its last checkpoint")
+            raise _Bad(place, "the export continues after its last checkpoint")
         if (kind == "header") == bool(self.tenant):
-            raise _Bad(place, "a header must stand at the beginning, and only there")
+            raise _Bad(place, "the header must be the first line, and only the first")
         match kind:
             case "header":
-                self.header(_fitted(_Header, members, None))
+                self.header(_validated(_Header, members, None))
             case "record":
-                self.record(_fitted(_Record, members, place))
+                self.record(_validated(_Record, members, place))
             case "checkpoint":
                 self.checkpoint(_checkpoint(members, self.sealed + 1))
             case _:
-                raise _Bad(place, "a line is neither header, record nor checkpoint")
+                raise _Bad(place, "a line is neither a header, a record nor a checkpoint")
 
     def header(self, header: _Header) -> None:
         if header.format != FORMAT:
@@ -129,56 +131,60 @@ class _Check:
             raise _Bad(None, "the header's genesis is not the tenant's")
         self.tenant, self.export, self.head = header.tenant, header.export, genesis(header.tenant)
         self.keys = _keys(header.keys) if self.trusted is None else self.trusted
-        self.call_witnesses()
+        self.load_outside()
 
-    def call_witnesses(self) -> None:
-        """Only checkpoints that were signed by us can say anything; one that was not puts the keys in doubt."""
-        for witness in self.witnesses:
-            if witness.tenant != self.tenant:
+    def load_outside(self) -> None:
+        """Load this tenant's outside checkpoints. One with an unknown signature means that the keys may be wrong."""
+        for checkpoint in self.outside_checkpoints:
+            if checkpoint.tenant != self.tenant:
                 continue
-            if not witness.holds(self.keys):
-                raise _Bad(None, f"the outside checkpoint after record {witness.count} is by no key that we trust")
-            if self.outside.setdefault(witness.count, witness.head) != witness.head:
-                raise _Bad(witness.count, f"two outside checkpoints after record {witness.count} contradict each other")
-        self.hear_outside()
+            if not checkpoint.holds(self.keys):
+                raise _Bad(
+                    None, f"the outside checkpoint after record {checkpoint.count} is not signed by a trusted key"
+                )
+            if self.outside_heads.setdefault(checkpoint.count, checkpoint.head) != checkpoint.head:
+                raise _Bad(
+                    checkpoint.count, f"two outside checkpoints after record {checkpoint.count} contradict each other"
+                )
+        self.compare_outside()
 
     def record(self, line: _Record) -> None:
         place = self.count + 1
         if line.position > place:
-            raise _Bad(place, f"record {place} is missing: record {line.position} stands in its place")
+            raise _Bad(place, f"record {place} is missing: record {line.position} is in its place")
         if line.position < place:
-            raise _Bad(place, f"record {line.position} stands again in the place of record {place}")
+            raise _Bad(place, f"record {line.position} is repeated in the place of record {place}")
         if line.record.get("tenant") != self.tenant:
-            raise _Bad(place, f"record {place} is not of tenant {self.tenant}")
+            raise _Bad(place, f"record {place} does not belong to tenant {self.tenant}")
         expected = link(self.head, leaf(line.record))
         if line.link != expected.hex():
-            raise _Bad(place, f"record {place} does not fit its link: it was changed, or is not the one recorded here")
+            raise _Bad(place, f"record {place} does not match its link: it was changed or replaced")
         self.head, self.count = expected, place
-        self.hear_outside()
+        self.compare_outside()
 
-    def hear_outside(self) -> None:
-        witness = self.outside.get(self.count)
-        if witness is None:
+    def compare_outside(self) -> None:
+        expected = self.outside_heads.get(self.count)
+        if expected is None:
             return
-        if witness != self.head.hex():
+        if expected != self.head.hex():
             raise _Bad(
                 self.agreed + 1,
-                f"records {self.agreed + 1} to {self.count} are not the ones that the outside checkpoint covers",
+                f"records {self.agreed + 1} to {self.count} differ from those that the outside checkpoint covers",
             )
         self.agreed = self.count
 
     def checkpoint(self, checkpoint: Checkpoint) -> None:
         since = self.sealed + 1
         if not checkpoint.holds(self.keys):
-            raise _Bad(since, f"the checkpoint after record {checkpoint.count} is forged, or by a key not trusted")
+            raise _Bad(since, f"the checkpoint after record {checkpoint.count} is forged or signed by an unknown key")
         if checkpoint.tenant != self.tenant or checkpoint.closes not in (None, self.export):
             raise _Bad(since, f"the checkpoint after record {checkpoint.count} belongs to another tenant or export")
         if checkpoint.count > self.count:
             raise _Bad(self.count + 1, f"records {self.count + 1} to {checkpoint.count} were cut out")
         if checkpoint.count < self.count:
-            raise _Bad(since, f"the checkpoint after record {checkpoint.count} stands after record {self.count}")
+            raise _Bad(since, f"the checkpoint after record {checkpoint.count} is misplaced after record {self.count}")
         if checkpoint.head != self.head.hex():
-            raise _Bad(since, f"records {since} to {self.count} are not the ones that were sealed")
+            raise _Bad(since, f"records {since} to {self.count} differ from the sealed ones")
         self.sealed = self.count
         self.signers.add(checkpoint.key_id)
         if checkpoint.closes is not None:
@@ -188,11 +194,15 @@ class _Check:
         if not self.tenant:
             raise _Bad(None, "the export is empty")
         if self.closing is None:
-            raise _Bad(self.sealed + 1, f"the export was cut: nothing after record {self.sealed} is sealed by its end")
-        for witness in self.witnesses:
-            later = witness.count > self.count and witness.time <= self.closing.time
-            if later and witness.tenant == self.tenant:
-                raise _Bad(self.count + 1, f"the chain had {witness.count} records before the export, not {self.count}")
+            raise _Bad(
+                self.sealed + 1, f"the export was cut: no final checkpoint covers the records after {self.sealed}"
+            )
+        for checkpoint in self.outside_checkpoints:
+            later = checkpoint.count > self.count and checkpoint.time <= self.closing.time
+            if later and checkpoint.tenant == self.tenant:
+                raise _Bad(
+                    self.count + 1, f"the chain had {checkpoint.count} records before the export, not {self.count}"
+                )
 
 
 def _lines(path: Path) -> Iterator[bytes]:
@@ -202,7 +212,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _parsed(raw: bytes, place: int | None) -> tuple[object, dict[str, Any]]:
-    """The line's kind and members. It must be the very bytes that an export writes, so that no change is too small."""
+    """Parse a line into its kind and members. Its bytes must equal the canonical form, so that any change is found."""
     if len(raw) > MAX_LINE:
         raise _Bad(place, f"a line is longer than {MAX_LINE} bytes")
     try:
@@ -211,22 +221,22 @@ def _parsed(raw: bytes, place: int | None) -> tuple[object, dict[str, Any]]:
     except (ValueError, RecursionError, Uncanonical):
         raise _Bad(place, "a line is not JSON") from None
     if not exact or not isinstance(members, dict):
-        raise _Bad(place, "a line is not as an export writes it")
+        raise _Bad(place, "a line is not in the export format")
     return members.pop("kind", None), members
 
 
-def _fitted(kind: type[M], members: dict[str, Any], place: int | None) -> M:
+def _validated(kind: type[M], members: dict[str, Any], place: int | None) -> M:
     try:
         return kind.model_validate(members)
     except ValidationError:
-        raise _Bad(place, f"a line lacks what a {kind.__name__.strip('_').lower()} has") from None
+        raise _Bad(place, f"a line is not a valid {kind.__name__.strip('_').lower()}") from None
 
 
 def _checkpoint(members: dict[str, Any], place: int) -> Checkpoint:
-    checkpoint = _fitted(Checkpoint, members, place)
-    # A time has many spellings, and the signature covers only one.
+    checkpoint = _validated(Checkpoint, members, place)
+    # Accept one spelling of the time: a time has many, and the signature covers only one.
     if checkpoint.model_dump(mode="json") != members:
-        raise _Bad(place, "a checkpoint is not as an export writes it")
+        raise _Bad(place, "a checkpoint is not in the export format")
     return checkpoint
 
 
@@ -236,5 +246,5 @@ def _keys(stated: Mapping[str, str]) -> Mapping[str, bytes]:
     except ValueError:
         raise _Bad(None, "a key in the header is not hex") from None
     if any(ed25519.key_id(raw) != key_id or raw.hex() != stated[key_id] for key_id, raw in keys.items()):
-        raise _Bad(None, "a key in the header does not fit its id")
+        raise _Bad(None, "a key in the header does not match its id")
     return keys

@@ -1,7 +1,7 @@
-"""Who pays for what is under way, and the bill of one call.
+"""The payer of the running work, and the charge of one call.
 
-Whoever runs a leased call says whose it is (`paid_by`); the model's door asks. Where nobody has said so, a call that
-costs something is refused: none is free because someone forgot.
+The runner of a leased call names its payer (`paid_by`), which the model's guarded call reads. Without a payer, a call
+that costs something is refused, so that none is free by omission.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _payer: ContextVar[Payer | None] = ContextVar("payer", default=None)
 
 
 class NoPayer(Rejected):
-    """Nobody was named who pays for this call, so it is not made."""
+    """No payer was named for this call, so it is not made."""
 
     code = "NO_PAYER"
 
 
 @contextmanager
 def paid_by(payer: Payer) -> Iterator[None]:
-    """Calls of a model in this block are this payer's."""
+    """Charge model calls in this block to this payer."""
     token = _payer.set(payer)
     try:
         yield
@@ -36,14 +36,14 @@ def paid_by(payer: Payer) -> Iterator[None]:
         _payer.reset(token)
 
 
-async def billed(budgets: Budgets | None, worst: Amount, *, about: str) -> Bill:
-    """Reserve for one call, on behalf of whoever pays here; without accounts the bill is nobody's.
+async def billed(budgets: Budgets | None, worst: Amount, *, about: str) -> Charge:
+    """Reserve for one call on behalf of the current payer; without accounts nothing is charged.
 
     Raises:
-        NoPayer, OverBudget, Unavailable: then the call is not to be made.
+        NoPayer, OverBudget, Unavailable: do not make the call.
     """
     if budgets is None:
-        return Bill()
+        return Charge()
     payer = _payer.get()
     if payer is None:
         raise NoPayer
@@ -53,17 +53,17 @@ async def billed(budgets: Budgets | None, worst: Amount, *, about: str) -> Bill:
         metrics.budget_reservations.labels(over.code).inc()
         raise
     metrics.budget_reservations.labels("reserved").inc()
-    return Bill(budgets, reservation)
+    return Charge(budgets, reservation)
 
 
-class Bill:
-    """Of one call. One that is never settled stays as it was reserved: the call may have been paid for."""
+class Charge:
+    """The charge of one call. If it is never settled the reservation stays: the call may have been billed."""
 
     def __init__(self, budgets: Budgets | None = None, reservation: Reservation | None = None) -> None:
         self._budgets, self._reservation = budgets, reservation
 
     async def settle(self, used: Amount) -> None:
-        """What the call used. That this cannot be told now loses nobody an answer: the worst case then stays."""
+        """Record what the call used. If that fails the answer still stands, and the worst case stays reserved."""
         if self._budgets is None or self._reservation is None:
             return
         worst = self._reservation.worst
@@ -77,5 +77,5 @@ class Bill:
             log.warning("a call has used more than its worst case", tokens=used.tokens, reserved=worst.tokens)
 
     async def cancel(self) -> None:
-        """The call was not made, or whoever would charge for it has said that it failed."""
+        """Release the reservation: the call was not made, or the vendor reported that it failed unbilled."""
         await self.settle(NOTHING)

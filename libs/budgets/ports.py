@@ -19,14 +19,14 @@ CODES: Mapping[tuple[Kind, Unit], str] = {
     ("tenant", "tokens"): "TENANT_MAX_TOKENS",
     ("tenant", "cost"): "TENANT_MAX_COST",
 }
-"""Why a call was refused, and so why its turn ended."""
+"""The codes with which a call is refused and its turn ends."""
 Window = Literal["hour", "day", "week", "month"]
-"""Of the calendar, in UTC; a week begins on Monday."""
+"""Calendar windows in UTC; a week begins on Monday."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Tokens, read and written together, and millionths of a US dollar."""
+    """Tokens, input and output together, and millionths of a US dollar."""
 
     tokens: int = 0
     cost_micros: int = 0
@@ -37,7 +37,7 @@ NOTHING = Amount()
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """Whose accounts pay: as the platform knows it, never as a model or a text says."""
+    """The accounts that pay, as the platform knows them; never taken from a model or a text."""
 
     tenant: str
     session: str
@@ -46,7 +46,7 @@ class Payer:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What each account may hold: a turn's and a session's for their life, a tenant's in each window."""
+    """The limit of each account: a turn's and a session's for their life, a tenant's per window."""
 
     turn: Amount
     session: Amount
@@ -56,7 +56,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What is kept for one call, until it is settled."""
+    """An amount reserved for one call until it is settled."""
 
     id: str
     payer: Payer
@@ -65,7 +65,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """One unit of an account. `reserved` is of calls under way, and of calls of which nobody knows what they cost."""
+    """One unit of an account. `reserved` covers running calls, and calls whose cost is unknown."""
 
     limit: int
     spent: int = 0
@@ -74,7 +74,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How an account stands, in both units; `until` a window ends."""
+    """The state of an account in both units; `until` is the end of its window."""
 
     tokens: Balance
     cost_micros: Balance
@@ -83,7 +83,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A tenant's account of the window that is now, and one session's where it was asked for."""
+    """A tenant's account in the current window, and one session's where requested."""
 
     tenant: Account
     session: Account | None = None
@@ -98,53 +98,54 @@ class OverBudget(Rejected):
 
 
 class Budgets(Protocol):
-    """The accounts. At every moment, for each of them and in both units, what is spent and what is reserved come to no
-    more than the limit, however many ask at once, from however many processes: with one exception, that what a call
-    really used is recorded even where it is more than was reserved for it. Then nothing more is reserved until there
-    is room.
+    """The accounts. At every moment, for each account and both units, spent plus reserved stays within the limit,
+    however many callers and processes there are. One exception: a call's actual use is recorded even where it exceeds
+    its reservation; then nothing more is reserved until there is room.
 
-    A reservation outlives whoever made it: a call that never came back may have been paid for, so what was reserved
-    for it stays, and later counts as spent.
+    A reservation outlives its process: a call that never returned may have been billed, so its reservation stays and
+    later counts as spent.
     """
 
     @property
     def limits(self) -> Limits: ...
 
     async def reserve(self, payer: Payer, worst: Amount, *, about: str) -> Reservation:
-        """Keep room in all three accounts, or in none. `about` says what for, such as the model's name.
+        """Reserve in all three accounts, or in none. `about` names the purpose, such as the model.
 
         Raises:
-            OverBudget: an account has no room. Asking again does not help.
-            Unavailable: the accounts cannot be reached, and nobody knows whether room is kept.
+            OverBudget: an account has no room. Retrying does not help.
+            Unavailable: the accounts cannot be reached; whether room is reserved is unknown.
         """
         ...
 
     async def settle(self, reservation: Reservation, used: Amount) -> bool:
-        """Spend what was used, and free the rest. Only the first time changes anything: False after that.
+        """Spend what was used and release the rest. Only the first call counts; later ones return False.
 
         Raises:
-            Unavailable: the accounts cannot be reached; what was reserved stays so.
+            Unavailable: the accounts cannot be reached; the reservation stays.
         """
         ...
 
     async def standing(self, tenant: str, session: str | None = None) -> Standing:
-        """How the accounts stand. Raises Unavailable."""
+        """Return the accounts' state. Raises Unavailable."""
         ...
 
     async def trim(self) -> int:
-        """Write off some reservations that are too old to be settled any more, as spent, and forget some accounts that
-        nobody has used for long; how many. Safe beside others. Raises Unavailable."""
+        """Write off some reservations too old to be settled, as spent, and delete some long unused accounts; return how
+        many. Safe to run concurrently. Raises Unavailable.
+        """
         ...
 
 
 def _words(over: OverBudget) -> str:
-    """Why not, for the person whose turn it is."""
+    """Return the refusal as a sentence for the turn's user."""
     balance, of = over.balance, {"turn": "this turn", "session": "this session", "tenant": "this tenant"}[over.kind]
     when = f" until {over.until:%Y-%m-%d %H:%M} UTC" if over.until is not None else ""
     held = f" and {_told(over.unit, balance.reserved)} reserved" if balance.reserved else ""
+    unit = "Cost" if over.unit == "cost" else "Token"
     return (
-        f"{of} may use {_told(over.unit, balance.limit)}{when}: {_told(over.unit, balance.spent)} spent{held},"
-        f" and the next call of the model might use up to {_told(over.unit, over.worst)}"
+        f"{unit} limit for {of} reached ({_told(over.unit, balance.limit)}{when}): {_told(over.unit, balance.spent)}"
+        f" spent{held}; the next model call may use up to {_told(over.unit, over.worst)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""The accounts in Postgres, on the database's clock: each verb is one statement, and that is one short transaction."""
+"""The accounts in Postgres, on the database's clock: each method is one statement in one short transaction."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from libs.telemetry import metrics
 
 POOL = "budgets"
 LOST_SECONDS = 6 * 3600.0
-"""Longer than any call of a model may take: what was reserved before that will not be settled."""
+"""Longer than any model call may take: older reservations will not be settled."""
 TRIM_MOST = 200
-"""Reservations, tenants, and accounts of each, that one look deals with."""
+"""Most reservations, tenants, and accounts of each that one trim handles."""
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")
 
@@ -28,7 +28,7 @@ class PostgresBudgets:
         self._database = database
         self.limits = limits
         for result in ("reserved", *CODES.values()):
-            # A counter that is first seen at 1 has not grown, as far as Prometheus can tell.
+            # Prometheus sees no increase in a counter that first appears at 1, so create it at 0.
             metrics.budget_reservations.labels(result)
 
     async def reserve(self, payer: Payer, worst: Amount, *, about: str) -> Reservation:
@@ -67,7 +67,7 @@ class PostgresBudgets:
     async def trim(self) -> int:
         async with self._connection() as connection:
             lost = [row async for row in queries.lost(connection, seconds=LOST_SECONDS, most=TRIM_MOST)]
-            # Each by itself, and as any call settles: so no two of them can hold what the other waits for.
+            # One at a time, as a call would settle it, so that no two can deadlock.
             written_off = [
                 await _settle(connection, row["tenant"], row["id"], Amount(row["tokens"], row["cost"])) for row in lost
             ]

@@ -1,4 +1,4 @@
-"""Where the accounts are kept: a schema of the platform's own, with every tenant's rows shut to all others."""
+"""The schema of the accounts, with row-level security between tenants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache behind a door (`libs.outbound`): while it is away nobody waits for it."""
+"""The cache behind a guarded call (`libs.resilience`): nothing waits for it while it is away."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from libs.cache.ports import Board, Delta, Deltas, Entry, Notice, Stream
 from libs.cache.windows import Limit, Reached, Windows
-from libs.outbound import Door
+from libs.resilience import GuardedCall
 
 SECONDS = 2.0
-"""Beyond what the adapter itself waits."""
+"""Seconds beyond the adapter's own timeout."""
 
 
 class GuardedDeltas:
-    """`behind` is the port itself: readiness asks it, open circuit or not."""
+    """`behind` is the port itself: readiness checks it even while the circuit is open."""
 
-    def __init__(self, behind: Deltas, door: Door) -> None:
+    def __init__(self, behind: Deltas, door: GuardedCall) -> None:
         self.behind, self._door = behind, door
 
     async def append(self, stream: Stream, delta: Delta) -> None:
@@ -26,7 +26,7 @@ class GuardedDeltas:
 
 
 class GuardedBoard:
-    def __init__(self, behind: Board, door: Door) -> None:
+    def __init__(self, behind: Board, door: GuardedCall) -> None:
         self.behind, self._door = behind, door
 
     async def put(self, notice: Notice) -> None:
@@ -37,7 +37,7 @@ class GuardedBoard:
 
 
 class GuardedWindows:
-    def __init__(self, behind: Windows, door: Door) -> None:
+    def __init__(self, behind: Windows, door: GuardedCall) -> None:
         self.behind, self._door = behind, door
 
     async def admit(self, limits: Sequence[Limit]) -> Reached | None:

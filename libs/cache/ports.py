@@ -1,4 +1,4 @@
-"""The port for token deltas: a model's words on their way to whoever watches, while they are still being said."""
+"""The port for token deltas: a model's text on its way to viewers while it is generated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Stream(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """Words that a model call has just said. A viewer who sees a higher attempt of a call drops what the lower said."""
+    """New text of a model call. A viewer that sees a higher attempt of a call discards the lower one's text."""
 
     call: str
     attempt: int
@@ -28,7 +28,7 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A delta and its position, from which reading goes on."""
+    """A delta and its position, from which reading continues."""
 
     position: str
     delta: Delta
@@ -36,7 +36,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A parked event that waits for policy, as people are shown it: no content."""
+    """A parked event that waits for policy, as operators see it: no content."""
 
     id: str
     tenant: str
@@ -50,9 +50,9 @@ class Notice:
 
 
 class Board(Protocol):
-    """What waits for policy, for people to see (S3-41): each notice for an hour after it was put there last.
+    """Events that wait for policy, for operators to see (S3-41); each notice expires after an hour.
 
-    A mirror that nothing rests on. Both calls raise `Unavailable` when the store does not answer in time: go on
+    A mirror that nothing depends on. Both calls raise `Unavailable` when the store does not answer in time: go on
     without.
     """
 
@@ -61,31 +61,31 @@ class Board(Protocol):
 
 
 class NoBoard:
-    """Nobody looks."""
+    """A board without a store."""
 
     async def put(self, notice: Notice) -> None:
-        """It is not shown."""
+        """Do nothing."""
 
     async def drop(self, id: str) -> None:
-        """It was not shown."""
+        """Do nothing."""
 
 
 class Deltas(Protocol):
-    """One bounded stream per turn, for eyes only: no decision rests on it, and `message.completed` replaces it.
+    """One bounded stream per turn, for display only: no decision rests on it, and `message.completed` replaces it.
 
-    Entries come in the order in which they were appended, each at most once per reader. The oldest are dropped when a
-    stream grows beyond its bound, and all of it some time after the last one: a reader then sees a gap, or nothing.
+    Entries arrive in the order in which they were appended, each at most once per reader. The oldest are dropped when a
+    stream exceeds its bound, and the whole stream some time after its last entry: a reader then sees a gap, or nothing.
     When the store does not answer in time, both calls raise `Unavailable`: go on without.
     """
 
     async def append(self, stream: Stream, delta: Delta) -> None:
-        """Costs O(len(delta.text)), however long the stream is. Never retried: that could say a word twice."""
+        """Append a delta in O(len(delta.text)), however long the stream is. Never retried: that could repeat text."""
         ...
 
     async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[Entry]]:
-        """What came behind these positions, in bounded portions; streams without news are absent.
+        """Return what follows these positions, in bounded portions; streams without news are absent.
 
-        Waits up to `block` seconds for the first news on any of them (0: not at all). One call serves many streams, so
-        that a gateway with a thousand viewers needs one connection.
+        Waits up to `block` seconds for the first news on any stream (0: not at all). One call serves many streams, so a
+        gateway with a thousand viewers needs one connection.
         """
         ...

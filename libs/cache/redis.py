@@ -1,4 +1,4 @@
-"""Deltas in Redis streams, capped by MAXLEN and EXPIRE, with a bound in time on every call."""
+"""Deltas in Redis streams, capped by MAXLEN and EXPIRE, with a timeout on every call."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ from libs.cache.windows import Counted, Limit, Reached, wait
 from libs.errors import Rejected, Unavailable
 
 _Found = Sequence[tuple[str, Sequence[tuple[str, Mapping[str, str]]]]]
-"""What XREAD answers over RESP2, decoded: (stream, ((position, fields) …)) …"""
+"""What XREAD returns over RESP2, decoded: (stream, ((position, fields) …)) …"""
 
 REACH_SECONDS = 10.0
 PORTION = 500
-"""Entries of one stream that one read returns at most."""
+"""Most entries of one stream that one read returns."""
 
 
 def connect(url: str) -> Redis:
-    """A client of `redis://…`, `rediss://…` or `unix://…`, which connects at its first call; `aclose()` it at the end.
+    """Return a client of `redis://…`, `rediss://…` or `unix://…`, which connects at its first call; `aclose()` it at
+    the end.
 
-    It neither retries nor times out by itself: the callers here do the second, and must not do the first.
+    It neither retries nor times out by itself: callers set the timeouts, and must not retry.
     """
     return Redis.from_url(
         url,
@@ -46,16 +47,16 @@ def connect(url: str) -> Redis:
 
 
 class BadRedis(Rejected):
-    """Redis answers and refuses us, or its URL is none."""
+    """Redis refuses the connection, or its URL is invalid."""
 
     code = "BAD_REDIS"
 
 
 async def reach(url: str) -> None:
-    """Ask Redis whether it is there for us.
+    """Check that Redis accepts the connection.
 
     Raises:
-        BadRedis: it refuses us.
+        BadRedis: it refuses.
         Unavailable: it does not answer.
     """
     try:
@@ -70,7 +71,7 @@ async def reach(url: str) -> None:
 
 
 class RedisDeltas:
-    """`Deltas` over a client made by `connect`. `timeout` is in seconds, for a call apart from its waiting."""
+    """`Deltas` over a client made by `connect`. `timeout` is in seconds and excludes blocking time."""
 
     def __init__(
         self,
@@ -97,7 +98,7 @@ class RedisDeltas:
             return {}
         streams = {_name(stream): stream for stream in after}
         positions: dict[KeyT, StreamIdT] = {name: after[stream] for name, stream in streams.items()}
-        # BLOCK 0 would mean for ever.
+        # BLOCK 0 would block forever.
         wait = max(1, round(block * 1000)) if block > 0 else None
         async with _bounded(self._timeout + block):
             found = cast("_Found | None", await self._redis.xread(positions, count=PORTION, block=wait))
@@ -127,13 +128,13 @@ for i, key in ipairs(KEYS) do
 end
 return {}
 """
-"""Two counters for each limit, on Redis's own clock: replicas need not agree on the time."""
+"""Two counters per limit, on Redis's clock: replicas need not agree on the time."""
 
 
 class RedisWindows:
-    """`Windows` over a client made by `connect`: `rate_limit:{tenant}`, and behind it whose limit it is.
+    """`Windows` over a client made by `connect`: `rate_limit:{tenant}`, followed by the limit's name.
 
-    The braces make a cluster keep a tenant's keys together.
+    The braces keep a tenant's keys on one cluster node.
     """
 
     def __init__(self, redis: Redis, *, timeout: float = 0.25) -> None:

@@ -1,7 +1,7 @@
-"""Rate windows: how much has happened in the last seconds, by a sliding window of two counters (S3-43).
+"""Rate windows: how many requests came in the last seconds, by a sliding window of two counters (S3-43).
 
-What the previous window counted weighs less the more of it has passed. So a burst at the border of two windows does not
-get twice its limit, and a limit costs two numbers, however high it is.
+The previous window's count weighs less the more of it has passed, so a burst at the border of two windows does not get
+twice its limit. A limit costs two numbers, however high it is.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from dataclasses import dataclass
 from typing import Protocol
 
 KEPT_MOST = 10_000
-"""Windows that a process keeps for itself; the one that was idle longest is forgotten first."""
+"""Most windows that a process keeps in memory; the longest idle is dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """At most so much of a tenant's, or of one of its own, in so many seconds."""
+    """At most this many in this many seconds, for a tenant or for one principal of it."""
 
     code: str
-    """What it is called where it is reached."""
+    """The limit's name, which the refusal shows."""
     tenant: str
     most: int
     seconds: float
     whose: str = ""
-    """Within the tenant; nobody in particular where it is empty."""
+    """A principal within the tenant; empty for the whole tenant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A limit that one more would pass, and the seconds after which one fits."""
+    """A limit that one more request would exceed, and the seconds until one fits."""
 
     limit: Limit
     wait: float
@@ -40,7 +40,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A window's state: what this window and the one before it counted, and the seconds since this one began."""
+    """The counts of this window and the previous one, and the seconds since this one began."""
 
     current: int
     previous: int
@@ -48,10 +48,10 @@ class Counted:
 
 
 class Windows(Protocol):
-    """Counts what happens, for all processes that share the store."""
+    """Counts requests for all processes that share the store."""
 
     async def admit(self, limits: Sequence[Limit]) -> Reached | None:
-        """Count one more under each of these, of one tenant. Where one is reached nothing is counted, and it is told.
+        """Count one request under each of a tenant's limits. If one is reached, count nothing and return it.
 
         Raises `Unavailable` when the store does not answer in time.
         """
@@ -59,19 +59,19 @@ class Windows(Protocol):
 
 
 def wait(limit: Limit, counted: Counted) -> float:
-    """Seconds until one more fits; 0 when it does now."""
+    """Return the seconds until one more fits; 0 when it does now."""
     weight = 1.0 - counted.passed / limit.seconds
     if counted.previous * weight + counted.current + 1 <= limit.most:
         return 0.0
     if counted.current + 1 <= limit.most:
-        # The older window has to fade some more.
+        # The previous window has to fade further.
         return limit.seconds * (weight - (limit.most - 1 - counted.current) / counted.previous)
     rest = limit.seconds - counted.passed
     return rest + limit.seconds * (1.0 - (limit.most - 1) / counted.current)
 
 
 class LocalWindows:
-    """In this process alone: where nobody shares it, and while the shared store is away."""
+    """Windows in this process's memory: for a single process, and while the shared store is away."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -87,7 +87,7 @@ class LocalWindows:
         return None
 
     def _counted(self, limit: Limit) -> tuple[int, Counted]:
-        """The number of the window that we are in, and what it has counted."""
+        """Return the number of the current window and its count."""
         now = self._now()
         number = math.floor(now / limit.seconds)
         last, current, previous = self._windows.get((limit.tenant, limit.whose), (number, 0, 0))

@@ -1,4 +1,4 @@
-"""The audit worker's export, as a stream: a whole chain may be larger than memory."""
+"""The audit worker's export, as a stream: a whole chain may exceed memory."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import AsyncIterator
 
 import httpx
 
-from libs.clients.calls import Caller, ServiceDown, heading
+from libs.clients.calls import Caller, ServiceDown, failed, heading
 
 SERVICE = "audit_worker"
 EXPORT_SECONDS = 3600.0
-"""For a whole chain; each of its reads has a bound of its own."""
+"""Seconds for a whole chain; each read has its own timeout."""
 
 
 async def export(caller: Caller, tenant: str) -> AsyncIterator[bytes]:
-    """The tenant's record, as JSON Lines that prove themselves. Without its last line it proves nothing, and says so.
+    """Stream the tenant's audit log as self-verifying JSON Lines. Without its last line it does not verify.
 
     Raises:
-        ServiceDown: before the first byte, or in the middle; what was read so far then does not verify.
+        ServiceDown: before the first byte, or in the middle; what was read so far does not verify.
     """
     try:
         async with (
-            caller.doors.to(SERVICE).passing(EXPORT_SECONDS),
+            caller.doors.to(SERVICE).call_scope(EXPORT_SECONDS),
             caller.clients[SERVICE]() as client,
             client.stream("GET", "/internal/v1/audit/export", headers=heading(caller, SERVICE, tenant)) as answer,
         ):
             if not answer.is_success:
-                raise ServiceDown(f"{SERVICE} answered {answer.status_code}")
+                raise failed(SERVICE, answer.status_code)
             async for chunk in answer.aiter_bytes():
                 yield chunk
     except httpx.HTTPError as error:

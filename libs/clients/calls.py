@@ -1,4 +1,4 @@
-"""One call to another of our services: a short-lived token, a bound in time, and errors that say what can be done."""
+"""A call to another of our services: a short-lived token, a timeout, and typed errors."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from libs.clock import Clock
 from libs.errors import Conflict, Denied, NotFound, Rejected, SumaError, Unavailable
 from libs.identity import internal
 from libs.keys import Keys
-from libs.outbound import Doors
+from libs.resilience import CallFailed, GuardedCalls
 
 Json = Any
 TIMEOUT_SECONDS = 10.0
+AWAY = (502, 503, 504)
 USER = "X-Internal-User"
-"""Whom the calling service acts for; believed beside a valid token."""
+"""The principal that the calling service acts for; trusted only beside a valid token."""
 
 
 class Caller(Protocol):
@@ -30,7 +31,7 @@ class Caller(Protocol):
     @property
     def clock(self) -> Clock: ...
     @property
-    def doors(self) -> Doors: ...
+    def doors(self) -> GuardedCalls: ...
 
 
 class ServiceDown(Unavailable):
@@ -40,7 +41,7 @@ class ServiceDown(Unavailable):
 
 
 class NotConfigured(ServiceDown):
-    """Nobody has told us where that service is."""
+    """No address is configured for that service."""
 
     lasting = True
 
@@ -58,7 +59,7 @@ async def call(
     json: Json = None,
     seconds: float = TIMEOUT_SECONDS,
 ) -> Json:
-    """Ask `service`, on behalf of a tenant and perhaps of one person, and return its JSON.
+    """Call `service` for a tenant, and for a principal if given, and return its JSON.
 
     Raises:
         ServiceDown, CircuitOpen, CallTimedOut: it does not answer in time, or fails, or has done so for a while.
@@ -69,7 +70,7 @@ async def call(
     async def once() -> Json:
         return await _asked(caller, service, method, path, params=params, json=json, headers=headers, seconds=seconds)
 
-    # All of these are queries (DESIGN §4): they may be asked again.
+    # All of these are queries (DESIGN §4), so they may be retried.
     return await caller.doors.to(service).repeat(once, seconds=seconds)
 
 
@@ -88,23 +89,29 @@ async def _asked(caller: Caller, service: str, method: str, path: str, *, second
     except httpx.HTTPError as error:
         raise ServiceDown(f"{service}: {type(error).__name__}") from error
     if answer.status_code >= 500:
-        raise ServiceDown(f"{service} answered {answer.status_code}")
+        raise failed(service, answer.status_code)
     if answer.status_code >= 400:
         raise _refused(answer)
     try:
         return answer.json()
     except ValueError:
-        raise ServiceDown(f"{service} answered with something that is no JSON") from None
+        raise ServiceDown(f"{service} returned something that is not JSON") from None
+
+
+def failed(service: str, status: int) -> Unavailable:
+    """Return the error of a 5xx status. Only 502, 503 and 504 say that the service is away: a 500 is one route's."""
+    kind = ServiceDown if status in AWAY else CallFailed
+    return kind(f"{service} answered {status}")
 
 
 def heading(caller: Caller, service: str, tenant: str, session: str | None = None) -> dict[str, str]:
-    """The header that says on whose behalf we call."""
+    """Return the header that names the principal."""
     token = internal.issue(caller.keys, tenant=tenant, session=session, audience=service, now=caller.clock.now())
     return {internal.HEADER: token}
 
 
 def _refused(answer: httpx.Response) -> SumaError:
-    """A problem document (RFC 9457) as the error that its status stands for."""
+    """Return a problem document (RFC 9457) as the error that its status stands for."""
     try:
         said = answer.json()
     except ValueError:
@@ -117,6 +124,6 @@ def _refused(answer: httpx.Response) -> SumaError:
 
 
 def _places(errors: Json) -> str:
-    """What is wrong where, of errors that have the shape of ours."""
+    """Return field errors that have our own format."""
     told = [place for place in errors if isinstance(place, dict)] if isinstance(errors, list) else []
     return "; ".join(f"{place.get('pointer', '')}: {place.get('detail', '')}" for place in told)

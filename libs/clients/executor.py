@@ -10,8 +10,9 @@ SERVICE = "tool_executor"
 
 
 async def workspace_facts(caller: Caller, tenant: str, session: str, root: str, turn: str) -> dict[str, Any]:
-    """Counts, extensions and top-level names of the tree as `turn` has staged it, for the planner. Raises what `call`
-    raises."""
+    """Return counts, extensions and top-level names of the tree as `turn` staged it, for the planner. Raises what
+    `call` raises.
+    """
     found = await call(
         caller,
         SERVICE,

@@ -8,7 +8,7 @@ SERVICE = "memory_service"
 
 
 async def recall(caller: Caller, tenant: str, session: str | None, text: str, user: str, most: int) -> list[str]:
-    """What `user` told us that bears on `text`, best first: at most `most` texts. Raises what `call` raises."""
+    """Return up to `most` remembered texts of `user` that bear on `text`, best first. Raises what `call` raises."""
     if most < 1:
         return []
     asked = {"query": text, "top_k": most}

@@ -1,7 +1,7 @@
-"""Arrays of PostgreSQL's own types, told to each new connection.
+"""Register codecs for PostgreSQL's built-in array types on each new connection.
 
-asyncpg knows few of them, and asks the server what the others are by a query that costs more than all else which a
-short connection does. Their numbers are the same in every PostgreSQL (pg_type.dat).
+asyncpg knows few of them and looks up the others with a query that costs more than everything else a short connection
+does. Their OIDs are the same in every PostgreSQL (pg_type.dat).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import asyncpg
 
 
 def _array(number: int, name: str, element: int) -> Mapping[str, Any]:
-    """A type as asyncpg's own query would describe it."""
+    """Describe a type as asyncpg's own query would."""
     other = dict.fromkeys(("basetype", "range_subtype", "attrtypoids", "attrnames"))
     return {
         "oid": number,
@@ -32,9 +32,9 @@ ARRAYS = (
     _array(1016, "_int8", 20),
     _array(1022, "_float8", 701),
 )
-"""Those that our queries take or return."""
+"""The array types that our queries take or return."""
 
 
 async def tell(connection: asyncpg.Connection[asyncpg.Record]) -> None:
-    """For a pool's `init`, and for whoever connects without a pool."""
+    """Register the codecs: a pool's `init` function, also for connections without a pool."""
     connection.get_settings().register_data_types(ARRAYS)

@@ -1,7 +1,7 @@
-"""Migrations: SQL files, forward only, in order, under one advisory lock, that cannot hang a busy table.
+"""Migrations: SQL files, forward only, in order, under one advisory lock, with lock and statement timeouts.
 
-After its files, a schema's `apply.sql` is re-created, its tables are opened to `suma_app` and shut by row-level
-security: every table with a `tenant_id` gets the same policy, so that none can be forgotten.
+After its files, a schema's `apply.sql` is re-created, its tables are granted to `suma_app`, and every table with a
+`tenant_id` gets the same row-level security policy, so that none can be forgotten.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ TENANT_RULE = "tenant_id = any (nullif(current_setting('suma.tenants', true), ''
 
 
 class MigrationChanged(SumaError):
-    """A migration that was applied has been edited since. Migrations only go forward: add a new file."""
+    """An applied migration has been edited since. Migrations only go forward: add a new file."""
 
     code = "MIGRATION_CHANGED"
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A schema with one owner service: the folder of its numbered files, and its `apply.sql` where it is written to."""
+    """A schema with one owner service: the folder of its numbered files, and its `apply.sql` if it is written to."""
 
     name: str
     migrations: Path
@@ -37,12 +37,12 @@ class Schema:
 
 
 async def migrate(dsn: str, *schemas: Schema) -> list[str]:
-    """Bring schemas up to date, each in a transaction; the names of the files that were applied. Several processes may
-    call it at once.
+    """Migrate schemas, each in a transaction; return the names of the applied files. Safe from several processes at
+    once.
 
     Raises:
-        MigrationChanged: a file that was applied has been edited since.
-        DatabaseDown, BadDatabase: what `connected` raises; also when a busy table cannot be had.
+        MigrationChanged: an applied file has been edited since.
+        DatabaseDown, BadDatabase: what `connected` raises; also when a busy table cannot be locked.
     """
     connection = await connected(dsn, seconds=120)
     try:
@@ -53,7 +53,7 @@ async def migrate(dsn: str, *schemas: Schema) -> list[str]:
 
 async def _migrated(connection: asyncpg.Connection[asyncpg.Record], schema: Schema) -> list[str]:
     async with answering(), connection.transaction():
-        # Whoever starts beside us may be migrating: that is waited for longer than a busy table.
+        # Another process may be migrating, which takes longer than a table lock may.
         await connection.execute("set local lock_timeout = '60s'; set local statement_timeout = '60s'")
         await connection.execute("select pg_advisory_xact_lock($1)", LOCK)
         await connection.execute("set local lock_timeout = '5s'")
@@ -73,10 +73,11 @@ async def _forward(connection: asyncpg.Connection[asyncpg.Record], schema: Schem
     }
     files = sorted(schema.migrations.glob("*.sql"))
     applied = [file.name for file in files if await _step(connection, schema, file, known)]
-    if schema.apply is not None and await _replace(connection, schema, schema.apply, known):
-        applied.append(schema.apply.name)
     if applied and schema.name != "bus":
         await _shut(connection, schema.name)
+    # After the grants: it may take some of them back, so new grants need it again.
+    if schema.apply is not None and await _replace(connection, schema, schema.apply, {} if applied else known):
+        applied.append(schema.apply.name)
     return applied
 
 
@@ -112,7 +113,7 @@ async def _replace(
 
 
 async def _shut(connection: asyncpg.Connection[asyncpg.Record], name: str) -> None:
-    """Grant what a service needs, and let row-level security hide every other tenant's rows, even from the owner."""
+    """Grant what a service needs, and enforce row-level security even for the owner."""
     await connection.execute(f"grant usage on schema {name} to suma_app")
     tables = await connection.fetch(
         "select c.relname, exists"

@@ -1,4 +1,4 @@
-"""Connections: a bounded pool for each reader and one pinned connection for each writer."""
+"""Connections: a bounded pool per reader and one pinned connection per writer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 CONNECT_SECONDS = 10.0
 STATEMENT_SECONDS = 30.0
 CANCEL_SECONDS = 0.5
-"""For the server to take back a statement that was given up."""
+"""Seconds for the server to cancel an abandoned statement."""
 
 
 class DatabaseDown(Unavailable):
@@ -31,14 +31,14 @@ class DatabaseDown(Unavailable):
 
 
 class BadDatabase(Rejected):
-    """Postgres answers and refuses us, or is not prepared for us."""
+    """Postgres answers but refuses the connection, or is not set up for Suma."""
 
     code = "BAD_DATABASE"
 
 
 @dataclass(frozen=True, slots=True)
 class Dsns:
-    """Where each role connects. In production these are three URLs; embedded, three users of one socket."""
+    """The connection strings of the roles: three URLs in production, three users of one socket when embedded."""
 
     owner: str
     bus: str
@@ -47,7 +47,7 @@ class Dsns:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many connections a pool may hold: that of a service, that of the bus, and that for what may be lost."""
+    """The size of each pool: a service's, the bus's, and the one for writes that may be lost."""
 
     service: int = 4
     bus: int = 4
@@ -58,7 +58,7 @@ SILENCE = (
     OSError,
     TimeoutError,
     asyncpg.InterfaceError,
-    # On uvloop a connection cut at the wrong moment says so: "cannot switch to state 11".
+    # uvloop reports a connection cut at the wrong moment as "cannot switch to state 11".
     asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,
@@ -67,7 +67,7 @@ SILENCE = (
     asyncpg.LockNotAvailableError,
     asyncpg.ReadOnlySQLTransactionError,
 )
-"""The server, not the statement, is at fault: classes 08, 53, 57, 58, a lock not had, a server that only stands by."""
+"""The server is at fault, not the statement: classes 08, 53, 57, 58, a lock timeout, a standby server."""
 
 
 REFUSALS = (
@@ -86,7 +86,7 @@ LACKING = """
 
 
 async def connected(dsn: str, *, seconds: float = STATEMENT_SECONDS) -> asyncpg.Connection[asyncpg.Record]:
-    """A connection of one's own; no statement on it takes longer than `seconds`.
+    """Open a dedicated connection on which no statement takes longer than `seconds`.
 
     Raises:
         BadDatabase: Postgres refuses this user, password or database.
@@ -107,9 +107,10 @@ async def _connected(dsn: str, seconds: float) -> asyncpg.Connection[asyncpg.Rec
 
 
 async def reach(dsns: Dsns) -> None:
-    """Ask Postgres whether it is there for each of our roles, and holds what only a superuser can make.
+    """Check that Postgres accepts each of our roles and has the extensions that only a superuser can create.
 
-    Raises what `connected` raises."""
+    Raises what `connected` raises.
+    """
     for dsn in (dsns.app, dsns.bus):
         await (await connected(dsn)).close()
     connection = await connected(dsns.owner)
@@ -124,10 +125,10 @@ async def reach(dsns: Dsns) -> None:
 
 @asynccontextmanager
 async def answering() -> AsyncIterator[None]:
-    """Name what a silent Postgres is to us.
+    """Translate connection errors.
 
     Raises:
-        DatabaseDown: the connection broke, could not be had, timed out, or the transaction must be tried again.
+        DatabaseDown: the connection broke, was refused, timed out, or the transaction must be retried.
     """
     try:
         yield
@@ -136,25 +137,25 @@ async def answering() -> AsyncIterator[None]:
 
 
 def tenant_set(tenants: Iterable[str]) -> str:
-    """What `suma.tenants` is set to: an array literal, in which no tenant's name can pass for two."""
+    """Return the value of `suma.tenants`: an array literal, quoted so that no tenant's name can pass for two."""
     quoted = (tenant.replace("\\", "\\\\").replace('"', '\\"') for tenant in tenants)
     return "{" + ",".join(f'"{tenant}"' for tenant in quoted) + "}"
 
 
 def _literal(text: str) -> str:
-    """A text as SQL says it; standard_conforming_strings is on, so that only the quote is special."""
+    """Quote a text for SQL; standard_conforming_strings is on, so only the quote is special."""
     return "'" + text.replace("'", "''") + "'"
 
 
 async def _keep(_: object) -> None:
-    """Nothing to reset: every setting that we make is local to its transaction, and asyncpg ends an open one itself.
+    """Reset nothing: each of our settings is local to its transaction, and asyncpg ends an open one itself.
 
-    asyncpg's own reset query would cost one more transaction for each use of a connection.
+    asyncpg's own reset query would add a transaction to each use of a connection.
     """
 
 
 class _Pool(asyncpg.Pool):
-    """A pool for a connection of which nobody waits longer than for a server."""
+    """A pool that replaces unresponsive connections instead of waiting for them."""
 
     @override
     def acquire(self, *, timeout: float | None = None) -> Any:
@@ -162,14 +163,14 @@ class _Pool(asyncpg.Pool):
 
     @override
     async def release(self, connection: Any, *, timeout: float | None = None) -> None:
-        # Who does not answer a statement does not answer its cancel: the connection is replaced, not waited for. Else
-        # whoever gave up at their own bound would still wait here, for as long as the server is silent.
+        # A server that ignores a statement also ignores its cancel, so replace the connection. Otherwise a caller that
+        # reached its own time limit would still wait here.
         with suppress(TimeoutError):
             await super().release(connection, timeout=CANCEL_SECONDS)
 
 
 class Database:
-    """The pools of one process. Nobody holds a connection while calling another service."""
+    """The pools of one process. No connection is held while another service is called."""
 
     def __init__(self, dsns: Dsns, sizes: Sizes = Sizes()) -> None:
         self.dsns, self._sizes = dsns, sizes
@@ -177,17 +178,17 @@ class Database:
         self._opening = asyncio.Lock()
 
     async def pool(self, name: str) -> Pool:
-        """The bounded pool of this service, opened at its first use."""
+        """Return the service's bounded pool, opened at its first use."""
         return self._pools.get(name) or await self._open(name, self.dsns.app, most=self._sizes.service, durable=True)
 
     async def bus(self) -> Pool:
-        """The pool of the bus's own role: it reads the log and claims leases."""
+        """Return the pool of the bus's role, which reads the log and claims leases."""
         return self._pools.get("bus") or await self._open("bus", self.dsns.bus, most=self._sizes.bus, durable=True)
 
     async def hints(self) -> Pool:
-        """The same role, but commits do not wait for the disk: for offsets, ownership and heartbeats.
+        """Return a pool of the bus's role whose commits do not wait for the disk: offsets, ownership, heartbeats.
 
-        A lost one only costs a repeat. Claims are never made here: a lost claim would give its token out twice.
+        A lost commit only costs a repeat. Claims are never made here: a lost claim would issue its token twice.
         """
         most = self._sizes.hints
         return self._pools.get("hints") or await self._open("hints", self.dsns.bus, most=most, durable=False)
@@ -214,19 +215,19 @@ class Database:
 
     @asynccontextmanager
     async def read(self, service: str, *tenants: str) -> AsyncIterator[Connection]:
-        """A read-only transaction of a service that sees these tenants' rows alone; without any, no rows.
+        """Open a read-only transaction that sees only these tenants' rows; without any, no rows.
 
         Raises:
             DatabaseDown: no connection could be had, or it broke.
         """
         pool = await self.pool(service)
         async with answering(), pool.acquire(timeout=CONNECT_SECONDS) as connection:
-            # Both in one round trip; a query with arguments could only be one statement.
+            # Two statements in one round trip; a query with arguments could only be one.
             await connection.execute(f"begin read only; set local suma.tenants = {_literal(tenant_set(tenants))}")
             try:
                 yield connection
             except (asyncio.CancelledError, TimeoutError):
-                # Given up: what is under way on it is not waited for either.
+                # The caller gave up; do not wait for the running statement either.
                 connection.terminate()
                 raise
             except BaseException:
@@ -241,7 +242,7 @@ class Database:
             await pool.fetchval("select 1")
 
     async def pinned(self, dsn: str | None = None) -> asyncpg.Connection[asyncpg.Record]:
-        """A connection of one's own, as suma_app unless said otherwise.
+        """Open a dedicated connection, as suma_app by default.
 
         Raises:
             DatabaseDown: it could not be had.

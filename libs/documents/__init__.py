@@ -1,7 +1,7 @@
-"""Documents: the words of a PDF or an office file, read in a process of its own that can do nothing else.
+"""Documents: the text of a PDF or an office file, extracted in an isolated child process.
 
-Such files come from strangers, and their forms are large. So each is read by a child that has the bytes on its
-standard input, no environment, bounds on its time, its memory and its open files, and ends with what it found.
+Such files come from strangers, and their formats are large. Each is parsed by a child that gets the bytes on its
+standard input, no environment, and limits on time, memory and open files.
 """
 
 from libs.documents.reading import FORMS, CannotRead, Damaged, Document, Locked, read

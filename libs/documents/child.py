@@ -1,7 +1,7 @@
-"""The child: `python -I child.py .docx` reads one document on its standard input and says, as JSON, what stands in it.
+"""The child: `python -I child.py .docx` parses one document on its standard input and prints its text as JSON.
 
-It imports nothing of ours, so that it starts at once and has nothing to give away. All bounds are set before the first
-byte is read. It resolves nothing, follows no link, and opens no file.
+It imports nothing of ours, so that it starts fast and holds nothing secret. All limits are set before the first byte is
+read. It resolves no reference, follows no link, and opens no file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xml.parsers import expat
 
 MEMORY_MOST, CPU_SECONDS_MOST = 1 << 30, 20
 PATIENCE_SECONDS = 12.0
-"""Of processor time: then what has been read is told."""
+"""Seconds of processor time; then what has been read is returned."""
 UNPACKED_MOST = 128 << 20
 TEXT_MOST = 1 << 20
 HEAD_MOST, FIELDS_MOST, CELL_MOST = 10, 200, 300
@@ -44,27 +44,27 @@ BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What parsers meet in bytes that are not what they expect."""
+"""What parsers raise on unexpected bytes."""
 
 
 class Refused(Exception):
-    """The document cannot be read; why, for people."""
+    """The document cannot be read; the message says why."""
 
 
 class Locked(Refused):
-    """Only with its password."""
+    """The document needs its password."""
 
     def __init__(self) -> None:
         super().__init__("it is locked with a password")
 
 
 class Enough(Exception):
-    """More would be beyond a bound."""
+    """A limit was reached."""
 
 
 @dataclass
 class Found:
-    """What is known of a document so far."""
+    """What was read of a document so far."""
 
     unit: str
     rows: int = 0
@@ -75,7 +75,7 @@ class Found:
     complete: bool = True
 
     def say(self, words: str) -> None:
-        """Raises Enough."""
+        """Append text. Raises Enough."""
         self.words.append(_sound(words))
         self.letters += len(words)
         if self.letters > TEXT_MOST or time.process_time() > PATIENCE_SECONDS:
@@ -101,7 +101,7 @@ class Found:
 
 
 def _sound(text: str) -> str:
-    """What every reader of JSON and every database takes for a text."""
+    """Keep what every JSON parser and database accepts as text."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
@@ -138,7 +138,7 @@ def confine() -> None:
 
 
 def bounded(found: Found, read: Callable[[], None]) -> Found:
-    """What was read until a bound was met."""
+    """Keep what was read before the limit."""
     try:
         read()
     except Enough:
@@ -149,16 +149,16 @@ def bounded(found: Found, read: Callable[[], None]) -> Found:
 # PDF
 
 PDF_END = 2048
-"""Bytes in which the end of a whole file says where its table is (ISO 32000-1, 7.5.5)."""
+"""Bytes at the end of a file that say where its table is (ISO 32000-1, 7.5.5)."""
 
 
 def pdf(raw: bytes) -> Found:
-    """Page by page. Its letters may be pictures: then there is no text, and that is the answer."""
+    """Read page by page. A page of images has no text, and that is the result."""
     import pypdf
 
     found = Found("page")
     if cut := b"startxref" not in raw[-PDF_END:]:
-        # Its table of contents stood there; pointed nowhere, the library looks for the objects themselves.
+        # Disable the cross-reference table that stood there, so that the library searches for the objects themselves.
         raw += b"\nstartxref\n0\n%%EOF\n"
     try:
         reader = pypdf.PdfReader(BytesIO(raw))
@@ -188,13 +188,13 @@ def _pages(found: Found, reader: Any) -> None:
 
 @dataclass(frozen=True)
 class Markup:
-    """Which elements of a form mean what, by their names without the namespace."""
+    """The meaning of a format's elements, by their names without the namespace."""
 
     unit: str
     counted: frozenset[str]
-    """Elements that are counted as the document's rows."""
+    """Elements that count as rows."""
     speaking: frozenset[str]
-    """Only what stands in these is text."""
+    """Only these contain text."""
     lines: frozenset[str]
     """Elements that end a line."""
     headings: frozenset[str] = frozenset()
@@ -226,7 +226,7 @@ BOOK = Markup(
 
 
 class Words:
-    """Reads the words of one XML part; everything that the form does not name is passed over."""
+    """Reads the text of one XML part; elements that the format does not name are skipped."""
 
     def __init__(self, found: Found, markup: Markup) -> None:
         self._found, self._markup = found, markup
@@ -269,7 +269,7 @@ class Words:
 
     def _said(self, words: str) -> None:
         if self._speaking and not self._silent:
-            # Line breaks of the file are none of the text.
+            # Line breaks of the XML source are not part of the text.
             words = " ".join(words.split("\n"))
             if self._heading is not None:
                 self._heading.append(words)
@@ -277,7 +277,7 @@ class Words:
 
 
 def _styled(name: str, attributes: Mapping[str, str]) -> bool:
-    """A paragraph of Word whose style is a heading's, or a title's place on a slide."""
+    """Return whether a Word paragraph has a heading style, or a slide element is a title."""
     if name not in ("pStyle", "ph"):
         return False
     style = next((value.lower() for key, value in attributes.items() if _local(key) in ("val", "type")), "")
@@ -289,17 +289,17 @@ def _local(tag: str) -> str:
 
 
 def _doctype(name: str, system: str | None, public: str | None, internal: int) -> None:
-    """Pages of a book name one that is known, and it is not fetched; one that stands inside may be a bomb."""
+    """Pages of a book name a known DTD, which is not fetched; an internal one may be a bomb."""
     if internal:
         raise Refused("it has a DTD inside, by which a few lines can stand for gigabytes")
 
 
 ENCRYPTED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""How an office file with a password begins: it is put into the container of the older forms (MS-OFFCRYPTO, 2.3)."""
+"""The start of an encrypted office file, stored in the older container format (MS-OFFCRYPTO, 2.3)."""
 
 
 class Archive:
-    """The parts of a zipped document, within a bound in all."""
+    """The parts of a zipped document, limited in total size."""
 
     def __init__(self, raw: bytes) -> None:
         if raw.startswith(ENCRYPTED):
@@ -319,7 +319,7 @@ class Archive:
         return self._zip.read(name)
 
     def numbered(self, pattern: str) -> list[str]:
-        """Names of a pattern with one number, in its order."""
+        """Return names that match a pattern with one number, ordered by it."""
         found = ((re.fullmatch(pattern, name), name) for name in self.names)
         return [name for _, name in sorted((int(match[1]), name) for match, name in found if match)]
 
@@ -351,7 +351,7 @@ def _slides(archive: Archive) -> list[str]:
 
 
 def _chapters(archive: Archive) -> Iterator[str]:
-    """In reading order (EPUB 3.3, the package's spine)."""
+    """Return the parts in reading order (EPUB 3.3, the package's spine)."""
     roots = [root for name, root in _elements(archive.part(CONTAINER)) if name == "rootfile"]
     package = roots[0].get("full-path", "") if roots else ""
     told = _elements(archive.part(package))
@@ -365,7 +365,7 @@ CONTAINER = "META-INF/container.xml"
 
 
 def _elements(part: bytes) -> list[tuple[str, Mapping[str, str]]]:
-    """Each element's name and attributes, in order."""
+    """Yield each element's name and attributes, in order."""
     found: list[tuple[str, Mapping[str, str]]] = []
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = lambda tag, attributes: found.append((_local(tag), attributes))
@@ -378,7 +378,7 @@ def _elements(part: bytes) -> list[tuple[str, Mapping[str, str]]]:
 
 
 def excel(raw: bytes) -> Found:
-    """The values of each sheet; the first row of the first sheet names the columns. No formula is worked out."""
+    """Read the values of each sheet; the first row of the first sheet names the columns. Formulas are not evaluated."""
     import openpyxl
 
     Archive(raw)
@@ -429,7 +429,7 @@ READERS: Mapping[str, Callable[[bytes], Found]] = {
 LIBRARIES = {".pdf": "pypdf", ".xlsx": "openpyxl"}
 
 if __name__ == "__main__":
-    # Before the bounds, so that what is compiled may be kept; and only what this form needs.
+    # Import before the limits are set, and only what this format needs.
     if sys.argv[1] in LIBRARIES:
         import_module(LIBRARIES[sys.argv[1]])
     confine()

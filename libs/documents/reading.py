@@ -1,4 +1,4 @@
-"""The parent: hands a document to a child, waits within a bound, believes nothing of a child that died."""
+"""The parent: passes a document to a child, waits within a limit, and trusts nothing of a child that died."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from libs.errors import Rejected
 
 CHILD = Path(__file__).parent / "child.py"
 SECONDS_MOST = 60.0
-"""For a child that does not even use its processor time."""
+"""Seconds to wait for a child that does not even use its processor time."""
 LOOK_SECONDS = 0.2
-"""Between two looks whether anybody still waits."""
+"""Seconds between two checks for cancellation."""
 FORMS: Mapping[str, str] = {
     ".pdf": "PDF",
     ".docx": "Word",
@@ -31,7 +31,7 @@ FORMS: Mapping[str, str] = {
     ".odp": "OpenDocument presentation",
     ".epub": "e-book",
 }
-"""What can be read, by the ending of its name."""
+"""Readable formats by file extension."""
 
 
 class CannotRead(Rejected):
@@ -41,21 +41,22 @@ class CannotRead(Rejected):
 
 
 class Damaged(CannotRead):
-    """What stands in the file cannot be read, now or later."""
+    """The file's content cannot be read."""
 
     code = "DAMAGED"
 
 
 class Locked(Damaged):
-    """Only who has its password can read the document."""
+    """The document is protected by a password."""
 
     code = "LOCKED"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a document says. `rows` counts its pages, slides, paragraphs or records: `unit` says which. `complete` is
-    false where reading stopped at a bound."""
+    """A document's text. `rows` counts its pages, slides, paragraphs or records; `unit` says which. `complete` is false
+    where reading stopped at a limit.
+    """
 
     form: str
     unit: str
@@ -67,12 +68,12 @@ class Document:
 
 
 def read(ending: str, raw: bytes, *, check: Callable[[], None]) -> Document:
-    """Read a document whose name has this ending, one of `FORMS`. `check` is called all the time, and raises once
-    nobody waits any more.
+    """Read a document whose name has this extension, one of `FORMS`. `check` is called repeatedly, and raises on
+    cancel.
 
     Raises:
-        Locked: it takes a password.
-        Damaged: it is damaged, or another thing than its name says.
+        Locked: it needs a password.
+        Damaged: it is damaged, or not what its name says.
         CannotRead: it takes too much to read.
     """
     with TemporaryFile() as given:
@@ -88,7 +89,7 @@ def read(ending: str, raw: bytes, *, check: Callable[[], None]) -> Document:
 
 
 def _asked(ending: str, given: IO[bytes], check: Callable[[], None]) -> tuple[int, bytes]:
-    """How the child ended, and what it said."""
+    """Return the child's exit status and output."""
     command = [sys.executable, "-I", str(CHILD), ending]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(  # noqa: S603 -- our own interpreter and our own file

@@ -1,8 +1,8 @@
-"""Guards: the deterministic links of the chain that say whether something may be tried at all (DESIGN §8).
+"""Guards: the deterministic links of the chain that decide whether a call may be attempted at all (DESIGN §8).
 
-Pure checks: no file, no network and no model is asked. Each raises a `Blocked` that names its rule, and runs twice, on
-the plan as written and on the resolved args just before an attempt. `paths`, `commands` (programs and blocked
-patterns, with `words` to read text as a shell would), `urls`; `decisions` turns an outcome into a record.
+Pure checks without files, network or models. Each raises a `Blocked` that names its rule, and runs twice: on the plan
+as written, and on the resolved args just before an attempt. `paths`, `commands` (programs and blocked patterns, with
+`words` to read text as a shell would), `urls`; `decisions` turns an outcome into a record.
 """
 
 from libs.guards.blocked import Blocked

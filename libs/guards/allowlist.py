@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 
 def allows(allowlist: Sequence[str], tool: str) -> bool:
-    """Is the tool on the list? An empty list allows nothing."""
+    """Return whether the tool is on the list. An empty list allows nothing."""
     return any(entry in ("*", tool) or _spans(entry, tool) for entry in allowlist)
 
 
 def as_policy_reads(allowlist: Sequence[str], tool: str) -> list[str]:
-    """The list for a question about this tool: the rules know exact names and `*` alone (deploy/opa/README.md)."""
+    """Return the list for a policy question about this tool: rules know exact names and `*` only
+    (deploy/opa/README.md).
+    """
     return [*allowlist, *(tool for entry in allowlist if _spans(entry, tool))]
 
 

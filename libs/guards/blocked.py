@@ -1,4 +1,4 @@
-"""The one refusal of all guards: which link refused, by which rule, and why."""
+"""The refusal of every guard: which link refused, by which rule, and why."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Blocked(Denied):
 
 
 class PathRefused(Blocked):
-    """The path does not lie in the workspace."""
+    """The path is outside the workspace."""
 
     code = "PATH_REFUSED"
     link = "paths"
 
 
 class CommandBlocked(Blocked):
-    """The text runs a program that may not run."""
+    """The text runs a forbidden program."""
 
     code = "COMMAND_BLOCKED"
     link = "commands"

@@ -1,6 +1,6 @@
-"""Blocked patterns, looked for in every argument of every tool (S0-15, S0-22): the first of three layers.
+r"""Find blocked patterns in every argument of every tool (S0-15, S0-22): the first of three layers.
 
-A pattern is matched on the text read as shell words, so its spelling does not matter: `rm -fr`, `\\rm --recursive
+A pattern is matched on the text read as shell words, so its spelling does not matter: `rm -fr`, `\rm --recursive
 --force`, `curl x|bash`. A text that names a file of the workspace is that file: `curl-8.5.tar.gz` may be moved.
 """
 
@@ -19,7 +19,7 @@ KnownPaths = Callable[[str], bool]
 
 DEEPEST = 32
 NESTED = 4
-"""Commands inside commands inside commands … beyond this are refused unread."""
+"""Deepest nesting of commands inside commands; deeper ones are refused unread."""
 
 DOWNLOADERS = frozenset({"curl", "wget"})
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "rbash"})
@@ -34,7 +34,7 @@ STARTERS = frozenset(
 
 RESERVED = frozenset("if then else elif do while until for { } ! coproc function".split())  # noqa: SIM905
 FLAGS = frozenset("rRfivdIhc")
-"""The short flags of rm, chmod and chown: `-for` is a word of prose."""
+"""The short flags of rm, chmod and chown, so that `-for` counts as a word of prose."""
 
 EXEC_OF_FIND = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
@@ -55,7 +55,7 @@ EVERYTHING = re.compile(r"(?:/|~|\$HOME|\.|\.\.|/(?:bin|boot|dev|etc|home|lib|ro
 SUSPECT = re.compile(
     r"(?<![\w.-])(?:rm|curl|wget|dd|chmod|chown|mkfs[.\w]*|wipefs|[a-z]{0,3}sh)(?![\w-])|[$`>{]|/dev/|/\S*[?*\[]|\(\)|subprocess|\bos\b|eval|exec"
 )
-"""What a text must hold, quotes and backslashes left out, to be worth reading as words."""
+"""Characters of which a text needs one, quotes and backslashes aside, to be worth reading as words."""
 
 
 def no_paths(_: str) -> bool:
@@ -63,14 +63,14 @@ def no_paths(_: str) -> bool:
 
 
 def check_args(args: Any, known_paths: KnownPaths = no_paths) -> None:
-    """Look through every text of a tool's args, keys included, and through lists of words. Raises CommandBlocked.
+    """Check every text of a tool's args, including keys and lists of words. Raises CommandBlocked.
 
-    Hand in no `known_paths` for args that are run as commands: a file may be named like one.
+    Pass no `known_paths` for args that are run as commands: a file may be named like one.
     """
     texts = list(_texts(args, depth=0))
     for text in texts:
         check_argument(text, known_paths)
-    # {"program": "rm", "args": ["-rf", "/"]} is no less a command for being cut in pieces.
+    # {"program": "rm", "args": ["-rf", "/"]} is still a command although it is in pieces.
     _check_deletion([text for text in texts if not known_paths(text)])
 
 
@@ -89,7 +89,7 @@ def _suspicious(text: str) -> bool:
 
 
 def _plain(text: str) -> bool:
-    """Whether a text is words alone, without anything that a shell would act on."""
+    """Return whether a text is only words, without anything that a shell would interpret."""
     return re.search(r"[;&|<>$`(){}\r\n\0\\]", text) is None
 
 
@@ -124,7 +124,7 @@ def _check_command(command: Command, *, depth: int) -> None:
 
 
 def _programs(words: Sequence[str]) -> Iterator[int]:
-    """The positions of words that may be run: the first, and those that a starter or `find -exec` would run."""
+    """Return the positions of words that may be run: the first, and those that a starter or `find -exec` would run."""
     first = next((at for at, word in enumerate(words) if word not in RESERVED and not _assigns(word)), None)
     waiting = [] if first is None else [first]
     waiting += [at + 1 for at, word in enumerate(words[:-1]) if word in EXEC_OF_FIND]
@@ -143,12 +143,12 @@ def _assigns(word: str) -> bool:
 
 
 def _could_run(word: str) -> bool:
-    """Not an option, a number, a duration, a signal or an assignment, which stand before a starter's program."""
+    """Skip options, numbers, durations, signals and assignments, which precede a starter's program."""
     return not (word.startswith("-") or _assigns(word) or re.fullmatch(r"[\d.]+[smhd]?|[A-Z+]+|\W+", word))
 
 
 def _name(word: str) -> str:
-    """The program that a word runs: its last part, with a glob in a path read as what it could match."""
+    """Return the program that a word runs: its last path component, with a glob read as what it could match."""
     folder, _, name = word.rpartition("/")
     if folder and re.search(r"[?*\[]", name):
         return next((known for known in ("rm", *DOWNLOADERS, *SHELLS) if fnmatchcase(known, name)), name)
@@ -156,7 +156,7 @@ def _name(word: str) -> str:
 
 
 def _scripts(program: str, rest: Sequence[str], command: Command) -> Iterator[str]:
-    """The texts that a program would run as commands."""
+    """Return the texts that a program would run as commands."""
     if program in SHELLS or program in ("su", "runuser"):
         takes = next((at for at, word in enumerate(rest) if _runs_text(word)), None)
         yield from rest[takes + 1 :] if takes is not None else ()
@@ -166,7 +166,7 @@ def _scripts(program: str, rest: Sequence[str], command: Command) -> Iterator[st
 
 
 def _runs_text(word: str) -> bool:
-    """Whether an option of a shell makes it run the word after it: -c, also among others (-lc)."""
+    """Return whether an option makes a shell run the next word: -c, also combined (-lc)."""
     return word == "--command" or (re.fullmatch(r"-\w+", word) is not None and "c" in word)
 
 
@@ -197,7 +197,7 @@ def _dangerous(target: str) -> bool:
 
 
 def _check_deletion(words: Sequence[str]) -> None:
-    """`rm` with recursion and force, or over everything, wherever it stands among the words."""
+    """Find `rm` with recursion and force, or over everything, anywhere among the words."""
     first = next((at for at, word in enumerate(words) if _name(word) == "rm"), None)
     if first is None:
         return
@@ -217,7 +217,7 @@ def _recursive(words: Sequence[str]) -> bool:
 
 
 def _flagged(word: str, letters: str, name: str) -> bool:
-    """Whether a word is a short flag with one of `letters` or `name` cut short, as getopt takes them."""
+    """Return whether a word is a short flag with one of `letters`, or `name` abbreviated, as getopt accepts."""
     if word.startswith("--"):
         return len(word) > 2 and name.startswith(word.partition("=")[0])
     flags = set(word[1:])

@@ -1,4 +1,4 @@
-"""What a link of the chain decided, as a value that can be recorded."""
+"""The decision of one link of the chain, as a value that can be recorded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from libs.guards.blocked import Blocked
 
 @dataclass(frozen=True)
 class Decision:
-    """One link's answer. `reason` is empty where it allowed; `rule` names what refused."""
+    """One link's decision. `reason` is empty where it allowed; `rule` names what refused."""
 
     link: str
     allowed: bool
@@ -19,7 +19,7 @@ class Decision:
 
 
 def decided(link: str, check: Callable[[], object]) -> Decision:
-    """Run a check and keep its outcome. An error that is no refusal is not caught: it is nobody's yes."""
+    """Run a check and return its decision. An error other than a refusal propagates, so it is never a yes."""
     try:
         check()
     except Blocked as blocked:

@@ -1,7 +1,7 @@
-"""Paths: whether a text names something inside the workspace, judged by the text alone.
+"""Check whether a text names something inside the workspace, by the text alone.
 
-A path outside is refused, never clipped to another file. Links are not the text's business: opening with
-RESOLVE_BENEATH is (DESIGN §9). This link refuses early and says why.
+A path outside is refused, never clipped to another file. Symbolic links are handled later, by opening with
+RESOLVE_BENEATH (DESIGN §9); this check refuses early and explains why.
 """
 
 from __future__ import annotations
@@ -14,24 +14,25 @@ from typing import Any
 from libs.guards.blocked import PathRefused
 
 FORMAT = "workspace-path"
-"""The `format` by which a tool's schema says that a text is a path in the workspace."""
+"""The `format` by which a tool's schema marks a text as a workspace path."""
 
 UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Controls, line separators, half surrogates, and the marks that turn the reading direction: a diff could not show them
-truly. Other odd characters are in the names of real files."""
+"""Controls, line separators, lone surrogates and bidirectional marks, which a diff could not display truthfully. Other
+odd characters occur in real file names.
+"""
 
 LONGEST = 4096
-"""Bytes of a path (PATH_MAX of Linux)."""
+"""Most bytes of a path (PATH_MAX of Linux)."""
 
 DEEPEST = 32
-"""Nesting of args beyond which nothing is looked for any more but refused."""
+"""Deepest nesting of args; deeper values are refused."""
 
 
 def within(root: str, path: str, *, home: str | None = None) -> str:
-    """The path relative to `root`, in posix form, `.` for the root itself. Raises PathRefused.
+    """Return the path relative to `root`, in posix form, `.` for the root itself. Raises PathRefused.
 
-    `root` is absolute and normalised. `~` means `home` where one is given, else it is refused. `..` is refused
-    wherever it stands, also where it would stay inside: through a link it would not.
+    `root` is absolute and normalised. `~` expands to `home` where given, else it is refused. `..` is refused anywhere,
+    even where it would stay inside: through a link it might not.
     """
     _legible(path)
     if at_home(path):
@@ -44,23 +45,23 @@ def within(root: str, path: str, *, home: str | None = None) -> str:
 
 
 def at_home(path: str) -> bool:
-    """`~`, `~/x` and `~ann`, and not `~WRL0003.tmp` or `~$letter.docx`: those are files of an office program, whose
-    names no login has.
+    """Return whether the path is `~`, `~/x` or `~ann`; not `~WRL0003.tmp` or `~$letter.docx`, which are office lock
+    files.
     """
     first = path.partition("/")[0]
     return first.startswith("~") and not ("$" in first or "." in first)
 
 
 def path_args(schema: Mapping[str, Any], args: Mapping[str, Any]) -> list[str]:
-    """Every path among `args`, found by the schema's `format: workspace-path`, nested and in arrays.
+    """Return every path among `args`, found by the schema's `format: workspace-path`, nested and in arrays.
 
-    Any subschema that could apply counts (`anyOf`, `$ref` …): a path that only one branch declares is still a path.
+    Every subschema that could apply counts (`anyOf`, `$ref` …): a path that only one branch declares is still a path.
     """
     return list(dict.fromkeys(_found(schema, schema, args, depth=0)))
 
 
 def check_paths(root: str, schema: Mapping[str, Any], args: Mapping[str, Any], *, home: str | None = None) -> None:
-    """Raises PathRefused for the first path of `args` that is not within `root`."""
+    """Check all paths of `args`. Raises PathRefused for the first one that is not within `root`."""
     for path in path_args(schema, args):
         within(root, path, home=home)
 
@@ -133,7 +134,9 @@ def _element(schema: Mapping[str, Any], number: int) -> Any:
 
 
 def _referenced(whole: Mapping[str, Any], pointer: str) -> Any:
-    """The subschema that a local JSON pointer names. Raises PathRefused where it names none: nothing is overlooked."""
+    """Return the subschema that a local JSON pointer names. Raises PathRefused where it names none, so that none is
+    missed.
+    """
     found: Any = whole
     for part in pointer.removeprefix("#").split("/")[1:]:
         part = part.replace("~1", "/").replace("~0", "~")

@@ -1,7 +1,7 @@
-"""Commands as lists of words, run without a shell (S2-20): which programs, and with which arguments.
+"""Check commands given as lists of words, run without a shell (S2-20): the program and its arguments.
 
-A program of the list may still start another one or write where it is told: find -exec, tar --to-command, sed e.
-Each such program has a guard of its own here; what runs in the end is contained by the sandbox all the same.
+An allowed program may still start another one or write elsewhere: find -exec, tar --to-command, sed e. Each such
+program has its own guard here; the sandbox contains whatever runs in the end.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ ALLOWED = frozenset(
 """Programs that may run in the sandbox where the settings name no others."""
 
 FORBIDDEN = ("||", "|", "&&", "&", ";", ">", "<", "$(", "`", "\n", "\r", "\0")
-"""What only a shell would act on. Without one it means that the writer wanted one (S2-20)."""
+"""Characters that only a shell interprets; without a shell they show that one was expected (S2-20)."""
 
 
 def argv(line: str) -> tuple[str, ...]:
-    """The words of a command line that needs no shell. Raises CommandBlocked for one that does."""
+    """Split a command line that needs no shell into words. Raises CommandBlocked for one that does."""
     bare = re.sub(r"\\.|'[^']*'", "", line, flags=re.DOTALL)
     for found in ("$(", "`"):
         if found in bare:
@@ -63,7 +63,7 @@ def check_command(argv: Sequence[str], *, allowed: Collection[str] = ALLOWED) ->
 
 
 def family(program: str) -> str:
-    """The name under which a program is guarded: `python3.11` is python, `gfind` is find."""
+    """Return the name under which a program is guarded: `python3.11` is python, `gfind` is find."""
     name = re.sub(r"[\d.]+$", "", PurePosixPath(program).name)
     return FAMILIES.get(name, name)
 
@@ -72,7 +72,7 @@ CODE_MODULES = frozenset({"cProfile", "code", "pdb", "profile", "runpy", "timeit
 """Python modules that run a text from their arguments."""
 
 Guard = Callable[[Sequence[str]], str | None]
-"""Why these arguments are refused, said after the program's name, or None."""
+"""Returns why these arguments are refused, phrased to follow the program's name, or None."""
 
 
 def _any(words: Sequence[str], pattern: str) -> str | None:
@@ -80,7 +80,7 @@ def _any(words: Sequence[str], pattern: str) -> str | None:
 
 
 def _starters(words: Sequence[str]) -> str | None:
-    """The last word for options that start programs in several tools."""
+    """Refuse options that start programs in several tools."""
     found = _any(words, r"--(?:to-command|use-compress-program|checkpoint-action|rsh|rmt-command|exec|pre)(?:=|$)")
     return f"would start a program with {found}" if found else None
 
@@ -128,7 +128,7 @@ def _sed(words: Sequence[str]) -> str | None:
 
 
 def _sed_scripts(words: Sequence[str]) -> Iterator[str]:
-    """The words that sed reads as a script: after each -e, or else the first that is no option."""
+    """Return the words that sed reads as a script: after each -e, or else the first that is not an option."""
     given = False
     for at, word in enumerate(words):
         if found := re.match(r"-[nErsuz]*e|--e[a-z]*=?", word):
@@ -144,7 +144,7 @@ def _brackets_hide(script: str) -> bool:
 
 
 def _substitutions(script: str) -> tuple[str, str]:
-    """A sed script without its s and y commands, and the flags that they bear."""
+    """Return a sed script without its s and y commands, and the flags of these."""
     flags: list[str] = []
 
     def keep(found: re.Match[str]) -> str:
@@ -164,7 +164,7 @@ def _git(words: Sequence[str]) -> str | None:
 
 
 def _interpreter(words: Sequence[str]) -> str | None:
-    """Code from the arguments or from the input; a script of the workspace is what the sandbox is for."""
+    """Refuse code from arguments or standard input; a script file of the workspace runs in the sandbox."""
     for at, word in enumerate(words):
         if at and words[at - 1] in ("-W", "-X"):
             continue

@@ -1,7 +1,7 @@
-"""URLs: which addresses may be reached (S2-21). Names are resolved by the caller, once; here is only judgement.
+"""Check which addresses may be reached (S2-21). The caller resolves names, once; these functions only judge.
 
-The caller checks the URL, resolves its host once, checks every address, connects to one that was checked, and does
-the same again for each redirect.
+The caller checks the URL, resolves its host once, checks every address, connects to a checked one, and does the same
+again for each redirect.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PORTS = {"http": 80, "https": 443}
 LONGEST = 8192
 
 LOCAL_NAMES = ("localhost", "local", "internal", "lan", "home.arpa", "localdomain")
-"""Names, and the ends of names, that mean this machine or this network."""
+"""Names and name suffixes that mean this machine or this network."""
 
 REFUSED = tuple(
     ipaddress.ip_network(network)
@@ -45,21 +45,21 @@ REFUSED = tuple(
         "240.0.0.0/4",
     )
 )
-"""IPv4 of the IANA special-purpose registry, multicast and the reserved rest."""
+"""IPv4 of the IANA special-purpose registry, multicast and reserved ranges."""
 
 REACHABLE = ipaddress.ip_network("2000::/3")
-"""All of IPv6 that is unicast and global; what else there is (mapped, NAT64, local, multicast) is refused whole."""
+"""Global unicast IPv6; everything else (mapped, NAT64, local, multicast) is refused."""
 
 REFUSED_6 = tuple(
     ipaddress.ip_network(network)
     for network in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
 )
-"""In that range: protocol assignments with Teredo and ORCHID, documentation, 6to4, AS112."""
+"""Within that range: protocol assignments with Teredo and ORCHID, documentation, 6to4, AS112."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where a URL leads. `address` is set where its host is already one, so that nothing is left to resolve."""
+    """The destination of a URL. `address` is set where its host is an address, so that nothing is left to resolve."""
 
     url: str
     scheme: str
@@ -69,7 +69,7 @@ class Target:
 
 
 def check_url(url: str, *, ports: Sequence[int] = (80, 443)) -> Target:
-    """The target of an absolute http or https URL. Raises UrlRefused."""
+    """Return the target of an absolute http or https URL. Raises UrlRefused."""
     _legible(url)
     try:
         parts = urlsplit(url)
@@ -89,7 +89,7 @@ def check_url(url: str, *, ports: Sequence[int] = (80, 443)) -> Target:
 
 
 def check_redirect(base: str, location: str, *, ports: Sequence[int] = (80, 443)) -> Target:
-    """The target of a redirect seen at `base`, judged as if it had been asked for. Raises UrlRefused."""
+    """Return the target of a redirect seen at `base`, checked like a URL that was asked for. Raises UrlRefused."""
     _legible(location)
     try:
         url = urljoin(base, location)
@@ -102,7 +102,7 @@ def check_redirect(base: str, location: str, *, ports: Sequence[int] = (80, 443)
 
 
 def check_address(ip: str | Address) -> Address:
-    """The address, when it is public. Raises UrlRefused for every range that is not."""
+    """Return the address when it is public. Raises UrlRefused for every other range."""
     try:
         address = ipaddress.ip_address(ip)
     except ValueError as broken:
@@ -117,14 +117,14 @@ def check_address(ip: str | Address) -> Address:
 
 
 def check_addresses(addresses: Sequence[str]) -> tuple[Address, ...]:
-    """All that a name resolved to. One that is not public refuses the name: who knows which one would be dialled."""
+    """Check all addresses of a name. One that is not public refuses the name, as any of them might be dialled."""
     if not addresses:
         raise UrlRefused("url.unresolved", "The name has no address.")
     return tuple(check_address(address) for address in addresses)
 
 
 def resolve_once(target: Target, lookup: Callable[[str], Sequence[str]]) -> tuple[Address, ...]:
-    """The checked addresses to connect to. `lookup` is called at most once, so a second answer cannot differ."""
+    """Return the checked addresses to connect to. `lookup` is called at most once, so a second answer cannot differ."""
     return check_addresses([str(target.address)] if target.address else lookup(target.host))
 
 
@@ -138,7 +138,7 @@ def _legible(url: str) -> None:
 
 
 def _host(host: str) -> Address | None:
-    """The host as an address, or None for a name. Every spelling of a number that a resolver might take is refused."""
+    """Return the host as an address, or None for a name. Every unusual spelling of a number is refused."""
     if ":" in host:
         return check_address(host)
     if "%" in host or not re.fullmatch(r"[a-z0-9_.-]+", host):
@@ -155,7 +155,7 @@ def _host(host: str) -> Address | None:
 
 
 def _dotted(host: str) -> Address:
-    """A number as the last label makes the host an IPv4 address (WHATWG URL, 3.5): only the plain spelling is taken."""
+    """Parse a host whose last label is numeric, an IPv4 address (WHATWG URL, 3.5); accept only the plain form."""
     if not re.fullmatch(r"(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})", host):
         raise UrlRefused("url.number", f"{host!r} spells an address in a way that hides it.")
     return check_address(host)

@@ -1,8 +1,9 @@
-"""Text read as a shell would read it: simple commands, each a list of words, whatever its spelling.
+"""Read text as a shell would: simple commands, each a list of words, however they are spelled.
 
-This is a reader for suspicion, not a shell. It undoes quotes, escapes, continuations, braces, `$IFS` and variables
-that the same text sets, and it never fails. Where it is unsure it sees one command more rather than one less: each
-place at which a shell may start a program (after `;`, `|`, `&`, a newline, inside `$( )` and backticks) begins one.
+This reader serves suspicion and is not a shell. It undoes quotes, escapes, continuations, braces, `$IFS` and variables
+that the same text sets, and it never fails. Where it is unsure it finds one command too many rather than one too few:
+each place at which a shell may start a program (after `;`, `|`, `&`, a newline, inside `$( )` and backticks) begins
+one.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ TOKEN = re.compile(
 )
 
 LONGEST_VALUE = 256
-"""Characters of a variable that are kept: `a=$a$a` must not double for ever."""
+"""Most characters kept of a variable, so that `a=$a$a` cannot double forever."""
 
 ASSIGNMENT = re.compile(r"(\w+)\+?=(.*)", re.DOTALL)
 BRACES = re.compile(r"\{([^{}]*)\}")
@@ -40,7 +41,7 @@ LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
 @dataclass(frozen=True)
 class Command:
-    """One simple command. `starts` is what stood before it: an operator, `(`, `)`, a backtick, or nothing."""
+    """One simple command. `starts` is what preceded it: an operator, `(`, `)`, a backtick, or nothing."""
 
     words: tuple[str, ...]
     starts: str = ""
@@ -54,9 +55,9 @@ class Command:
 
 
 def views(text: str) -> Iterator[str]:
-    """The readings of a text that differ in where quotes begin: whole, without comments, and line by line.
+    """Return the readings of a text that differ in where quotes begin: whole, without comments, and line by line.
 
-    A quote in a comment or in a here-document opens nothing, but hides what follows from a reader who thinks it does.
+    A quote in a comment or here-document opens nothing, but hides what follows from a reader that assumes it does.
     """
     text = re.sub(r"\\\r?\n", "", text)
     yield text
@@ -68,7 +69,7 @@ def views(text: str) -> Iterator[str]:
 
 
 def commands(text: str) -> list[Command]:
-    """The simple commands of one reading, in order."""
+    """Return the simple commands of one reading, in order."""
     reader = _Reader()
     for token in TOKEN.finditer(text):
         reader.take(token.lastgroup or "other", token.group())
@@ -149,7 +150,7 @@ class _Reader:
 
 
 def _value(token: str, variables: Mapping[str, str]) -> str:
-    """What a variable stands for: what the text gave it, its default, or nothing, as in a fresh shell."""
+    """Return a variable's value: as the text set it, its default, or empty, as in a fresh shell."""
     name, _, default = token.strip("${}").partition(":")
     return variables.get(name, default[1:] if default[:1] in ("-", "=") else "")
 

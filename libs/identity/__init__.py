@@ -1,4 +1,4 @@
-"""Who someone is, and what was permitted: API keys, grants for tool calls, tokens between services (DESIGN §8, §13)."""
+"""Identities and permissions: API keys, grants for tool calls, and tokens between services (DESIGN §8, §13)."""
 
 from libs.identity.keys import ApiKey, BadKey, Principal, ScopeMissing
 from libs.identity.tokens import BadToken

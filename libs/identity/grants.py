@@ -1,8 +1,8 @@
-"""Grants: the conversation worker's signed word that one tool call may run, and exactly that one (DESIGN §8).
+"""Grants: the conversation worker's signature that permits exactly one tool call (DESIGN §8).
 
-The bus is not trusted: whoever can write to `tool.requests` must not be able to run a tool. So a request carries a
-token over the digest of all its fields, the plan, the committee's verdict, the policy's revision and an expiry, bound
-to tenant and session. The executor verifies it before anything else. One changed field, and nothing runs.
+The bus is not trusted: write access to `tool.requests` must not suffice to run a tool. Therefore a request carries a
+token, bound to tenant and session. It covers the digest of all its fields, the plan, the committee's verdict, the
+policy's revision and an expiry. The executor verifies it first; if one field changed, nothing runs.
 """
 
 from __future__ import annotations
@@ -23,48 +23,49 @@ PURPOSE = "grants"
 
 
 class BadGrant(Denied):
-    """The grant does not permit this call."""
+    """The grant does not permit this call; request the call again."""
 
     code = "BAD_GRANT"
 
 
 class GrantClaims(Claims):
-    """What was permitted, and on whose word."""
+    """The permitted call and the decisions that permit it."""
 
     request: str
-    """`digest_of` the whole request: args, step, attempt, principal, approval and all."""
+    """`digest_of` the whole request, including args, step, attempt, principal and approval."""
     tenant: str
     session: str
     plan: str
-    """The digest of the plan that the call belongs to."""
+    """The digest of the call's plan."""
     verdict: str
-    """What the committee said, or that policy did not require it."""
+    """The committee's verdict, or that policy did not require one."""
     revision: str
-    """The policy's revision that allowed it."""
+    """The revision of the policy that allowed the call."""
     expires: AwareDatetime
     """Exclusive."""
 
 
 def digest_of(request: ToolRequested) -> str:
-    """SHA-256, in hex, of the request's canonical JSON, without the grant itself.
+    """Return the SHA-256, in hex, of the request's canonical JSON without the grant itself.
 
-    A field at its default counts as absent, so that a release that adds an optional field to the event still accepts
-    the grants of the release before it. Args that went through jsonb and back have the same digest.
+    A field at its default counts as absent, so a release that adds an optional field still accepts grants of the
+    previous release. Args have the same digest after a round trip through jsonb.
 
     Raises:
-        Uncanonical: the args hold what JSON cannot say.
+        Uncanonical: the args contain a value that JSON cannot represent.
     """
     fields = request.model_dump(mode="json", exclude={"grant"}, exclude_defaults=True)
     return hashlib.sha256(canonical(fields)).hexdigest()
 
 
 def issue(keys: Keys, claims: GrantClaims) -> str:
-    """The token to put into `ToolRequested.grant`."""
+    """Return the token for `ToolRequested.grant`."""
     return seal(keys, PURPOSE, claims)
 
 
 def verify(keys: Keys, request: ToolRequested, *, tenant: str, session: str, now: datetime) -> GrantClaims:
-    """What the request's grant permits. `tenant` and `session` come from the envelope and from the executor's own rows.
+    """Verify the request's grant and return its claims. `tenant` and `session` come from the envelope and from the
+    executor's own rows.
 
     Raises:
         BadGrant: forged, for another request, tenant or session, or expired.
@@ -75,7 +76,7 @@ def verify(keys: Keys, request: ToolRequested, *, tenant: str, session: str, now
     except (BadToken, Uncanonical) as error:
         raise BadGrant(f"the grant is not valid: {error}") from error
     if claims.request != digest:
-        raise BadGrant("the grant is for another request: a field was altered")
+        raise BadGrant("the grant is for another request, or a field was changed")
     if (claims.tenant, claims.session) != (tenant, session):
         raise BadGrant("the grant is for another tenant or session")
     if now >= claims.expires:

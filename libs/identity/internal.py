@@ -1,6 +1,6 @@
-"""Tokens between our own services: one caller's tenant, for one service, for a minute (S3-51, DESIGN §13).
+"""Tokens between Suma's services: one tenant, one service, valid for a minute (S3-51, DESIGN §13).
 
-They are asked for on localhost too: a port that trusts its neighbours trusts every process of the machine.
+They are required on localhost too: otherwise every process of the machine would have access.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ HEADER = "X-Internal-Token"
 
 LIFETIME = timedelta(seconds=60)
 LONGEST = timedelta(minutes=5)
-"""No token is believed for longer, whatever it says itself."""
+"""A token that is valid for longer is rejected."""
 
 
 class InternalClaims(Claims):
-    """On whose behalf a service calls, and which service is meant."""
+    """The tenant and session of a call between services, and the called service."""
 
     tenant: str
     session: str | None
     """None: the call concerns the whole tenant."""
     audience: str
-    """The name of the service that is called, as in the catalogue."""
+    """The name of the called service, as in the catalogue."""
     expires: AwareDatetime
     """Exclusive."""
 
 
 def issue(keys: Keys, *, tenant: str, audience: str, now: datetime, session: str | None = None) -> str:
-    """A token for one call, or a few within LIFETIME."""
+    """Return a token for one call, or for a few within LIFETIME."""
     return seal(
         keys, PURPOSE, InternalClaims(tenant=tenant, session=session, audience=audience, expires=now + LIFETIME)
     )
 
 
 def verify(keys: Keys, token: str, *, audience: str, now: datetime) -> InternalClaims:
-    """On whose behalf the caller speaks. The tenant of the whole request is the one in the answer.
+    """Verify the token and return its claims. Their tenant applies to the whole request.
 
     Raises:
         BadToken: forged, for another service, expired, or valid for too long.
@@ -51,5 +51,5 @@ def verify(keys: Keys, token: str, *, audience: str, now: datetime) -> InternalC
     if now >= claims.expires:
         raise BadToken(f"the token expired at {claims.expires.isoformat()}")
     if claims.expires - now > LONGEST:
-        raise BadToken("the token is valid for too long to be one of ours")
+        raise BadToken("the token is valid for longer than Suma's tokens")
     return claims

@@ -1,7 +1,7 @@
-"""API keys: `suma_<id>_<secret>`, shown once. The server finds the key by its id and keeps only a hash of the secret.
+"""API keys: `suma_<id>_<secret>`, shown once. The server finds a key by its id and stores only a hash of the secret.
 
-The hash is one SHA-256, not a slow password hash: the secret is 256 random bits, so there is nothing to guess, and each
-request must be checked in microseconds. (bcrypt or Argon2 would only hand attackers a way to burn our CPU.)
+The hash is one SHA-256, not a slow password hash: the secret has 256 random bits and cannot be guessed, and each
+request must be checked in microseconds. (bcrypt or Argon2 would only let attackers consume CPU.)
 """
 
 from __future__ import annotations
@@ -22,31 +22,33 @@ _NO_HASH = "0" * 64
 
 
 class BadKey(Denied):
-    """The API key is not valid."""
+    """The API key is not valid; check it or create a new one."""
 
     code = "BAD_KEY"
 
 
 class ScopeMissing(Denied):
-    """The caller is known, but this is not within its scopes."""
+    """The API key lacks a scope; use a key that has it."""
 
     code = "SCOPE_MISSING"
 
     def __init__(self, scope: str) -> None:
-        super().__init__(f"this needs the scope {scope}")
+        super().__init__(f"the API key lacks the scope {scope}; use a key that has it")
         self.scope = scope
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A verified identity. The tenant of everything that it does comes from here, never from a request's body."""
+    """A verified identity. Its tenant applies to all its actions; a tenant in a request's body is never used."""
 
     tenant: str
     id: str
     scopes: frozenset[str]
 
     def may(self, scope: str) -> bool:
-        """Whether `scope` is held: itself, `*`, or a family of it (`admin.*` holds `admin.keys`, not `admin`)."""
+        """Return whether `scope` is granted: by name, by `*`, or by a family (`admin.*` covers `admin.keys`, not
+        `admin`).
+        """
         parts = scope.split(".")
         families = {".".join([*parts[:n], "*"]) for n in range(len(parts))}
         return scope in self.scopes or not families.isdisjoint(self.scopes)
@@ -58,7 +60,7 @@ class Principal:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What the server keeps of a key. `hash` is the hex SHA-256 of the secret; `expires` is exclusive."""
+    """The stored part of a key. `hash` is the hex SHA-256 of the secret; `expires` is exclusive."""
 
     id: str
     tenant: str
@@ -70,39 +72,39 @@ class ApiKey:
 
 
 def mint(tenant: str, principal: str, *, scopes: Iterable[str], expires: datetime | None = None) -> tuple[str, ApiKey]:
-    """A new key: the text for its holder, which nobody can show again, and what the server keeps.
+    """Create a key: the text for its holder, which cannot be shown again, and the part to store.
 
-    To rotate, mint another for the same principal and revoke the old one once it is out of use.
+    To rotate, create another for the same principal and revoke the old one once it is out of use.
     """
-    # No injectable randomness here: a predictable secret must not be one wrong argument away.
-    id, secret = _letters(secrets.token_bytes(10)), _letters(secrets.token_bytes(32))
+    # Randomness is not injectable here: no argument may make a secret predictable.
+    id, secret = _base32(secrets.token_bytes(10)), _base32(secrets.token_bytes(32))
     return f"suma_{id}_{secret}", ApiKey(id, tenant, principal, frozenset(scopes), _hash(secret), expires)
 
 
 def id_of(text: str) -> str:
-    """The id to look a presented key up by.
+    """Return the id under which to look up a presented key.
 
     Raises:
-        BadKey: this is no API key at all.
+        BadKey: the text is not an API key.
     """
     return _parts(text)[0]
 
 
 def authenticate(text: str, key: ApiKey | None, *, now: datetime) -> Principal:
-    """Who presents `text`, given the stored key of that id (None: there is none).
+    """Return the identity behind `text`, given the stored key of that id (None: there is none).
 
     Raises:
-        BadKey: unknown and wrong keys with one message, so that neither tells which ids exist; only the holder of the
-            right secret learns that it has expired or was revoked.
+        BadKey: the key is unknown, wrong, expired or revoked. Unknown and wrong keys share one message, so that
+        callers cannot discover ids; only a correct secret reveals expiry or revocation.
     """
     id, secret = _parts(text)
     same = hmac.compare_digest(_hash(secret), key.hash if key else _NO_HASH)
     if key is None or key.id != id or not same:
         raise BadKey
     if key.revoked is not None:
-        raise BadKey("this API key was revoked")
+        raise BadKey("this API key was revoked; use another key")
     if key.expires is not None and now >= key.expires:
-        raise BadKey("this API key has expired")
+        raise BadKey("this API key has expired; use another key")
     return Principal(key.tenant, key.principal, key.scopes)
 
 
@@ -113,8 +115,8 @@ def _parts(text: str) -> tuple[str, str]:
     return match[1], match[2]
 
 
-def _letters(raw: bytes) -> str:
-    """Base32 in lower case: one word to double-click, safe in a header, a URL, a shell and a file name."""
+def _base32(raw: bytes) -> str:
+    """Return lower-case base32: selected by one double-click, safe in a header, a URL, a shell and a file name."""
     return base64.b32encode(raw).decode().rstrip("=").lower()
 
 

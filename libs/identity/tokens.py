@@ -1,8 +1,8 @@
-"""Signed tokens: `base64url(payload).key id.base64url(signature)`, the payload being canonical JSON.
+"""Signed tokens: `base64url(payload).key id.base64url(signature)`, where the payload is canonical JSON.
 
-Not JWS: there is one algorithm and no header, so there is no `alg: none`, no `jku` and no key confusion to guard
-against, and the `keys` port can sign where no library may hold the private key. The key's name is the token's purpose,
-so a token of one purpose never passes for another. The key id stands outside the signature; a wrong one only fails.
+Not JWS: there is one algorithm and no header, so `alg: none`, `jku` and key confusion cannot occur, and the `keys` port
+can sign where no library may hold the private key. The key's name is the token's purpose, so a token is valid for one
+purpose only. The signature does not cover the key id; a wrong id only fails.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from libs.keys import Keys, Signature
 from libs.keys.canonical import canonical
 
 MAX_LENGTH = 8 * 1024
-"""Longer tokens are refused unread."""
+"""Longer tokens are rejected without parsing."""
 
 
 class BadToken(Denied):
-    """The token is not valid."""
+    """The token is not valid; request a new one."""
 
     code = "BAD_TOKEN"
 
 
 class Claims(BaseModel):
-    """What a token says. An unknown claim is refused: it may be a restriction that this release does not know."""
+    """The claims of a token. An unknown claim is rejected: it may be a restriction of a newer release."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,26 +38,26 @@ C = TypeVar("C", bound=Claims)
 
 
 def seal(keys: Keys, purpose: str, claims: Claims) -> str:
-    """The token that says `claims`, signed with the key named `purpose`."""
+    """Return a token with `claims`, signed with the key named `purpose`."""
     payload = canonical(claims.model_dump(mode="json"))
     signature = keys.sign(purpose, payload)
     return f"{_encoded(payload)}.{signature.key_id}.{_encoded(signature.value)}"
 
 
 def unseal(keys: Keys, purpose: str, kind: type[C], token: str) -> C:
-    """What `token` says. Its expiry and meaning are for the caller to judge.
+    """Verify a token's signature and return its claims. The caller checks expiry and meaning.
 
     Raises:
         BadToken: malformed, altered, or not signed by a key named `purpose`.
     """
     payload, signature = _split(token)
-    # The signature first: nothing that a stranger wrote is parsed.
+    # Verify the signature first, so that untrusted bytes are never parsed.
     if not keys.verify(purpose, payload, signature):
-        raise BadToken("the signature is not by a key that we trust")
+        raise BadToken("the signature is not from a trusted key")
     try:
         return kind.model_validate(json.loads(payload))
     except (ValidationError, ValueError) as error:
-        raise BadToken("the claims are not the ones of this kind of token") from error
+        raise BadToken("the claims do not match this kind of token") from error
 
 
 def _split(token: str) -> tuple[bytes, Signature]:
@@ -76,7 +76,7 @@ def _decoded(text: str) -> bytes:
         raw = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except (binascii.Error, UnicodeEncodeError) as error:
         raise BadToken("this is not a signed token") from error
-    # The decoder skips foreign letters and unused bits; a token has exactly one spelling.
+    # Accept one spelling only: the decoder skips foreign letters and unused bits.
     if _encoded(raw) != text:
         raise BadToken("this is not a signed token")
     return raw

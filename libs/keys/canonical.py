@@ -1,9 +1,10 @@
-"""Canonical JSON: one byte string for one value, so that what is signed here can be digested again elsewhere.
+"""Canonical JSON: one byte string per value, so that what is signed here can be digested again elsewhere.
 
-RFC 8785 (members sorted by UTF-16 code units, no blanks, shortest escapes, UTF-8), except for numbers. A request goes
-through Postgres' jsonb, which keeps a number's value but not its spelling, and RFC 8785 would make all integers beyond
-2⁵³ that share a double the same. So a number is written by its value: an integral one as all its digits (`1`, `1.0` and
-`1e0` are one number, 2⁵³ and 2⁵³+1 are two), any other as the shortest decimal that reads back as the same double.
+RFC 8785 (members sorted by UTF-16 code units, no blanks, shortest escapes, UTF-8), except for numbers. A request passes
+through Postgres' jsonb, which keeps a number's value but not its spelling, and RFC 8785 would equate all integers
+beyond 2⁵³ that share a double. A number is therefore written by its value: an integral one as all its digits (`1`,
+`1.0` and `1e0` are one number, 2⁵³ and 2⁵³+1 are two), any other as the shortest decimal that parses to the same
+double.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Uncanonical(Rejected):
 
 
 def canonical(value: Any) -> bytes:
-    """The bytes that stand for `value`: None, bool, int, float, str, and lists, tuples and mappings of these.
+    """Return the canonical bytes of `value`: None, bool, int, float, str, and lists, tuples and mappings of these.
 
     Raises:
         Uncanonical: another type, NaN or infinity, a lone surrogate, an integer of over 4,300 digits, or too deep.

@@ -1,4 +1,4 @@
-"""Ed25519 on raw bytes: the one door to the library, and all that an offline verifier needs."""
+"""Ed25519 on raw bytes: the only use of the library, and all that an offline verifier needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 
 def generate() -> bytes:
-    """A new private key: 32 raw bytes."""
+    """Return a new private key: 32 raw bytes."""
     return Ed25519PrivateKey.generate().private_bytes_raw()
 
 
@@ -19,7 +19,7 @@ def public_of(private: bytes) -> bytes:
 
 
 def key_id(public: bytes) -> str:
-    """The first 16 hex digits of SHA-256 over the public key. A key therefore cannot be filed under another's id."""
+    """Return the first 16 hex digits of SHA-256 over the public key, so a key cannot be filed under another's id."""
     return hashlib.sha256(public).hexdigest()[:16]
 
 
@@ -35,6 +35,6 @@ def verify(public: bytes, payload: bytes, signature: bytes) -> bool:
     return True
 
 
-# Loading a key costs as much as signing with it, and the same few sign and verify every call.
+# Loading a key costs as much as signing with it, and every call uses one of a few.
 _private = lru_cache(64)(Ed25519PrivateKey.from_private_bytes)
 _public = lru_cache(1024)(Ed25519PublicKey.from_public_bytes)

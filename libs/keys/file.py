@@ -4,11 +4,11 @@
       grants/current              the id of the key that signs
       grants/<id>.key             0600, 32 raw bytes; gone once the key is retired
       grants/<id>.pub             32 raw bytes; kept, so that old signatures still verify
-      salt~3a…/secret             0600, 32 raw bytes; empty once it is forgotten
+      salt~3a…/secret             0600, 32 raw bytes; empty once it is erased
 
-Each file is written aside, synced, and put in its place whole. `current` and `secret` are first placed by a hard link,
-which fails when someone was first: of two processes starting at once, both use the winner's. A process that has only
-the `.pub` files verifies and cannot sign. To distrust a retired key altogether, delete its `.pub` and restart.
+Each file is written to a temporary name, synced, and renamed into place. `current` and `secret` are first placed by a
+hard link, which fails if the name exists: of two processes starting at once, both use the winner's. A process that has
+only the `.pub` files verifies and cannot sign. To distrust a retired key, delete its `.pub` and restart.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class FileKeys:
-    """`Keys` over a folder, which is made (0700) when the first key is."""
+    """`Keys` over a folder, which is created (0700) with the first key."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -69,11 +69,13 @@ class FileKeys:
         return value
 
     def forget(self, name: str) -> None:
-        # An empty file, not a missing one: a missing secret would be made anew at the next call.
+        # An empty file, not a missing one: a missing secret would be created anew at the next call.
         _replace(self._open_home(name) / "secret", b"")
 
     def _home(self, name: str) -> Path:
-        """One folder per name. A name that is no plain word is replaced by its digest: no path can be smuggled in."""
+        """Return the folder of a name. A name that is not a plain word is replaced by its digest, against path
+        traversal.
+        """
         if _PLAIN.fullmatch(name):
             return self._folder / name
         stem = "".join(re.findall(r"[a-z0-9]+", name.lower()))[:16]
@@ -86,7 +88,7 @@ class FileKeys:
         return home
 
     def _current(self, name: str) -> str | None:
-        # Read each time (about 20 µs), so that a rotation counts at once in every process.
+        # Read the current key each time (about 20 µs), so that a rotation takes effect at once in every process.
         try:
             return (self._home(name) / "current").read_text()
         except FileNotFoundError:
@@ -95,7 +97,7 @@ class FileKeys:
             raise KeyUnavailable(f"key {name!r}: {error.strerror}") from error
 
     def _first(self, name: str) -> str:
-        """Make the first key, unless someone else did meanwhile: then theirs."""
+        """Create the first key, or use the one that another process created meanwhile."""
         key_id = self._make(name)
         if _place_first(self._home(name) / "current", key_id.encode()):
             return key_id
@@ -116,7 +118,7 @@ class FileKeys:
             try:
                 self._private[key_id] = self._read_private(self._home(name) / f"{key_id}.key")
             except KeyUnavailable:
-                # A rotation came between reading `current` and this; whoever has only public halves stops here.
+                # A rotation came between reading `current` and this; a process with only public halves stops here.
                 current = self._current(name)
                 if current is None or current == key_id:
                     raise
@@ -124,7 +126,7 @@ class FileKeys:
         return key_id, self._private[key_id]
 
     def _verifier(self, name: str, key_id: str) -> bytes | None:
-        """The public key with this id; a file whose content is another key is none."""
+        """Return the public key with this id; None for a file whose content is another key."""
         if (name, key_id) not in self._public:
             if not _KEY_ID.fullmatch(key_id):
                 return None
@@ -173,7 +175,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _place_first(path: Path, content: bytes) -> bool:
-    """Put `content` at `path` unless something is there. False: someone was first."""
+    """Put `content` at `path` unless something is there; return False in that case."""
     aside = _written_aside(path, content)
     try:
         with suppress(FileExistsError):

@@ -19,7 +19,7 @@ class NotJson(Rejected):
 
 
 async def store(objects: Objects, tenant: str, value: Json) -> Body:
-    """The body that stands for `value`; a large one is durable in the store before this returns.
+    """Return the body that stands for `value`; a large one is durable in the store before this returns.
 
     Raises:
         NotJson: another type, NaN or infinity, or a lone surrogate.
@@ -28,11 +28,12 @@ async def store(objects: Objects, tenant: str, value: Json) -> Body:
     if len(raw) <= INLINE:
         return Body(json=value, size=len(raw))
     blob = await objects.put(tenant, raw)
-    return Body(sha256=blob.sha256, size=blob.size)
+    left_alone = value.get("left_alone") if isinstance(value, dict) else None
+    return Body(sha256=blob.sha256, size=blob.size, left_alone=left_alone)
 
 
 async def load(objects: Objects, tenant: str, body: Body) -> Json:
-    """The value that `store` was given.
+    """Return the value that `store` was given.
 
     Raises:
         BlobMissing: it was deleted, or is another tenant's.
@@ -44,7 +45,7 @@ async def load(objects: Objects, tenant: str, body: Body) -> Json:
 
 def _written(value: Json) -> bytes:
     try:
-        # Sorted, so that equal values are one blob.
+        # Sorted keys make equal values one blob.
         return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise NotJson(f"not JSON: {error}") from error

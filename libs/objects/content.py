@@ -1,4 +1,4 @@
-"""Content on its way in and out, and where it belongs: what every store of blobs does alike."""
+"""Content on its way in and out, and its path: what every blob store does alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 from urllib.parse import quote
 
 CHUNK = 1024 * 1024
-"""Bytes that are read or written per visit to a thread."""
+"""Bytes read or written per hop to a thread."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _UNQUOTABLE = re.compile(r"[^ !#-\[\]-~]")
@@ -16,7 +16,7 @@ _PLAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 def place(tenant: str, sha256: str) -> str:
-    """`acme/ab/abcdef…`: where a tenant's blob is, or would be. No name leads elsewhere, or to another tenant."""
+    """Return a blob's key, such as `acme/ab/abcdef…`. No name leads elsewhere or to another tenant."""
     if not _SHA256.fullmatch(sha256):
         sha256 = "none"  # a place that nothing is ever put in
     home = tenant if _PLAIN.fullmatch(tenant) else "~" + hashlib.sha256(tenant.encode()).hexdigest()
@@ -24,13 +24,13 @@ def place(tenant: str, sha256: str) -> str:
 
 
 def disposition(filename: str) -> str:
-    """The header that has a browser save the content under this name, whatever the name is (RFC 6266)."""
+    """Return the header that makes a browser save the content under this name, whatever the name is (RFC 6266)."""
     plain = _UNQUOTABLE.sub("_", filename)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='', errors='replace')}"
 
 
 async def gathered(content: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    """The same bytes in pieces of at least CHUNK, the last excepted, so that a visit to a thread is worth its while."""
+    """Regroup the bytes into pieces of at least CHUNK, except the last, so that each thread hop is worthwhile."""
     piece = bytearray()
     async for chunk in content:
         piece += chunk

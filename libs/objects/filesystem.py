@@ -1,6 +1,6 @@
 """Blobs in a directory: the adapter for one machine.
 
-    root/.incoming/<random>           being written; nobody reads here
+    root/.incoming/<random>           being written; never read
     root/<tenant>/ab/abcdef…          complete: synced, then renamed into place
 
 All file work runs in threads. A crash leaves at most a file in `.incoming`, which the first `put` of a later start
@@ -23,14 +23,14 @@ from libs.objects.content import CHUNK, gathered, place
 from libs.objects.ports import Blob, BlobCorrupt, BlobMissing, BlobTooLarge
 
 STALE = 24 * 3600.0
-"""Seconds after which a file in `.incoming` belongs to nobody."""
+"""Seconds after which a file in `.incoming` is abandoned."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class FilesystemObjects:
-    """`Objects` under a directory, which is made (0700) when the first blob is. `max_bytes` bounds one blob."""
+    """`Objects` under a directory, which is created (0700) with the first blob. `max_bytes` bounds one blob."""
 
     def __init__(self, root: Path, *, max_bytes: int) -> None:
         self._root = root
@@ -73,7 +73,7 @@ class FilesystemObjects:
         await _in_thread(self._path(tenant, sha256).unlink, missing_ok=True)
 
     async def link(self, tenant: str, sha256: str, *, filename: str, media_type: str) -> str | None:
-        """None: nobody but us can read the directory."""
+        """None: only this process can read the directory."""
         if not await self.exists(tenant, sha256):
             raise BlobMissing(f"there is no blob {sha256}")
         return None
@@ -88,7 +88,7 @@ class FilesystemObjects:
         blob = Blob(hashlib.sha256(content).hexdigest(), len(content))
         path = self._path(tenant, blob.sha256)
         if path.is_file() and path.read_bytes() == content:
-            # Whoever wrote it may not have come to this yet.
+            # Another process may not have renamed it into place yet.
             _sync(path.parent)
             return blob
         incoming = self._incoming()
@@ -100,7 +100,7 @@ class FilesystemObjects:
             incoming.discard()
 
     def _alive(self) -> None:
-        # The first blob makes the root, so until then it is what stands above that is asked.
+        # The first blob creates the root; until then check its nearest existing parent.
         place = next(path for path in (self._root, *self._root.parents) if path.exists())
         if not place.is_dir():
             raise Unavailable(f"the object store: {place} is not a directory")
@@ -125,7 +125,7 @@ class FilesystemObjects:
         blob = incoming.finished()
         path = self._path(tenant, blob.sha256)
         _make(path.parent)
-        # Over whatever is there: the same content, or a damaged one.
+        # Overwrite: it is the same content, or a damaged one.
         incoming.path.replace(path)
         _sync(path.parent)
         return blob
@@ -139,7 +139,7 @@ class FilesystemObjects:
 
 
 class _Incoming:
-    """One file being written, hashed as it grows. It is open only while a thread writes: nothing is left to close."""
+    """A file being written, hashed as it grows. It is open only while a thread writes, so nothing remains to close."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self.path = path
@@ -167,7 +167,7 @@ class _Incoming:
 
 
 async def _in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run file work in a thread, and its errors as ours. When cancelled, wait until the thread lets go of the file."""
+    """Run file work in a thread and translate its errors. When cancelled, wait until the thread releases the file."""
     running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     try:
         return await asyncio.shield(running)
@@ -193,14 +193,14 @@ def _read(file: BinaryIO, size: int, seen: Callable[[bytes], None]) -> bytes:
 
 def _sweep(folder: Path, *, before: float) -> None:
     for path in folder.iterdir():
-        # Another process may just have finished this one.
+        # Another process may have completed this one just now.
         with suppress(FileNotFoundError):
             if path.stat().st_mtime < before:
                 path.unlink()
 
 
 def _make(folder: Path) -> None:
-    """Make the folder and its parents, each of them durable."""
+    """Create the folder and its parents, each synced."""
     if folder.is_dir():
         return
     _make(folder.parent)

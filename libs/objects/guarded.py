@@ -1,6 +1,6 @@
-"""A store of blobs behind a door (`libs.outbound`): bounded in time, and not asked again and again while it is away.
+"""A blob store behind a guarded call (`libs.resilience`): limited in time, and not called while its circuit is open.
 
-A blob never changes, so what was asked may be asked again; a stream that was handed in is gone once it was read.
+A blob never changes, so reads may be repeated; a stream passed to `put` is consumed by the first attempt.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from collections.abc import AsyncIterable, AsyncIterator
 from functools import partial
 
 from libs.objects.ports import Blob, Objects
-from libs.outbound import Door
+from libs.resilience import GuardedCall
 
 SECONDS, LONG_SECONDS = 30.0, 3600.0
-"""For a question, and for a body of any size: the adapter bounds each of its requests itself."""
+"""Seconds for a query, and for a body of any size: the adapter limits each of its requests itself."""
 
 
 class GuardedObjects:
-    """`behind` is the store itself: readiness asks it, open circuit or not."""
+    """`behind` is the store itself: readiness checks it even while the circuit is open."""
 
-    def __init__(self, behind: Objects, door: Door) -> None:
+    def __init__(self, behind: Objects, door: GuardedCall) -> None:
         self.behind, self._door = behind, door
 
     async def put(self, tenant: str, content: bytes | AsyncIterable[bytes]) -> Blob:
@@ -30,7 +30,9 @@ class GuardedObjects:
         return await self._door.repeat(lambda: self.behind.get(tenant, sha256), seconds=LONG_SECONDS)
 
     async def open(self, tenant: str, sha256: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The first chunk tells whether the store answers; whoever reads the others takes the time that it takes."""
+        """Guard only the first chunk, which shows whether the store answers; the caller may take its time over the
+        rest.
+        """
         chunks = self.behind.open(tenant, sha256, start=start, end=end)
         first = await self._door.call(lambda: anext(chunks, b""), seconds=SECONDS)
         if first:

@@ -16,20 +16,20 @@ class BlobMissing(NotFound):
 
 
 class BlobTooLarge(Rejected):
-    """The content is larger than the store takes."""
+    """The content exceeds the store's limit."""
 
     code = "BLOB_TOO_LARGE"
 
 
 class BlobCorrupt(Unavailable):
-    """What is stored is not what the name says; it must be restored. Storing the content again mends it."""
+    """The stored content does not match its name; restore it, or store the content again."""
 
     code = "BLOB_CORRUPT"
 
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """A name for bytes: their SHA-256 in hex, and how many they are."""
+    """A name for bytes: their SHA-256 in hex, and their length."""
 
     sha256: str
     size: int
@@ -38,13 +38,13 @@ class Blob:
 class Objects(Protocol):
     """Blobs of a tenant, by the SHA-256 of their content.
 
-    A blob never changes, so every call may be repeated, by several processes at once. The same content of one tenant is
-    stored once; of two tenants twice, so that none can learn what another has. A name that is no SHA-256 is of no blob.
-    Each call raises `Unavailable` when the store does not answer.
+    A blob never changes, so every call may be repeated, by several processes at once. The same content is stored once
+    per tenant, so that no tenant can learn what another has. A name that is not a SHA-256 matches no blob. Each call
+    raises `Unavailable` when the store does not answer.
     """
 
     async def put(self, tenant: str, content: bytes | AsyncIterable[bytes]) -> Blob:
-        """Store the content: durable when this returns, and never there in part, also if it fails or is cancelled.
+        """Store the content: durable when this returns, and never partially visible, even after a failure or a cancel.
 
         Raises:
             BlobTooLarge: more bytes than the store takes; a stream is read no further.
@@ -52,7 +52,7 @@ class Objects(Protocol):
         ...
 
     async def get(self, tenant: str, sha256: str) -> bytes:
-        """The whole content, checked against its name.
+        """Return the whole content, verified against its name.
 
         Raises:
             BlobMissing, BlobCorrupt.
@@ -60,10 +60,10 @@ class Objects(Protocol):
         ...
 
     def open(self, tenant: str, sha256: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The bytes from `start` up to, not including, `end`, in chunks; beyond the content there is nothing.
+        """Yield the bytes from `start` up to, not including, `end`, in chunks; nothing beyond the content.
 
-        Read from 0 to the end it is checked like `get`, but what was wrong is known only after the last chunk. A part
-        cannot be checked.
+        Read from 0 to the end it is verified like `get`, but corruption is reported only after the last chunk. A part
+        cannot be verified.
 
         Raises:
             BlobMissing: before the first chunk. BlobCorrupt: after the last.
@@ -73,15 +73,15 @@ class Objects(Protocol):
     async def exists(self, tenant: str, sha256: str) -> bool: ...
 
     async def delete(self, tenant: str, sha256: str) -> None:
-        """Remove the blob if it is there. Whoever is reading it may finish or get `BlobMissing`."""
+        """Delete the blob if it exists. A concurrent reader may finish or get `BlobMissing`."""
         ...
 
     async def link(self, tenant: str, sha256: str, *, filename: str, media_type: str) -> str | None:
-        """An address from which whoever holds it may read this one blob, for a short time and without any credentials;
-        None where clients cannot reach the store. It is a secret: it belongs in no log, event or record.
+        """Return a URL that lets its holder read this one blob for a short time without credentials; None where clients
+        cannot reach the store. It is a secret: keep it out of logs, events and records.
 
-        What it is saved as and what it is called are part of it: a link that was changed in any way opens nothing. A
-        browser saves the content and does not show it.
+        The URL covers the file name and content type, so a modified link is invalid. A browser saves the content and
+        does not render it.
 
         Raises:
             BlobMissing.
@@ -89,5 +89,5 @@ class Objects(Protocol):
         ...
 
     async def alive(self) -> None:
-        """Return if the store answers and can be written, as far as can be told cheaply and soon: readiness asks."""
+        """Return if the store answers and accepts writes, as far as a quick check can tell. For readiness."""
         ...

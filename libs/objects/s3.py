@@ -1,12 +1,12 @@
 """Blobs in an S3 bucket: the adapter for many machines.
 
-    bucket/<tenant>/ab/abcdef…        an object is there whole or not at all: S3 itself sees to that
+    bucket/<tenant>/ab/abcdef…        S3 shows an object whole or not at all
 
-A stream's name is known only at its end, so content is taken in first, in memory or in a file without a name, and then
-sent: small content in one request, large content in parts. Parts that an error or a cancel leaves are aborted at once,
-and those of a killed process by the first large `put` of a later one, once they are a day old.
+The name of a stream is known only at its end, so content is first buffered, in memory or in an unnamed file, and then
+sent: small content in one request, large content in parts. An error or a cancel aborts its parts at once; those of a
+killed process are aborted by the first large `put` of a later one, once they are a day old.
 
-boto3 blocks, so it works in a bounded pool of threads. Each request is bounded in time and tried three times at most.
+boto3 blocks, so it runs in a bounded pool of threads. Each request has a timeout and at most three attempts.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from types_boto3_s3.type_defs import CompletedPartTypeDef
 
 PART = 8 * 1024 * 1024
-"""Content beyond this many bytes travels in parts of this size. (S3 takes no smaller part than 5 MiB but the last.)"""
+"""Bytes beyond which content is sent in parts of this size. (S3 requires at least 5 MiB for all parts but the last.)"""
 
 STALE = timedelta(days=1)
-"""Parts that are older belong to nobody."""
+"""Seconds after which unfinished parts are abandoned."""
 
 THREADS = 16
 CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 2.0, 8.0, 3
@@ -52,7 +52,7 @@ PROBE_SECONDS = 1.5
 ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
 UNCACHED = {"ResponseCacheControl": "private, no-store"}
 PLAIN_REGIONS = (None, "us-east-1", "aws-global")
-"""Where a new bucket may not name its region."""
+"""The region that a new bucket must not name."""
 
 log = logger("objects")
 P = ParamSpec("P")
@@ -60,14 +60,14 @@ T = TypeVar("T")
 
 
 class BucketRefused(Rejected):
-    """The bucket is not ours to use, or is none."""
+    """The bucket belongs to another account, or its name is invalid."""
 
     code = "BUCKET_REFUSED"
 
 
 @dataclass(frozen=True)
 class Account:
-    """Where the bucket is, and who we are there. What is left out comes from where AWS's tools look for it."""
+    """The bucket's address and credentials. What is omitted comes from the AWS tools' usual places."""
 
     endpoint: str | None = None
     region: str | None = None
@@ -77,7 +77,7 @@ class Account:
 
 @dataclass(frozen=True)
 class Outside:
-    """Where those whom we give a link reach the same server, and for how many seconds a link opens."""
+    """The address at which holders of a link reach the server, and the lifetime of a link in seconds."""
 
     endpoint: str
     seconds: int
@@ -85,7 +85,7 @@ class Outside:
 
 @dataclass(frozen=True)
 class Clients:
-    """One for work, one that asks for health and gives up soon, and what signs links, where there are any."""
+    """A client for work, one for health checks with a short timeout, and the signer of links, if configured."""
 
     usual: S3Client
     probe: S3Client
@@ -149,17 +149,17 @@ class S3Objects:
         return await self._run(self._signer.link, {"Bucket": self._bucket, "Key": key, **shown, **UNCACHED})
 
     async def alive(self) -> None:
-        # One at a time, whoever asks: a store that hangs must not fill the pool with questions whether it does.
+        # One check at a time: a hanging store must not fill the pool with health checks.
         if self._probing is None or self._probing.done():
             self._probing = asyncio.get_running_loop().run_in_executor(self._pool, self._probed)
         if problem := await asyncio.shield(self._probing):
             raise Unavailable(problem)
 
     async def claim(self) -> None:
-        """Make the bucket where there is none. A store that does not answer yet is for `alive` to tell.
+        """Create the bucket if it is missing. A store that does not answer yet is reported by `alive`.
 
         Raises:
-            BucketRefused: it belongs to another, or the credentials or the name will not do.
+            BucketRefused: it belongs to another account, or the credentials or the name are invalid.
         """
         try:
             await asyncio.get_running_loop().run_in_executor(self._pool, self._claim)
@@ -186,7 +186,7 @@ class S3Objects:
         return content
 
     async def _holds(self, tenant: str, blob: Blob) -> bool:
-        """Whether the very content is there: it is never written over, and damaged content always is."""
+        """Return whether intact content is there: it is never overwritten, damaged content always is."""
         try:
             async for _ in self.open(tenant, blob.sha256):
                 pass
@@ -216,7 +216,7 @@ class S3Objects:
     async def _sweep(self, upload: _Upload) -> None:
         if not self._swept:
             self._swept = True
-            # Who may write may not be allowed to list.
+            # The credentials may allow writing but not listing.
             with suppress(Unavailable, BlobMissing):
                 await self._run(upload.abort_older)
 
@@ -224,7 +224,7 @@ class S3Objects:
         try:
             self._probe_s3.head_bucket(Bucket=self._bucket)
         except ClientError as error:
-            # Once it was there: whoever took it away since then had reasons, and our blobs.
+            # The bucket existed at the start; if someone removed it since, do not create it again.
             if self._claimed or _code(error) not in ABSENT:
                 raise
             self._make_bucket()
@@ -238,12 +238,12 @@ class S3Objects:
             else:
                 self._s3.create_bucket(Bucket=self._bucket, CreateBucketConfiguration={"LocationConstraint": region})  # type: ignore[typeddict-item]
         except ClientError as error:
-            # Another process of ours was first.
+            # Another process created it first.
             if _code(error) != "BucketAlreadyOwnedByYou":
                 raise
 
     def _probed(self) -> str | None:
-        """Why the store is of no use now."""
+        """Return why the store cannot be used now."""
         try:
             self._claim()
         except (ClientError, BotoCoreError) as error:
@@ -251,7 +251,7 @@ class S3Objects:
         return None
 
     async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run it in a thread, and its errors as ours. When cancelled, wait until the thread lets go of its file."""
+        """Run a call in a thread and translate its errors. When cancelled, wait until the thread releases its file."""
         loop = asyncio.get_running_loop()
         running = loop.run_in_executor(self._pool, lambda: work(*args, **kwargs))
         try:
@@ -268,7 +268,7 @@ class S3Objects:
 
 
 class Signer:
-    """It signs links with our key and asks nobody, but credentials that pass may have to be renewed first."""
+    """Signing is local, but temporary credentials may have to be renewed first."""
 
     def __init__(self, client: S3Client, seconds: int) -> None:
         self._s3, self._seconds = client, seconds
@@ -281,8 +281,9 @@ class Signer:
 
 
 class _Incoming:
-    """Content that is taken in, hashed as it grows, and then read part by part. On disk it has no name, so that nothing
-    of it outlives us."""
+    """Content that is buffered, hashed as it grows, and then read part by part. On disk it has no name, so nothing
+    remains after a crash.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -304,7 +305,7 @@ class _Incoming:
         self._file.write(piece)
 
     def blob(self) -> Blob:
-        """All of it, which is read from its beginning next."""
+        """Return the whole content for reading from its start."""
         self._file.seek(0)
         return Blob(self._digest.hexdigest(), self.size)
 
@@ -313,7 +314,7 @@ class _Incoming:
 
 
 class _Upload:
-    """One object on its way up in parts. It knows its id as soon as S3 does, also when nobody waits any more."""
+    """A multipart upload. Its id is recorded as soon as S3 assigns it, even if the caller was cancelled."""
 
     def __init__(self, client: S3Client, bucket: str, key: str) -> None:
         self._s3, self._bucket, self._key = client, bucket, key
@@ -338,7 +339,7 @@ class _Upload:
             self._s3.abort_multipart_upload(Bucket=self._bucket, Key=self._key, UploadId=self._id)
 
     def abort_older(self) -> None:
-        """Abort what was begun long before this one, by S3's own clock."""
+        """Abort uploads that began long before this one, by S3's clock."""
         begun = {
             (each["Key"], each["UploadId"]): each["Initiated"]
             for each in self._s3.list_multipart_uploads(Bucket=self._bucket).get("Uploads", [])
@@ -353,7 +354,7 @@ class _Upload:
 async def connected(
     bucket: str, account: Account, *, max_bytes: int, outside: Outside | None = None
 ) -> AsyncIterator[S3Objects]:
-    """The store in `bucket`, which is made where there is none. Raises BucketRefused."""
+    """Open the store in `bucket`, which is created if it is missing. Raises BucketRefused."""
     clients = await asyncio.to_thread(_clients, bucket, account, outside)
     objects = S3Objects(clients, bucket, max_bytes=max_bytes)
     try:
@@ -374,7 +375,7 @@ def _clients(bucket: str, account: Account, outside: Outside | None) -> Clients:
 
 
 def _signer(session: Session, account: Account, outside: Outside, usual: S3Client) -> Signer:
-    """As the usual client would, but for the name that others know the server by."""
+    """Return the same client with the address that link holders use."""
     elsewhere = replace(account, endpoint=outside.endpoint, region=usual.meta.region_name)
     return Signer(_client(session, elsewhere, seconds=(PROBE_SECONDS, PROBE_SECONDS), attempts=1), outside.seconds)
 
@@ -391,10 +392,10 @@ def _client(session: Session, account: Account, *, seconds: tuple[float, float],
             read_timeout=seconds[1],
             retries={"mode": "standard", "total_max_attempts": attempts},
             max_pool_connections=THREADS,
-            # Each body's SHA-256 is signed, which every server knows how to check; the newer checksums are not.
+            # Sign each body's SHA-256, which every server can verify; the newer checksums are not supported everywhere.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
-            # Links too: the form that boto3 would take for them ends at a time, and covers neither host nor region.
+            # Links too: boto3's default form ends at a time and covers neither host nor region.
             signature_version="s3v4",
             s3={"payload_signing_enabled": True, "addressing_style": "path" if account.endpoint else "auto"},
         ),
@@ -416,7 +417,7 @@ def _code(error: ClientError) -> str:
 
 
 def _passing(error: Exception) -> bool:
-    """Whether it may be another answer later, without anyone's help."""
+    """Return whether the answer may change later by itself."""
     if isinstance(error, ClientError):
         return error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) >= 500
     return isinstance(error, ConnectionError | HTTPClientError)

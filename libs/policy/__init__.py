@@ -1,7 +1,7 @@
-"""The policy port: may this happen? One question, one recorded answer, and no answer is never a yes (DESIGN §8).
+"""The policy port: is this action allowed? Each decision is recorded, and a missing answer never allows (DESIGN §8).
 
-`ports` holds the law and the question's form, `bundle` reads the rules from a folder. `rego` answers in process, `opa`
-by a server, for which `publish` packs the same files. The rules themselves are Rego in deploy/opa.
+`ports` holds the contract and the form of a question; `bundle` reads the rules from a folder. `rego` evaluates them in
+process, `opa` asks a server, for which `publish` packs the same files. The rules themselves are Rego in deploy/opa.
 """
 
 from libs.policy.bundle import Bundle, BundleBroken

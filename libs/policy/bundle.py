@@ -1,6 +1,6 @@
-"""The bundle: the rules and their data as one value with one revision, read from a folder all at once.
+"""The bundle: the rules and their data as one value with one revision, read from a folder in one pass.
 
-An OPA server takes it as an archive whose manifest names that revision, so that every engine reports the same one.
+An OPA server loads it as an archive whose manifest names that revision, so that every engine reports the same one.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ TRIAL_SECONDS = 20.0
 
 
 class BundleBroken(Rejected):
-    """The policy bundle cannot be put in force."""
+    """The policy bundle cannot be activated; correct it and reload."""
 
     code = "POLICY_BUNDLE"
 
 
 class BundleUntried(BundleBroken):
-    """The trial came to no end; another one may."""
+    """The trial of the policy bundle ended without a result; try again."""
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """Rego modules by name, the JSON of data.json, and the SHA-256 over both."""
+    """Rego modules by name, the JSON of data.json, and the SHA-256 of both."""
 
     modules: tuple[tuple[str, str], ...]
     data: str
@@ -42,7 +42,7 @@ class Bundle:
 
     @classmethod
     def read(cls, folder: Path) -> Bundle:
-        """Every *.rego file below `folder` but its tests, and data.json. Raises BundleBroken."""
+        """Read data.json and every *.rego file below `folder` except tests. Raises BundleBroken."""
         try:
             files = {name: path.read_bytes() for name, path in sorted(_parts(folder))}
             texts = {name: content.decode() for name, content in files.items()}
@@ -50,11 +50,11 @@ class Bundle:
             raise BundleBroken(f"The policy bundle cannot be read: {broken}") from broken
         modules = tuple((name, text) for name, text in texts.items() if name.endswith(".rego"))
         if not modules:
-            raise BundleBroken("The policy bundle holds no rules.")
+            raise BundleBroken("The policy bundle contains no rules.")
         return cls(modules, _object(texts.get("data.json", "{}")), _digest(files))
 
     def archive(self) -> bytes:
-        """The bundle as OPA fetches it (.tar.gz); equal bundles are equal bytes."""
+        """Return the bundle as OPA downloads it (.tar.gz); equal bundles give equal bytes."""
         manifest = json.dumps({"revision": self.revision, "rego_version": 1})
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as tar:
@@ -87,7 +87,7 @@ def _object(text: str) -> str:
 
 
 def _digest(files: dict[str, bytes]) -> str:
-    """SHA-256 over names and contents, each with its length before it, so that no two bundles read alike."""
+    """Return the SHA-256 of names and contents. Each is prefixed with its length, so that no two bundles collide."""
     digest = hashlib.sha256()
     for name, content in files.items():
         for part in (name.encode(), content):
@@ -95,28 +95,31 @@ def _digest(files: dict[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def try_apart(bundle: Bundle) -> None:
-    """Put the bundle on trial in another process (see `trial`).
+def try_apart(bundle: Bundle) -> frozenset[str] | None:
+    """Try the bundle in another process (see `trial`). Return the question's fields that its rules read, or None if
+    their answers must not be cached.
 
     Raises:
-        BundleBroken: with what it found. BundleUntried: it found nothing.
+        BundleBroken: the trial failed. BundleUntried: the trial ended without a result.
     """
     candidate = {"modules": bundle.modules, "data": bundle.data, "entrypoint": ENTRYPOINT}
     command = [sys.executable, "-P", str(Path(__file__).with_name("trial.py"))]
     tried = _trial(command, candidate)
     if tried.returncode < 0:
-        # The engine aborts now and then when it saves a bundle; a bundle that makes it abort does so again.
+        # The engine sometimes aborts when it saves a bundle; a bundle that causes the abort repeats it.
         tried = _trial(command, candidate)
     if tried.returncode < 0:
-        raise BundleUntried("The policy bundle is broken: the engine ended.")
+        raise BundleUntried("The policy bundle is broken: the engine crashed.")
     if tried.returncode != 0:
-        said = tried.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise BundleBroken(f"The policy bundle is broken: {said}.")
+        message = tried.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise BundleBroken(f"The policy bundle is broken: {message}.")
+    read = json.loads(tried.stdout)
+    return None if read is None else frozenset(read)
 
 
 def _trial(command: list[str], candidate: Mapping[str, object]) -> subprocess.CompletedProcess[bytes]:
     try:
-        return subprocess.run(  # noqa: S603 -- our own interpreter and our own file
+        return subprocess.run(  # noqa: S603 -- this interpreter and this project's file
             command, input=json.dumps(candidate).encode(), capture_output=True, timeout=TRIAL_SECONDS, check=False
         )
     except (subprocess.TimeoutExpired, OSError) as failed:

@@ -1,20 +1,20 @@
-"""Policy behind a door: a server that does not answer is not asked again and again (`libs.outbound`).
+"""The policy port behind a guard: a server that does not answer is not called again at once (`libs.resilience`).
 
-An open circuit is silence like any other: nothing runs.
+An open circuit counts as no answer: nothing runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from libs.outbound import CallTimedOut, CircuitOpen, Door
 from libs.policy.ports import Decision, Json, Policy, PolicyUnanswered
+from libs.resilience import CallTimedOut, CircuitOpen, GuardedCall
 
 
 class GuardedPolicy:
-    """`behind` is the engine itself: readiness asks it, open circuit or not."""
+    """A guarded policy. `behind` is the engine itself: readiness checks it even while the circuit is open."""
 
-    def __init__(self, behind: Policy, door: Door) -> None:
+    def __init__(self, behind: Policy, door: GuardedCall) -> None:
         self.behind, self._door = behind, door
 
     @property

@@ -1,11 +1,11 @@
-"""Policy by a server: Open Policy Agent, asked over HTTP through its data API, one question a request.
+"""The adapter for an OPA server: one question per HTTP request, through its data API.
 
-OPA serves the archive that `python -m libs.policy.publish` makes, as the bundle `suma`. The manifest in it names the
-revision, OPA reads it in the same transaction as the rules, and each answer brings it (`provenance`): so a decision is
-recorded with the bundle that made it, also while a new one is being swapped in, and whichever replica answers.
+OPA serves the archive that `python -m libs.policy.publish` makes, as the bundle `suma`. Its manifest names the
+revision. OPA reads it in the same transaction as the rules, and returns it with each answer (`provenance`). So each
+decision is recorded with the bundle that made it, also during an update and with several replicas.
 
-Nothing is remembered here. A server's law may change, or the server may go away, between two questions, and a
-remembered yes would outlive both (docs/decisions/0015).
+Answers are not cached. A server may change its rules, or go away, between two questions, and a cached permission would
+outlive both (docs/decisions/0015).
 """
 
 from __future__ import annotations
@@ -22,44 +22,50 @@ from contextlib import asynccontextmanager
 import httpx
 import orjson
 
-from libs.policy.ports import ENTRYPOINT, Decision, Json, PolicyUnanswered, answer, question
+from libs.policy.ports import ENTRYPOINT, Decision, Json, PolicyUnanswered, answer, counted, question
 
 BUNDLE = "suma"
-"""The bundle's name in OPA's settings."""
+"""The bundle's name in OPA's configuration."""
 
 ASKED = {"provenance": "true", "strict-builtin-errors": "true"}
-"""With the revision; and a builtin that fails is an error, since the negation of undefined would be a yes."""
+"""Return the revision. Make a failing builtin an error, because the negation of undefined would be true."""
 
 ANSWER_BYTES_MOST = 1024 * 1024
 CONNECTIONS_MOST = 32
 REVISIONS_MOST = 8
-"""How many revisions are remembered as sound: replicas behind one URL may differ for a while."""
+"""Most revisions that are kept as verified: replicas behind one URL may differ for a while."""
 
 STATUS_SECONDS = 3.0
-"""How often OPA's status is asked for. It is long, and readiness asks about once a second."""
+"""Seconds between requests for OPA's status. It is long, and readiness checks run about once a second."""
 
 _REVISION = re.compile(r"[0-9a-f]{64}")
 
 
 class OpaPolicy:
-    """The law that an OPA server answers by. `deadline` is in seconds, for each request.
+    """The policy of an OPA server. `deadline` is in seconds, for each request.
 
-    A bundle is in force from the first time that it refuses an empty question, as any law of ours does; until then
-    its answers count as none.
+    A bundle becomes active when it first denies an empty question, as all our rules do; before that its answers are not
+    used.
     """
 
     def __init__(
-        self, client: httpx.AsyncClient, *, deadline: float, monotonic: Callable[[], float] = time.monotonic
+        self,
+        client: httpx.AsyncClient,
+        *,
+        deadline: float,
+        expected: str = "",
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._client = client
         self._deadline = deadline
+        self._expected = expected
         self._monotonic = monotonic
         self._asked_status = -math.inf
-        self._kept: str | None = None
-        """Why OPA keeps an older bundle than it was given."""
+        self._stale_reason: str | None = None
+        """Why OPA keeps an older bundle than the one on its server."""
         self._sound: deque[str] = deque(maxlen=REVISIONS_MOST)
         self._revision = ""
-        self._problem: str | None = "The policy engine was not asked yet."
+        self._problem: str | None = "The policy engine has not been asked yet."
 
     @property
     def revision(self) -> str:
@@ -69,57 +75,64 @@ class OpaPolicy:
     def problem(self) -> str | None:
         return self._problem
 
+    @property
+    def remark(self) -> str:
+        """Text for readiness if the active bundle is not that of our folder, as between two releases; else empty."""
+        if self._expected in ("", self._revision):
+            return ""
+        return f"not the expected bundle {self._expected}: update the bundle that OPA is served, or SUMA_POLICY"
+
     async def decide(self, action: str, input: Mapping[str, Json]) -> Decision:
         revision, result = await self._ask(question(action, input))
         if revision not in self._sound and await self._try() != revision:
-            raise PolicyUnanswered("The policy engine changed its bundle meanwhile.")
+            raise PolicyUnanswered("The policy engine changed its bundle during the question; retry.")
         self._revision = revision
-        return answer(action, result, revision=revision)
+        return counted(answer(action, result, revision=revision))
 
     async def reload(self) -> bool:
         before = self._revision
         try:
             self._revision = await self._try()
             await self._look_at_status()
-            self._problem = self._kept
+            self._problem = self._stale_reason
         except PolicyUnanswered as silent:
             self._problem = str(silent)
         return self._revision != before
 
     async def _try(self) -> str:
-        """The revision that answers now, if it refuses an empty question."""
+        """Return the revision that answers now, if it denies an empty question. Raises PolicyUnanswered."""
         revision, result = await self._ask({})
         if not isinstance(result, dict) or result.get("allowed") is not False:
-            raise PolicyUnanswered("The policy engine's bundle does not refuse an empty question.")
+            raise PolicyUnanswered("The policy engine's bundle does not deny an empty question.")
         if revision not in self._sound:
             self._sound.append(revision)
         return revision
 
     async def _ask(self, document: Mapping[str, Json]) -> tuple[str, object]:
-        """The revision that answered, and its answer; None where the rules have none."""
+        """Return the revision that answered, and its result or None if undefined. Raises PolicyUnanswered."""
         body = orjson.dumps({"input": document}, default=dict, option=orjson.OPT_NON_STR_KEYS)
         asked = self._client.build_request("POST", f"v1/data/{ENTRYPOINT}", params=ASKED, content=body)
-        status, told = await self._told(asked)
+        status, received = await self._fetched(asked)
         if status != 200:
-            raise PolicyUnanswered(f"The policy engine answered {status}: {_within(told, 'message')}")
-        revision = _within(told, "provenance", "bundles", BUNDLE, "revision")
+            raise PolicyUnanswered(f"The policy engine answered {status}: {_within(received, 'message')}")
+        revision = _within(received, "provenance", "bundles", BUNDLE, "revision")
         if not isinstance(revision, str) or not _REVISION.fullmatch(revision):
             raise PolicyUnanswered(f"The policy engine does not say which bundle {BUNDLE!r} answered.")
-        return revision, _within(told, "result")
+        return revision, _within(received, "result")
 
     async def _look_at_status(self) -> None:
-        """What OPA says of a newer bundle that it could not put in force; nothing where its status is not served."""
+        """Read from OPA's status whether it refused a newer bundle; no effect where the status is not served."""
         now = self._monotonic()
         if now - self._asked_status < STATUS_SECONDS:
             return
-        status, told = await self._told(self._client.build_request("GET", "v1/status"))
+        status, received = await self._fetched(self._client.build_request("GET", "v1/status"))
         self._asked_status = now
-        bundle = _within(told, "result", "bundles", BUNDLE)
+        bundle = _within(received, "result", "bundles", BUNDLE)
         refused = status == 200 and _within(bundle, "code")
-        self._kept = f"The policy engine keeps the old bundle: {_complaint(bundle)}." if refused else None
+        self._stale_reason = f"The policy engine keeps the old bundle: {_bundle_error(bundle)}." if refused else None
 
-    async def _told(self, request: httpx.Request) -> tuple[int, object]:
-        """The status and the JSON of an answer that came in time."""
+    async def _fetched(self, request: httpx.Request) -> tuple[int, object]:
+        """Return the status and JSON of an answer within the deadline. Raises PolicyUnanswered."""
         try:
             async with asyncio.timeout(self._deadline), _answered(self._client, request) as response:
                 return response.status_code, orjson.loads(await _bounded(response))
@@ -132,9 +145,14 @@ class OpaPolicy:
 
 
 @asynccontextmanager
-async def connected(url: str, *, token: str | None = None, deadline: float = 1.0) -> AsyncIterator[OpaPolicy]:
-    """The policy of the OPA server at `url`; its connections are made at the first question."""
-    # Not by way of a proxy that the environment names: who answers for OPA decides.
+async def connected(
+    url: str, *, token: str | None = None, deadline: float = 1.0, expected: str = ""
+) -> AsyncIterator[OpaPolicy]:
+    """Yield the policy of the OPA server at `url`; the first question opens its connections.
+
+    `expected` is the revision of our own folder, with which readiness compares the server's.
+    """
+    # No proxy from the environment: a proxy could answer in place of OPA, and so decide.
     client = httpx.AsyncClient(
         base_url=url,
         headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {token}"} if token else {})},
@@ -144,12 +162,12 @@ async def connected(url: str, *, token: str | None = None, deadline: float = 1.0
         trust_env=False,
     )
     async with client:
-        yield OpaPolicy(client, deadline=deadline)
+        yield OpaPolicy(client, deadline=deadline, expected=expected)
 
 
 @asynccontextmanager
 async def _answered(client: httpx.AsyncClient, request: httpx.Request) -> AsyncIterator[httpx.Response]:
-    """The head of the answer, while its body comes in."""
+    """Yield the response once its head has arrived; the body follows as a stream."""
     response = await client.send(request, stream=True)
     try:
         yield response
@@ -166,8 +184,8 @@ async def _bounded(response: httpx.Response) -> bytes:
     return bytes(content)
 
 
-def _complaint(bundle: object) -> str:
-    """`error(s) occurred …: suma.rego: 2: unexpected eof token`, as far as it is told."""
+def _bundle_error(bundle: object) -> str:
+    """Return the reason as in `error(s) occurred …: suma.rego: 2: unexpected eof token`, as far as OPA gives it."""
     errors = _within(bundle, "errors")
     first = errors[0] if isinstance(errors, list) and errors else None
     parts = (
@@ -180,7 +198,7 @@ def _complaint(bundle: object) -> str:
 
 
 def _within(document: object, *path: str) -> object:
-    """What stands there, or None: an answer may be anything."""
+    """Return the value at this path, or None: the document may have any form."""
     for name in path:
         document = document.get(name) if isinstance(document, dict) else None
     return document

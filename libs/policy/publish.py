@@ -1,7 +1,7 @@
-"""`python -m libs.policy.publish FOLDER FILE`: pack the rules in FOLDER as the bundle that an OPA server takes.
+"""`python -m libs.policy.publish FOLDER FILE`: pack the rules in FOLDER as the bundle that an OPA server loads.
 
-Rules that the engine in process would not let in are not packed, so every engine has the same law. FILE is swapped
-whole; where a web server or a bucket hands it out, OPA takes the new one up by itself. Prints the revision.
+Rules that the in-process engine would refuse are not packed, so every engine has the same rules. FILE is replaced
+atomically; if a web server or a bucket serves it, OPA loads the new one by itself. Prints the revision.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def publish(folder: Path, file: Path) -> str:
-    """Write the archive, unless it is there; its revision. Raises BundleBroken."""
+    """Write the archive unless it is unchanged; return its revision. Raises BundleBroken."""
     bundle = Bundle.read(folder)
     try_apart(bundle)
     archive = bundle.archive()

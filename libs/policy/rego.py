@@ -1,10 +1,10 @@
-"""Policy in process: Rego evaluated by regopy, compiled once and asked by entry point.
+"""The adapter in process: Rego evaluated by regopy, compiled once and queried by entry point.
 
-A decision takes well under a millisecond, so it is made where it is asked instead of in a thread. A rule cannot be
-interrupted; an answer that comes after the deadline is not used.
+A decision takes well under a millisecond, so it runs in the calling thread. A rule cannot be interrupted; an answer
+after the deadline is not used.
 
-The same question under the same revision has the same answer, so answers are remembered, by those parts of the input
-that the rules can see at all (`libs.policy.sight`).
+The same question under the same revision has the same answer, so answers are cached, keyed by the fields that the rules
+read (`libs.policy.cache_key`).
 """
 
 from __future__ import annotations
@@ -20,33 +20,38 @@ from pathlib import Path
 import regopy
 
 from libs.policy.bundle import Bundle, BundleBroken, BundleUntried, try_apart
-from libs.policy.ports import ENTRYPOINT, Decision, Json, PolicyUnanswered, answer, question
-from libs.policy.sight import Sight
+from libs.policy.cache_key import cache_key
+from libs.policy.ports import ENTRYPOINT, Decision, Json, PolicyUnanswered, answer, counted, question
 
 REMEMBERED_MOST = 4_096
-"""Answers of one revision that are kept."""
+"""Most cached answers of one revision."""
 
 
 class Compiled:
-    """One bundle, ready to be asked. The engine keeps the question inside itself, so one at a time."""
+    """A compiled bundle. The engine keeps the question in itself, so a lock admits one at a time.
 
-    def __init__(self, bundle: Bundle) -> None:
+    `read` holds the question's fields that the rules read; None means that answers must not be cached.
+    """
+
+    def __init__(self, bundle: Bundle, read: frozenset[str] | None) -> None:
         self.revision = bundle.revision
         self._one_at_a_time = threading.Lock()
         self._engine = regopy.Interpreter()
         self._engine.log_level = regopy.LogLevel.NONE
-        # Without this a builtin that fails is undefined, and the negation of undefined is a yes.
+        # Otherwise a failing builtin is undefined, and the negation of undefined is true.
         self._engine.strict_built_in_errors = True
         for name, source in bundle.modules:
             self._engine.add_module(name, source)
         self._engine.add_data_json(bundle.data)
         self._rules = self._engine.build(None, [ENTRYPOINT])
-        self._sight = Sight.of(source for _, source in bundle.modules)
+        self._read = read
         self._answers: OrderedDict[bytes, object] = OrderedDict()
 
     def ask(self, document: Mapping[str, Json]) -> object:
-        """The value of the entry point, or None where it has none. Raises PolicyUnanswered when evaluation fails."""
-        seen = self._sight.key(document)
+        """Return the value of the entry point, or None where it has none. Raises PolicyUnanswered when evaluation
+        fails.
+        """
+        seen = cache_key(self._read, document)
         if seen is None:
             return self._evaluated(document)
         if seen not in self._answers:
@@ -58,20 +63,20 @@ class Compiled:
     def _evaluated(self, document: Mapping[str, Json]) -> object:
         try:
             with self._one_at_a_time:
-                self._engine.set_input(_spelled(document))
+                self._engine.set_input(_json_spelled(document))
                 output = self._engine.query_bundle_entrypoint(self._rules, ENTRYPOINT)
                 ok, results = output.ok(), output.results
         except (regopy.RegoError, ValueError) as failed:
-            raise PolicyUnanswered("The policy engine failed while it evaluated.") from failed
+            raise PolicyUnanswered("The policy engine failed during evaluation.") from failed
         if not ok:
             raise PolicyUnanswered("The policy engine reported an error.")
         return results[0].expressions[0] if len(results) == 1 and len(results[0].expressions) == 1 else None
 
 
 class RegoPolicy:
-    """The bundle in `folder`, in force from the first `reload` that finds it sound.
+    """The policy of the bundle in `folder`, active from the first successful `reload`.
 
-    `deadline` is in seconds; an answer that took longer counts as none. `monotonic` is the clock that measures it.
+    `deadline` is in seconds; a later answer is not used. `monotonic` is the clock that measures it.
     """
 
     def __init__(
@@ -80,14 +85,14 @@ class RegoPolicy:
         self._folder = folder
         self._deadline = deadline
         self._monotonic = monotonic
-        self._law: Compiled | None = None
-        self._problem: str | None = "No policy bundle was read yet."
+        self._compiled: Compiled | None = None
+        self._problem: str | None = "No policy bundle has been read yet."
         self._refused = ("", "")
         self._reading = asyncio.Lock()
 
     @property
     def revision(self) -> str:
-        return self._law.revision if self._law else ""
+        return self._compiled.revision if self._compiled else ""
 
     @property
     def problem(self) -> str | None:
@@ -95,14 +100,14 @@ class RegoPolicy:
 
     async def decide(self, action: str, input: Mapping[str, Json]) -> Decision:
         document = question(action, input)
-        law = self._law
-        if law is None:
+        compiled = self._compiled
+        if compiled is None:
             raise PolicyUnanswered(self._problem or "")
         asked = self._monotonic()
-        result = law.ask(document)
+        result = compiled.ask(document)
         if self._monotonic() - asked > self._deadline:
             raise PolicyUnanswered("The policy engine answered too late.")
-        return answer(action, result, revision=law.revision)
+        return counted(answer(action, result, revision=compiled.revision))
 
     async def reload(self) -> bool:
         async with self._reading:
@@ -114,27 +119,29 @@ class RegoPolicy:
             self._problem = None
             if fresh is None:
                 return False
-            self._law = fresh
+            self._compiled = fresh
             return True
 
     def _fresh(self) -> Compiled | None:
-        """The bundle on disk, tried and compiled; None when it is the one in force."""
+        """Return the bundle on disk, tried and compiled; None when it is the active one."""
         bundle = Bundle.read(self._folder)
         if bundle.revision == self.revision:
             return None
-        self._try(bundle)
+        read = self._try(bundle)
         try:
-            return Compiled(bundle)
+            return Compiled(bundle, read)
         except (regopy.RegoError, ValueError) as broken:
             raise BundleBroken("The policy bundle does not compile.") from broken
 
-    def _try(self, bundle: Bundle) -> None:
-        """A trial costs a process, and readiness asks often: a bundle that was found broken is so without another."""
+    def _try(self, bundle: Bundle) -> frozenset[str] | None:
+        """Try the bundle, unless its revision was refused before: a trial costs a process, and readiness checks are
+        frequent.
+        """
         revision, reason = self._refused
         if bundle.revision == revision:
             raise BundleBroken(reason)
         try:
-            try_apart(bundle)
+            return try_apart(bundle)
         except BundleUntried:
             raise
         except BundleBroken as broken:
@@ -142,15 +149,17 @@ class RegoPolicy:
             raise
 
 
-def _spelled(value: Json) -> Json:
-    """Text as regopy takes it: it copies strings into the program unescaped, cut at a NUL, so hand over their JSON
-    spelling. (Measured: without this `a"b` never equals "a\\"b", and `shell\\0x` equals "shell".)"""
+def _json_spelled(value: Json) -> Json:
+    r"""Return strings in their JSON spelling: regopy copies them into the program unescaped, and cuts them at a NUL.
+
+    Measured: without this `a"b` never equals "a\"b", and `shell\0x` equals "shell".
+    """
     match value:
         case str():
             return value if value.isalnum() else json.dumps(value, ensure_ascii=False)[1:-1]
         case Mapping():
-            return {_spelled(key): _spelled(item) for key, item in value.items()}
+            return {_json_spelled(key): _json_spelled(item) for key, item in value.items()}
         case list() | tuple():
-            return [_spelled(item) for item in value]
+            return [_json_spelled(item) for item in value]
         case _:
             return value

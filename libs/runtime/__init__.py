@@ -1,4 +1,4 @@
-"""The runtime: the platform of ports, services, and the host that runs them."""
+"""The runtime: the platform of ports, the services, and the host that runs them."""
 
 ESSENTIAL = frozenset(("postgres", "policy", "bus", "redis", "objects"))
-"""Dependencies without which a process is not ready, unless its settings say otherwise."""
+"""Dependencies that a process needs to be ready, unless its settings name others."""

@@ -1,8 +1,9 @@
-"""The consumer: takes a group's records through their lanes, and answers every way in which handling can end.
+"""The consumer: runs a group's records through their lanes, and handles every outcome of a handler.
 
-Conflict: load and decide again, five times. Unavailable or a crash of the handler: the event is parked, with every
-later one of its key in its topic, and tried again with exponential backoff. Rejected, or tried too often: it is a dead
-letter, and whoever waits is told in the same transaction (DESIGN §6, bus.md 3, 15, 16).
+A Conflict is loaded and decided again, up to five times. After `Unavailable` or a crash of the handler, the event is
+parked with every later event of its key and topic, and retried with exponential backoff. After `Rejected`, or too many
+attempts, it becomes a dead letter; the failure report to the waiting turn is in the same transaction (DESIGN §6, bus.md
+3, 15, 16).
 """
 
 from __future__ import annotations
@@ -11,22 +12,23 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
+from datetime import datetime
 from itertools import islice
 from typing import Protocol
 
 from opentelemetry.trace import SpanKind
 
-from libs.bus.ports import Record
+from libs.bus.ports import Partition, Record
 from libs.changes.batch import Parking
 from libs.changes.changeset import Cause, Changeset
 from libs.changes.lanes import Lanes, Stopped
 from libs.changes.writer import BEHIND, FRESH, Applied, Writer
 from libs.errors import Conflict, Rejected, SumaError, Unavailable
-from libs.fair import Gate
-from libs.leases.ports import Exhausted
-from libs.runtime.notices import Notices
+from libs.leases.ports import DEATHS_MOST, Exhausted, ProcessDied
+from libs.runtime.failure_reports import FailureReports
 from libs.runtime.service import Service, Subscription
+from libs.scheduling import FairSemaphore
 from libs.telemetry import metrics
 from libs.telemetry.logs import logger
 from libs.telemetry.traces import span
@@ -39,40 +41,42 @@ log = logger("consumer")
 Point = Callable[[str], None]
 Taken = tuple[Subscription, Record, Callable[[], None]]
 GATHERED_MOST = 64
-"""Records in one gathered changeset."""
+"""Most records in one gathered changeset."""
 DECIDING_MOST, DECIDING_EACH = 24, 16
-"""Handlers that load and decide at once in one process, and those of one tenant among them; behind them tenants take
-turns. More at once would decide no more: each look at the database would only wait longer for the others' thinking."""
+"""Handlers that may load and decide at once in one process, in all and per tenant; beyond that, tenants take turns. A
+higher limit decides no more: each database read would only wait longer for the other handlers.
+"""
 RETRIES_AT_ONCE, RETRYING_MOST = 32, 256
-"""Parked events that one look takes, and that are under way."""
+"""Parked events that one retry pass claims, and that may run at once."""
 
 
-def deciding() -> Gate:
-    """What a process's consumers and its keeper share."""
-    return Gate(DECIDING_MOST, each=DECIDING_EACH)
+def deciding() -> FairSemaphore:
+    """Return the semaphore that a process's consumers and its keeper share."""
+    return FairSemaphore(DECIDING_MOST, each=DECIDING_EACH)
 
 
 class Contended(Unavailable):
-    """Others were first five times in a row."""
+    """Five attempts in a row met a conflict; the event will be retried."""
 
     code = "CONTENDED"
 
 
 class Crashed(Unavailable):
-    """The handler failed in a way that nobody foresaw."""
+    """The handler failed with an unexpected error; see the log."""
 
     code = "HANDLER_CRASHED"
 
 
 class Parked(Protocol):
-    """The store of parked events."""
+    """The store of parked events and of handling attempts."""
 
+    async def attempt(self, group: str, event_id: str, *, alone: bool) -> int | None: ...
     async def retries(self, group: str, *, most: int) -> Sequence[Retry]: ...
     async def postpone(self, group: str, seq: int, *, delay: float, error: str) -> None: ...
 
 
 class Retry(Protocol):
-    """A parked event that is due: the first of its key."""
+    """A parked event that is due; the first of its key."""
 
     @property
     def record(self) -> Record: ...
@@ -85,13 +89,13 @@ class Retry(Protocol):
 
 
 def backoff(attempts: int) -> float:
-    """Seconds until the next try: doubling from 0.5 to 60, with full jitter on the upper half."""
+    """Return the seconds until the next attempt: doubling from 0.5 to 60, with jitter over the upper half."""
     bound = min(60.0, 0.5 * 2.0**attempts)
     return bound * random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
 
 
 class Consumer:
-    """One group's handling in one process."""
+    """Handles the records of one consumer group in one process."""
 
     def __init__(
         self,
@@ -100,9 +104,11 @@ class Consumer:
         writer: Writer,
         lanes: Lanes,
         parked: Parked,
-        notices: Notices,
+        notices: FailureReports,
         point: Point,
-        gate: Gate | None = None,
+        now: Callable[[], datetime],
+        gate: FairSemaphore | None = None,
+        alone: asyncio.Lock | None = None,
     ) -> None:
         self._group = service.name
         self._subscriptions = {s.event.type: s for s in service.subscriptions}
@@ -110,17 +116,22 @@ class Consumer:
         self._lanes = lanes
         self._parked, self._notices = parked, notices
         self._point = point
-        self._gate = gate or deciding()
-        self._gathers, self._linger = service.gathers, service.linger
+        self._now, self._since = now, dict[tuple[str, int], str]()
+        self._gate, self._alone = gate or deciding(), alone or asyncio.Lock()
+        self._gathers, self._linger = service.batch, service.batch_delay
         self._gathered: dict[str, deque[Taken]] = {}
         self._retrying: set[int] = set()
         self.retried: Callable[[], None] = lambda: None
-        """Called when a parked event has gone, and the next of its key may go too; the host fills it in."""
+        """Callback after a parked event is done, so that the next of its key can run; the host registers it."""
         self.stopped: list[str] = []
-        """Why lanes have stopped, for `/readyz`."""
+        """Reasons why lanes have stopped, for `/readyz`."""
+
+    def gained(self, partition: Partition) -> None:
+        """Note that this process now owns the partition; the previous owner may have died while it handled a record."""
+        self._since[partition] = self._now().isoformat()
 
     def take(self, record: Record, done: Callable[[], None]) -> None:
-        """Queue a record in its lane; an event that nobody listens to is done at once."""
+        """Queue a record in its lane; an event without a subscription is done at once."""
         subscription = self._subscriptions.get(record.type)
         if subscription is None:
             done()
@@ -137,7 +148,7 @@ class Consumer:
         self._lanes.submit(self._group, record.key, job)
 
     async def retry_due(self) -> None:
-        """Try again whatever is parked and due."""
+        """Retry the parked events that are due."""
         room = RETRYING_MOST - len(self._retrying)
         for retry in await self._parked.retries(self._group, most=min(RETRIES_AT_ONCE, room)):
             if retry.seq not in self._retrying:
@@ -145,28 +156,28 @@ class Consumer:
                 self._lanes.submit(self._group, retry.record.key, lambda retry=retry: self._again(retry))  # type: ignore[misc]
 
     def _gather(self, taken: Taken) -> None:
-        """Put it with the others of its partition that wait; one job takes them all."""
+        """Queue a record with the others of its partition; one job handles them together."""
         lane = f"{taken[1].topic}:{taken[1].part}"
         waiting = self._gathered.setdefault(lane, deque())
         waiting.append(taken)
         if len(waiting) == 1:
-            self._lanes.submit(self._group, lane, lambda: self._together(lane))
+            self._lanes.submit(self._group, lane, lambda: self._handle_gathered(lane))
 
-    async def _together(self, lane: str) -> None:
+    async def _handle_gathered(self, lane: str) -> None:
         waiting = self._gathered[lane]
         while waiting:
             if self._linger and len(waiting) < GATHERED_MOST:
                 await asyncio.sleep(self._linger)
             taken = list(islice(waiting, GATHERED_MOST))
-            if not await self._at_once(lane, taken):
+            if not await self._apply_gathered(lane, taken):
                 for subscription, record, _ in taken:
                     await self._first(subscription, record)
             for _, _, done in taken:
                 waiting.popleft()
                 done()
 
-    async def _at_once(self, lane: str, taken: Sequence[Taken]) -> bool:
-        """Apply all of these as one changeset; False when they must go one by one."""
+    async def _apply_gathered(self, lane: str, taken: Sequence[Taken]) -> bool:
+        """Apply these records as one changeset; return False when they must be handled one by one."""
         name = taken[0][0].event.type
         try:
             changesets = [await self._traced(subscription, record) for subscription, record, _ in taken]
@@ -180,13 +191,16 @@ class Consumer:
     async def _traced(self, subscription: Subscription, record: Record) -> Changeset:
         cause = Cause.record(self._group, record, urgent=subscription.urgent)
         name = f"process {subscription.event.type}"
-        with span(name, parent=cause.traceparent, kind=SpanKind.CONSUMER, attributes=_about(cause, record)):
+        with span(name, parent=cause.traceparent, kind=SpanKind.CONSUMER, attributes=_span_attributes(cause, record)):
             return await self._handle(subscription, cause, record)
 
     async def _first(self, subscription: Subscription, record: Record) -> None:
         cause = Cause.record(self._group, record, urgent=subscription.urgent)
         try:
-            applied = await self._decide(subscription, cause, record)
+            async with AsyncExitStack() as held:
+                if not subscription.never_dead_letter and await self._is_handled(record, held):
+                    return
+                applied = await self._decide(subscription, cause, record)
             if applied.verdict == BEHIND:
                 await self._park(cause, record, SumaError("an earlier event of its key is parked"), attempts=0)
         except Unavailable as error:
@@ -194,61 +208,79 @@ class Consumer:
         except Rejected as error:
             try:
                 await self._reject(subscription, cause, record, error, attempts=1)
-            except Unavailable as away:
-                await self._park(cause, record, away, attempts=1)
+            except Unavailable as unavailable:
+                await self._park(cause, record, unavailable, attempts=1)
+
+    async def _is_handled(self, record: Record, held: AsyncExitStack) -> bool:
+        """Record the attempt at an event that a dead process may have begun; return whether it is handled already.
+
+        An event that was begun before is handled alone, so that the next death can only be its own.
+
+        Raises:
+            ProcessDied: the event was begun too often.
+        """
+        if (record.header("time") or "") >= self._since.get((record.topic, record.part), ""):
+            return False
+        begun = await self._parked.attempt(self._group, record.event_id, alone=False)
+        if begun:
+            await held.enter_async_context(self._alone)
+            begun = await self._parked.attempt(self._group, record.event_id, alone=True)
+        if begun is not None and begun >= DEATHS_MOST:
+            raise ProcessDied(f"The process died {begun} times while it handled {record.type}.")
+        return begun is None
 
     async def _again(self, retry: Retry) -> None:
         record, subscription = retry.record, self._subscriptions.get(retry.record.type)
         cause = Cause.record(self._group, record, urgent=True, parked=retry.seq)
         try:
             if subscription is None:
-                # Nobody listens to it any more: it is done, and lets the later ones of its key pass.
+                # The group has no subscription any more: mark the event done, so that later ones of its key can run.
                 await self._writer.apply(Changeset(cause))
             else:
                 await self._decide(subscription, cause, record)
-            await self._went(record)
+            await self._unpark(record)
         except Unavailable as error:
-            await self._worn_or_later(retry, subscription, cause, error)
+            await self._postpone_or_dead_letter(retry, subscription, cause, error)
         except Rejected as error:
             assert subscription is not None
-            await self._bury(retry, subscription, cause, error)
+            await self._dead_letter(retry, subscription, cause, error)
         self._retrying.discard(retry.seq)
 
-    async def _worn_or_later(
+    async def _postpone_or_dead_letter(
         self, retry: Retry, subscription: Subscription | None, cause: Cause, error: Unavailable
     ) -> None:
-        """It failed again: the next try, or none."""
-        worn_out = retry.attempts >= ATTEMPTS_MOST or retry.age >= AGE_MOST_SECONDS
-        if worn_out and subscription is not None:
-            worn = Exhausted(f"{retry.attempts} attempts; the last: {error}", code=error.code)
-            await self._bury(retry, subscription, cause, worn)
+        """Postpone a failed event, or dead-letter it when its attempts or its age are used up."""
+        is_exhausted = retry.attempts >= ATTEMPTS_MOST or retry.age >= AGE_MOST_SECONDS
+        if is_exhausted and subscription is not None:
+            exhausted = Exhausted(f"{retry.attempts} attempts failed; the last error: {error}", code=error.code)
+            await self._dead_letter(retry, subscription, cause, exhausted)
         else:
             await self._postpone(retry, error)
 
-    async def _bury(self, retry: Retry, subscription: Subscription, cause: Cause, error: SumaError) -> None:
-        """It is dead, unless its original cannot be kept now: then it waits."""
+    async def _dead_letter(self, retry: Retry, subscription: Subscription, cause: Cause, error: SumaError) -> None:
+        """Dead-letter the event; postpone it when its original cannot be stored now."""
         try:
             await self._reject(subscription, cause, retry.record, error, attempts=retry.attempts)
-            await self._went(retry.record)
-        except Unavailable as away:
-            await self._postpone(retry, away)
+            await self._unpark(retry.record)
+        except Unavailable as unavailable:
+            await self._postpone(retry, unavailable)
 
     async def _postpone(self, retry: Retry, error: SumaError) -> None:
-        with suppress(Unavailable):  # the claim has pushed it back already
-            await self._parked.postpone(self._group, retry.seq, delay=backoff(retry.attempts), error=_said(error))
+        with suppress(Unavailable):  # The claim has postponed it already.
+            await self._parked.postpone(self._group, retry.seq, delay=backoff(retry.attempts), error=_error_text(error))
         await self._notices.waits(self._group, retry.record, error, attempts=retry.attempts)
 
-    async def _went(self, record: Record) -> None:
-        """It stands aside no more, and the next of its key may go."""
+    async def _unpark(self, record: Record) -> None:
+        """Clear the notice of an event that is no longer parked, and let the next of its key run."""
         self.retried()
         await self._notices.gone(record)
 
     async def _decide(self, subscription: Subscription, cause: Cause, record: Record) -> Applied:
-        """Load, decide, apply; after a conflict, again.
+        """Load, decide and apply; retry on a conflict.
 
         Raises:
-            Unavailable: the world, too many conflicts, or a handler that crashed.
-            Rejected: it cannot be handled, ever.
+            Unavailable: a dependency is unavailable, there were too many conflicts, or the handler crashed.
+            Rejected: the event can never be handled.
         """
         name = subscription.event.type
         for _ in range(DECIDE_MOST):
@@ -257,7 +289,7 @@ class Consumer:
                     f"process {name}",
                     parent=cause.traceparent,
                     kind=SpanKind.CONSUMER,
-                    attributes=_about(cause, record),
+                    attributes=_span_attributes(cause, record),
                 ):
                     self._point(f"{self._group}:{name}:before")
                     applied = await self._writer.apply(await self._handle(subscription, cause, record))
@@ -283,64 +315,65 @@ class Consumer:
 
     def _crashed(self, record: Record, error: BaseException) -> Crashed:
         log.error(
-            "a handler crashed", group=self._group, event_type=record.type, event_id=record.event_id, exc_info=error
+            "handler crashed", group=self._group, event_type=record.type, event_id=record.event_id, exc_info=error
         )
         return Crashed(f"{type(error).__name__}: {error}")
 
     async def _park(self, cause: Cause, record: Record, error: SumaError, *, attempts: int) -> None:
         metrics.parked.labels(self._group).inc()
         log.warning(
-            "an event waits", group=self._group, event_type=record.type, event_id=record.event_id, error=str(error)
+            "parked event", group=self._group, event_type=record.type, event_id=record.event_id, error=str(error)
         )
-        parking = Parking(record, "parked", _said(error), attempts, delay=backoff(0))
+        parking = Parking(record, "parked", _error_text(error), attempts, delay=backoff(0))
         await self._writer.apply(Changeset(cause), state="parked", parking=parking)
         await self._notices.waits(self._group, record, error, attempts=attempts)
 
     async def _reject(
         self, subscription: Subscription, cause: Cause, record: Record, error: SumaError, *, attempts: int
     ) -> None:
-        """A dead letter, and the report to whoever waits, in one transaction.
+        """Write the dead letter and the failure report in one transaction.
 
         Raises:
-            Stopped: it may not be dead, or cannot be reported: the lane goes no further.
-            Unavailable: its original cannot be kept now.
+            Stopped: the event must not be dead-lettered, or its report failed; the lane stops.
+            Unavailable: the original cannot be stored now.
         """
-        if subscription.stubborn:
+        if subscription.never_dead_letter:
             raise self._stop(record, error)
         try:
             report = subscription.on_dead(cause, record, error)
             letter = await self._notices.letter(self._group, record, error, attempts=attempts)
             applied = await self._writer.apply(
-                report.say(letter), state="dead", parking=Parking(record, "dead", _said(error), attempts)
+                report.emit(letter), state="dead", parking=Parking(record, "dead", _error_text(error), attempts)
             )
         except Unavailable:
             raise
         except Exception as failure:
-            raise self._stop(record, Crashed(f"its report failed: {failure}")) from failure
+            raise self._stop(record, Crashed(f"the failure report could not be written: {failure}")) from failure
         if applied.verdict == BEHIND:
             await self._park(cause, record, error, attempts=0)
         elif applied.verdict == FRESH:
             metrics.dead_letters.labels(self._group).inc()
             about = {"group": self._group, "event_type": record.type, "event_id": record.event_id}
-            log.error("an event is dead", **about, error=str(error))
+            log.error("dead-lettered event", **about, error=str(error))
 
     def _stop(self, record: Record, error: SumaError) -> Stopped:
-        """This lane goes no further; people must look. The others go on."""
+        """Stop this lane until an operator intervenes; the other lanes go on."""
         reason = f"{self._group} stopped at {record.type} {record.event_id}: {error}"
-        log.error("a lane has stopped", group=self._group, event_id=record.event_id, error=str(error))
+        log.error("stopped lane", group=self._group, event_id=record.event_id, error=str(error))
         self.stopped.append(reason)
         return Stopped(reason)
 
 
 def being_cancelled() -> bool:
-    """Is this task itself to end? If not, a CancelledError came from something that was awaited, and is a mere
-    failure."""
+    """Return whether this task itself is being cancelled. Otherwise a CancelledError came from an awaited call, and is
+    an ordinary failure.
+    """
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
-def _about(cause: Cause, record: Record) -> dict[str, str | int]:
-    """Messaging attributes of a span (OpenTelemetry semantic conventions)."""
+def _span_attributes(cause: Cause, record: Record) -> dict[str, str | int]:
+    """Return the messaging attributes of a span (OpenTelemetry semantic conventions)."""
     return {
         "messaging.system": "suma",
         "messaging.operation.type": "process",
@@ -351,6 +384,6 @@ def _about(cause: Cause, record: Record) -> dict[str, str | int]:
     }
 
 
-def _said(error: SumaError) -> str:
-    """As `bus.parked` keeps it: its code first, by which it is found."""
+def _error_text(error: SumaError) -> str:
+    """Format an error for `bus.parked`; the code comes first, so that queries can find it."""
     return f"{error.code}: {error}"

@@ -1,24 +1,25 @@
-"""Health: asks what the process stands on, about once a second and within a bound, whether it is there.
+"""Health: checks each dependency of the process about once a second, with a timeout.
 
-`/readyz` tells the last answers, so that it is cheap and soon tells the truth: a refusal and a recovery within two
-seconds, silence within four. For one silence proves little: it is what a busy machine hears of a dependency that is
-there. It counts as slow where an answer came shortly before, and as gone when the next look meets it too. An answer
-wakes a circuit that had opened; a policy bundle that changed is taken up on the way. How much is lost of each is its
-degradation level.
+`/readyz` reports the last results, so it is cheap. It shows a refusal or a recovery within two seconds, and silence
+within four. One timeout proves little, because a busy machine causes it as well: after a recent answer it counts as
+slow, and as down when the next check times out too. An answer makes an open circuit probe at once. A changed policy
+bundle is loaded in passing. The degradation level says how much of each dependency is lost.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from libs import __version__
 from libs.cache.ports import START, Stream
 from libs.errors import SumaError, Unavailable
-from libs.outbound import Level, State
+from libs.resilience import Level, State
 from libs.telemetry import metrics
 from libs.telemetry.logs import logger
 
@@ -27,33 +28,33 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 0.5
 ASK_SECONDS = 1.5
-"""Together two seconds: no refusal and no recovery is told later, and no silence later than twice that."""
+"""Together two seconds: the longest delay before a refusal or a recovery shows; silence takes at most twice that."""
 FRESH_SECONDS = 10.0
-"""An answer that is older excuses no silence: we have stood still meanwhile, and know nothing."""
+"""Seconds for which an answer excuses a timeout. An older one does not: this process may have been stopped since."""
 RARELY_SECONDS = 3.0
-"""What lies in this process cannot go away between two looks, and a look at it reads files."""
+"""Seconds between checks of an in-process port. It cannot go away, and each check reads files."""
 
 log = logger("health")
 Ask = Callable[[], Awaitable[str]]
-"""Returns what there is to say of it, or raises."""
+"""Return details to report, or raise."""
 
 
 @runtime_checkable
 class Asked(Protocol):
-    """A part that lies outside and says itself whether it is there."""
+    """A port outside the process that checks itself."""
 
     async def alive(self) -> str:
-        """What there is to say of it. Raises `Unavailable`."""
+        """Return details to report. Raises `Unavailable`."""
         ...
 
 
 class Ailing(Unavailable):
-    """It answers, and says that something is wrong with it."""
+    """The dependency answers, but reports a problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was last known of a dependency."""
+    """The last known state of a dependency."""
 
     ok: bool
     detail: str = ""
@@ -62,28 +63,28 @@ class Check:
 
 
 class Health:
-    """Of one process."""
+    """The health of one process and its dependencies."""
 
     def __init__(
         self, platform: Platform, groups: Sequence[str] = (), *, now: Callable[[], float] = time.monotonic
     ) -> None:
-        self._platform, self._now = platform, now
+        self._platform, self._services_here, self._now = platform, tuple(groups), now
         self._asks = _asks(platform, groups)
         self._checks: dict[str, Check] = {}
         self._answered: dict[str, float] = {}
-        """When each has answered, where it did at the last look."""
+        """When each dependency last answered, unless its last check failed."""
         self.watched_at: float | None = None
-        """When all have been asked for the last time, by `time.monotonic`; None while nobody watches."""
+        """When the last round of checks ended, by `time.monotonic`; None before the first one."""
 
     async def run(self) -> None:
-        """Watch for ever."""
+        """Check all dependencies, for ever."""
         while True:
             await self.look()
             self.watched_at = time.monotonic()
             await asyncio.sleep(EVERY_SECONDS)
 
     async def look(self) -> None:
-        """Ask all of them now, side by side."""
+        """Check all dependencies once, concurrently."""
         asks = {**self._asks, **self._services()}
         found = await asyncio.gather(*(self._asked(name, ask) for name, ask in asks.items()))
         self._checks = dict(zip(asks, found, strict=True))
@@ -94,12 +95,19 @@ class Health:
 
     @property
     def level(self) -> Level:
-        """That of the dependency which has lost most."""
+        """The highest degradation level of any dependency."""
         return max((check.level for check in self._checks.values()), default=Level.NONE)
 
     def known(self) -> dict[str, Any]:
-        """What was last known of each dependency, and the level, as `/readyz` tells it."""
+        """Return the body of `/readyz`: the process, its degradation level, and the last known state of each
+        dependency.
+
+        `pid` proves which process answers on a port.
+        """
         return {
+            "pid": os.getpid(),
+            "version": __version__,
+            "services": list(self._services_here),
             "level": self.level.name.lower(),
             "checks": {
                 name: {"ok": c.ok, "detail": c.detail, "level": c.level.name.lower(), "circuit": c.circuit.value}
@@ -108,7 +116,7 @@ class Health:
         }
 
     def problems(self) -> Sequence[str]:
-        """Why the process is not ready: what it cannot be without."""
+        """Return why the process is not ready: the essential dependencies that are down."""
         essential = self._platform.essential
         return [f"{name}: {c.detail}" for name, c in self._checks.items() if not c.ok and name in essential]
 
@@ -123,67 +131,69 @@ class Health:
         self._answered[name] = self._now()
         door = self._platform.doors.to(name)
         if door.state is State.OPEN:
-            door.rouse()
-        return self._noted(name, True, detail)
+            door.probe_now()
+        return self._recorded(name, True, detail)
 
     def _failed(self, name: str, detail: str, *, silent: bool) -> Check:
-        """Gone; or slow, if it said nothing and has answered just before. What fails next finds no such answer."""
+        """Record a failed check: slow if it timed out shortly after an answer, else down. The next timeout finds no
+        such answer.
+        """
         answered = self._answered.pop(name, None)
         if silent and answered is not None and self._now() - answered < FRESH_SECONDS:
-            return self._noted(name, True, f"slow: {detail}")
-        return self._noted(name, False, detail)
+            return self._recorded(name, True, f"slow: {detail}")
+        return self._recorded(name, False, detail)
 
-    def _noted(self, name: str, ok: bool, detail: str) -> Check:
+    def _recorded(self, name: str, ok: bool, detail: str) -> Check:
         door = self._platform.doors.to(name)
         check = Check(ok, detail, door.level(healthy=ok), door.state)
         before = self._checks.get(name)
-        if before is not None and before.ok is not ok:
-            (log.info if ok else log.warning)("a dependency has changed", dependency=name, ok=ok, detail=detail)
+        if ok is not (before is None or before.ok):
+            (log.info if ok else log.warning)("dependency changed", dependency=name, ok=ok, detail=detail)
         metrics.dependency_up.labels(name).set(ok)
         metrics.degradation.labels(name).set(check.level)
         return check
 
     def _services(self) -> Mapping[str, Ask]:
-        """Those of our own services that this process has called; without them it does less, and says so."""
+        """Return checks of the services that this process has called; without them it is degraded."""
         known = [door.name for door in self._platform.doors if door.name in self._platform.clients]
         return {name: partial(_service, self._platform, name) for name in known}
 
 
 def _timed_out(error: BaseException | None) -> bool:
-    """Did the adapter give up waiting, rather than be told something?"""
+    """Return whether the adapter timed out, rather than received an error."""
     while error is not None and not isinstance(error, TimeoutError):
         error = error.__cause__
     return error is not None
 
 
 def _asks(platform: Platform, groups: Sequence[str]) -> dict[str, Ask]:
-    """How each port is asked; small tests lack some."""
+    """Return the check of each port; small tests lack some ports."""
     asks: dict[str, Ask] = {
         "postgres": partial(_postgres, platform),
-        "policy": _often_enough(platform.policy, partial(_policy, platform)),
+        "policy": _rarely_in_process(platform.policy, partial(_policy, platform)),
         "bus": partial(_bus, platform, groups),
     }
     if platform.deltas is not None:
         asks["redis"] = partial(_redis, platform)
     if platform.objects is not None:
-        asks["objects"] = _often_enough(platform.objects, partial(_objects, platform))
-    if isinstance(platform.model, Asked):
-        asks["model"] = platform.model.alive
+        asks["objects"] = _rarely_in_process(platform.objects, partial(_objects, platform))
+    if isinstance(model := _behind(platform.model), Asked):
+        asks["model"] = model.alive
     return asks
 
 
 def _behind(port: Any) -> Any:
-    """The port itself, where a guard stands before it: an open circuit must not keep us from asking."""
+    """Return the port itself instead of its guard: an open circuit must not prevent the check."""
     return getattr(port, "behind", port)
 
 
-def _often_enough(port: Any, ask: Ask) -> Ask:
-    """Each time where the port lies outside, behind a guard; else now and then."""
+def _rarely_in_process(port: Any, ask: Ask) -> Ask:
+    """Check a port outside the process each time, and one inside it at most every `RARELY_SECONDS`."""
     return ask if hasattr(port, "behind") else Rarely(ask)
 
 
 class Rarely:
-    """An ask whose last answer, good or bad, holds for some seconds."""
+    """A check whose last result, good or bad, is reused for `RARELY_SECONDS`."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -213,8 +223,9 @@ async def _policy(platform: Platform) -> str:
     if policy.problem is not None:
         raise Ailing(policy.problem)
     if not policy.revision:
-        raise Ailing("there is no bundle")
-    return str(policy.revision)
+        raise Ailing("no policy bundle is active")
+    remark = getattr(policy, "remark", "")
+    return f"{policy.revision}; {remark}" if remark else str(policy.revision)
 
 
 async def _bus(platform: Platform, groups: Sequence[str]) -> str:
@@ -235,7 +246,7 @@ async def _objects(platform: Platform) -> str:
 
 
 async def _service(platform: Platform, name: str) -> str:
-    # Imported where it is needed: a process that calls no other service has no HTTP client.
+    # Imported here: a process that calls no other service needs no HTTP client.
     from libs.clients.calls import alive
 
     await alive(platform, name)

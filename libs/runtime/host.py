@@ -1,6 +1,6 @@
-"""The host: runs services on a platform, in one process together or one alone; a crash of one part ends the process.
+"""The host: runs services on a platform, together or one per process; a crash of one part ends the process.
 
-Stopping is orderly: take nothing more, finish what is in hand within a bound, give leases and partitions back, leave.
+It stops in order: take nothing new, finish running work within a time limit, give leases and partitions back, exit.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from libs.budgets.schema import SCHEMA as BUDGETS
 from libs.bus.log import SCHEMA, declare, kept
+from libs.bus.parked import Backlog
 from libs.bus.ports import Record
 from libs.bus.reader import FLUSH_EVERY_SECONDS, OWN_EVERY_SECONDS, Reader
 from libs.bus.relay import RELAY, Relay, lag
@@ -22,9 +23,9 @@ from libs.errors import Unavailable
 from libs.events.topics import TOPICS
 from libs.leases.ports import BEAT_SECONDS
 from libs.runtime.consumer import Consumer, deciding
+from libs.runtime.failure_reports import FailureReports
 from libs.runtime.health import Health
 from libs.runtime.keeper import SWEEP_SECONDS, Keeper
-from libs.runtime.notices import Notices
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
 from libs.telemetry import metrics
@@ -33,16 +34,17 @@ from libs.telemetry.logs import logger
 STOP_SECONDS = 10.0
 LEAVE_SECONDS = 5.0
 TRIM_SECONDS, BREATH_SECONDS = 60.0, 0.1
-"""How often the log is trimmed, and the pause between two of its transactions."""
+"""Seconds between trimming passes, and between two transactions of one pass."""
+MEASURE_SECONDS = 10.0
 ACCOUNT_SECONDS = 600.0
-"""How often old accounts are looked for: so seldom that no connection is kept for it."""
+"""Seconds between passes over old accounts: so rare that no connection is kept for them."""
 
 log = logger("host")
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How often each thing is looked at, in seconds. The bus's own bounds (a lease's 15 s) stand in database time."""
+    """Intervals of the background loops, in seconds. The bus's own limits (a lease's 15 s) count in database time."""
 
     own: float = OWN_EVERY_SECONDS
     flush: float = FLUSH_EVERY_SECONDS
@@ -57,7 +59,7 @@ DEFAULT_PACE = Pace()
 
 @dataclass(frozen=True)
 class Running:
-    """Services at work. `failed` ends with the error of the part that ends the process."""
+    """Running services. `failed` completes with the error of the part that ends the process."""
 
     services: Sequence[Service]
     failed: asyncio.Future[None]
@@ -65,12 +67,12 @@ class Running:
     _problems: Callable[[], Sequence[str]]
 
     def problems(self) -> list[str]:
-        """Why this process is not ready; empty when it is."""
+        """Return why this process is not ready; empty when it is ready."""
         return [*self._problems(), *(problem for service in self.services for problem in service.problems())]
 
 
 async def prepare(platform: Platform, services: Sequence[Service]) -> None:
-    """Bring the services' schemas up to date and declare what they listen to. Safe in every process at every start."""
+    """Migrate the services' schemas and declare their subscriptions. Safe in every process at every start."""
     own = [service.schema for service in services if service.schema is not None]
     await migrate(platform.database.dsns.owner, SCHEMA, BUDGETS, *own)
     groups = {s.name: sorted({sub.event.topic.name for sub in s.subscriptions}) for s in services}
@@ -83,7 +85,7 @@ async def prepare(platform: Platform, services: Sequence[Service]) -> None:
 
 @asynccontextmanager
 async def host(platform: Platform, services: Sequence[Service], *, pace: Pace = DEFAULT_PACE) -> AsyncIterator[Running]:
-    """Run the services until the block ends; entered once they own their partitions."""
+    """Run the services until the block ends; the block is entered once they own their partitions."""
     engine = _Engine(platform, services, pace)
     tasks = {name: asyncio.ensure_future(part()) for name, part in engine.parts().items()}
     for task in tasks.values():
@@ -98,20 +100,23 @@ async def host(platform: Platform, services: Sequence[Service], *, pace: Pace = 
 
 
 class _Engine:
-    """The parts of one process, wired to each other."""
+    """The parts of one process, connected to each other."""
 
     def __init__(self, platform: Platform, services: Sequence[Service], pace: Pace) -> None:
         self.platform, self.services, self.pace = platform, services, pace
         self.lanes, gate = (lanes := Lanes()), deciding()
+        alone = asyncio.Lock()
         self.consumers = consumers = {
             s.name: Consumer(
                 s,
                 writer=platform.writer,
                 lanes=lanes,
                 parked=platform.parked,
-                notices=Notices(platform.objects, platform.board),
+                notices=FailureReports(platform.objects, platform.board),
                 point=platform.point,
+                now=platform.clock.now,
                 gate=gate,
+                alone=alone,
             )
             for s in services
         }
@@ -119,6 +124,7 @@ class _Engine:
             platform.bus,
             {name: consumer.take for name, consumer in consumers.items()},
             {s.name: frozenset(sub.event.topic.name for sub in s.subscriptions) for s in services},
+            gained=lambda group, partition: consumers[group].gained(partition),
             own_every=pace.own,
             flush_every=pace.flush,
         )
@@ -128,7 +134,7 @@ class _Engine:
                 route,
                 platform.point,
                 groups=consumers,
-                carried=self.reader.carried,
+                carried=self.reader.observe_relayed,
                 own_every=pace.own,
                 flush_every=pace.flush,
             )
@@ -141,20 +147,26 @@ class _Engine:
             writer=platform.writer,
             lanes=lanes,
             consumers=consumers,
+            notices=FailureReports(platform.objects, platform.board),
             point=platform.point,
             gate=gate,
             beat_every=pace.beat,
             sweep_every=pace.sweep,
         )
         self.health = Health(platform, [service.name for service in services])
-        self._introduce()
+        self._register_hooks()
         _count_from_zero(services)
 
-    def _introduce(self) -> None:
-        desk, keeper = self.platform.writer.desk, self.keeper
-        desk.claim, desk.unclaim, desk.begin, desk.cancelled = keeper.claim, keeper.unclaim, keeper.begin, keeper.stop
-        desk.due = keeper.due
-        desk.hand, desk.point = self._hand, self.platform.point
+    def _register_hooks(self) -> None:
+        hooks, keeper = self.platform.writer.hooks, self.keeper
+        hooks.claim, hooks.unclaim, hooks.begin, hooks.cancelled = (
+            keeper.claim,
+            keeper.unclaim,
+            keeper.begin,
+            keeper.stop,
+        )
+        hooks.due = keeper.due
+        hooks.deliver, hooks.point = self._deliver, self.platform.point
         for consumer in self.consumers.values():
             consumer.retried = keeper.look
 
@@ -173,13 +185,13 @@ class _Engine:
             "skills": self.platform.catalogue.watch,
             "trim": lambda: _trim(self.platform, self.pace.trim),
             "account": lambda: _account(self.platform, self.pace.account),
-            "measure": lambda: _measure(self.platform, list(self.consumers)),
+            "measure": lambda: _measure(self.platform, self.services),
             **(self.relay.parts() if self.relay is not None else {}),
             **{f"{s.name}:{n}": task for s in self.services for n, task in enumerate(s.tasks)},
         }
 
     async def ready(self) -> None:
-        """Returns once partitions are shared with the other members."""
+        """Return once partitions are assigned among the group's members."""
         await self.reader.ready.wait()
         if self.relay is not None:
             await self.relay.reader.ready.wait()
@@ -191,18 +203,18 @@ class _Engine:
         leaving = self.platform.leaving.problems()
         return [*leaving, *stopped, *self.keeper.stopped, *silent, *self.health.problems()]
 
-    def _hand(self, records: Sequence[Record]) -> None:
-        """Our writer's own, to whoever consumes them here, and to who carries them on."""
-        taken = self.reader.hand(records)
+    def _deliver(self, records: Sequence[Record]) -> None:
+        """Deliver records of this process's writer to its local consumers, and to the relay."""
+        taken = self.reader.offer_local(records)
         if self.relay is not None:
-            self.relay.hand(records, taken)
+            self.relay.enqueue(records, taken)
 
     async def stop(self, tasks: Mapping[str, asyncio.Future[None]]) -> None:
-        """In this order: take nothing more, let work end, let lanes empty, give everything back, stop writing."""
+        """Stop in order: take nothing new, let work end, drain the lanes, give everything back, stop writing."""
         log.info("stopping")
-        # After a crash nothing is waited for: what is not written will be handled again.
+        # After a crash nothing is awaited: unwritten records are handled again.
         patience = 0.0 if self.lanes.failed.done() else STOP_SECONDS
-        self.reader.rest()
+        self.reader.stop_taking()
         self.keeper.rest()
         last = {"writer", "beat", *(self.relay.parts() if self.relay is not None else ())}
         await _end(task for name, task in tasks.items() if name not in last)
@@ -217,12 +229,12 @@ class _Engine:
         await _end(tasks.values())
         with suppress(Unavailable, TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
-                await self.platform.leases.free([self.platform.member])
+                await self.platform.leases.leave()
                 await self.reader.leave()
         _forget(self.lanes.failed)
 
     async def _end_relay(self, relay: Relay, patience: float) -> None:
-        """What the last changesets said still goes out, where the bus takes it."""
+        """Send the events of the last changesets, if the bus accepts them."""
         with suppress(Unavailable, TimeoutError):
             async with asyncio.timeout(min(patience, LEAVE_SECONDS)):
                 await relay.finish()
@@ -242,7 +254,7 @@ async def _end(tasks: Iterable[asyncio.Future[None]]) -> None:
 
 
 def _forget(failed: asyncio.Future[None]) -> None:
-    """Nobody needs to have looked at it."""
+    """Mark the future's error as retrieved, so that asyncio does not log it."""
     if not failed.done():
         failed.cancel()
     elif not failed.cancelled():
@@ -250,37 +262,38 @@ def _forget(failed: asyncio.Future[None]) -> None:
 
 
 def _count_from_zero(services: Sequence[Service]) -> None:
-    """A counter that is first seen at 1 has not grown, as far as Prometheus can tell."""
+    """Create each counter at 0: Prometheus sees no increase in a counter that first appears at 1."""
     for service in services:
         for counter in (metrics.parked, metrics.dead_letters, metrics.conflicts):
             counter.labels(service.name)
         for kind in service.kinds:
             metrics.leases_lost.labels(service.name, kind.name)
+    _measured_parked(services, ())
 
 
-async def _measure(platform: Platform, groups: Sequence[str]) -> None:
+async def _measure(platform: Platform, services: Sequence[Service]) -> None:
+    groups = [service.name for service in services]
     while True:
-        await asyncio.sleep(10)
         with suppress(Unavailable):
             for (group, topic), records in (await lag(platform.bus, platform.route, groups)).items():
                 metrics.lag.labels(group, topic).set(records)
-            await _measure_parked(platform, groups)
+            _measured_parked(services, await platform.parked.backlog(groups))
             for held in await kept(platform.database, TOPICS.values()):
                 metrics.oldest_record.labels(held.topic).set(held.age or 0.0)
+        await asyncio.sleep(MEASURE_SECONDS)
 
 
-async def _measure_parked(platform: Platform, groups: Sequence[str]) -> None:
-    backlog = await platform.parked.backlog(groups)
-    # What nothing waits of any more has no row.
-    metrics.parked_events.clear()
-    metrics.parked_age.clear()
-    for each in backlog:
-        metrics.parked_events.labels(each.group, each.topic).set(each.events)
-        metrics.parked_age.labels(each.group, each.topic).set(each.age)
+def _measured_parked(services: Sequence[Service], backlog: Sequence[Backlog]) -> None:
+    """Set the parked-event gauges of each subscribed topic; a topic that is absent from the backlog has none."""
+    waiting = {(each.group, each.topic): each for each in backlog}
+    for place in {(s.name, subscription.event.topic.name) for s in services for subscription in s.subscriptions}:
+        found = waiting.get(place)
+        metrics.parked_events.labels(*place).set(found.events if found else 0)
+        metrics.parked_age.labels(*place).set(found.age if found else 0.0)
 
 
 async def _trim(platform: Platform, every: float) -> None:
-    """Delete what nobody needs any more, a little at a time, while there is something; now and then look again."""
+    """Delete expired records in small batches until none are left; repeat every `every` seconds."""
     trimming = Trimming(platform.database, platform.log_readers)
     while True:
         await asyncio.sleep(every)
@@ -294,7 +307,7 @@ async def _trim(platform: Platform, every: float) -> None:
 
 
 async def _account(platform: Platform, every: float) -> None:
-    """Write off and forget what is old in the accounts, in the same way."""
+    """Write off and delete old account entries in small batches; repeat every `every` seconds."""
     pause = every
     while True:
         await asyncio.sleep(pause)

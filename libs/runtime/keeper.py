@@ -1,7 +1,7 @@
-"""The keeper: runs what this process holds leases for, renews them all in one statement, and sweeps what falls due.
+"""The keeper: runs the work that this process holds leases for, renews them in one statement, and claims due ones.
 
-An id that a heartbeat does not return is lost: its work is cancelled and its finish is not sent. Ten seconds without a
-successful heartbeat cancel everything, before anyone else can hold it (bus.md 17, 18).
+A lease that a heartbeat does not return is lost: its work is cancelled and its result is discarded. After ten seconds
+without a successful heartbeat all work is cancelled, before another process can claim it (bus.md 17, 18).
 """
 
 from __future__ import annotations
@@ -17,20 +17,23 @@ from libs.changes.changeset import Cause, Changeset
 from libs.changes.lanes import Lanes
 from libs.changes.writer import Applied, Writer
 from libs.errors import Conflict, Rejected, SumaError, Unavailable
-from libs.fair import Gate
 from libs.leases.ports import (
     BEAT_SECONDS,
+    DEATHS_MOST,
     GIVE_UP_SECONDS,
     TTL_SECONDS,
     Cancelled,
     Exhausted,
     Held,
     Leases,
+    ProcessDied,
     Start,
 )
-from libs.outbound import CircuitOpen
+from libs.resilience import CircuitOpen
 from libs.runtime.consumer import DECIDE_MOST, Consumer, Crashed, backoff, being_cancelled, deciding
+from libs.runtime.failure_reports import FailureReports
 from libs.runtime.service import Kind, Service
+from libs.scheduling import FairSemaphore
 from libs.telemetry import metrics
 from libs.telemetry.logs import logger
 from libs.telemetry.traces import span
@@ -38,35 +41,36 @@ from libs.telemetry.traces import span
 SWEEP_SECONDS = 1.0
 BEAT_ANSWER_SECONDS = 2.0
 MARGIN_SECONDS = 3.0
-"""How long before it runs out a lease is no longer acted under: what was allowed last must have happened by then."""
+"""Seconds before a lease's expiry from which it permits no effects, so that the last permitted one happens in time."""
 WAIT_MOST = 60.0
-"""Nobody is left alone for longer before work is tried again."""
+"""Longest delay in seconds that an error's `retry_after` can cause."""
 CANCEL_SECONDS = 2.0
-"""How long cancelled work may take to let go, when the process stops."""
+"""Seconds that cancelled work may take to end when the process stops."""
 
 log = logger("keeper")
 End: TypeAlias = Callable[[], Awaitable[Changeset]]
 
 
 class Room:
-    """How many leases of one kind this process works under, in all and by tenant."""
+    """The leases of one kind that this process holds, in all and by tenant, against their limits."""
 
     def __init__(self, kind: Kind[Any]) -> None:
         self.kind = kind
         self.taken = 0
         self.tenants: dict[str, int] = {}
         self.crowded = False
-        """More is due than there is room for. Whoever has work here already then queues behind it."""
+        """More leases are due than fit. A tenant that holds one already queues behind the due ones."""
         self.waiting: set[str] = set()
-        """Tenants that may have something due, which goes before what is born now."""
+        """Tenants that may have due leases; these come before newly created ones."""
 
     @property
     def left(self) -> int:
         return self.kind.room - self.taken
 
     def admits(self, tenant: str) -> bool:
-        """May this tenant's next be claimed at birth? A no means that it waits for the sweep, where tenants take
-        turns."""
+        """Return whether this tenant's next lease may be claimed at birth; otherwise it waits for the sweep, where
+        tenants take turns.
+        """
         fits = self.left > 0 and not self.capped(tenant)
         if fits and tenant not in self.waiting and not (self.crowded and tenant in self.tenants):
             return True
@@ -77,11 +81,11 @@ class Room:
         return self.tenants.get(tenant, 0) >= self.kind.per_tenant
 
     def tight(self, tenant: str) -> bool:
-        """Is something of this tenant, or of anyone, likely to wait for the place that it leaves?"""
+        """Return whether a lease of this tenant, or any lease, probably waits for the place that becomes free."""
         return self.crowded or self.left <= 0 or tenant in self.waiting or self.capped(tenant)
 
     def swept(self, waited: set[str], *, filled: bool) -> None:
-        """Who of `waited` waits still, after what was due has been claimed: all, or those who may have no more."""
+        """Update the waiting tenants after a claim: all of `waited` if filled, else those at their limit."""
         self.crowded = filled
         self.waiting |= waited if filled else set(filter(self.capped, waited))
 
@@ -98,26 +102,27 @@ class Room:
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """A lease that this process works under."""
+    """A running piece of work and its lease."""
 
     held: Held
     renewed: float
-    """When the lease was claimed or renewed last: the moment before it was asked for, by `time.monotonic`, which goes
-    on while the process is stopped."""
+    """When the last successful claim or renewal was requested, by `time.monotonic`, which also counts while the process
+    is stopped.
+    """
     task: asyncio.Task[None] = field(init=False)
     stopping: bool = False
-    """Someone cancelled it; its end will say so."""
+    """The work was cancelled on request; its end reports that."""
     settling: bool = False
-    """The long part is over: its end is on its way, and no cancel reaches it any more."""
+    """The long part is done and its end is being applied; it can no longer be cancelled."""
     lost: bool = False
 
     def valid(self) -> bool:
-        """May it still be acted under? Asked from any thread."""
+        """Return whether the lease still permits effects. Safe to call from any thread."""
         return not self.lost and time.monotonic() - self.renewed < TTL_SECONDS - MARGIN_SECONDS
 
 
 class Keeper:
-    """One per process, for all its services' kinds."""
+    """Runs the leased work of one process, for all kinds of all its services."""
 
     def __init__(
         self,
@@ -127,25 +132,26 @@ class Keeper:
         writer: Writer,
         lanes: Lanes,
         consumers: Mapping[str, Consumer],
+        notices: FailureReports,
         point: Callable[[str], None],
-        gate: Gate | None = None,
+        gate: FairSemaphore | None = None,
         beat_every: float = BEAT_SECONDS,
         sweep_every: float = SWEEP_SECONDS,
     ) -> None:
         self._rooms = {(service.name, kind.name): Room(kind) for service in services for kind in service.kinds}
         self._leases, self._writer, self._lanes, self._consumers = leases, writer, lanes, consumers
-        self._point, self._gate = point, gate or deciding()
+        self._notices, self._point, self._gate = notices, point, gate or deciding()
         self._beat_every, self._sweep_every = beat_every, sweep_every
         self._work: dict[str, Work] = {}
         self._born: dict[str, float] = {}
-        """Since when what is claimed at birth may be held."""
+        """When each lease that is being claimed at birth was requested, by `time.monotonic`."""
         self._sweep = asyncio.Event()
         self._taking = True
         self.stopped: list[str] = []
         """Leases whose end cannot be written, for `/readyz`."""
 
     def claim(self, group: str, tenant: str, start: Start) -> bool:
-        """May a lease be claimed at birth? A yes takes its room."""
+        """Return whether a lease may be claimed at birth, and if so reserve its place."""
         room = self._rooms.get((group, start.kind))
         if room is None or not self._taking:
             return False
@@ -156,21 +162,21 @@ class Keeper:
         return True
 
     def unclaim(self, held: Held) -> None:
-        """It was not born after all."""
+        """Release the place of a lease that was not created."""
         self._born.pop(held.id, None)
         self._rooms[held.group, held.kind].leave(held.tenant)
 
     def due(self, group: str, kind: str, tenant: str) -> None:
-        """One was born that could not be claimed. By now there may be room for it."""
+        """Note that a lease was created unclaimed, and sweep if there is room for it by now."""
         room = self._rooms.get((group, kind))
         if room is not None and room.left > 0 and not room.capped(tenant):
             self.look()
 
     def begin(self, held: Held, *, since: float | None = None) -> None:
-        """Work on what was claimed, `since` then or at its birth; its room is taken already."""
+        """Start work on a claimed lease, valid from `since` or from its birth; its place is reserved already."""
         born = self._born.pop(held.id, None)
         if not self._taking:
-            # Too late: it is given back with everything else of ours when the process leaves.
+            # The keeper is stopping: the lease is released with all others when the process leaves.
             self.unclaim(held)
             return
         if (older := self._work.get(held.id)) is not None:
@@ -183,7 +189,7 @@ class Keeper:
         metrics.leases_held.labels(held.group, held.kind).inc()
 
     def stop(self, ids: Iterable[str]) -> None:
-        """These were cancelled: their work ends now, and says so. What has already ended keeps its end."""
+        """Cancel the work of these leases; its end reports the cancel. Work that has already ended keeps its result."""
         for id in ids:
             work = self._work.get(id)
             if work is not None and not (work.stopping or work.settling or work.lost):
@@ -191,15 +197,15 @@ class Keeper:
                 _cancel(work)
 
     def look(self) -> None:
-        """There may be something due already."""
+        """Run the sweep now: something may be due."""
         self._sweep.set()
 
     def rest(self) -> None:
-        """Take nothing more; what is under way goes on."""
+        """Claim nothing more; running work continues."""
         self._taking = False
 
     async def beat(self) -> None:
-        """Renew for ever, and drop what is lost."""
+        """Renew all leases, for ever, and drop lost ones."""
         loop = asyncio.get_running_loop()
         renewed, pause = loop.time(), self._beat_every
         while True:
@@ -209,7 +215,7 @@ class Keeper:
                 async with asyncio.timeout(BEAT_ANSWER_SECONDS):
                     alive = await self._leases.beat([work.held for work in mine]) if mine else {}
             except (Unavailable, TimeoutError):
-                log.warning("cannot renew leases")
+                log.warning("could not renew leases")
                 pause = min(1.0, self._beat_every)
                 if loop.time() - renewed > GIVE_UP_SECONDS - BEAT_ANSWER_SECONDS:
                     self._drop(mine)
@@ -222,7 +228,7 @@ class Keeper:
             self.stop(id for id, cancelled in alive.items() if cancelled)
 
     async def sweep(self) -> None:
-        """Look every second, or as soon as there is room again, for what is due; and for cancels of what is ours."""
+        """Claim due leases every second, or as soon as there is room, and check own leases for cancels."""
         groups, loop = list(self._consumers), asyncio.get_running_loop()
         looked = loop.time()
         while True:
@@ -236,12 +242,12 @@ class Keeper:
             await _quietly(self._take_due(groups))
 
     async def idle(self) -> None:
-        """Until what is under way has ended."""
+        """Return once all running work has ended."""
         if tasks := [work.task for work in self._work.values()]:
             await asyncio.wait(tasks)
 
     async def let_go(self) -> None:
-        """Cancel what is still under way, to be given back."""
+        """Cancel work that still runs, so that its leases can be released."""
         left = list(self._work.values())
         self._drop(left)
         if left:
@@ -263,7 +269,7 @@ class Keeper:
     async def _claim_due(self, room: Room, group: str, kind: str) -> None:
         asked = room.left
         waited, room.waiting = room.waiting, set()
-        # Held free while we ask, so that claims at birth cannot take the same room meanwhile.
+        # Reserve the room during the query, so that claims at birth cannot take it meanwhile.
         room.taken += asked
         since = time.monotonic()
         try:
@@ -284,7 +290,7 @@ class Keeper:
             self.stop(id for id, lost in marked.items() if not lost)
 
     def _drop(self, works: Sequence[Work]) -> None:
-        """These are not ours any more: no end of theirs is sent."""
+        """Cancel the work of lost leases; its result is discarded."""
         for work in works:
             if not (work.stopping or work.lost or work.task.done()):
                 work.lost = True
@@ -307,12 +313,14 @@ class Keeper:
                 await self._settle(work, kind, end)
 
     async def _end(self, kind: Kind[Any], work: Work) -> End | None:
-        """Do the long work; what its end is to be, or None when it is to be tried later."""
+        """Run the long work and return how to end it, or None when it will be retried later."""
         held = work.held
         if held.cancelled:
             return _failing(kind, held, Cancelled())
+        if held.deaths >= DEATHS_MOST:
+            return lambda: self._bury(kind, held)
         if held.attempts > kind.attempts:
-            return _failing(kind, held, Exhausted(f"{held.kind} did not end in {kind.attempts} attempts"))
+            return _failing(kind, held, Exhausted(f"{held.kind} did not finish in {kind.attempts} attempts"))
         try:
             result = await kind.run(held)
         except Unavailable as error:
@@ -330,14 +338,26 @@ class Keeper:
             return await self._later(kind, held, _crashed(held, error))
         return lambda: kind.finish(held, result)
 
+    async def _bury(self, kind: Kind[Any], held: Held) -> Changeset:
+        """End work whose process died each time: write a dead letter, and the failure report to the waiting turn."""
+        turn = Cause.held(held).turn
+        of = f" of turn {turn}" if turn else ""
+        error = ProcessDied(f"The process died {held.deaths} times while it worked on “{held.kind}”{of}.")
+        log.error("dead-lettered work whose process died", group=held.group, kind=held.kind, lease=held.id, turn=turn)
+        letter = await self._notices.lease(held, error)
+        metrics.dead_letters.labels(held.group).inc()
+        return (await kind.fail(held, error)).emit(letter)
+
     async def _later(self, kind: Kind[Any], held: Held, error: SumaError) -> End | None:
         if held.attempts >= kind.attempts:
-            return _failing(kind, held, Exhausted(f"{held.attempts} attempts; the last: {error}", code=error.code))
+            return _failing(
+                kind, held, Exhausted(f"{held.attempts} attempts failed; the last error: {error}", code=error.code)
+            )
         await _quietly(self._leases.release([held], delay=max(backoff(held.attempts), _asked_for(error))))
         return None
 
     async def _settle(self, work: Work, kind: Kind[Any], end: End) -> None:
-        """Apply the end in the key's lane."""
+        """Apply the end in its key's lane."""
         work.settling = True
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -352,8 +372,7 @@ class Keeper:
         await done
 
     async def _apply(self, work: Work, kind: Kind[Any], end: End) -> None:
-        """Decide until it is applied or the lease is lost. Work that is done is not done again for a conflict's
-        sake."""
+        """Retry the end until it is applied or the lease is lost; a conflict never repeats the work itself."""
         held, tries, failing = work.held, 0, False
         while not work.lost:
             tries += 1
@@ -388,9 +407,9 @@ class Keeper:
         return applied
 
     async def _give_up(self, held: Held, error: SumaError) -> None:
-        """Neither its end nor its failure can be written; people must look."""
-        log.error("leased work could not be finished", group=held.group, kind=held.kind, error=str(error))
-        self.stopped.append(f"{held.group} cannot end {held.kind} {held.id}: {error}")
+        """Report work whose end and failure both cannot be written, so that an operator intervenes."""
+        log.error("could not finish leased work", group=held.group, kind=held.kind, error=str(error))
+        self.stopped.append(f"{held.group} cannot finish {held.kind} {held.id}: {error}")
         await _quietly(self._leases.release([held], delay=backoff(DECIDE_MOST + held.attempts)))
 
     def _ended(self, work: Work, task: asyncio.Task[None]) -> None:
@@ -411,18 +430,19 @@ async def _quietly(ask: Awaitable[object]) -> None:
     try:
         await ask
     except Unavailable:
-        log.warning("leases cannot be reached")
+        log.warning("could not reach the lease store")
 
 
 def _asked_for(error: SumaError) -> float:
-    """How long whoever was asked in vain wants to be left alone, as a vendor's Retry-After says. A circuit does not
-    count: it closes as soon as someone sees that the other side answers."""
+    """Return the delay in seconds that an error asks for, such as a vendor's Retry-After. An open circuit does not
+    count: it closes as soon as a probe succeeds.
+    """
     asked: float | None = getattr(error, "retry_after", None)
     return 0.0 if asked is None or isinstance(error, CircuitOpen) else min(asked, WAIT_MOST)
 
 
 def _cancel(work: Work) -> None:
-    # Behind its first step, which may not have run yet: a task that never started could not say how it ended.
+    # Cancel after the task's first step, which may not have run yet: a task that never started cannot report its end.
     asyncio.get_running_loop().call_soon(lambda: work.settling or work.task.cancel())
 
 

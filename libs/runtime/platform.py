@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from libs.bus.trimming import consumers
 from libs.cache.ports import NoBoard
 from libs.cache.windows import LocalWindows
-from libs.outbound import Doors
+from libs.resilience import GuardedCalls
 from libs.runtime import ESSENTIAL
-from libs.runtime.leaving import Leaving
+from libs.runtime.shutdown import Shutdown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from libs.models.ports import Model
     from libs.objects.ports import Objects
     from libs.policy.ports import Policy
-    from libs.retrieval import Embedder
+    from libs.search import Embedder
     from libs.skills import Catalogue, Skills
     from libs.tools import Tool
 
 
 def nowhere(point: str) -> None:
-    """The ordinary process: nothing happens at a point of the catalogue of kills."""
+    """Do nothing at a kill point; the default outside tests."""
 
 
 @dataclass(frozen=True)
 class Platform:
-    """What the process offers its services. Ports that a small test does not use may be absent."""
+    """All ports that the process offers its services. Ports that a small test does not use may be absent."""
 
     member: str
-    """This process's name among its kind; new at every start."""
+    """The unique name of this process; new at every start."""
     clock: Clock
     database: Database
     bus: Bus
@@ -59,35 +59,35 @@ class Platform:
     objects: Objects
     deltas: Deltas
     model: Model | None
-    """None where nothing in this process asks one."""
+    """None where no service in this process uses a model."""
     budgets: Budgets
-    """What its calls may use, and who pays for them."""
+    """The limits on model calls and the accounts that pay for them."""
     catalogue: Catalogue
-    """The skills and tools, which follow what changes on disk; `skills` is how they are now."""
+    """The skills and tools, reloaded when they change on disk; `skills` is the current view."""
     embedder: Embedder
     data_dir: Path
     board: Board = field(default_factory=NoBoard)
     windows: Windows = field(default_factory=LocalWindows)
     tools: Mapping[str, Tool] = field(default_factory=dict)
-    """Tools from outside, by name; `skills` lists them too, for those who do not run them."""
+    """External tools, by name; `skills` also lists them, for services that do not run them."""
     log_readers: Readers = consumers
-    """Which groups read the log itself, by topic: it is trimmed behind them."""
+    """Groups that read the log itself, by topic: records that all of them have read may be trimmed."""
     route: Route | None = None
-    """Where events are carried from the log, when the bus is not the log itself."""
-    doors: Doors = field(default_factory=Doors)
-    """The doors to what is called outside the process, shared by all that call it."""
+    """The relay route from the log to the bus, when the bus is not the log itself."""
+    doors: GuardedCalls = field(default_factory=GuardedCalls)
+    """The guards of external dependencies, shared by all their callers."""
     essential: frozenset[str] = ESSENTIAL
-    """Dependencies without which the process is not ready."""
-    leaving: Leaving = field(default_factory=Leaving)
-    """Whether the process is on its way out."""
+    """Dependencies that the process needs to be ready."""
+    leaving: Shutdown = field(default_factory=Shutdown)
+    """The shutdown state of the process."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of services, by service name; each parses its own."""
+    """Settings by service name; each service parses its own."""
     clients: Mapping[str, Callable[[], httpx.AsyncClient]] = field(default_factory=dict)
-    """How to reach another service's HTTP API, by service name."""
+    """HTTP transports to the other services' APIs, by service name."""
     point: Callable[[str], None] = nowhere
-    """Told of every point of the catalogue of kills (bus.md, Proving it)."""
+    """Callback at every kill point of the catalogue (bus.md, Proving it)."""
 
     @property
     def skills(self) -> Skills:
-        """The view as of now. Whoever decides by it twice takes it once."""
+        """The current skills. Read it once for decisions that must agree."""
         return self.catalogue.skills

@@ -1,4 +1,4 @@
-"""What a service is: declared, not run. The host runs it, in a process of its own or beside the others."""
+"""The declaration of a service. The host runs it, in a process of its own or with others."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ OnDead = Callable[[Cause, Record, SumaError], Changeset]
 
 
 def unreported(cause: Cause, record: Record, error: SumaError) -> Changeset:
-    """For events that nobody waits for: the dead letter says it all."""
+    """Report nothing: no caller waits for these events, and the dead letter is enough."""
     return Changeset(cause)
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """One event that a service listens to. `handle` loads, decides and returns what follows; it may be called again.
+    """A subscription to one event type. `handle` loads, decides and returns a changeset; it may be called again.
 
-    `on_dead` is the report to whoever waits, without loading anything (bus.md 16). An `urgent` event passes parked
-    ones. A `stubborn` one is never dead-lettered: its lane stops, and `/readyz` says so (the audit and dead-letter
-    consumers).
+    `on_dead` returns the failure report to the waiting caller, and loads nothing (bus.md 16). An `urgent` event
+    overtakes parked ones. An event with `never_dead_letter` stops its lane instead of becoming a dead letter, and
+    `/readyz` reports that (the audit and dead-letter consumers).
     """
 
     event: type[Event]
     handle: Handle
     on_dead: OnDead = unreported
     urgent: bool = False
-    stubborn: bool = False
+    never_dead_letter: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[R]):
-    """A kind of lease: the long work, and how its end becomes a changeset.
+    """A kind of lease: its long work, and the changesets that end it.
 
-    `run` works outside any transaction and may run again after a crash; `finish` and `fail` load and decide, and are
-    called again after a Conflict. `fail` answers a Rejected, a cancel (`Cancelled`) and exhausted attempts.
+    `run` works outside any transaction and may run again after a crash. `finish` and `fail` load and decide, and are
+    called again after a Conflict. `fail` handles Rejected, a cancel (`Cancelled`) and exhausted attempts.
     """
 
     name: str
@@ -62,27 +62,25 @@ class Kind(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """An HTTP surface and the port that it has in production; in one process internal ones need no socket."""
+    """An HTTP app; the catalogue of services names its port."""
 
     app: ASGIApp
-    port: int
-    internal: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One of the six. `name` is its consumer group, its schema's owner and its source in events."""
+    """One of the six services. `name` is its consumer group, the owner of its schema, and its source in events."""
 
     name: str
     subscriptions: Sequence[Subscription] = ()
     kinds: Sequence[Kind[Any]] = ()
-    gathers: bool = False
-    """Its handlers load nothing, so that many records of a partition may be applied as one changeset (all or none)."""
-    linger: float = 0.0
-    """Seconds that a gathering service waits for more records before it takes them: for those that nobody waits for."""
+    batch: bool = False
+    """Its handlers load nothing, so many records of a partition may be applied as one changeset (all or none)."""
+    batch_delay: float = 0.0
+    """Seconds that a batching service waits for more records; only for events that no caller waits for."""
     schema: Schema | None = None
     api: Api | None = None
     tasks: Sequence[Callable[[], Awaitable[None]]] = ()
-    """What runs beside the handlers until the service stops, such as writing checkpoints."""
+    """Background tasks that run until the service stops, such as writing checkpoints."""
     problems: Callable[[], Sequence[str]] = field(default=list)
-    """Why it is not ready, asked by `/readyz`."""
+    """Return why the service is not ready, for `/readyz`."""

@@ -1,1 +1,1 @@
-"""What the platform shows of itself: structured logs, one trace across the bus, and metrics declared once each."""
+"""Observability: structured logs, one trace across the bus, and metrics that are declared once each."""

@@ -1,7 +1,7 @@
-"""Logs: each line is a fixed phrase and fields, as JSON, or coloured for a person at a terminal.
+"""Logs: each line is a fixed phrase and fields, as JSON, or coloured on a terminal.
 
-Nothing secret: a field with a secret's name loses its value, at any depth, and so does whatever looks like a secret
-inside of a text. Lines within a trace carry its id. What libraries log through `logging` comes out in the same form.
+No secrets: a field with a secret's name loses its value, at any depth, and so does text that looks like a secret. Lines
+within a trace carry its id. Library logs through `logging` get the same form.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -20,7 +21,7 @@ from libs.telemetry.traces import trace_id
 HIDDEN = "[hidden]"
 SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "grant", "cookie")
 PLAIN = {"key", "idempotency_key", "tokens"}
-"""Fields whose name sounds secret and whose value is not: the partition key, counts."""
+"""Fields with a secret-sounding name and a harmless value: the partition key, counts."""
 
 SECRET_TEXT = re.compile(
     r"(?<=bearer )[\w.~+/=-]{8,}"  # RFC 6750
@@ -33,18 +34,18 @@ SECRET_TEXT = re.compile(
 
 Fields = MutableMapping[str, Any]
 LIBRARIES = "WARNING"
-"""The least that libraries may say; their INFO is about themselves."""
+"""The lowest level of library logs; their INFO describes their internals."""
 
 
 def hide(_logger: object, _method: str, fields: Fields) -> Fields:
-    """Nothing secret in logs."""
+    """Remove secrets from a log line."""
     for name in fields:
         fields[name] = HIDDEN if _secret(name) else _clean(fields[name])
     return fields
 
 
 def within(_logger: object, _method: str, fields: Fields) -> Fields:
-    """Where in which trace this line was written, if in one."""
+    """Add the current trace's id, if there is one."""
     current = trace_id()
     if current is not None:
         fields["trace_id"] = current
@@ -52,7 +53,7 @@ def within(_logger: object, _method: str, fields: Fields) -> Fields:
 
 
 def configure(*, json: bool, level: str = "INFO") -> None:
-    """Set the process's logging up, once, at its start. Lines go to standard error."""
+    """Configure the process's logging once, at its start. Lines go to standard error."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -60,7 +61,7 @@ def configure(*, json: bool, level: str = "INFO") -> None:
         within,
     ]
     renderer: Processor = structlog.processors.JSONRenderer() if json else structlog.dev.ConsoleRenderer()
-    # Errors become text before anything is hidden: theirs may quote a URL or a header.
+    # Format exceptions before hiding secrets: their text may quote a URL or a header.
     end: list[Processor] = [structlog.processors.format_exc_info, hide, renderer]
     structlog.configure(
         processors=[*shared, *end],
@@ -71,17 +72,28 @@ def configure(*, json: bool, level: str = "INFO") -> None:
     _libraries(level, structlog.stdlib.ProcessorFormatter(foreign_pre_chain=[_part, *shared], processors=_bare(end)))
 
 
+@contextmanager
+def quiet(level: str = "ERROR") -> Iterator[None]:
+    """Drop lines below `level` in this block, for commands whose output is for people."""
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]))
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
+
+
 def logger(name: str) -> Any:
-    """A logger that says which part of the house speaks."""
+    """Return a logger for one part of the platform."""
     return structlog.get_logger(part=name)
 
 
 class _Handler(logging.StreamHandler[Any]):
-    """Ours, so that configuring again replaces it and nobody else's."""
+    """A handler of our own, so that configuring again replaces it and no other."""
 
 
 def _libraries(level: str, formatter: logging.Formatter) -> None:
-    """Whatever comes through `logging` leaves in our form."""
+    """Format what comes through `logging` like our own lines."""
     root = logging.getLogger()
     handler = _Handler(sys.stderr)
     handler.setFormatter(formatter)
@@ -90,7 +102,7 @@ def _libraries(level: str, formatter: logging.Formatter) -> None:
 
 
 def _part(logger: logging.Logger, _method: str, fields: Fields) -> Fields:
-    """A library's name stands where our parts' names do."""
+    """Use the library's name as the part."""
     fields["part"] = fields["_record"].name
     return fields
 

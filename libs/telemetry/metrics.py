@@ -1,11 +1,11 @@
-"""The metrics, each declared once, with a sentence. Names from requirement S3-60 are kept as written."""
+"""The metrics, each declared once with a sentence. Names from requirement S3-60 are kept as written."""
 
 from __future__ import annotations
 
 from prometheus_client import Counter, Gauge, Histogram
 
 WORK = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900)
-"""Bounds in seconds, for what may be a look into a file or a long talk with a model."""
+"""Bucket bounds in seconds, from a file read to a long model call."""
 
 conflicts = Counter(
     "suma_bus_conflicts_total", "Changesets that were decided again because someone was first.", ["group"]

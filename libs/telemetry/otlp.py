@@ -1,9 +1,9 @@
-"""OTLP over HTTP: spans go to a collector, and one that is away costs neither memory nor a stop in order.
+"""OTLP over HTTP: spans go to a collector; an unreachable one costs neither memory nor shutdown time.
 
-What waits is bounded by the batch processor's queue. After a send that failed, what comes is dropped and counted for a
-while: a collector that does not answer is then asked every half minute, not for each batch.
-Headers, such as a key, come from OTEL_EXPORTER_OTLP_HEADERS, and certificates from OTEL_EXPORTER_OTLP_CERTIFICATE, as
-the OpenTelemetry specification has it.
+The batch processor's queue bounds what waits. After a failed send, spans are dropped and counted for a while, so that
+an unresponsive collector is tried every half minute, not for each batch. Headers, such as a key, come from
+OTEL_EXPORTER_OTLP_HEADERS, and certificates from OTEL_EXPORTER_OTLP_CERTIFICATE, as the OpenTelemetry specification
+says.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PATH = "/v1/traces"
 
 
 class Otlp(SpanExporter):
-    """Sends to a collector at `url`; without a path, to the one that the specification names."""
+    """Sends to a collector at `url`; without a path, to the specification's default one."""
 
     def __init__(self, url: str, *, seconds: float = SEND_SECONDS, clock: Callable[[], float] = time.monotonic) -> None:
         where = url if urlsplit(url).path.strip("/") else url.rstrip("/") + PATH

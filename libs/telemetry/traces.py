@@ -1,7 +1,7 @@
 """Traces: one from the HTTP request to the last event, carried by the envelope's `traceparent` (W3C Trace Context).
 
-Off until `configure` is given somewhere to send spans: a span then costs half a microsecond. Whether a trace is kept is
-decided once, at its root; a part of one that is not kept costs a few microseconds and makes no span (DESIGN §17).
+Off until `configure` is given an exporter: a span then costs half a microsecond. Sampling is decided once, at the root;
+a part of an unsampled trace costs a few microseconds and creates no span (DESIGN §17).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
 QUEUE_MOST = 4096
-"""Spans that wait to be sent; more are dropped."""
+"""Most spans that wait to be sent; more are dropped."""
 
 _HEADER = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 _OFF = nullcontext(INVALID_SPAN)
@@ -38,15 +38,16 @@ _tracer: trace.Tracer | None = None
 def configure(
     exporter: SpanExporter | None = None, *, ratio: float = 1.0, process: str = "suma", at_once: bool = False
 ) -> Callable[[], None]:
-    """Record spans from now on and send them to `exporter`, from a thread of its own unless `at_once`; without one,
-    record nothing. Call the answer at the end: it sends what is left and turns recording off.
+    """Record spans and send them to `exporter`, from a thread of its own unless `at_once`; without one, record nothing.
+    Call the returned function at the end: it sends what is left and turns recording off.
 
-    `ratio` is the share of traces that are kept; one that came with a request keeps what its sender decided."""
+    `ratio` is the share of sampled traces; a trace that came with a request keeps its sender's decision.
+    """
     global _tracer
     if exporter is None:
         _tracer = None
         return lambda: None
-    # The SDK takes 0.1 s to import, so only who records pays for it.
+    # The SDK takes 0.1 s to import, so import it only when recording.
     from opentelemetry.sdk.resources import SERVICE_NAME, Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
@@ -71,14 +72,14 @@ def configure(
 
 
 def lines(out: TextIO) -> SpanExporter:
-    """An exporter that writes each span as one line of JSON."""
+    """Return an exporter that writes each span as one line of JSON."""
     from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
     return ConsoleSpanExporter(out=out, formatter=lambda span: span.to_json(indent=None) + "\n")
 
 
 def traceparent() -> str | None:
-    """The current span, as a header; None outside of any trace."""
+    """Return the current span as a header; None outside of any trace."""
     if _tracer is None:
         return None
     current = trace.get_current_span().get_span_context()
@@ -88,7 +89,7 @@ def traceparent() -> str | None:
 
 
 def trace_id() -> str | None:
-    """The current trace, for a log line; None outside of any."""
+    """Return the current trace's id for a log line; None outside of any."""
     current = traceparent()
     return current[3:35] if current else None
 
@@ -100,8 +101,9 @@ def span(
     kind: SpanKind = SpanKind.INTERNAL,
     attributes: Mapping[str, str | int | float | bool] | None = None,
 ) -> AbstractContextManager[Span]:
-    """A span under `parent` (a traceparent header), or under the current one. An error that passes through marks it,
-    without its message, which may hold what a user wrote."""
+    """Open a span under `parent` (a traceparent header), or under the current one. An error that passes through marks
+    it, without its message, which may contain user data.
+    """
     if _tracer is None:
         return _OFF
     above = _read(parent) if parent else None
@@ -132,7 +134,7 @@ def _recorded(
 
 @contextmanager
 def _unkept(above: Span) -> Iterator[Span]:
-    """Nothing is made, but what is below hears that this trace is not kept."""
+    """Create no span, but let nested calls know that this trace is unsampled."""
     token = context.attach(trace.set_span_in_context(above))
     try:
         yield above
@@ -141,7 +143,7 @@ def _unkept(above: Span) -> Iterator[Span]:
 
 
 def _read(header: str) -> SpanContext | None:
-    """The span that a header names; a header that is not one is as none (W3C Trace Context, 3.2)."""
+    """Parse a traceparent header; an invalid one counts as absent (W3C Trace Context, 3.2)."""
     match = _HEADER.fullmatch(header)
     if match is None:
         return None

@@ -1,6 +1,6 @@
-"""Tools that come from outside: the port that they keep, the identity of what they do, and how they are found.
+"""Tools from outside: the port that they implement, the identity of their effects, and their loading.
 
-The executor runs them; `libs.skills` lists them beside the tools of skills, for planners, guards and policy.
+The executor runs them; `libs.skills` lists them beside the skills' tools, for planners, guards and policy.
 """
 
 from libs.tools.intents import identify

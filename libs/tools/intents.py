@@ -1,4 +1,4 @@
-"""What makes two effects the same: who, where, which step, which tool, and exactly which args (DESIGN §10)."""
+"""The identity of an effect: who, where, which step, which tool, and exactly which args (DESIGN §10)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from libs.keys.canonical import canonical
 
 
 def identify(*, tenant: str, session: str, step: str, tool: str, args: Mapping[str, Any]) -> str:
-    """The id of an intent: SHA-256, in hex, over its canonical JSON, so that spelling and order make no difference.
+    """Return the intent's id: SHA-256, in hex, over its canonical JSON, independent of spelling and order.
 
     Raises:
-        Uncanonical: the args hold what JSON cannot say.
+        Uncanonical: the args hold what JSON cannot express.
     """
     content = {"tenant": tenant, "session": session, "step": step, "tool": tool, "args": args}
     return hashlib.sha256(canonical(content)).hexdigest()

@@ -1,8 +1,8 @@
-"""How tools are found: what the settings name is imported, its pin compared before, its promises checked after.
+"""Load tools: import what the settings name, compare its pin before, and check its promises after.
 
-A name is `module:attribute`, or that of an entry point of the group `suma.tools`; `@sha256:…` behind it pins the
-module's file, so that other code under the same name is not run (S3-56). The attribute is a tool, or gives tools when
-it is called. Nothing is loaded that is not named.
+A name is `module:attribute`, or an entry point of the group `suma.tools`; a suffix `@sha256:…` pins the module's file,
+so that other code under the same name is not run (S3-56). The attribute is a tool, or returns tools when called.
+Nothing is loaded that is not named.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GROUP = "suma.tools"
 PIN = "@sha256:"
 NEEDED = ("description", "parameters", "effect", "run")
 VERBS = {Effect.RECONCILABLE: "probe", Effect.COMPENSABLE: "undo"}
-"""What a class needs besides `run`."""
+"""The methods that a class requires besides `run`."""
 
 
 class BadTool(Rejected):
@@ -35,16 +35,16 @@ class BadTool(Rejected):
 
 
 def load(names: Iterable[str]) -> tuple[Tool, ...]:
-    """The tools of these names, in order.
+    """Load the tools of these names, in order.
 
     Raises:
-        BadTool: there is none, it is not the one that was pinned, or it lacks what its class demands.
+        BadTool: it is missing, does not match its pin, or lacks what its class requires.
     """
     return checked([tool for name in names for tool in _named(name)])
 
 
 def checked(tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    """The same tools, each fit for use, and no two of one name. Raises BadTool."""
+    """Return the same tools once each is fit for use and names are unique. Raises BadTool."""
     names = [tool.name for tool in map(_fit, tools)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise BadTool(f"{', '.join(twice)}: more than one tool has this name")
@@ -73,7 +73,7 @@ def _entry_point(name: str) -> str:
 
 
 def _compare(module: str, pin: str) -> None:
-    """Before the import: code that is not the pinned one does not run."""
+    """Check before the import, so that code with another digest does not run."""
     try:
         spec = find_spec(module)
     except ImportError as error:
@@ -85,7 +85,7 @@ def _compare(module: str, pin: str) -> None:
 
 
 def _given(name: str, make: Any) -> Sequence[Tool]:
-    """What a callable gives: one tool or several."""
+    """Normalise what a callable returns: one tool or several."""
     if not callable(make):
         raise BadTool(f"{name}: neither a tool nor a callable that gives tools")
     made = make()

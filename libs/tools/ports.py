@@ -41,16 +41,17 @@ from libs.events.values import EffectClass
 Json = Any
 
 Effect: TypeAlias = EffectClass
-"""The class. `staged` is of the workspace alone, whose commit has a journal of its own: no tool here declares it."""
+"""The class. `staged` belongs to the workspace, whose commit has its own journal; no tool here declares it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What is meant to happen, once."""
+    """An effect that must happen once."""
 
     id: str
-    """SHA-256 over tenant, session, step, tool and args: the key that the world sees. The same intent is the same
-    effect, however often it is requested; that of another step is another."""
+    """SHA-256 over tenant, session, step, tool and args: the key that the outside system sees. The same intent is the
+    same effect, however often it is requested; that of another step is another.
+    """
     tenant: str
     session: str
     turn: str
@@ -60,19 +61,20 @@ class Intent:
     attempt: int
     """From 1; higher in every further attempt to run, probe or undo, with gaps."""
     valid: Callable[[], bool]
-    """May this attempt still act? Asked right before the effect, from any thread. Once false it stays false."""
+    """Whether this attempt may still act. Called right before the effect, from any thread; once false it stays false.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it. `data` is JSON; steps that follow may refer to its fields."""
+    """The result. `data` is JSON; later steps may refer to its fields."""
 
     data: Json
     summary: str
 
 
 class Tool(Protocol):
-    """A tool of any class; stateless, and used for all tenants side by side.
+    """A tool of any class; stateless, and used for all tenants concurrently.
 
     Attributes:
         name: `family.verb`, unique among all tools of the platform.
@@ -81,10 +83,10 @@ class Tool(Protocol):
         effect: the class. A reconcilable tool is a `Reconcilable`, a compensable one a `Compensable`, or it is refused
             when the platform starts.
 
-    And, where it has them:
+    Optional:
         returns: the fields of `Outcome.data` with their JSON Schemas; later steps may refer to these.
-        leaves_machine: False where nothing that it is given leaves this machine. Without it, it is taken to, and a
-            person sees what leaves (DESIGN §8).
+        leaves_machine: False where its args never leave this machine. By default they are assumed to, and a person
+            sees what leaves (DESIGN §8).
     """
 
     name: str
@@ -93,40 +95,40 @@ class Tool(Protocol):
     effect: Effect
 
     async def run(self, intent: Intent) -> Outcome:
-        """Make the effect, and say what came of it. A cancel may arrive at any await.
+        """Produce the effect and return its result. A cancel may arrive at any await.
 
         Raises:
             Rejected: it did not happen and will not; the message is for the person who asked.
-            Unavailable: this attempt did nothing; it is tried again.
+            Unavailable: this attempt did nothing; it is retried.
         """
         ...
 
 
 class Reconcilable(Tool, Protocol):
-    """A tool whose world can be asked whether it happened."""
+    """A tool that can ask the outside system whether its effect happened."""
 
     async def probe(self, intent: Intent) -> Outcome | None:
-        """What came of it; None when it did not happen, and will not by any lower attempt.
+        """Return the result; None when it did not happen, and will not by any lower attempt.
 
-        None may not be said while something of a lower attempt can still take effect: where the world cannot be made to
-        refuse that, and it is not certain that it has passed, `Unavailable` is the answer.
+        Do not return None while a lower attempt can still take effect: where the outside system cannot refuse it, and
+        it is not certain to be over, raise `Unavailable`.
 
         Raises:
-            Unavailable: nobody can tell now; it is asked again, and after a bound the effect is unknown.
+            Unavailable: it cannot be determined now; it is asked again, and after a bound the effect is unknown.
         """
         ...
 
 
 class Compensable(Tool, Protocol):
-    """A tool whose effect can be taken back by its intent's id."""
+    """A tool whose effect can be undone by its intent's id."""
 
     async def undo(self, intent: Intent) -> None:
-        """Take back whatever lower attempts did, and see to it that none does anything from now on.
+        """Undo what lower attempts did, and make sure that none does anything from now on.
 
-        Undoing what never happened is a no-op that leaves the same refusal behind. It may be asked again. What a higher
-        attempt has made since stays: this one is then late itself.
+        Undoing what never happened is a no-op that leaves the same refusal behind. It may be repeated. What a higher
+        attempt has done since stays: this one is then late itself.
 
         Raises:
-            Unavailable: it could not be taken back now; it is tried again, and after a bound the effect is unknown.
+            Unavailable: it could not be undone now; it is retried, and after a bound the effect is unknown.
         """
         ...

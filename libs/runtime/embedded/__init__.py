@@ -1,1 +1,1 @@
-"""The embedded parts: real PostgreSQL and Redis from Python packages, run beside us for one data directory."""
+"""The embedded servers: PostgreSQL and Redis from Python packages, run by this process for one data directory."""

@@ -1,7 +1,7 @@
-"""Servers that live beside us: found in the packages that ship them, started, known again after a crash, stopped.
+"""Embedded server processes: find them in their packages, start, adopt after a crash, and stop them.
 
-A SIGKILL of the platform leaves its servers running. They are no use to anyone else, so the next start on the same
-data directory looks for them and takes them over (DESIGN §18).
+A SIGKILL of the platform leaves its servers running. Nothing else uses them, so the next start on the same data
+directory finds and adopts them (DESIGN §18).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from stat import S_ISDIR
 from libs.errors import Rejected, Unavailable
 
 SOCKET_PATH_LIMIT = 103
-"""Bytes in a unix socket's path: 107 on Linux, 103 on macOS (`sun_path`)."""
+"""Most bytes in a unix socket's path: 107 on Linux, 103 on macOS (`sun_path`)."""
 
 _ENVIRONMENT: Mapping[str, str] = {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
-"""All that a server sees of ours: a stray PGPORT or LANG must not change how it runs."""
+"""The only environment variables that a server inherits: a stray PGPORT or LANG must not change how it runs."""
 
 
 class NotAsRoot(Rejected):
@@ -36,19 +36,19 @@ class NotAsRoot(Rejected):
 
 
 class NotOurs(Rejected):
-    """The folder for our sockets is open to others."""
+    """The folder for the servers' sockets is open to other users; make it yours alone (chmod 700) or delete it."""
 
     code = "SOCKET_FOLDER_NOT_OURS"
 
 
 class ServerFailed(Unavailable):
-    """An embedded server did not start."""
+    """An embedded server did not start; see its log in the data directory."""
 
     code = "SERVER_FAILED"
 
 
 class Daemon:
-    """One server process: our child, or an orphan of an earlier start that was killed."""
+    """A server process: a child of this process, or an orphan of a killed one."""
 
     def __init__(self, pid: int, mark: str, child: asyncio.subprocess.Process | None = None) -> None:
         self.pid = pid
@@ -62,14 +62,14 @@ class Daemon:
         return self._mark in command(self.pid)
 
     async def ended(self) -> None:
-        """Return once the process is gone."""
+        """Return once the process has ended."""
         if self._child is not None:
             await self._child.wait()
         while self.alive:  # noqa: ASYNC110 - nothing tells us of the end of a process that is not our child
             await asyncio.sleep(0.02)
 
     async def stop(self, asked: signal.Signals, *, patience: float) -> None:
-        """Ask it to leave; after `patience` seconds, make it."""
+        """Send the stop signal; kill the process after `patience` seconds."""
         for request in (asked, signal.SIGKILL):
             if not self.alive:
                 return
@@ -81,12 +81,12 @@ class Daemon:
 
 
 def orphan(pid: int, mark: str) -> Daemon | None:
-    """The process `pid`, if it is alive and its command line holds `mark`; a recycled id or a zombie is not it."""
+    """Return the process `pid` if it is alive and its command line contains `mark`: not a recycled id, not a zombie."""
     return Daemon(pid, mark) if mark in command(pid) else None
 
 
 async def launch(arguments: Sequence[str | Path], *, mark: str, log: Path) -> Daemon:
-    """Start a server whose output goes to `log`, in a session of its own: Ctrl-C is for us, and we stop it in order."""
+    """Start a server that writes its output to `log`. Its own session keeps Ctrl-C from it; it is stopped in order."""
     with _fresh(log).open("wb") as output:
         child = await asyncio.create_subprocess_exec(
             *_unprivileged(),
@@ -102,13 +102,14 @@ async def launch(arguments: Sequence[str | Path], *, mark: str, log: Path) -> Da
 
 
 async def run(*arguments: str | Path, given: bytes = b"") -> str:
-    """Run a server's tool to its end and return what it printed.
+    """Run a server's tool to its end and return its output.
 
-    Raises `ServerFailed` with its last line."""
+    Raises `ServerFailed` with its last line.
+    """
     child = await asyncio.create_subprocess_exec(
         *_unprivileged(),
         *map(str, arguments),
-        # What ends at once may not be written to any more, not even nothing: uvloop raises RuntimeError then.
+        # Do not write to a process that may have ended, not even an empty string: uvloop raises RuntimeError.
         stdin=subprocess.PIPE if given else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -128,7 +129,7 @@ async def run(*arguments: str | Path, given: bytes = b"") -> str:
 
 
 def shipped(package: str, *path: str) -> Path:
-    """A file that an installed package carries, found without importing it: these packages act on import."""
+    """Return a file of an installed package without importing it: these packages have side effects on import."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ServerFailed(f"{package} is not installed: run `make setup`")
@@ -136,7 +137,7 @@ def shipped(package: str, *path: str) -> Path:
 
 
 def command(pid: int) -> str:
-    """The command line of a process; empty when it is gone, or a zombie that nobody has buried."""
+    """Return the command line of a process; empty for one that has ended, or for a zombie."""
     if sys.platform == "linux":
         try:
             return Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
@@ -146,8 +147,9 @@ def command(pid: int) -> str:
 
 
 def socket_directory(data: Path) -> Path:
-    """Where the sockets of a data directory lie: in it, or, where that path is too long for a socket, in a short folder
-    of our own named after it. Any process of the same user finds the same place."""
+    """Return the folder for a data directory's sockets: inside it, or, where that path is too long for a socket, a
+    short private folder named after it. Every process of the same user finds the same folder.
+    """
     place = data / "sockets"
     if len(os.fsencode(place / ".s.PGSQL.5432")) > SOCKET_PATH_LIMIT:
         name = hashlib.sha256(os.fsencode(data)).hexdigest()[:16]
@@ -156,13 +158,13 @@ def socket_directory(data: Path) -> Path:
         place.mkdir(mode=0o700)
     state = place.lstat()
     if not S_ISDIR(state.st_mode) or state.st_uid not in (os.geteuid(), _server_id()) or state.st_mode & 0o077:
-        raise NotOurs(f"{place} must be a folder that only we can enter: remove it and start again")
+        raise NotOurs(f"{place} must be a folder that only this user can enter: remove it and start again")
     hand_over(place)
     return place
 
 
 def hand_over(path: Path) -> None:
-    """Give a path to the account that servers run as. Only root runs them as someone else."""
+    """Give a path to the account that servers run as, if this process is root; otherwise do nothing."""
     if os.geteuid() == 0:
         account = _account()
         try:
@@ -176,15 +178,16 @@ def _server_id() -> int:
 
 
 def _account() -> pwd.struct_passwd:
-    # initdb looks its user up by name, so a bare number will not do; every system has nobody.
+    # initdb looks its user up by name, so a bare number fails; every system has an account for nobody.
     return pwd.getpwnam("nobody")
 
 
 def _unprivileged() -> tuple[str, ...]:
-    """The command prefix that gives root up.
+    """Return the command prefix that drops root privileges.
 
-    The server keeps one capability: to pass through folders that only root may enter (/root, a 0700 temporary folder).
-    Otherwise those folders would have to be opened to everybody."""
+    The server keeps one capability: to traverse folders that only root may enter (/root, a 0700 temporary folder).
+    Otherwise those folders would have to be opened to all users.
+    """
     if os.geteuid() != 0:
         return ()
     setpriv = shutil.which("setpriv")
@@ -197,7 +200,7 @@ def _unprivileged() -> tuple[str, ...]:
         f"--regid={account.pw_gid}",
         "--clear-groups",
         "--no-new-privs",
-        # Otherwise access(2), by which initdb looks for its server, leaves the capability out of account.
+        # Otherwise access(2), by which initdb looks for its server, ignores the capability.
         "--securebits=+no_setuid_fixup",
         f"--inh-caps=-all,+{capability}",
         f"--ambient-caps=-all,+{capability}",
@@ -205,14 +208,16 @@ def _unprivileged() -> tuple[str, ...]:
 
 
 def _passage() -> str:
-    """The narrowest capability that we hold which passes closed folders; containers often have only the wider one."""
+    """Return the narrowest available capability that traverses closed folders; containers often have only the wider
+    one.
+    """
     status = Path("/proc/self/status").read_text()
     effective = int(status.split("CapEff:")[1].split()[0], 16)
     return "dac_read_search" if effective & 1 << 2 else "dac_override"
 
 
 def _fresh(log: Path) -> Path:
-    # The log of the start before this one is kept for whoever looks for a crash; older ones are not.
+    # Keep the log of the previous start for the analysis of a crash, and delete older ones.
     if log.exists():
         log.replace(log.with_name(f"{log.name}.old"))
     return log

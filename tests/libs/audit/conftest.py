@@ -31,5 +31,5 @@ def log(keys: Keys) -> Log:
 
 @pytest.fixture
 async def lines(log: Log) -> list[bytes]:
-    """header, 1 2 3 C3, 4 5 6 C6, 7 8 9 C9, 10, closing."""
+    """Lines of an export: header, 1 2 3 C3, 4 5 6 C6, 7 8 9 C9, 10, closing."""
     return await log.exported()

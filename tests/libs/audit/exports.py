@@ -1,4 +1,4 @@
-"""A chain as the audit worker keeps it, its export, and the hands of someone who wants to falsify it."""
+"""A chain as stored by the audit worker, its export, and tools to falsify it."""
 
 import json
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -81,7 +81,7 @@ def rewritten(line: bytes, **members: Any) -> bytes:
 
 
 def relinked(lines: Sequence[bytes], tenant: str = "acme") -> list[bytes]:
-    """Every record renumbered and linked anew, as someone would who owns the export but not the signing key."""
+    """Renumber and relink every record, as an attacker could who owns the export but not the signing key."""
     head, position, made = genesis(tenant), 0, []
     for line in lines:
         members = json.loads(line)

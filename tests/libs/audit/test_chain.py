@@ -1,4 +1,4 @@
-"""The chain: what a record is, and that a link covers it and all before it."""
+"""The chain: the members of a record, and links that cover a record and all earlier ones."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Checkpoints: signed states of a chain, and the file outside Postgres that keeps them."""
+"""Checkpoints: signed states of a chain, and their file outside Postgres."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -98,7 +98,7 @@ def test_half_a_line_left_by_a_crash_spoils_no_other(keys: Keys, file: Checkpoin
     file.append(torn)
     file.path.write_bytes(file.path.read_bytes()[:-cut])
     file.append(last)
-    # Only the end of the line was lost in the first case, so its checkpoint still counts.
+    # In the first case only the line break was lost, so the checkpoint still counts.
     assert list(file.read()) == [first, *([torn] if cut == 1 else []), last]
 
 

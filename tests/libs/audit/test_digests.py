@@ -1,4 +1,4 @@
-"""Salted digests: records speak of content that they do not hold, until the person is erased."""
+"""Salted digests: records refer to content without storing it, until the person is erased."""
 
 import json
 
@@ -33,7 +33,7 @@ def test_each_content_has_its_own_name(keys: Keys) -> None:
 
 
 @pytest.mark.requirement("A36")
-async def test_after_erasing_a_person_the_chain_verifies_and_nothing_links_it_to_them(fresh: Keys) -> None:
+async def test_erased_person_leaves_a_verifiable_unlinked_chain(fresh: Keys) -> None:
     salt = digests.salt(fresh, "acme", "ada")
     spoken = event(1)
     data = spoken.data.model_copy(update={"digests": digests.digests(salt, {"args": SECRET})})

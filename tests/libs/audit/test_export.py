@@ -1,4 +1,4 @@
-"""The export: lines that need nothing else to be checked."""
+"""The export: lines that can be verified on their own."""
 
 import json
 from typing import Any

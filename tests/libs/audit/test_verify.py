@@ -1,4 +1,4 @@
-"""The verifier: offline, and it names the first bad record, whatever was done to the export or the database."""
+"""The offline verifier reports the first bad record after any change to the export or the database."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from tests.libs.audit.exports import EXPORTED, Log, checkpoint_at, event, record
 
 
 def found(lines: list[bytes], said: str = "") -> int | None:
-    """The first bad place in an export that must not pass, and that the problem says so."""
+    """Verify an export that must fail; check its problem and return the first bad position."""
     report = verify(lines)
     assert not report.ok
     assert report.problem
@@ -61,7 +61,7 @@ def test_one_byte_changed_anywhere_is_found_at_its_record(kept: list[bytes], dat
 
 @pytest.fixture(scope="session")
 async def kept(keys: Keys) -> list[bytes]:
-    """The same export for all examples of a property."""
+    """One export for all examples of a property."""
     return await Log(keys, "acme", tuple(dict(record_of(event(number))) for number in range(1, 11))).exported()
 
 
@@ -89,10 +89,10 @@ def test_swapped_records_that_keep_their_numbers_are_named(lines: list[bytes]) -
 
 
 @pytest.mark.requirement("A36")
-def test_a_record_that_stands_twice_is_named_where_it_stands_again(lines: list[bytes]) -> None:
+def test_duplicate_record_is_reported_at_its_second_position(lines: list[bytes]) -> None:
     at = record_at(lines, 4)
     lines.insert(at, lines[at])
-    assert found(lines, "record 4 stands again") == 5
+    assert found(lines, "record 4 is repeated") == 5
 
 
 @pytest.mark.requirement("A36")
@@ -111,7 +111,7 @@ def test_a_tail_cut_behind_a_checkpoint_is_found(lines: list[bytes], count: int)
 
 @pytest.mark.requirement("A36")
 @pytest.mark.parametrize("count", [3, 6, 9])
-def test_a_tail_cut_between_a_checkpoint_and_the_closing_one_is_found(lines: list[bytes], count: int) -> None:
+def test_tail_cut_before_the_final_checkpoint_is_found(lines: list[bytes], count: int) -> None:
     assert found([*lines[: checkpoint_at(lines, count) + 1], lines[-1]]) == count + 1
 
 
@@ -122,18 +122,18 @@ def test_records_that_nothing_seals_are_not_believed(lines: list[bytes]) -> None
 
 @pytest.mark.requirement("A36")
 @pytest.mark.parametrize("position", [1, 5, 10])
-def test_a_change_with_all_links_made_anew_is_found_at_the_next_seal(lines: list[bytes], position: int) -> None:
+def test_relinked_change_is_found_at_the_next_checkpoint(lines: list[bytes], position: int) -> None:
     at = record_at(lines, position)
     record = json.loads(lines[at])["record"]
     lines[at] = rewritten(lines[at], record=record | {"id": "forged"})
-    # Nothing tells records between two seals apart any more, so the first of them is named.
+    # Records between two checkpoints cannot be told apart, so the first of them is reported.
     assert found(relinked(lines)) == {1: 1, 5: 4, 10: 10}[position]
 
 
 @pytest.mark.requirement("A36")
 def test_a_removal_with_all_links_made_anew_is_found(lines: list[bytes]) -> None:
     del lines[record_at(lines, 5)]
-    # The chain hangs together up to 5 again, and the seal says that there were 6.
+    # The links up to 5 are consistent again, but the checkpoint covers 6.
     assert found(relinked(lines)) == 6
 
 
@@ -149,7 +149,7 @@ def test_a_forged_checkpoint_is_found(lines: list[bytes], log: Log, foreign: Key
 @pytest.mark.requirement("A36")
 def test_a_checkpoint_moved_elsewhere_is_found(lines: list[bytes]) -> None:
     lines.insert(record_at(lines, 5), lines.pop(checkpoint_at(lines, 3)))
-    assert found(lines, "stands after record 5") == 1
+    assert found(lines, "is misplaced after record 5") == 1
 
 
 @pytest.mark.requirement("A36")
@@ -174,7 +174,7 @@ async def test_another_tenants_chain_does_not_pass_under_this_ones_name(log: Log
 @pytest.mark.requirement("A36")
 def test_nothing_may_follow_the_closing_checkpoint(lines: list[bytes]) -> None:
     for extra in (lines[-1], lines[record_at(lines, 10)]):
-        assert found([*lines, extra], "goes on") == 11
+        assert found([*lines, extra], "continues after") == 11
 
 
 @pytest.mark.requirement("A36")
@@ -215,7 +215,7 @@ def test_lines_before_the_header_are_refused(lines: list[bytes]) -> None:
 
 
 @pytest.mark.requirement("A36", "S3-59")
-async def test_an_export_over_a_rotation_verifies_with_the_keys_in_its_header(fresh: Keys, log: Log) -> None:
+async def test_export_across_a_key_rotation_verifies(fresh: Keys, log: Log) -> None:
     mine = replace(log, keys=fresh)
     before = mine.checkpoints()
     fresh.rotate(PURPOSE)
@@ -242,7 +242,7 @@ def test_outside_checkpoints_agree_with_an_honest_export(lines: list[bytes], log
 
 
 async def rewritten_database(log: Log, position: int) -> list[bytes]:
-    """Its owner changed a record, made all links anew, dropped the checkpoints, and let us export and sign it."""
+    """The owner changed a record, relinked the chain and dropped the checkpoints before the export was signed."""
     changed = log.records[position - 1] | {"id": "forged"}
     other = replace(log, records=(*log.records[: position - 1], changed, *log.records[position:]))
     return await other.exported(checkpoints=())
@@ -257,7 +257,7 @@ async def test_a_rewritten_database_is_found_by_the_outside_checkpoints(log: Log
 
 
 @pytest.mark.requirement("A36")
-async def test_a_tail_cut_in_the_database_is_found_by_the_outside_checkpoints(log: Log) -> None:
+async def test_database_tail_cut_is_found_by_outside_checkpoints(log: Log) -> None:
     lines = await log.exported(log.entries()[:7], log.checkpoints()[:2])
     assert verify(lines).ok
     report = verify(lines, outside_checkpoints=log.checkpoints())
@@ -265,7 +265,7 @@ async def test_a_tail_cut_in_the_database_is_found_by_the_outside_checkpoints(lo
 
 
 @pytest.mark.requirement("A36")
-async def test_a_tail_cut_in_the_database_is_found_by_the_checkpoints_left_in_it(log: Log) -> None:
+async def test_database_tail_cut_is_found_by_remaining_checkpoints(log: Log) -> None:
     assert found(await log.exported(log.entries()[:7])) == 8
 
 
@@ -280,7 +280,7 @@ def test_a_checkpoint_signed_after_the_export_says_nothing_about_it(lines: list[
 def test_a_forged_outside_checkpoint_is_reported_as_such(lines: list[bytes], log: Log, foreign: Keys) -> None:
     report = verify(lines, outside_checkpoints=replace(log, keys=foreign).checkpoints())
     assert (report.ok, report.first_bad) == (False, None)
-    assert "no key that we trust" in report.problem
+    assert "not signed by a trusted key" in report.problem
 
 
 @pytest.mark.requirement("A36")

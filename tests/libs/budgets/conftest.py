@@ -1,4 +1,4 @@
-"""Accounts for every test of its own."""
+"""Budget accounts, new for each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any order of reserving, settling and losing calls leaves the accounts as a model of a few lines says."""
+"""Budgets match a simple model under any order of reservations, settlements and lost calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ steps = st.tuples(
 
 @dataclass
 class Book:
-    """What the accounts should say: what is spent, and what is kept for calls that were not settled."""
+    """The model: amounts spent, and amounts reserved for unsettled calls."""
 
     tenant: str
     spent: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -37,7 +37,7 @@ class Book:
     over: list[Reservation] = field(default_factory=list)
 
     def payer(self, number: int) -> Payer:
-        """Of four turns in two sessions."""
+        """Return payers for four turns in two sessions."""
         return Payer(self.tenant, f"s{number % 2}", f"t{number % 4}")
 
     def held(self, kind: str, name: str) -> tuple[int, int]:

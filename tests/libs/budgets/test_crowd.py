@@ -1,4 +1,4 @@
-"""A thousand callers at once before one budget, over many connections, with somebody looking all the while."""
+"""A thousand concurrent callers of one budget, over many connections, with continuous checks of the accounts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HIGHEST = "select coalesce(max(tokens_spent + tokens_reserved - tokens_most), 0)
 
 @dataclass
 class Watch:
-    """How far any account was ever seen beyond its limit, and how often somebody looked."""
+    """The largest excess of any account over its limit, and the number of checks."""
 
     beyond: int = -LIMIT
     looks: int = 0
@@ -30,7 +30,7 @@ class Watch:
 
 @asynccontextmanager
 async def watched(bank: Bank) -> AsyncIterator[Watch]:
-    """Somebody looks at every account, again and again, on a connection of their own."""
+    """Check every account repeatedly, on a separate connection."""
     watch, eye = Watch(), await asyncpg.connect(bank.eye_dsn)
 
     async def look() -> None:
@@ -48,13 +48,13 @@ async def watched(bank: Bank) -> AsyncIterator[Watch]:
 
 
 def payers(random: Random) -> list[Payer]:
-    """Turns of a few sessions, some of them shared, all of one tenant."""
+    """Return turns of a few sessions of one tenant; some share a session."""
     return [Payer("ada", f"s{random.randrange(7)}", f"t{random.randrange(400)}") for _ in range(CALLERS)]
 
 
 @pytest.mark.requirement("A17c")
 @pytest.mark.parametrize("account", ["turn", "session", "tenant"])
-async def test_of_a_thousand_callers_exactly_as_many_get_through_as_fit(bank: Bank, account: str) -> None:
+async def test_exactly_as_many_of_a_thousand_callers_pass_as_fit(bank: Bank, account: str) -> None:
     desks = [bank.desk(**{account: Amount(LIMIT, 10**12)}) for _ in range(PROCESSES)]
     payer = Payer("ada", "s1", "t1")
     async with watched(bank) as watch:
@@ -66,7 +66,7 @@ async def test_of_a_thousand_callers_exactly_as_many_get_through_as_fit(bank: Ba
 
 
 @pytest.mark.requirement("A17c")
-async def test_a_thousand_callers_who_use_less_leave_room_for_others_and_spend_not_one_unit_too_much(
+async def test_thousand_callers_release_unused_amounts_and_never_overspend(
     bank: Bank,
 ) -> None:
     desks = [bank.desk(tenant=Amount(LIMIT, 10**12)) for _ in range(PROCESSES)]
@@ -84,7 +84,7 @@ async def test_a_thousand_callers_who_use_less_leave_room_for_others_and_spend_n
 
 
 async def paid(desk: PostgresBudgets, payer: Payer, used: int) -> int:
-    """What a caller spends who might use 9 and uses less; nothing when there is no room."""
+    """Return the amount spent by a caller that reserves 9 and uses less; zero if there is no room."""
     kept = await tried(desk, payer, Amount(9))
     if not isinstance(kept, Reservation):
         return 0
@@ -93,7 +93,7 @@ async def paid(desk: PostgresBudgets, payer: Payer, used: int) -> int:
 
 
 @pytest.mark.requirement("A17c")
-async def test_callers_of_many_turns_and_sessions_never_wait_for_each_other_in_a_circle(bank: Bank) -> None:
+async def test_callers_of_many_turns_and_sessions_never_deadlock(bank: Bank) -> None:
     desks = [bank.desk() for _ in range(PROCESSES)]
 
     async def call(desk: PostgresBudgets, payer: Payer) -> None:

@@ -1,4 +1,4 @@
-"""The accounts: what is kept before a call, what is spent after it, and who is refused by which name."""
+"""The accounts: reservation before a call, settlement after it, and the limit that a refusal names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.infrastructure.bank import ADA, Bank, limited, tried
 HUNDRED = Amount(100, 100)
 
 
-async def test_what_is_reserved_is_not_to_be_had_by_another_call(bank: Bank) -> None:
+async def test_reserved_amount_is_unavailable_to_other_calls(bank: Bank) -> None:
     desk = bank.desk(turn=HUNDRED)
     await desk.reserve(ADA, Amount(60), about="toy")
     with pytest.raises(OverBudget) as refused:
@@ -27,7 +27,7 @@ async def test_what_is_reserved_is_not_to_be_had_by_another_call(bank: Bank) -> 
     assert await bank.held() == (0, 60)
 
 
-async def test_what_was_used_is_spent_and_the_rest_is_free_again(bank: Bank) -> None:
+async def test_settlement_spends_the_usage_and_releases_the_rest(bank: Bank) -> None:
     desk = bank.desk(turn=HUNDRED)
     assert await desk.settle(await desk.reserve(ADA, Amount(90, 90), about="toy"), Amount(20, 5))
     assert await bank.held() == (20, 0)
@@ -60,7 +60,7 @@ async def test_a_call_that_was_not_made_gives_everything_back(bank: Bank) -> Non
         ("tenant", Amount(100, 99), "TENANT_MAX_COST"),
     ],
 )
-async def test_each_account_refuses_by_its_own_name_and_then_nothing_is_kept_in_any(
+async def test_refusal_names_its_account_and_reserves_nothing(
     bank: Bank, account: str, limit: Amount, code: str
 ) -> None:
     refused = await tried(bank.desk(**{account: limit}), ADA, HUNDRED)
@@ -69,7 +69,7 @@ async def test_each_account_refuses_by_its_own_name_and_then_nothing_is_kept_in_
     assert [await bank.held(kind) for kind in ("turn", "session", "tenant")] == [(0, 0)] * 3
 
 
-async def test_turns_of_a_session_share_it_and_sessions_share_their_tenant(bank: Bank) -> None:
+async def test_turns_share_a_session_and_sessions_share_a_tenant(bank: Bank) -> None:
     desk = bank.desk(session=HUNDRED, tenant=Amount(150, 150))
     await desk.reserve(ADA, Amount(80), about="toy")
     in_session = await tried(desk, replace(ADA, turn="t2"), Amount(30))
@@ -99,7 +99,7 @@ async def test_nobody_settles_for_another_tenant(bank: Bank) -> None:
     assert await bank.held() == (0, 100)
 
 
-async def test_more_than_was_reserved_is_told_as_it_was_and_then_nothing_is_given_out(bank: Bank) -> None:
+async def test_overrun_is_recorded_and_blocks_further_reservations(bank: Bank) -> None:
     desk = bank.desk(turn=HUNDRED)
     kept = await desk.reserve(ADA, Amount(90), about="toy")
     await desk.settle(kept, Amount(130, 7))
@@ -110,14 +110,14 @@ async def test_more_than_was_reserved_is_told_as_it_was_and_then_nothing_is_give
 
 
 @pytest.mark.requirement("A17c")
-async def test_no_row_can_say_that_more_was_given_out_than_there_was(bank: Bank) -> None:
+async def test_no_account_row_can_exceed_its_limit(bank: Bank) -> None:
     await bank.desk(turn=HUNDRED).reserve(ADA, HUNDRED, about="toy")
     for amount in ("tokens_reserved", "tokens_spent", "cost_reserved", "cost_spent"):
         with pytest.raises(asyncpg.CheckViolationError):
             await bank.eye.execute(f"update budgets.accounts set {amount} = {amount} + 1 where kind = 'turn'")
 
 
-async def test_a_limit_that_was_lowered_holds_for_what_comes_and_loses_nothing(bank: Bank) -> None:
+async def test_lowered_limit_applies_to_new_reservations(bank: Bank) -> None:
     kept = await bank.desk(turn=HUNDRED).reserve(ADA, HUNDRED, about="toy")
     lower = bank.desk(turn=Amount(50, 50))
     assert isinstance(await tried(lower, ADA, Amount(1)), OverBudget)
@@ -137,7 +137,7 @@ async def test_a_tenants_account_begins_anew_with_the_calendar(bank: Bank, windo
     assert (await desk.standing("ada")).tenant.tokens.reserved == 100
 
 
-async def test_a_call_that_ends_in_the_next_window_is_paid_from_the_one_in_which_it_began(bank: Bank) -> None:
+async def test_call_is_paid_from_the_window_where_it_began(bank: Bank) -> None:
     desk = bank.desk()
     kept = await desk.reserve(ADA, HUNDRED, about="toy")
     await bank.later(86_400)
@@ -146,7 +146,7 @@ async def test_a_call_that_ends_in_the_next_window_is_paid_from_the_one_in_which
     assert await bank.held("tenant") == (30, 0)
 
 
-async def test_what_nobody_ever_settled_becomes_spent_and_a_late_word_changes_nothing(bank: Bank) -> None:
+async def test_unsettled_reservation_becomes_spent_despite_a_late_settlement(bank: Bank) -> None:
     desk = bank.desk()
     kept = await desk.reserve(ADA, HUNDRED, about="toy")
     assert await desk.trim() == 0
@@ -189,7 +189,7 @@ async def test_accounts_are_trimmed_by_many_at_once(bank: Bank) -> None:
     assert await bank.eye.fetchval("select count(*) from budgets.accounts") == 0
 
 
-async def test_whoever_waits_too_long_for_an_account_is_told_to_come_again(bank: Bank) -> None:
+async def test_long_wait_for_an_account_is_unavailable(bank: Bank) -> None:
     desk = bank.desk()
     kept = await desk.reserve(ADA, HUNDRED, about="toy")
     await bank.eye.execute("alter function budgets.settle set lock_timeout = '10ms'")

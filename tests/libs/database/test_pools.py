@@ -1,4 +1,4 @@
-"""Transactions see their tenants' rows alone, and a silent server has a name."""
+"""Transactions see only their tenants' rows, and errors name a silent server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def database(echo_where: Dsns) -> Database:
     [(["a"], {"a"}), (["a", "b"], {"a", "b"}), ([], set()), (["a,b"], {"a,b"}), (['a","b'], set()), (["}"], set())],
     ids=["one", "two", "none", "a comma", "quotes", "a brace"],
 )
-async def test_a_transaction_sees_its_tenants_and_no_name_passes_for_two(
+async def test_transaction_sees_its_tenants_and_no_name_means_two(
     database: Database, tenants: list[str], sees: set[str]
 ) -> None:
     async with database.read("echo", *tenants) as connection:

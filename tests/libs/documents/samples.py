@@ -115,7 +115,7 @@ def _written(objects: list[str], *, info: int) -> bytes:
 
 
 def locked(raw: bytes, password: str) -> bytes:
-    """The same PDF, for who has the password."""
+    """Return the same PDF, encrypted with the password."""
     writer, out = pypdf.PdfWriter(clone_from=BytesIO(raw)), BytesIO()
     writer.encrypt(password, algorithm="AES-256")
     writer.write(out)

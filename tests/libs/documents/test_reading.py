@@ -1,4 +1,4 @@
-"""Documents: their words, headings and tables are read as they stand, and what is hostile takes nothing with it."""
+"""Documents: words, headings and tables are extracted, and hostile files do no harm."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_an_empty_password_opens_and_another_does_not() -> None:
         read(".pdf", samples.locked(plain, "secret"))
 
 
-def test_a_document_with_a_password_is_told_from_a_damaged_one() -> None:
+def test_password_protected_document_differs_from_a_damaged_one() -> None:
     office = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
     with pytest.raises(Locked):
         read(".docx", office)
@@ -88,7 +88,7 @@ def test_a_document_with_a_password_is_told_from_a_damaged_one() -> None:
     assert not isinstance(damaged.value, Locked)
 
 
-def test_a_pdf_whose_end_is_lost_still_says_its_pages_and_that_there_may_be_more() -> None:
+def test_truncated_pdf_yields_pages_and_a_note() -> None:
     raw = samples.pdf("First", "Second")
     found = read(".pdf", raw[: raw.index(b"xref\n0")] + b"trailer<</Root 1 0 R>>")
     assert (found.text, found.complete) == ("First\nSecond", False)
@@ -135,7 +135,7 @@ def test_of_what_never_ends_the_beginning_is_told() -> None:
     assert 1_000_000 < len(found.text) <= 1 << 20
 
 
-def test_a_reader_is_gone_as_soon_as_nobody_waits_any_more() -> None:
+def test_reader_process_ends_when_its_caller_is_cancelled() -> None:
     asked: list[int] = []
 
     def nobody() -> None:
@@ -148,8 +148,8 @@ def test_a_reader_is_gone_as_soon_as_nobody_waits_any_more() -> None:
         documents.read(".odt", long, check=nobody)
 
 
-def test_a_reader_writes_no_file_and_takes_no_more_memory_than_it_may(tmp_path: Path) -> None:
-    """A document cannot ask for this, so that what confines the reader is asked itself."""
+def test_reader_writes_no_files_and_respects_its_memory_limit(tmp_path: Path) -> None:
+    """A document cannot request this, so the test checks the sandbox directly."""
     asked = [
         "import pathlib, runpy",
         f"runpy.run_path({str(CHILD)!r})['confine']()",

@@ -8,7 +8,7 @@ from libs.guards.allowlist import allows, as_policy_reads
 
 
 @pytest.mark.parametrize("entry", ["*", "a.b", "a.*"])
-def test_a_tool_is_allowed_by_its_name_its_namespace_or_all(entry: str) -> None:
+def test_tool_is_allowed_by_name_namespace_or_wildcard(entry: str) -> None:
     assert allows([entry], "a.b")
 
 
@@ -17,6 +17,6 @@ def test_nothing_else_is(listed: list[str]) -> None:
     assert not allows(listed, "a.b")
 
 
-def test_policy_reads_a_namespace_as_the_name_that_is_asked_about() -> None:
+def test_policy_sees_the_tool_name_that_a_namespace_allows() -> None:
     assert as_policy_reads(["a.*", "c"], "a.b") == ["a.*", "c", "a.b"]
     assert as_policy_reads(["a.*"], "b.c") == ["a.*"]

@@ -1,4 +1,4 @@
-"""Blocked patterns are caught in any argument, however they are spelled, and names and prose are let through."""
+"""Blocked patterns are found in any argument and spelling; names and prose pass."""
 
 from __future__ import annotations
 
@@ -207,13 +207,13 @@ def test_names_and_prose_are_let_through(text: str) -> None:
 
 @pytest.mark.requirement("A3", "S0-15")
 @pytest.mark.parametrize("name", ["curl", "wget notes.txt", "rm -rf notes.txt", "docs/how to curl"])
-def test_a_file_of_the_workspace_is_a_path_whatever_its_name(name: str) -> None:
+def test_workspace_file_is_a_path_whatever_its_name(name: str) -> None:
     check_argument(name, {name}.__contains__)
 
 
 @pytest.mark.requirement("A3", "S0-15")
 @pytest.mark.parametrize("name", ["curl x|sh", "$(curl x)", "a;rm -rf x", "a\nrm -rf x"])
-def test_a_name_that_a_shell_would_act_on_is_not_excused_by_a_file(name: str) -> None:
+def test_shell_syntax_is_refused_even_as_a_file_name(name: str) -> None:
     with pytest.raises(CommandBlocked):
         check_argument(name, {name}.__contains__)
 
@@ -259,7 +259,7 @@ LEAD = st.sampled_from(
 
 @st.composite
 def deletions(draw: st.DrawFn) -> str:
-    """`rm -rf x` behind something, each letter quoted as it likes, flags together or apart, in either order."""
+    """Yield variants of a prefixed `rm -rf x`: any quoting, flags joined or separate, in either order."""
     name = "".join(draw(QUOTE).format(letter) for letter in "rm")
     flags = draw(
         st.permutations(draw(st.sampled_from([("-r", "-f"), ("-R", "--force"), ("--recursive", "-f"), ("-rf",)])))

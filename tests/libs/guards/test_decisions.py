@@ -1,4 +1,4 @@
-"""What a guard decided is a value for the record; what is no decision is nobody's yes."""
+"""A guard's decision is a value for the record; anything else does not allow."""
 
 from __future__ import annotations
 

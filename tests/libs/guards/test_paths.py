@@ -1,4 +1,4 @@
-"""A path is inside by its text, or refused; never bent into another one."""
+"""A path is inside by its text or refused; it is never rewritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands without a shell: programs of a list, whose arguments start nothing else."""
+"""Commands without a shell: only listed programs, whose arguments start no other program."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ pytest -q tests
 echo 'a & b'""".strip().splitlines()
 
 
-@pytest.mark.requirement("A4", "S2-20")
+@pytest.mark.requirement("A4")
 @pytest.mark.parametrize("line", REFUSED)
 def test_arguments_that_start_or_write_something_else_are_refused(line: str) -> None:
     with pytest.raises(CommandBlocked) as blocked:
@@ -120,9 +120,9 @@ def test_arguments_that_start_or_write_something_else_are_refused(line: str) -> 
     assert blocked.value.rule == f"{line.split()[0]} arguments"
 
 
-@pytest.mark.requirement("A4", "S2-20")
+@pytest.mark.requirement("A4")
 @pytest.mark.parametrize("line", [*UNLISTED, "/bin/ls", "./ls", "LS", "ls ", "l\\s\\ "])
-def test_only_programs_of_the_list_run_and_never_by_a_path(line: str) -> None:
+def test_only_listed_programs_run_and_never_by_path(line: str) -> None:
     words = shlex.split(line)
     words[0] += " " if line.endswith(" ") else ""
     with pytest.raises(CommandBlocked) as blocked:
@@ -130,7 +130,7 @@ def test_only_programs_of_the_list_run_and_never_by_a_path(line: str) -> None:
     assert blocked.value.rule == "program"
 
 
-@pytest.mark.requirement("A4", "S2-20")
+@pytest.mark.requirement("A4")
 @pytest.mark.parametrize("line", LET_THROUGH)
 def test_ordinary_commands_run(line: str) -> None:
     check_command(shlex.split(line))
@@ -140,7 +140,7 @@ def test_ordinary_commands_run(line: str) -> None:
 @pytest.mark.parametrize(
     "line", [*UNLISTED[1:], "bash -c ls", "busybox sh", "timeout 5 ls", "python3.11 -c x", "gfind -delete"]
 )
-def test_a_list_that_names_such_programs_opens_no_way_through_them(line: str) -> None:
+def test_listing_an_interpreter_does_not_allow_it(line: str) -> None:
     words = shlex.split(line)
     with pytest.raises(CommandBlocked):
         check_command(words, allowed={words[0]})
@@ -153,14 +153,13 @@ def test_blocked_patterns_are_blocked_for_listed_programs_too() -> None:
     assert blocked.value.rule == "rm -rf"
 
 
-@pytest.mark.requirement("S2-20")
 @pytest.mark.parametrize("words", [[], [""], ["ls", "a\0b"]])
-def test_a_command_without_a_program_or_with_a_nul_is_refused(words: list[str]) -> None:
+def test_command_without_program_or_with_nul_is_refused(words: list[str]) -> None:
     with pytest.raises(CommandBlocked):
         check_command(words, allowed={*ALLOWED, ""})
 
 
-@pytest.mark.requirement("A4", "S2-20")
+@pytest.mark.requirement("A4")
 @pytest.mark.parametrize("mark", ["|", "&&", "||", ";", ">", "<", "&", "\n"])
 def test_a_line_that_wants_a_shell_is_refused(mark: str) -> None:
     for line in (f"ls {mark} x", f"ls{mark}x", f'ls "a" {mark} x'):
@@ -168,13 +167,12 @@ def test_a_line_that_wants_a_shell_is_refused(mark: str) -> None:
             argv(line)
 
 
-@pytest.mark.requirement("A4", "S2-20")
+@pytest.mark.requirement("A4")
 @pytest.mark.parametrize("line", ["echo $(x)", "echo `x`", 'echo "$(x)"', 'echo "`x`"', "echo 'x", "ls \\"])
 def test_a_line_with_substitutions_or_open_quotes_is_refused(line: str) -> None:
     with pytest.raises(CommandBlocked):
         argv(line)
 
 
-@pytest.mark.requirement("S2-20")
 def test_quoted_marks_are_words() -> None:
     assert argv("grep 'a|b' \"c;d\" e\\;f '$(x)'") == ("grep", "a|b", "c;d", "e;f", "$(x)")

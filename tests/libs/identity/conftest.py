@@ -13,7 +13,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 
 @pytest.fixture(scope="session")
 def foreign(tmp_path_factory: pytest.TempPathFactory) -> Keys:
-    """The keys of someone who can write to the bus, but not read our folder."""
+    """Keys of an attacker with write access to the bus but not to the data directory."""
     return FileKeys(tmp_path_factory.mktemp("theirs") / "keys")
 
 

@@ -1,4 +1,4 @@
-"""Signed tokens: one spelling, one purpose, and nothing parsed that a stranger wrote."""
+"""Signed tokens: one spelling, one purpose, and untrusted bytes are never parsed."""
 
 import base64
 import json

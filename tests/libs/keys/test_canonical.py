@@ -1,4 +1,4 @@
-"""Canonical JSON: one value, one byte string; two values, two."""
+"""Canonical JSON: equal values give equal bytes, and different values different bytes."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Keys in a folder: made once, private, rotated without breaking what was signed before."""
+"""Keys in a folder: created once, private, and rotated without invalidating old signatures."""
 
 import os
 import stat
@@ -56,7 +56,7 @@ def test_verifying_makes_no_key(folder: Path, keys: Keys) -> None:
 
 
 @pytest.mark.requirement("S3-59")
-def test_after_rotation_old_signatures_verify_and_new_ones_have_another_key(keys: Keys) -> None:
+def test_old_signatures_verify_after_rotation_to_a_new_key(keys: Keys) -> None:
     old = keys.sign("audit", b"head")
     current = keys.rotate("audit")
     new = keys.sign("audit", b"head")
@@ -120,7 +120,7 @@ def test_only_the_owner_may_read_what_is_private(folder: Path, keys: Keys) -> No
 
 @pytest.mark.requirement("S3-59")
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o620])
-def test_a_private_key_open_to_others_is_refused_in_one_line(folder: Path, keys: Keys, mode: int) -> None:
+def test_private_key_readable_by_others_is_refused_in_one_line(folder: Path, keys: Keys, mode: int) -> None:
     keys.sign("grants", b"run it")
     private_keys(folder, "grants")[0].chmod(mode)
     with pytest.raises(KeyExposed) as refused:
@@ -183,6 +183,6 @@ def test_no_name_leads_out_of_the_folder(folder: Path, keys: Keys, name: str) ->
     assert len(os.listdir(folder)) == 1
 
 
-def test_names_that_differ_only_by_case_or_a_sign_have_different_keys(keys: Keys) -> None:
+def test_names_differing_by_case_or_sign_have_different_keys(keys: Keys) -> None:
     names = ["salt:a", "salt:A", "salt/a", "salta", "saltA"]
     assert len({keys.secret(name) for name in names}) == len(names)

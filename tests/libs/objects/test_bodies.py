@@ -1,4 +1,4 @@
-"""Bodies: small ones inside the event, large ones beside it, and the same value back."""
+"""Bodies: small ones inside the event, large ones in the store, with equal values after loading."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> Objects:
 
 @settings(max_examples=50, deadline=None)
 @given(value=values, filler=st.sampled_from([0, INLINE]))
-async def test_a_value_comes_back_from_the_event_or_from_the_store(objects: Objects, value: Any, filler: int) -> None:
+async def test_value_is_loaded_from_the_event_or_the_store(objects: Objects, value: Any, filler: int) -> None:
     stored = await store(objects, "acme", [value, "x" * filler])
     travelled = Body.model_validate_json(stored.model_dump_json(by_alias=True))
     assert await load(objects, "acme", travelled) == [value, "x" * filler]

@@ -1,4 +1,4 @@
-"""The header that says under which name a content is saved."""
+"""The header that gives a download its file name."""
 
 from email.message import EmailMessage
 

@@ -1,4 +1,4 @@
-"""The directory: what a crash, a full disk and a curious neighbour find in it. The port's law is tested elsewhere."""
+"""The directory adapter: crashes, full disks and access by other users. The port's contract is tested elsewhere."""
 
 import asyncio
 import hashlib
@@ -39,9 +39,7 @@ def test_nothing_is_made_before_the_first_blob(root: Path, objects: FilesystemOb
     assert not root.exists()
 
 
-async def test_the_same_content_is_one_file_within_a_tenant_and_two_between(
-    root: Path, objects: FilesystemObjects
-) -> None:
+async def test_equal_content_is_one_file_per_tenant(root: Path, objects: FilesystemObjects) -> None:
     for content in (b"content", streamed(b"content")):
         await objects.put("acme", content)
     assert len(files(root)) == 1
@@ -70,9 +68,7 @@ async def test_what_was_refused_leaves_no_file(root: Path, objects: FilesystemOb
 
 
 @pytest.mark.parametrize("turns", range(0, 60, 3))
-async def test_a_put_cancelled_at_any_moment_leaves_a_whole_blob_or_none(
-    root: Path, objects: FilesystemObjects, turns: int
-) -> None:
+async def test_cancelled_put_leaves_a_whole_blob_or_none(root: Path, objects: FilesystemObjects, turns: int) -> None:
     content = bytes(range(256)) * 4000
     putting = [asyncio.create_task(objects.put("acme", each)) for each in (content, streamed(content, b"x"))]
     for _ in range(turns):

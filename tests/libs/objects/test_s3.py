@@ -1,5 +1,6 @@
-"""The bucket: parts that nobody finishes, a server that goes away, and who may use it. The port's law is tested
-elsewhere."""
+"""The bucket adapter: unfinished parts, an unavailable server, and credentials. The port's contract is tested
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from deploy.local.cache import Unprovided
+from deploy.local.s3 import S3, s3
 from libs.errors import Unavailable
 from libs.objects import BlobMissing, Objects
 from libs.objects.s3 import PART, STALE, Account, BucketRefused, Outside, connected
-from tests.infrastructure.cache import Unprovided
-from tests.infrastructure.s3 import S3, s3
 from tests.processes import Child
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1 << 30
 PARTS = 12
-"""So many that an upload is met in the middle."""
+"""Enough parts that a fault hits the middle of an upload."""
 
 
 class Bucket:
-    """A bucket that nobody else uses: as its users open it, and as an administrator sees it."""
+    """A bucket for one test: as its users open it, and as an administrator sees it."""
 
     def __init__(self, server: S3) -> None:
         self.name, self._folder = f"t{uuid4().hex}", server.folder / "objects"
@@ -49,7 +50,7 @@ class Bucket:
         return connected(self.name, replace(self.account, **other), max_bytes=MAX_BYTES)
 
     async def linked(self, *, seconds: int) -> str:
-        """A link to a new blob, at the server's own address."""
+        """Return a link to a new blob, at the server's own address."""
         assert self.account.endpoint is not None
         outside = Outside(self.account.endpoint, seconds)
         async with connected(self.name, self.account, max_bytes=MAX_BYTES, outside=outside) as objects:
@@ -62,7 +63,7 @@ class Bucket:
         return [each["Key"] for each in self.seen.list_objects_v2(Bucket=self.name).get("Contents", [])]
 
     def uploads(self) -> list[int]:
-        """Of each upload that was begun and not ended: how many parts are there."""
+        """Return the number of stored parts of each unfinished upload."""
         begun = self.seen.list_multipart_uploads(Bucket=self.name).get("Uploads", [])
         return [
             len(self.seen.list_parts(Bucket=self.name, Key=each["Key"], UploadId=each["UploadId"]).get("Parts", []))
@@ -75,7 +76,7 @@ class Bucket:
                 pass
 
     def grow_old(self) -> None:
-        """Uploads that are under way were begun more than a day ago."""
+        """Pretend that running uploads began more than a day ago."""
         for folder in (self._folder / self.name / ".sgwtmp" / "multipart").glob("*/*"):
             when = folder.stat().st_mtime - STALE.total_seconds() - 60
             os.utime(folder, (when, when))
@@ -92,7 +93,7 @@ async def server() -> AsyncIterator[S3]:
 
 @pytest_asyncio.fixture
 async def bucket(server: S3) -> AsyncIterator[Bucket]:
-    """The server is running again afterwards, whatever the test did to it."""
+    """Restart the server afterwards, whatever the test did to it."""
     yield Bucket(server)
     await server.resume()
     await server.start()
@@ -136,9 +137,7 @@ async def test_an_upload_that_is_cancelled_leaves_no_parts(bucket: Bucket, objec
 
 
 @pytest.mark.parametrize("turns", range(0, 40, 4))
-async def test_an_upload_that_is_cancelled_at_any_moment_leaves_no_parts(
-    bucket: Bucket, objects: Objects, turns: int
-) -> None:
+async def test_cancelled_upload_leaves_no_parts(bucket: Bucket, objects: Objects, turns: int) -> None:
     putting = asyncio.create_task(objects.put("acme", bytes(PART + 1)))
     for _ in range(turns):
         await asyncio.sleep(0)
@@ -148,9 +147,7 @@ async def test_an_upload_that_is_cancelled_at_any_moment_leaves_no_parts(
 
 
 @pytest.mark.requirement("P1")
-async def test_a_process_killed_between_two_parts_leaves_no_blob_and_its_parts_are_swept_once_they_are_old(
-    bucket: Bucket, objects: Objects
-) -> None:
+async def test_parts_of_a_killed_upload_are_deleted_when_old(bucket: Bucket, objects: Objects) -> None:
     child = Child(put_large, bucket.name, bucket.account)
     await bucket.until_a_part_is_there()
     child.kill()
@@ -165,9 +162,7 @@ async def test_a_process_killed_between_two_parts_leaves_no_blob_and_its_parts_a
 
 
 @pytest.mark.requirement("A17")
-async def test_a_server_that_goes_away_in_the_middle_of_an_upload_is_unavailable_and_the_next_try_succeeds(
-    server: S3, bucket: Bucket, objects: Objects
-) -> None:
+async def test_upload_to_a_lost_server_fails_and_a_retry_succeeds(server: S3, bucket: Bucket, objects: Objects) -> None:
     putting = asyncio.create_task(objects.put("acme", large()))
     await bucket.until_a_part_is_there()
     await server.kill()
@@ -181,9 +176,7 @@ async def test_a_server_that_goes_away_in_the_middle_of_an_upload_is_unavailable
 
 
 @pytest.mark.requirement("A17")
-async def test_while_the_server_is_down_nothing_is_answered_and_afterwards_all_is_there(
-    server: S3, bucket: Bucket, objects: Objects
-) -> None:
+async def test_blobs_survive_while_the_server_is_down(server: S3, bucket: Bucket, objects: Objects) -> None:
     blob = await objects.put("acme", b"content")
     await server.stop()
     for asked in (
@@ -210,7 +203,7 @@ async def test_a_server_that_hangs_is_told_soon_however_many_ask(server: S3, obj
 
 @pytest_asyncio.fixture
 async def anyone() -> AsyncIterator[httpx.AsyncClient]:
-    """Someone without any credentials."""
+    """Return a client without credentials."""
     async with httpx.AsyncClient() as client:
         yield client
 
@@ -270,9 +263,7 @@ async def test_without_such_a_place_there_are_no_links(objects: Objects) -> None
     assert await objects.link("acme", blob.sha256, filename="a", media_type="text/plain") is None
 
 
-async def test_a_server_that_is_down_at_the_start_is_waited_for_and_then_the_bucket_is_made(
-    server: S3, bucket: Bucket
-) -> None:
+async def test_bucket_is_created_once_a_late_server_starts(server: S3, bucket: Bucket) -> None:
     await server.stop()
     async with bucket.opened() as objects:
         with pytest.raises(Unavailable):
@@ -282,7 +273,7 @@ async def test_a_server_that_is_down_at_the_start_is_waited_for_and_then_the_buc
         assert (await objects.put("acme", b"content")).size == 7
 
 
-async def test_a_bucket_that_went_is_told_and_not_quietly_made_again(bucket: Bucket, objects: Objects) -> None:
+async def test_missing_bucket_is_reported_and_not_recreated(bucket: Bucket, objects: Objects) -> None:
     bucket.seen.delete_bucket(Bucket=bucket.name)
     with pytest.raises(Unavailable, match=bucket.name):
         await objects.alive()
@@ -292,15 +283,13 @@ async def test_a_bucket_that_went_is_told_and_not_quietly_made_again(bucket: Buc
     ("wrong", "says"),
     [({"secret_key": "wrong"}, "cannot be used"), ({"endpoint": "nowhere"}, "cannot be reached")],
 )
-async def test_an_account_that_will_not_do_is_refused_at_the_start(
-    bucket: Bucket, wrong: dict[str, str], says: str
-) -> None:
+async def test_invalid_credentials_are_refused_at_the_start(bucket: Bucket, wrong: dict[str, str], says: str) -> None:
     with pytest.raises(BucketRefused, match=says):
         async with bucket.opened(**wrong):
             pass
 
 
-async def test_a_name_that_no_bucket_can_have_is_refused_at_the_start(bucket: Bucket) -> None:
+async def test_invalid_bucket_name_is_refused_at_the_start(bucket: Bucket) -> None:
     bucket.name = "No Bucket!"
     with pytest.raises(BucketRefused, match="No Bucket!"):
         async with bucket.opened():
@@ -317,7 +306,7 @@ async def test_without_any_credentials_the_start_says_so(bucket: Bucket, monkeyp
 
 
 @pytest.mark.requirement("A17")
-async def test_a_blob_that_goes_while_it_is_read_is_missing_or_whole(bucket: Bucket, objects: Objects) -> None:
+async def test_blob_deleted_during_a_read_is_missing_or_whole(bucket: Bucket, objects: Objects) -> None:
     blob = await objects.put("acme", b"content")
     chunks = objects.open("acme", blob.sha256)
     bucket.seen.delete_object(Bucket=bucket.name, Key=bucket.keys()[0])

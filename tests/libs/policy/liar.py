@@ -1,4 +1,4 @@
-"""A web server that answers what it is told to, byte for byte, also what no honest server would."""
+"""A web server that answers with given bytes, including responses that no real server would send."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ YES = {"allowed": True, "rule": "one", "reason": "yes", "obligations": []}
 
 @dataclass
 class Liar:
-    """Answers each request with the next of `answers`, and the last of them for ever."""
+    """Answers each request with the next of `answers`, and repeats the last one for ever."""
 
     answers: Sequence[bytes]
     endless: bytes = b""
-    """What follows, until nobody listens any more."""
+    """Bytes that follow until the client disconnects."""
     heard: list[bytes] = field(default_factory=list)
     url: str = ""
     _open: dict[asyncio.StreamWriter, asyncio.Task[None]] = field(default_factory=dict)
@@ -66,7 +66,7 @@ def http(body: bytes, status: str = "200 OK", *headers: str, length: int | None 
 
 
 def told(result: object, *, revision: object = REVISION, bundle: str = "suma", **more: object) -> bytes:
-    """What OPA would answer."""
+    """Return an answer as OPA would give it."""
     provenance = {"bundles": {bundle: {"revision": revision}}}
     return http(json.dumps({"provenance": provenance, "result": result, **more}).encode())
 

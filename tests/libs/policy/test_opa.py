@@ -1,4 +1,4 @@
-"""The adapter of a server: bundles swapped while it runs, a server that goes away, and one that lies."""
+"""The server adapter: bundles swapped at run time, an unavailable server, and false answers."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import httpx
 import pytest
 import pytest_asyncio
 
+from deploy.local.cache import Unprovided
+from deploy.local.opa import opa
+from deploy.local.served import Served
 from libs.policy import Bundle, Policy, PolicyUnanswered
+from libs.policy.bundle_server import Tried, serving
 from libs.policy.opa import ANSWER_BYTES_MOST, connected
 from libs.policy.publish import main
+from libs.runtime.health import _policy
+from libs.runtime.platform import Platform
 from tests.conformance.policy.laws import SCOPED, SECONDS, SHIPPED, bundle, deciding
-from tests.infrastructure.cache import Unprovided
-from tests.infrastructure.opa import opa
-from tests.infrastructure.served import Served
 from tests.libs.policy.liar import NO, YES, http, lying, told
 
 SPEAK = {**SCOPED, "length": 3}
@@ -49,7 +55,7 @@ async def policy(server: Served) -> AsyncIterator[Policy]:
 
 
 async def until(policy: Policy, holds: Callable[[], bool]) -> None:
-    """Look again until it does: the server looks for a new bundle every second."""
+    """Reload until it does: the server polls for a new bundle every second."""
     async with asyncio.timeout(30):
         while not holds():
             await policy.reload()
@@ -70,9 +76,7 @@ def named(name: str) -> str:
 
 
 @pytest.mark.requirement("S3-52", "P4")
-async def test_each_answer_has_the_revision_of_the_rules_that_gave_it_while_they_are_swapped(
-    folder: Path, policy: Policy
-) -> None:
+async def test_answers_carry_their_revision_during_a_bundle_update(folder: Path, policy: Policy) -> None:
     answered: set[tuple[str, str]] = set()
     expected: set[tuple[str, str]] = set()
     for name in ("first", "second", "third"):
@@ -93,7 +97,7 @@ async def test_each_answer_has_the_revision_of_the_rules_that_gave_it_while_they
         ("data.json", "{", "keeps the old bundle"),
     ],
 )
-async def test_a_broken_bundle_keeps_the_old_one_and_says_so_until_it_is_mended(
+async def test_broken_bundle_keeps_the_old_one_and_reports_it(
     folder: Path, policy: Policy, name: str, content: str, says: str
 ) -> None:
     revision = policy.revision
@@ -106,7 +110,7 @@ async def test_a_broken_bundle_keeps_the_old_one_and_says_so_until_it_is_mended(
 
 
 @pytest.mark.requirement("A8")
-async def test_a_bundle_that_does_not_refuse_an_empty_question_is_not_in_force(folder: Path, policy: Policy) -> None:
+async def test_bundle_that_allows_an_empty_question_stays_inactive(folder: Path, policy: Policy) -> None:
     revision = policy.revision
     bundle(folder, deciding("true"))
     await until(policy, lambda: policy.problem is not None)
@@ -116,7 +120,7 @@ async def test_a_bundle_that_does_not_refuse_an_empty_question_is_not_in_force(f
 
 
 @pytest.mark.requirement("A8", "A17")
-async def test_a_server_that_goes_away_leaves_nothing_allowed_and_comes_back(server: Served, policy: Policy) -> None:
+async def test_unavailable_server_allows_nothing_until_it_returns(server: Served, policy: Policy) -> None:
     assert (await policy.decide("conversation.send", SPEAK)).allowed
     await server.kill()
     with pytest.raises(PolicyUnanswered):
@@ -210,15 +214,15 @@ async def test_a_yes_that_is_not_exactly_one_is_a_no(yes: object) -> None:
 
 
 @pytest.mark.requirement("S3-52")
-async def test_a_bundle_swapped_between_the_answer_and_its_trial_is_asked_again() -> None:
+async def test_bundle_swapped_before_its_trial_leaves_the_question_unanswered() -> None:
     answers = (told(YES, revision="1" * 64), told(NO, revision="2" * 64), told(YES, revision="2" * 64))
     async with lying(*answers) as liar, connected(liar.url, deadline=SECONDS) as policy:
-        with pytest.raises(PolicyUnanswered, match="meanwhile"):
+        with pytest.raises(PolicyUnanswered, match="changed its bundle"):
             await policy.decide("conversation.send", SPEAK)
         assert (await policy.decide("conversation.send", SPEAK)).revision == "2" * 64
 
 
-async def test_a_token_goes_with_every_question_and_no_error_shows_it() -> None:
+async def test_token_is_sent_with_questions_and_never_shown() -> None:
     async with lying(http(b"", "401 Unauthorized")) as liar:
         async with connected(liar.url, token="hush", deadline=SECONDS) as policy:
             with pytest.raises(PolicyUnanswered) as refused:
@@ -241,5 +245,32 @@ def test_a_broken_bundle_is_not_published(folder: Path, tmp_path: Path, capsys: 
     before = (tmp_path / "suma.tar.gz").read_bytes()
     bundle(folder, deciding("true"))
     assert main([str(folder), str(tmp_path / "suma.tar.gz")]) == 1
-    assert "do not refuse an empty question" in capsys.readouterr().err
+    assert "do not deny an empty question" in capsys.readouterr().err
     assert (tmp_path / "suma.tar.gz").read_bytes() == before
+
+
+@pytest.mark.requirement("S3-52")
+async def test_a_served_bundle_is_replaced_by_a_sound_one_alone(folder: Path) -> None:
+    with serving(Tried(folder)) as url:
+        async with httpx.AsyncClient(base_url=url) as web:
+            first = await web.get("/suma.tar.gz")
+            assert (first.status_code, first.headers["ETag"]) == (200, Bundle.read(folder).revision)
+            unchanged = await web.get("/suma.tar.gz", headers={"If-None-Match": first.headers["ETag"]})
+            assert (unchanged.status_code, unchanged.content) == (304, b"")
+            bundle(folder, deciding("true"))
+            assert (await web.get("/suma.tar.gz")).status_code == 500
+            bundle(folder, settings={"max_message_length": 2})
+            assert (await web.get("/suma.tar.gz")).headers["ETag"] == Bundle.read(folder).revision
+            assert (await web.get("/")).status_code == 404
+
+
+@pytest.mark.requirement("S3-52")
+async def test_readiness_says_that_the_server_has_another_bundle(folder: Path, server: Served) -> None:
+    expected = Bundle.read(folder).revision
+    async with connected(server.url, deadline=SECONDS, expected=expected) as policy:
+        platform = SimpleNamespace(policy=policy)
+        assert await _policy(cast("Platform", platform)) == expected
+        bundle(folder, settings={"max_message_length": 2})
+        await until(policy, lambda: policy.revision != expected)
+        told = await _policy(cast("Platform", platform))
+    assert told.startswith(f"{Bundle.read(folder).revision}; not the expected bundle {expected}")

@@ -1,4 +1,4 @@
-"""The adapter in process: bundles are tried before they are let in, swapped whole, and kept when the next is broken."""
+"""The in-process adapter: bundles are tried first, replaced as a whole, and kept when the next one is broken."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from libs.policy.rego import RegoPolicy
 from tests.conformance.policy.laws import SCOPED, SHIPPED, bundle, deciding, in_force
 
 ABORTS = (SHIPPED / "suma.rego").read_text() + '\nok if decision.allowed == false with input as {"action": "x"}\n'
-"""Valid Rego at which regopy 1.5.2 ends its process while it compiles."""
+"""Valid Rego on which regopy 1.5.2 crashes during compilation."""
 
 BROKEN = {
     "half a rule": "package suma\ndecision := {",
@@ -51,7 +51,7 @@ async def test_broken_settings_keep_the_old_bundle_and_say_so(tmp_path: Path, da
 
 
 @pytest.mark.requirement("A8")
-async def test_a_mended_bundle_is_let_in_and_the_problem_is_gone(tmp_path: Path) -> None:
+async def test_corrected_bundle_becomes_active_and_clears_the_problem(tmp_path: Path) -> None:
     policy = await in_force(bundle(tmp_path))
     bundle(tmp_path, "package suma\ndecision := {")
     await policy.reload()
@@ -62,7 +62,7 @@ async def test_a_mended_bundle_is_let_in_and_the_problem_is_gone(tmp_path: Path)
 
 
 @pytest.mark.requirement("A8")
-async def test_going_back_to_the_bundle_in_force_mends_the_problem_too(tmp_path: Path) -> None:
+async def test_returning_to_the_active_bundle_clears_the_problem(tmp_path: Path) -> None:
     policy = await in_force(bundle(tmp_path))
     bundle(tmp_path, "package suma\ndecision := {")
     await policy.reload()
@@ -99,7 +99,7 @@ def test_a_folder_that_is_not_there_is_a_broken_bundle(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("S3-52")
-async def test_a_rule_in_a_file_of_its_own_extends_the_law(tmp_path: Path) -> None:
+async def test_rule_in_a_separate_file_extends_the_policy(tmp_path: Path) -> None:
     bundle(tmp_path)
     (tmp_path / "ours.rego").write_text(
         'package suma\n\ngrants contains ["coffee", "we like it"] if {\n\tinput.action == "make.coffee"\n}\n'
@@ -131,7 +131,7 @@ async def test_threads_that_ask_at_once_get_their_own_answers(tmp_path: Path) ->
 async def test_without_a_bundle_nothing_is_answered(tmp_path: Path) -> None:
     policy = RegoPolicy(tmp_path)
     await policy.reload()
-    assert policy.problem == "The policy bundle holds no rules."
+    assert policy.problem == "The policy bundle contains no rules."
     with pytest.raises(PolicyUnanswered):
         await policy.decide("conversation.send", {**SCOPED, "length": 3})
 

@@ -1,4 +1,4 @@
-"""A workshop: one service whose handler and whose leased work do what a test says, in a real host."""
+"""A service whose handler and leased work do what a test requires, in a real host."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Workshop:
     platform: Platform
     eye: asyncpg.Connection[asyncpg.Record]
     ended: list[str] = field(default_factory=list)
-    """How leases ended, in order: `id:done`, or `id:` and the error's code."""
+    """Ends of leases, in order: `id:done`, or `id:` and the error's code."""
     started: asyncio.Event = field(default_factory=asyncio.Event)
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
     handled: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Workshop:
     attempts: int = 5
 
     def service(self) -> Service:
-        subscription = Subscription(RememberRequested, self._handle, self._on_dead, stubborn=self.stubborn)
+        subscription = Subscription(RememberRequested, self._handle, self._on_dead, never_dead_letter=self.stubborn)
         kind = Kind("tool", self._run, self._finish, self._fail, room=self.room, attempts=self.attempts)
         return Service(GROUP, [subscription], [kind])
 
@@ -64,7 +64,7 @@ class Workshop:
     async def say(self, text: str, key: str = "k") -> str:
         event = RememberRequested(memory_id=text, kind="fact", text=text, user="u")
         cause = Cause.request(GROUP, id=ids.new(), tenant="t1", key=f"t1:{key}")
-        (record,) = (await self.platform.writer.apply(Changeset(cause).say(event))).records
+        (record,) = (await self.platform.writer.apply(Changeset(cause).emit(event))).records
         return record.event_id
 
     def request(self, tenant: str = "t1") -> Changeset:
@@ -90,15 +90,15 @@ class Workshop:
     async def _finish(self, held: Held, result: str) -> Changeset:
         if self.on_end is not None:
             await self.on_end(result)
-        return Changeset(Cause.held(held)).afterwards(lambda: self.ended.append(f"{held.id}:{result}"))
+        return Changeset(Cause.held(held)).on_commit(lambda: self.ended.append(f"{held.id}:{result}"))
 
     async def _fail(self, held: Held, error: SumaError) -> Changeset:
-        return Changeset(Cause.held(held)).afterwards(lambda: self.ended.append(f"{held.id}:{error.code}"))
+        return Changeset(Cause.held(held)).on_commit(lambda: self.ended.append(f"{held.id}:{error.code}"))
 
     async def _handle(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
         if self.on_event is not None:
             await self.on_event(event)
-        return Changeset(cause).afterwards(lambda: self.handled.append(event.data.text))
+        return Changeset(cause).on_commit(lambda: self.handled.append(event.data.text))
 
     def _on_dead(self, cause: Cause, record: Record, error: SumaError) -> Changeset:
         if self.report_fails:
@@ -115,7 +115,7 @@ async def workshop(echo_where: Dsns) -> AsyncIterator[Workshop]:
 
 
 def raising(error: BaseException) -> Callable[[Any], Awaitable[None]]:
-    """Something to do that always fails like this."""
+    """Return a function that always raises this error."""
 
     async def fail(_: object) -> None:
         raise error

@@ -1,4 +1,4 @@
-"""Handling: what a handler may do wrong, and who goes on."""
+"""Handling: faults of a handler, and their effect on other events."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def bad_at(text: str, error: BaseException, workshop: Workshop) -> None:
 @pytest.mark.parametrize(
     "error", [asyncio.CancelledError(), SumaError("of no kind"), ZeroDivisionError(), KeyError("x")], ids=repr
 )
-async def test_a_handler_that_fails_in_any_way_is_parked_and_others_go_on(
-    workshop: Workshop, error: BaseException
-) -> None:
+async def test_failing_handler_parks_its_event_and_others_continue(workshop: Workshop, error: BaseException) -> None:
     bad_at("bad", error, workshop)
     async with workshop.open() as running:
         event = await workshop.say("bad")
@@ -52,7 +50,7 @@ async def test_a_conflict_is_decided_again_five_times_and_then_parked(workshop: 
                 await asyncio.sleep(0.01)
 
 
-async def test_a_report_that_fails_stops_its_lane_alone_and_readiness_says_so(workshop: Workshop) -> None:
+async def test_failing_report_stops_only_its_lane_and_readiness(workshop: Workshop) -> None:
     workshop.report_fails = True
     bad_at("bad", Rejected("no"), workshop)
     async with workshop.open() as running:

@@ -1,4 +1,4 @@
-"""Gathering: records of a partition become one changeset, all or none; what cannot be so goes one by one."""
+"""Gathering: records of a partition become one changeset, all or none; if that fails, one each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.echo import Echo
 
 
 class Notes:
-    """A gathering group that notes each event in the echo schema, and refuses the text `bad`."""
+    """A gathering group that records each event in the echo schema, and rejects the text `bad`."""
 
     async def noted(self, cause: Cause, event: Envelope[Any]) -> Changeset:
         if event.data.text == "bad":
@@ -33,7 +33,7 @@ class Notes:
     def services(self, platform: Platform) -> list[Service]:
         schema = Echo(platform, "").services()[0].schema
         listens = [Subscription(RememberRequested, self.noted)]
-        return [Service("memory_service", listens, schema=schema, gathers=True, linger=0.05)]
+        return [Service("memory_service", listens, schema=schema, batch=True, batch_delay=0.05)]
 
 
 def memory(text: str) -> RememberRequested:
@@ -42,11 +42,11 @@ def memory(text: str) -> RememberRequested:
 
 async def say(platform: Platform, *texts: str, key: str = "acme:s") -> None:
     cause = Cause.request("gateway", id=ids.new(), tenant="acme", key=key, session="s")
-    await platform.writer.apply(Changeset(cause).say(*map(memory, texts)))
+    await platform.writer.apply(Changeset(cause).emit(*map(memory, texts)))
 
 
 async def states(platform: Platform, count: int) -> list[str]:
-    """The inbox of the group, once it has answered so many."""
+    """Wait until the group's inbox has so many rows; return them."""
     pool = await platform.database.bus()
     async with asyncio.timeout(60):
         while len(rows := await pool.fetch("select state from bus.inbox where grp = 'memory_service'")) < count:

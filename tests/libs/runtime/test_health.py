@@ -1,4 +1,4 @@
-"""Health on real servers that stand still, lie behind a slow way, or refuse: what is said of them, look by look."""
+"""Health checks of real servers that freeze, are reached slowly, or refuse, check by check."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from libs.bus.log import SCHEMA
 from libs.cache.redis import RedisDeltas, connect
 from libs.database import Dsns, migrate
 from libs.errors import Unavailable
-from libs.outbound import State
-from libs.outbound.breaker import Rules
+from libs.resilience import State
+from libs.resilience.circuit_breaker import Rules
 from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.health import ASK_SECONDS, FRESH_SECONDS, Health
 from libs.runtime.platform import Platform
@@ -41,7 +41,7 @@ async def _away() -> None:
 
 @dataclass
 class Watched:
-    """A process's health, the Redis that it asks, and the way there."""
+    """A process's health, the Redis that it checks, and the connection between them."""
 
     platform: Platform
     health: Health
@@ -50,14 +50,14 @@ class Watched:
     clock: Clock
 
     async def look(self, name: str = "redis") -> str:
-        """What one look finds: `ok`, `slow` or `gone`."""
+        """Return the result of one check: `ok`, `slow` or `gone`."""
         await self.health.look()
         check = self.health.checks[name]
         assert check.ok is not any(said.startswith(f"{name}: ") for said in self.health.problems())
         return ("slow" if check.detail.startswith(SLOW) else "ok") if check.ok else "gone"
 
     async def well(self, name: str = "redis") -> None:
-        """Until it is found well."""
+        """Wait until the result is `ok`."""
         async with asyncio.timeout(60):
             while await self.look(name) != "ok":
                 pass
@@ -65,7 +65,7 @@ class Watched:
 
 @asynccontextmanager
 async def watching(where: Dsns, folder: Path) -> AsyncIterator[Watched]:
-    """All is well to begin with; at the end Redis runs again, whatever a test did to it."""
+    """Begin with everything healthy; at the end restart Redis, whatever the test did to it."""
     redis, clock = RedisServer(folder / "redis"), Clock()
     async with AsyncExitStack() as stack:
         await redis.start()
@@ -87,7 +87,7 @@ async def watched(where: Dsns, tmp_path: Path) -> AsyncIterator[Watched]:
 
 @pytest_asyncio.fixture
 async def postgres(tmp_path: Path) -> AsyncIterator[PostgresServer]:
-    """A server that nobody else needs."""
+    """Yield a server for this test alone."""
     server = PostgresServer(tmp_path / "postgres")
     await server.start()
     yield server
@@ -96,7 +96,7 @@ async def postgres(tmp_path: Path) -> AsyncIterator[PostgresServer]:
 
 
 @pytest.mark.requirement("A17")
-async def test_a_redis_that_stands_still_is_slow_at_the_first_look_and_gone_at_the_second(watched: Watched) -> None:
+async def test_frozen_redis_is_slow_at_first_then_down(watched: Watched) -> None:
     await watched.redis.pause()
     assert [await watched.look() for _ in range(3)] == ["slow", "gone", "gone"]
     await watched.redis.resume()
@@ -126,7 +126,7 @@ async def test_silences_with_an_answer_between_never_add_up(watched: Watched) ->
     assert seen == ["slow"] * 3
 
 
-async def test_a_way_that_is_slow_for_good_is_told_as_gone_and_as_soon_as_it_is_quick_as_there(
+async def test_lasting_slowness_is_down_until_answers_are_fast(
     watched: Watched,
 ) -> None:
     watched.link.delay = ASK_SECONDS
@@ -136,7 +136,7 @@ async def test_a_way_that_is_slow_for_good_is_told_as_gone_and_as_soon_as_it_is_
 
 
 @pytest.mark.requirement("A17", "A8")
-async def test_a_refusal_needs_no_second_look_and_silence_after_it_is_no_better(watched: Watched) -> None:
+async def test_refusal_is_down_at_once_and_stays_down_on_silence(watched: Watched) -> None:
     watched.link.closed = True
     watched.link.cut()
     assert await watched.look() == "gone"

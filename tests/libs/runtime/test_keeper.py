@@ -1,4 +1,4 @@
-"""Leased work: begun once, renewed, cancelled, lost, handed on; and its end is written once or refused."""
+"""Leased work: started once, renewed, cancelled, lost, taken over; its end is written once or refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def wait(workshop: Workshop, held: Held) -> None:
 
 
 def waiting(workshop: Workshop) -> Workshop:
-    """Its work goes on until the test lets it end."""
+    """Work that continues until the test ends it."""
     workshop.on_run = lambda held: wait(workshop, held)
     return workshop
 
@@ -60,7 +60,7 @@ async def test_a_worker_that_wakes_after_its_lease_moved_cannot_write(workshop: 
     assert (late.verdict, mine.verdict) == ("lost", "fresh")
 
 
-async def test_a_beat_behind_a_release_does_not_take_the_lease_back(workshop: Workshop) -> None:
+async def test_heartbeat_after_a_release_does_not_reclaim_the_lease(workshop: Workshop) -> None:
     async with infrastructure.platform(workshop.where) as other:
         writing = asyncio.ensure_future(other.writer.run())
         await other.writer.apply(workshop.request().start(Start("x", "elsewhere", {}, 0)))
@@ -73,7 +73,7 @@ async def test_a_beat_behind_a_release_does_not_take_the_lease_back(workshop: Wo
         assert [again.id for again in await leases.due(GROUP, "elsewhere", room=1, per_tenant=1)] == ["x"]
 
 
-async def test_freeing_the_dead_waits_for_nobody_who_has_a_lease_in_hand(workshop: Workshop) -> None:
+async def test_freeing_dead_owners_does_not_wait_for_locked_leases(workshop: Workshop) -> None:
     async with infrastructure.platform(workshop.where) as other:
         writing = asyncio.ensure_future(other.writer.run())
         for name in ("a", "b"):
@@ -89,7 +89,7 @@ async def test_freeing_the_dead_waits_for_nobody_who_has_a_lease_in_hand(worksho
 
 
 async def blocked(workshop: Workshop, processes: int) -> None:
-    """Until so many wait for each other's rows."""
+    """Wait until so many sessions wait for row locks."""
     waiting = "select count(distinct pid) from pg_locks where not granted"
     async with asyncio.timeout(60):
         while await workshop.eye.fetchval(waiting) < processes:
@@ -97,7 +97,7 @@ async def blocked(workshop: Workshop, processes: int) -> None:
 
 
 @pytest.mark.requirement("A15")
-async def test_freeing_the_dead_and_forgetting_them_at_the_same_moment_do_not_wait_in_a_circle(
+async def test_freeing_and_deleting_dead_owners_do_not_deadlock(
     workshop: Workshop,
 ) -> None:
     groups = {GROUP: ["memory.requests"]}
@@ -115,7 +115,7 @@ async def test_freeing_the_dead_and_forgetting_them_at_the_same_moment_do_not_wa
 
 
 @pytest.mark.requirement("A18")
-async def test_work_whose_lease_is_lost_is_cancelled_and_sends_no_end(workshop: Workshop) -> None:
+async def test_work_with_a_lost_lease_is_cancelled_without_an_end(workshop: Workshop) -> None:
     stopped = asyncio.Event()
 
     async def until_cancelled(_: Held) -> None:
@@ -135,7 +135,7 @@ async def test_work_whose_lease_is_lost_is_cancelled_and_sends_no_end(workshop: 
 
 
 @pytest.mark.requirement("A23")
-async def test_a_cancel_from_another_process_ends_the_work_and_says_so(workshop: Workshop) -> None:
+async def test_cancel_from_another_process_ends_the_work_as_cancelled(workshop: Workshop) -> None:
     waiting(workshop)
     async with infrastructure.platform(workshop.where) as other, workshop.open():
         writing = asyncio.ensure_future(other.writer.run())
@@ -148,10 +148,10 @@ async def test_a_cancel_from_another_process_ends_the_work_and_says_so(workshop:
 
 
 @pytest.mark.requirement("A23")
-async def test_a_cancel_that_comes_before_the_work_has_begun_is_told(workshop: Workshop) -> None:
+async def test_cancel_before_the_work_begins_is_reported(workshop: Workshop) -> None:
     waiting(workshop)
     async with workshop.open():
-        desk = workshop.platform.writer.desk
+        desk = workshop.platform.writer.hooks
         begun = desk.begin
 
         def begin_and_cancel(held: Held) -> None:
@@ -191,7 +191,7 @@ async def test_a_wait_that_is_needed_no_more_never_runs(workshop: Workshop) -> N
     assert workshop.ended == ["after:done"]
 
 
-async def test_a_conflict_at_the_end_decides_again_but_does_not_work_again(workshop: Workshop) -> None:
+async def test_conflict_at_the_end_repeats_only_the_decision(workshop: Workshop) -> None:
     conflicts = iter(range(7))
     runs: list[str] = []
 
@@ -212,7 +212,7 @@ async def test_a_conflict_at_the_end_decides_again_but_does_not_work_again(works
 @pytest.mark.parametrize(
     ("error", "code"), [(Rejected("no"), "REJECTED"), (RuntimeError("a bug"), "HANDLER_CRASHED")], ids=str
 )
-async def test_an_end_that_cannot_be_written_is_a_failure_and_the_process_lives(
+async def test_unwritable_end_becomes_a_failure_and_the_process_survives(
     workshop: Workshop, error: Exception, code: str
 ) -> None:
     workshop.on_end = raising(error)
@@ -232,7 +232,7 @@ async def test_work_that_is_refused_fails_at_once(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("error", [Unavailable(), RuntimeError(), asyncio.CancelledError()], ids=repr)
-async def test_work_that_the_world_stops_is_tried_again_until_it_is_worn(
+async def test_unavailable_work_is_retried_until_attempts_are_exhausted(
     workshop: Workshop, error: BaseException
 ) -> None:
     runs: list[int] = []
@@ -272,7 +272,7 @@ async def test_a_process_that_crashes_gives_its_leases_back_at_once(workshop: Wo
     )
 
 
-async def test_what_finds_no_room_waits_for_it_and_is_then_run(workshop: Workshop) -> None:
+async def test_work_without_room_waits_and_then_runs(workshop: Workshop) -> None:
     waiting(workshop)
     workshop.room = 1
     async with workshop.open():

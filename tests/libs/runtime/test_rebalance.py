@@ -1,4 +1,4 @@
-"""A handler that is slower than its partition's ownership, and a rebalance in the middle of it (A15)."""
+"""A handler that outlasts its partition's ownership, and a rebalance during it (A15)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def another(workshop: Workshop) -> AsyncIterator[Workshop]:
 
 
 def slow(workshop: Workshop) -> None:
-    """Its handler goes on until the test lets it end."""
+    """Its handler continues until the test ends it."""
 
     async def wait(_: Envelope[RememberRequested]) -> None:
         workshop.started.set()
@@ -35,7 +35,7 @@ def slow(workshop: Workshop) -> None:
 
 
 @pytest.mark.requirement("A15")
-async def test_what_a_slow_member_holds_is_handled_once_when_another_takes_its_partitions(workshop: Workshop) -> None:
+async def test_slow_members_record_is_handled_once_after_a_takeover(workshop: Workshop) -> None:
     slow(workshop)
     keys = [f"k{n}" for n in range(12)]
     async with workshop.open():
@@ -51,7 +51,7 @@ async def test_what_a_slow_member_holds_is_handled_once_when_another_takes_its_p
 
 
 @pytest.mark.requirement("A15", "P1", "P2")
-async def test_a_member_that_stops_in_a_slow_handler_loses_and_doubles_nothing(workshop: Workshop) -> None:
+async def test_stop_during_a_slow_handler_loses_and_repeats_nothing(workshop: Workshop) -> None:
     slow(workshop)
     async with workshop.open():
         await workshop.say("one")
@@ -65,7 +65,7 @@ async def test_a_member_that_stops_in_a_slow_handler_loses_and_doubles_nothing(w
 
 
 @pytest.mark.requirement("A15")
-async def test_someone_in_a_hurry_does_not_wait_for_a_slow_handler_and_another_member_handles_it(
+async def test_hurried_stop_leaves_a_slow_record_to_another_member(
     workshop: Workshop,
 ) -> None:
     slow(workshop)

@@ -1,4 +1,4 @@
-"""Room for leased work: who has some already queues behind who waits, and nobody else does."""
+"""Room for leased work: a tenant with running work queues behind waiting tenants; the others do not."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def room(*, most: int = 4, each: int = 2, at_work: str = "") -> Room:
     return made
 
 
-def test_a_tenant_has_its_share_and_the_rest_is_for_others() -> None:
+def test_tenant_is_limited_to_its_share() -> None:
     full = room(at_work="aa")
     assert not full.admits("a")
     assert full.admits("b")
 
 
-def test_who_was_refused_waits_for_the_sweep_and_is_not_passed_by_its_own_next() -> None:
+def test_refused_tenant_waits_for_the_sweep_in_order() -> None:
     waiting = room(at_work="aa")
     assert not waiting.admits("a")
     waiting.leave("a")
@@ -35,21 +35,21 @@ def test_who_was_refused_waits_for_the_sweep_and_is_not_passed_by_its_own_next()
     assert waiting.admits("a")
 
 
-def test_while_more_is_due_than_fits_only_who_has_nothing_here_is_let_in_at_birth() -> None:
+def test_crowded_room_admits_only_tenants_without_leases() -> None:
     crowded = room(at_work="ab")
     crowded.swept(set(), filled=True)
     assert not crowded.admits("a")
     assert crowded.admits("c")
 
 
-def test_a_place_that_someone_may_wait_for_is_looked_at_when_it_is_left() -> None:
+def test_freed_place_triggers_a_sweep_when_work_may_wait() -> None:
     assert room(at_work="aa").tight("a")
     assert room(at_work="aabb").tight("b")
     assert not room(at_work="a").tight("a")
 
 
 @pytest.mark.requirement("A13")
-async def test_one_tenant_s_parked_keys_do_not_keep_another_s_from_being_tried(workshop: Workshop) -> None:
+async def test_parked_keys_of_one_tenant_do_not_delay_another(workshop: Workshop) -> None:
     await workshop.eye.execute(
         "insert into bus.parked (grp, topic, key, event_id, tenant, type, headers, data, since, due_at, state, error)"
         " select $1, 'memory.events', tenant || ':' || n, tenant || n, tenant, 'x', '{}'::jsonb, '{}'::jsonb,"

@@ -1,4 +1,4 @@
-"""May work still act under its lease? Asked before each effect, also by a process that has been stopped meanwhile."""
+"""The validity of a lease before each effect, also in a process that was stopped meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HELD = Held("x", "g", "tool", "t", "t:s", 1, 1, {})
 
 
 @pytest.mark.requirement("A18", "A25")
-def test_a_lease_that_was_renewed_too_long_ago_is_acted_under_no_more() -> None:
+def test_lease_renewed_too_long_ago_is_invalid() -> None:
     allowed = TTL_SECONDS - MARGIN_SECONDS
     assert Work(HELD, renewed=time.monotonic() - allowed + 1).valid()
     assert not Work(HELD, renewed=time.monotonic() - allowed).valid()
@@ -28,7 +28,7 @@ def test_a_lease_that_is_lost_is_acted_under_no_more() -> None:
 
 
 @pytest.mark.requirement("A18", "A25")
-async def test_work_learns_from_its_own_lease_that_someone_else_holds_it(workshop: Workshop) -> None:
+async def test_work_sees_that_its_lease_was_taken_over(workshop: Workshop) -> None:
     seen: list[bool] = []
 
     async def run(held: Held) -> None:

@@ -1,4 +1,4 @@
-"""Spans, kept in memory for a while."""
+"""Spans, recorded in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs are lines of JSON with a fixed phrase, and nothing secret is in them."""
+"""Logs are lines of JSON with a fixed phrase, and contain no secrets."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ KEY = "suma_" + "a" * 16 + "_" + "b" * 52
 
 @pytest.fixture(autouse=True)
 def usual() -> Iterator[None]:
-    """Afterwards the run's own setting is back."""
+    """Restore the run's own configuration afterwards."""
     yield
     logs.configure(json=False, level="CRITICAL")
 
 
 def json_log() -> Any:
-    """A logger that writes JSON to the standard error of this test, so not made in a fixture, which has another."""
+    """Return a logger that writes JSON to this test's standard error. Not a fixture, because a fixture has another
+    stream.
+    """
     logs.configure(json=True)
     return logs.logger("here")
 
@@ -45,7 +47,7 @@ def test_a_line_is_a_phrase_its_part_and_its_fields(line: Line) -> None:
 
 
 @pytest.mark.parametrize("name", ["api_key", "grant", "Authorization", "cookie", "access_token", "password", "secret"])
-def test_a_field_with_a_secret_s_name_loses_its_value_at_any_depth(line: Line, name: str) -> None:
+def test_secret_fields_lose_their_values_at_any_depth(line: Line, name: str) -> None:
     log = json_log()
     log.info("asked", **{name: "hunter2"}, headers=[{name: "hunter2"}])
     assert "hunter2" not in json.dumps(line())
@@ -68,7 +70,7 @@ def test_a_name_that_only_sounds_secret_keeps_its_value(line: Line, name: str) -
         ("token eyJhbGciOi.eyJzdWIi.c2ln expired", "eyJzdWIi"),
     ],
 )
-def test_what_looks_like_a_secret_is_hidden_in_texts_and_errors(line: Line, text: str, secret: str) -> None:
+def test_apparent_secrets_are_hidden_in_texts_and_errors(line: Line, text: str, secret: str) -> None:
     log = json_log()
     log.info(text, said=text, error=ValueError(text), several=(text,))
     assert secret not in json.dumps(line())

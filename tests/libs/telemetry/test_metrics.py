@@ -1,4 +1,4 @@
-"""Metrics are declared once each, in one place, with a sentence and under the names that dashboards know."""
+"""Metrics are declared once, in one place, with a description, under the names that dashboards use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ S3_60 = [
 
 
 def names(made: MetricWrapperBase) -> set[str]:
-    """What it is called on the wire: a counter's family has no `_total`, its samples have."""
+    """Return its exported name: a counter's family lacks `_total`, its samples have it."""
     return {family.name + ("_total" if family.type == "counter" else "") for family in made.collect()}
 
 
@@ -61,7 +61,7 @@ def test_none_is_declared_elsewhere() -> None:
 
 
 def declarations(path: Path) -> Iterator[ast.ImportFrom]:
-    """Imports of what metrics are made of."""
+    """Find imports of metric classes."""
     kinds = {"Counter", "Gauge", "Histogram", "Summary", "Info", "Enum"}
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if (

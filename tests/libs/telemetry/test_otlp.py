@@ -1,4 +1,4 @@
-"""OTLP: a real receiver over HTTP gets the spans; one that is away costs neither memory nor time."""
+"""OTLP: a real HTTP receiver gets the spans; an unavailable one costs neither memory nor time."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from typing_extensions import override
 
+from deploy.local.ports import free_port
 from libs.telemetry import traces
 from libs.telemetry.metrics import spans_dropped
 from libs.telemetry.otlp import Otlp
-from tests.infrastructure.served import free_port
 
 
 class Collector:
-    """What was received, and how it answers."""
+    """The received requests, and the configured response."""
 
     def __init__(self) -> None:
         self.paths: list[str] = []
@@ -99,7 +99,7 @@ def test_a_path_that_was_given_is_kept(collector: Collector) -> None:
     assert collector.paths == ["/api/public/otel/v1/traces"]
 
 
-def test_a_collector_that_is_away_is_asked_once_in_a_while_and_what_it_misses_is_counted() -> None:
+def test_unavailable_collector_is_retried_rarely_and_spans_are_counted() -> None:
     now, before = [0.0], lost()
     exporter = Otlp(f"http://127.0.0.1:{free_port()}", seconds=0.2, clock=lambda: now[0])
     end = traces.configure(exporter, at_once=True)

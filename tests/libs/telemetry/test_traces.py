@@ -1,4 +1,4 @@
-"""One trace from a request to the last event; cheap where nobody looks."""
+"""One trace from a request to the last event, at little cost without an exporter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOT_KEPT = SENT[:-2] + "00"
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def platform(echo_where: Dsns, world: str) -> AsyncIterator[Platform]:
-    """Six echo services at work on a real database."""
+    """Six echo services on a real database."""
     async with infrastructure.platform(echo_where) as made:
         echo = Echo(made, world)
         async with host(made, echo.services(), pace=infrastructure.PACE):
@@ -40,14 +40,14 @@ async def platform(echo_where: Dsns, world: str) -> AsyncIterator[Platform]:
 
 
 async def say(platform: Platform) -> str:
-    """Post a message as the gateway would; the session that it was for."""
+    """Post a message as the gateway would; return its session."""
     session, turn = ids.new(), ids.new()
     with span("POST /v1/sessions/{id}/messages", kind=SpanKind.SERVER):
         cause = Cause.request(
             "gateway", id=ids.new(), tenant="local", key=f"local:{session}", session=session, turn=turn
         )
         message = MessageReceived(message_id=ids.new(), turn_id=turn, text="hello", principal="tester")
-        await platform.writer.apply(Changeset(cause).say(message))
+        await platform.writer.apply(Changeset(cause).emit(message))
     return session
 
 
@@ -59,7 +59,7 @@ from bus.log l where l.key = $1
 
 
 async def headers(platform: Platform, session: str) -> list[dict[str, str]]:
-    """What the log holds of a session, once every event of its turn has been handled."""
+    """Return a session's events, once every event of its turn has been handled."""
     pool = await platform.database.bus()
     async with asyncio.timeout(60):
         while not await pool.fetchval(HANDLED, f"local:{session}"):
@@ -88,7 +88,7 @@ async def test_one_trace_goes_from_the_request_to_the_last_event(platform: Platf
 
 
 @pytest.mark.requirement("S3-63")
-async def test_a_trace_that_is_not_kept_makes_no_span_anywhere_but_keeps_its_id(platform: Platform) -> None:
+async def test_unsampled_trace_creates_no_spans_but_keeps_its_id(platform: Platform) -> None:
     with Kept(ratio=0.0) as kept:
         said = await headers(platform, await say(platform))
     assert kept.spans == ()
@@ -105,7 +105,7 @@ def test_a_span_under_a_header_is_of_its_trace() -> None:
     assert inside == f"00-{made.context.trace_id:032x}-{made.context.span_id:016x}-01"
 
 
-def test_what_its_sender_does_not_keep_makes_no_span_and_is_passed_on() -> None:
+def test_unsampled_parent_creates_no_span_and_is_propagated() -> None:
     with Kept() as kept:
         with span("work", parent=NOT_KEPT), span("within"):
             assert (traceparent() or "")[:36] == NOT_KEPT[:36]
@@ -129,14 +129,14 @@ def test_an_error_marks_its_span_without_its_message() -> None:
     assert "hunter2" not in made.to_json()
 
 
-def test_without_an_exporter_nothing_is_made_and_nothing_is_passed_on() -> None:
+def test_without_an_exporter_no_spans_or_headers_exist() -> None:
     traces.configure()
     with span("work", parent=SENT) as current:
         assert current is INVALID_SPAN
         assert traceparent() is None
 
 
-def test_after_the_end_nothing_is_recorded_and_all_that_was_is_sent() -> None:
+def test_shutdown_sends_all_spans_and_stops_recording() -> None:
     out = io.StringIO()
     end = traces.configure(traces.lines(out), process="gateway")
     with span("work", attributes={"suma.attempt": 1}):

@@ -1,4 +1,4 @@
-"""What makes two effects the same."""
+"""Intents: the properties that make two effects equal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ABOUT: dict[str, Any] = {
 }
 
 
-def test_the_same_intent_has_the_same_id_however_it_is_spelled() -> None:
+def test_equal_intents_have_one_id_in_any_spelling() -> None:
     assert identify(**ABOUT) == identify(**{**ABOUT, "args": {"n": 1.0, "to": "ada"}})
 
 

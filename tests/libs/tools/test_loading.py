@@ -1,4 +1,4 @@
-"""Tools are found by name, compared with their pin before they run, and held to what their class demands."""
+"""Tools are found by name, compared with their pin before each run, and checked against their class's rules."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def installed(folder: Path, name: str, value: str) -> None:
-    """A package that offers this entry point."""
+    """Install a package with this entry point."""
     about = folder / "mail-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mail\nVersion: 1.0\n")
@@ -133,7 +133,7 @@ def test_a_file_that_is_not_the_pinned_one_never_runs(module: Path) -> None:
         (f"no_such_module:send@sha256:{'0' * 64}", "no file to compare"),
     ],
 )
-def test_a_tool_that_cannot_be_used_is_refused_with_the_reason(module: Path, name: str, why: str) -> None:
+def test_unusable_tool_is_refused_with_its_reason(module: Path, name: str, why: str) -> None:
     with pytest.raises(BadTool, match=why):
         load([name])
 

@@ -1,4 +1,4 @@
-"""Data directories to start servers in, and a start that is killed in the middle of its work."""
+"""Data directories to start servers in, and a start that is killed halfway."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data directory with a cluster in it, stopped."""
+    """Return a data directory with a stopped cluster."""
     folder = tmp_path_factory.mktemp("made")
     async with Postgres(folder):
         pass
@@ -38,14 +38,14 @@ async def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def started_before(made: Path, data: Path) -> Path:
-    """`data`, as a platform has left it that ran here and was stopped."""
+    """Return `data` as a stopped platform left it."""
     subprocess.run(["cp", "-a", f"{made}/postgres", data], check=True)
     return data
 
 
 @pytest.fixture
 def killed(data: Path) -> Killed:
-    """Run a platform's coroutine `main(data)` in a process of its own until it calls `die()`, a SIGKILL of itself."""
+    """Run a platform's coroutine `main(data)` in its own process until it kills itself with `die()` (SIGKILL)."""
 
     def run(main: str) -> str:
         program = "import asyncio, os, signal, sys\nfrom pathlib import Path\n"

@@ -25,7 +25,7 @@ def test_a_package_that_is_missing_says_how_to_get_it() -> None:
         shipped("no_such_package")
 
 
-def test_a_process_is_known_by_its_command_line_and_not_by_its_number() -> None:
+def test_process_is_recognised_by_command_line_not_id() -> None:
     assert orphan(os.getpid(), "python") is not None
     assert orphan(os.getpid(), "/elsewhere/postgres") is None
 
@@ -49,7 +49,7 @@ async def test_a_tool_that_fails_is_quoted() -> None:
         await run("/bin/sh", "-c", "echo no room; exit 1")
 
 
-def test_a_tool_that_ends_at_once_is_heard_on_the_loop_that_the_platform_runs_on() -> None:
+def test_tool_that_ends_at_once_returns_output_on_uvloop() -> None:
     async def heard() -> set[str]:
         return {await run("/bin/echo", "done") for _ in range(50)}
 

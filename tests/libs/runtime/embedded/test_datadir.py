@@ -52,7 +52,7 @@ class TestPrepare:
         prepare(data).path.chmod(0o755)
         assert prepare(data).path.stat().st_mode & 0o777 == 0o700
 
-    def test_a_folder_of_other_things_is_refused_and_left_as_it_was(self, data: Path) -> None:
+    def test_foreign_folder_is_refused_and_left_unchanged(self, data: Path) -> None:
         data.chmod(0o755)
         (data / "thesis.txt").touch()
         with pytest.raises(ForeignDirectory, match="set SUMA_DATA_DIR to an empty folder"):
@@ -78,7 +78,7 @@ class TestPrepare:
         assert "set SUMA_DATA_DIR" in str(refusal.value)
         assert "\n" not in str(refusal.value)
 
-    def test_a_start_killed_while_it_marked_the_folder_is_no_obstacle(self, data: Path) -> None:
+    def test_start_succeeds_after_one_killed_while_marking_the_folder(self, data: Path) -> None:
         (data / "format.new").touch()
         prepare(data)
         assert existing(data).path == data
@@ -123,6 +123,17 @@ class TestLock:
             hold.announce("http://[::1]:1")
             assert ours.owner() == Owner(pid=os.getpid(), url="http://[::1]:1")
 
+    def test_a_live_owner_is_told_from_a_recorded_one(self, data: Path) -> None:
+        ours = prepare(data)
+        assert ours.live_owner() is None
+        with ours.held() as hold:
+            hold.announce("http://127.0.0.1:8010", model="offline")
+            assert ours.live_owner() == Owner(os.getpid(), "http://127.0.0.1:8010", "offline")
+            recorded = (data / "lock").read_text()
+        (data / "lock").write_text(recorded)
+        assert ours.owner() is not None
+        assert ours.live_owner() is None
+
     def test_a_killed_owner_holds_nobody_up(self, data: Path, killed: Killed) -> None:
         killed("""
             from libs.runtime.embedded.datadir import prepare
@@ -150,7 +161,7 @@ class TestKey:
         with pytest.raises(NoKey, match="suma up"):
             prepare(data).key()
 
-    def test_services_that_start_at_once_make_one_directory_and_one_key(self, tmp_path: Path) -> None:
+    def test_concurrent_starts_create_one_directory_and_one_key(self, tmp_path: Path) -> None:
         def start(n: int) -> str:
             return prepare(tmp_path / "shared").key_or_new(lambda: f"sk-{n}")
 
@@ -159,7 +170,7 @@ class TestKey:
         assert len(keys) == 1
         assert sorted(path.name for path in (tmp_path / "shared").iterdir()) == ["format", "key"]
 
-    def test_a_key_half_written_by_a_killed_start_is_not_used(self, data: Path) -> None:
+    def test_partially_written_key_of_a_killed_start_is_not_used(self, data: Path) -> None:
         ours = prepare(data)
         (data / "key.new").write_text("sk-")
         assert ours.key_or_new(lambda: "sk-1") == "sk-1"

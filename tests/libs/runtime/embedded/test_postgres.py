@@ -65,7 +65,7 @@ class TestProvisioned:
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await ask(server, f"set role {other}")
 
-    async def test_the_owner_can_give_the_bus_a_schema_of_its_own(self, server: Postgres) -> None:
+    async def test_owner_can_create_a_schema_for_the_bus_role(self, server: Postgres) -> None:
         async with connection(server, "suma_owner") as connected, connected.transaction():
             await connected.execute("create schema trial authorization suma_bus; drop schema trial")
 
@@ -156,7 +156,7 @@ class TestWhatItSaysOfItself:
         assert status(f"{self.AFTER}starting\n".splitlines(), 123) == "starting"
         assert status(f"{self.AFTER}ready   \n".splitlines(), 123) == "ready"
 
-    def test_it_is_not_yet_known_of_another_process_or_before_it_is_written(self) -> None:
+    def test_state_is_empty_for_another_process_or_unwritten_file(self) -> None:
         assert status(f"{self.AFTER}ready   \n".splitlines(), 124) == ""
         assert status(self.AFTER.splitlines(), 123) == ""
         assert status([], 123) == ""
@@ -197,7 +197,7 @@ class TestAfterAKill:
         async with Postgres(started_before) as server:
             assert await ask(server, "select 1") == 1
 
-    async def test_a_kill_while_the_cluster_is_made_leaves_nothing_half_made(self, data: Path, killed: Killed) -> None:
+    async def test_kill_during_initdb_leaves_no_partial_cluster(self, data: Path, killed: Killed) -> None:
         killed("""
             from libs.runtime.embedded.postgres import Postgres
             async def main(data):
@@ -220,7 +220,7 @@ class TestAfterAKill:
         async with Postgres(started_before) as server:
             assert await ask(server, "select 1") == 1
 
-    async def test_a_strangers_process_with_the_recorded_number_is_neither_obstacle_nor_harmed(
+    async def test_unrelated_process_with_the_recorded_id_is_left_alone(
         self, started_before: Path, killed: Killed
     ) -> None:
         killed(KILLED_WHILE_RUNNING)
@@ -232,7 +232,7 @@ class TestAfterAKill:
             assert await ask(server, "select 1") == 1
         assert command(stranger)
 
-    async def test_a_lock_file_emptied_by_a_power_cut_is_no_obstacle(self, started_before: Path) -> None:
+    async def test_start_succeeds_with_an_empty_lock_file(self, started_before: Path) -> None:
         (started_before / "postgres/postmaster.pid").touch()
         async with Postgres(started_before) as server:
             assert await ask(server, "select 1") == 1

@@ -1,12 +1,12 @@
-"""Breakers as tests want them."""
+"""Circuit breakers in the states that tests need."""
 
 from __future__ import annotations
 
-from libs.outbound import Breaker, Rules
+from libs.resilience import Breaker, Rules
 
 
 def opened(rules: Rules, *, at: float) -> Breaker:
-    """One that has just seen enough."""
+    """Return a breaker that has just opened."""
     breaker = Breaker(rules)
     for _ in range(rules.failures):
         breaker = breaker.failed(0, at)

@@ -8,14 +8,14 @@ from collections import Counter, defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from libs.fair import Batches, Gate, Line
+from libs.scheduling import FairBatches, FairQueue, FairSemaphore
 
 TENANTS = st.sampled_from("abc")
 LANES = st.sampled_from([("g", "1"), ("g", "2"), ("h", "1")])
 
 
 def test_one_behind_a_thousand_is_second() -> None:
-    line: Line[str] = Line()
+    line: FairQueue[str] = FairQueue()
     for n in range(1000):
         line.put("a", f"a{n}")
     line.put("b", "b0")
@@ -23,7 +23,7 @@ def test_one_behind_a_thousand_is_second() -> None:
 
 
 def test_who_may_not_is_passed_and_keeps_the_place() -> None:
-    line: Line[str] = Line()
+    line: FairQueue[str] = FairQueue()
     for item in ("a0", "a1", "b0"):
         line.put(item[0], item)
     assert line.take(lambda tenant: tenant != "a") == "b0"
@@ -33,7 +33,7 @@ def test_who_may_not_is_passed_and_keeps_the_place() -> None:
 
 @given(st.lists(TENANTS))
 def test_a_line_loses_nothing_and_keeps_each_tenant_s_order(tenants: list[str]) -> None:
-    line: Line[tuple[str, int]] = Line()
+    line: FairQueue[tuple[str, int]] = FairQueue()
     for n, tenant in enumerate(tenants):
         line.put(tenant, (tenant, n))
     taken = [item for _ in tenants if (item := line.take()) is not None]
@@ -45,7 +45,7 @@ def test_a_line_loses_nothing_and_keeps_each_tenant_s_order(tenants: list[str]) 
 def test_batches_have_one_of_a_lane_lose_nothing_and_keep_each_lane_s_order(
     items: list[tuple[str, tuple[str, str]]], most: int
 ) -> None:
-    waiting: Batches[tuple[tuple[str, tuple[str, str]], int]] = Batches()
+    waiting: FairBatches[tuple[tuple[str, tuple[str, str]], int]] = FairBatches()
     for n, (tenant, lane) in enumerate(items):
         waiting.put(tenant, lane, ((tenant, lane), n))
     seen: dict[object, list[int]] = defaultdict(list)
@@ -59,7 +59,7 @@ def test_batches_have_one_of_a_lane_lose_nothing_and_keep_each_lane_s_order(
 
 
 def test_a_batch_has_a_share_of_every_tenant_and_the_next_begins_with_who_was_left_out() -> None:
-    waiting: Batches[str] = Batches()
+    waiting: FairBatches[str] = FairBatches()
     for n in range(200):
         waiting.put("a", ("g", str(n)), "a")
     for tenant in "bcdef":
@@ -69,7 +69,7 @@ def test_a_batch_has_a_share_of_every_tenant_and_the_next_begins_with_who_was_le
 
 
 async def test_a_gate_lets_another_tenant_in_before_the_rest_of_the_first() -> None:
-    gate, inside, leave = Gate(2, each=1), list[str](), asyncio.Event()
+    gate, inside, leave = FairSemaphore(2, each=1), list[str](), asyncio.Event()
 
     async def visit(tenant: str) -> None:
         async with gate.through(tenant):
@@ -85,7 +85,7 @@ async def test_a_gate_lets_another_tenant_in_before_the_rest_of_the_first() -> N
 
 
 async def test_who_gives_up_at_a_gate_takes_no_place_along() -> None:
-    gate, first = Gate(1, each=1), asyncio.Event()
+    gate, first = FairSemaphore(1, each=1), asyncio.Event()
 
     async def visit(until: asyncio.Event) -> None:
         async with gate.through("a"):

@@ -1,4 +1,4 @@
-"""Ports behind doors: an outage is met once, not at every call, and means what silence always meant."""
+"""Guarded ports: an outage costs one timeout, not one per call, and means the same as no answer."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from libs.errors import Unavailable
 from libs.objects import BlobMissing
 from libs.objects.filesystem import FilesystemObjects
 from libs.objects.guarded import GuardedObjects
-from libs.outbound import CircuitOpen, Door, Rules, State
 from libs.policy.guarded import GuardedPolicy
 from libs.policy.ports import Decision, PolicyUnanswered
+from libs.resilience import CircuitOpen, GuardedCall, Rules, State
 
 
-def door(failures: int = 2) -> Door:
-    return Door(ids.new(), Rules(failures=failures))
+def door(failures: int = 2) -> GuardedCall:
+    return GuardedCall(ids.new(), Rules(failures=failures))
 
 
 class Silent:
-    """Every port at once, and nobody behind it."""
+    """All ports in one object that never answers."""
 
     revision, problem = "r", "silent"
 
@@ -51,7 +51,7 @@ class Silent:
 
 
 @pytest.mark.requirement("A8", "S3-58")
-async def test_a_policy_engine_that_is_away_is_silence_open_circuit_or_not() -> None:
+async def test_unavailable_policy_is_unanswered_with_or_without_open_circuit() -> None:
     silent = Silent()
     policy = GuardedPolicy(silent, door())
     for _ in range(5):

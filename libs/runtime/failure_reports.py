@@ -1,7 +1,7 @@
-"""Notices: what people are shown of events that stand aside.
+"""Failure reports: the dead letters and notices that people see of events that failed.
 
-A dead one's letter holds the whole original, a large one as a blob; one that waits for policy is mirrored in the cache
-for an hour (S3-41). Truth is `bus.parked`.
+A dead letter keeps the whole original, a large one as a blob. A notice of an event that waits for policy is mirrored in
+the cache for an hour (S3-41). The source of truth is `bus.parked`.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ from contextlib import suppress
 from libs.bus.ports import Record
 from libs.cache.ports import Board, Notice
 from libs.errors import SumaError, Unavailable
-from libs.events.deadletters import EventDeadLettered
+from libs.events.deadletters import LEASES, EventDeadLettered
+from libs.leases.ports import Held
 from libs.objects import Objects, bodies
 from libs.policy.ports import PolicyUnanswered
 
 PUT_MOST = 10_000
 
 
-class Notices:
-    """One for each consumer. What was put on the board by another process goes when its hour is over."""
+class FailureReports:
+    """Writes the failure reports of one consumer. Notices of other processes expire after an hour."""
 
     def __init__(self, objects: Objects, board: Board) -> None:
         self._objects, self._board = objects, board
         self._put: OrderedDict[str, None] = OrderedDict()
 
     async def letter(self, group: str, record: Record, error: SumaError, *, attempts: int) -> EventDeadLettered:
-        """The dead letter, its original durable.
+        """Return the dead letter of an event; its original is durable.
 
         Raises:
-            Unavailable: the original is large, and the store does not answer.
+            Unavailable: the original is large, and the object store does not answer.
         """
         original = {"headers": dict(record.headers), "data": record.raw()}
         return EventDeadLettered(
@@ -45,8 +46,26 @@ class Notices:
             original=await bodies.store(self._objects, record.tenant, original),
         )
 
+    async def lease(self, held: Held, error: SumaError) -> EventDeadLettered:
+        """Return the dead letter of leased work; its input is durable.
+
+        Raises:
+            Unavailable: the input is large, and the object store does not answer.
+        """
+        return EventDeadLettered(
+            group=held.group,
+            event_topic=LEASES,
+            event_type=held.kind,
+            event_id=held.id,
+            event_key=held.key,
+            code=error.code,
+            error=str(error)[:2000],
+            attempts=held.attempts,
+            original=await bodies.store(self._objects, held.tenant, dict(held.input)),
+        )
+
     async def waits(self, group: str, record: Record, error: SumaError, *, attempts: int) -> None:
-        """It failed and will be tried again. Of interest here where policy did not answer."""
+        """Put a notice of an event that will be retried on the board, if policy did not answer."""
         if error.code != PolicyUnanswered.code:
             return
         notice = Notice(
@@ -67,7 +86,7 @@ class Notices:
             await self._board.put(notice)
 
     async def gone(self, record: Record) -> None:
-        """It waits no more."""
+        """Remove the notice of an event that no longer waits."""
         if record.event_id in self._put:
             del self._put[record.event_id]
             with suppress(Unavailable):

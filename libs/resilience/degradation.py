@@ -1,4 +1,4 @@
-"""Degradation, by what a dependency's last calls have shown (S3 linked): slow or failing, and how much."""
+"""Degradation levels from a dependency's recent calls: how slow and how faulty they were (S3, degradation)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from enum import IntEnum
 WINDOW_SECONDS = 60.0
 KEPT_MOST = 256
 ENOUGH = 10
-"""Calls from which on a share of errors says something."""
+"""Fewest calls for which an error rate is meaningful."""
 
 
 class Level(IntEnum):
-    """How much of a dependency is lost."""
+    """How far a dependency is degraded."""
 
     NONE = 0
     MINOR = 1
@@ -21,13 +21,13 @@ class Level(IntEnum):
     MODERATE = 2
     """Over 10 s, or over 20 % errors."""
     SEVERE = 3
-    """Over 15 s, or it does not answer when it is asked how it is."""
+    """Over 15 s, or its health check fails."""
     CRITICAL = 4
-    """Its circuit is open: it is not called."""
+    """Its circuit is open: no call is made."""
 
 
 def level(*, seconds: float = 0.0, errors: float = 0.0, healthy: bool = True, shut: bool = False) -> Level:
-    """`seconds` is the mean time of a call, `errors` a share from 0 to 1."""
+    """Return the level for a mean call time in seconds and an error rate from 0 to 1."""
     if shut:
         return Level.CRITICAL
     if not healthy or seconds > 15.0:
@@ -40,8 +40,8 @@ def level(*, seconds: float = 0.0, errors: float = 0.0, healthy: bool = True, sh
 
 
 @dataclass(slots=True)
-class Recent:
-    """The calls of the last minute, as many as are kept."""
+class CallWindow:
+    """A sliding window over the calls of the last minute, at most KEPT_MOST of them."""
 
     _calls: deque[tuple[float, float, bool]] = field(default_factory=lambda: deque(maxlen=KEPT_MOST))
 

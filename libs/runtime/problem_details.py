@@ -1,5 +1,5 @@
-"""The refusals of our HTTP APIs as problem documents (RFC 9457): each says what can be done about it, and none shows
-what was sent or our insides. `code` is stable; `detail` is for people.
+"""Problem documents (RFC 9457) for the errors of our HTTP APIs: each says what to do, and none shows the request's
+content or internals. `code` is stable; `detail` is for people.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 
 from libs.errors import Conflict, Crowded, Denied, NotFound, Rejected, SumaError, Unavailable
 from libs.identity import BadKey, BadToken
@@ -33,7 +34,7 @@ STATUSES = {
     "DEAD_LETTER_CLOSED": 409,
     "NOTHING_TO_ROLL_BACK": 409,
 }
-"""Codes that say more than their class does."""
+"""HTTP statuses of codes that differ from their class's status."""
 
 CODES = {
     400: "MALFORMED_BODY",
@@ -43,7 +44,7 @@ CODES = {
     415: "NOT_JSON",
     422: "INVALID_REQUEST",
 }
-"""What the framework's own refusals are called."""
+"""Codes of the framework's own errors."""
 
 
 def document(
@@ -54,7 +55,7 @@ def document(
     errors: Sequence[Mapping[str, str]] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """`errors` says what is wrong where in the request: {"pointer", "detail"} each."""
+    """Return a problem document. Each of `errors` names a wrong part of the request: {"pointer", "detail"}."""
     body: dict[str, Any] = {
         "type": f"urn:suma:problem:{code}",
         "title": HTTPStatus(status).phrase,
@@ -68,12 +69,12 @@ def document(
 
 
 def answer(error: SumaError) -> Response:
-    """The problem document of an error that was raised on purpose."""
+    """Return the problem document of a `SumaError`."""
     return document(_status(error), error.code, str(error), headers=_headers(error))
 
 
 def install(app: FastAPI) -> None:
-    """Let every error of this app leave as a problem document."""
+    """Convert every error of this app to a problem document."""
 
     @app.exception_handler(SumaError)
     async def raised(_: Request, error: SumaError) -> Response:
@@ -82,19 +83,18 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> Response:
         places = [{"pointer": _pointer(e["loc"]), "detail": e["msg"]} for e in error.errors()[:20]]
-        return document(
-            422, "INVALID_REQUEST", "The request does not have the shape that this route takes.", errors=places
-        )
+        return document(422, "INVALID_REQUEST", _first(error.errors()), errors=places)
 
     @app.exception_handler(HTTPException)
-    async def refused(_: Request, error: HTTPException) -> Response:
+    async def refused(request: Request, error: HTTPException) -> Response:
         code = CODES.get(error.status_code, "REFUSED")
-        return document(error.status_code, code, str(error.detail), headers=error.headers)
+        allow = {"Allow": ", ".join(_methods(app, request))} if error.status_code == 405 else {}
+        return document(error.status_code, code, str(error.detail), headers={**(error.headers or {}), **allow})
 
     @app.exception_handler(Exception)
     async def crashed(request: Request, error: Exception) -> Response:
-        log.error("a request crashed", method=request.method, path=request.url.path, error=type(error).__name__)
-        return document(500, "INTERNAL", "Something went wrong on our side; the request may be tried again.")
+        log.error("request crashed", method=request.method, path=request.url.path, error=type(error).__name__)
+        return document(500, "INTERNAL", "Internal error; retry the request.")
 
 
 def _status(error: SumaError) -> int:
@@ -124,10 +124,25 @@ def _headers(error: SumaError) -> Mapping[str, str]:
         case BadKey():
             return {"WWW-Authenticate": 'Bearer realm="suma", error="invalid_token"'}
         case Unavailable():
-            # When to come again: where the error knows, and at least a second from now.
+            # Return the Retry-After header in seconds: what the error says, and at least one second.
             return {"Retry-After": str(max(1, math.ceil(getattr(error, "retry_after", None) or 1.0)))}
         case _:
             return {}
+
+
+def _first(errors: Sequence[Mapping[str, Any]]) -> str:
+    """Describe the first invalid field, and say how many others there are."""
+    where = [str(part) for part in errors[0]["loc"]]
+    rest = f" ({len(errors) - 1} more in `errors`)" if len(errors) > 1 else ""
+    return f"{'.'.join(where[1:]) or where[0]}: {errors[0]['msg']}{rest}"
+
+
+def _methods(app: FastAPI, request: Request) -> Sequence[str]:
+    """Return all methods of a path; the framework knows those of its first route only."""
+    scope = {"type": "http", "path": request.url.path, "method": "", "headers": []}
+    routes = [route for route in app.router.routes if isinstance(route, Route)]
+    found = [route.methods or () for route in routes if route.matches(scope)[0] is not Match.NONE]
+    return sorted({method for methods in found for method in methods})
 
 
 def _pointer(where: Sequence[int | str]) -> str:

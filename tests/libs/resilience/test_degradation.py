@@ -1,4 +1,4 @@
-"""Degradation levels: the sources' table, bound by bound."""
+"""Degradation levels: the thresholds of the specification, one by one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from libs.outbound.levels import ENOUGH, WINDOW_SECONDS, Level, Recent, level
+from libs.resilience.degradation import ENOUGH, WINDOW_SECONDS, CallWindow, Level, level
 
 
 @pytest.mark.requirement("S3-58")
@@ -28,8 +28,8 @@ def test_the_level_is_that_of_the_worst_sign(seen: dict[str, Any], expected: Lev
     assert level(**seen) is expected
 
 
-def test_a_few_calls_show_no_share_of_errors_and_old_ones_are_forgotten() -> None:
-    recent = Recent()
+def test_few_calls_give_no_error_rate_and_old_ones_expire() -> None:
+    recent = CallWindow()
     for _ in range(ENOUGH - 1):
         recent.note(0.0, 0.1, ok=False)
     assert recent.level(1.0, healthy=True, shut=False) is Level.NONE

@@ -1,4 +1,4 @@
-"""The door: bounded, counted, shut while nobody answers, and no storm of retries behind it."""
+"""Guarded calls: time limits, metrics, an open circuit while nothing answers, and bounded retries."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from prometheus_client import REGISTRY
 
 from libs import ids
 from libs.errors import Conflict, Rejected, SumaError, Unavailable
-from libs.outbound import CallTimedOut, CircuitOpen, Door, Doors, Rules, State
-from libs.outbound.door import BUDGET_MOST
+from libs.resilience import CallTimedOut, CircuitOpen, GuardedCall, GuardedCalls, Rules, State
+from libs.resilience.guarded_call import BUDGET_MOST
 
 
 class Clock:
@@ -21,8 +21,8 @@ class Clock:
         return self.now
 
 
-def door(clock: Clock | None = None, failures: int = 2) -> Door:
-    return Door(ids.new(), Rules(failures=failures, rest=15.0), seconds=5.0, now=clock or Clock())
+def door(clock: Clock | None = None, failures: int = 2) -> GuardedCall:
+    return GuardedCall(ids.new(), Rules(failures=failures, rest=15.0), seconds=5.0, now=clock or Clock())
 
 
 def raising(error: BaseException) -> Callable[[], Awaitable[str]]:
@@ -36,22 +36,22 @@ async def yes() -> str:
     return "yes"
 
 
-async def fails(at: Door, times: int) -> None:
+async def fails(at: GuardedCall, times: int) -> None:
     for _ in range(times):
         with pytest.raises(Unavailable):
             await at.call(raising(Unavailable()))
 
 
-def counted(at: Door, result: str) -> float:
+def counted(at: GuardedCall, result: str) -> float:
     return REGISTRY.get_sample_value("suma_outbound_calls_total", {"dependency": at.name, "result": result}) or 0.0
 
 
-def shown(at: Door) -> float | None:
+def shown(at: GuardedCall) -> float | None:
     return REGISTRY.get_sample_value("suma_breaker_state", {"dependency": at.name})
 
 
 @pytest.mark.requirement("S3-58", "S3-03")
-async def test_a_shut_door_answers_at_once_says_when_to_come_again_and_is_seen_in_the_metrics() -> None:
+async def test_open_circuit_fails_at_once_with_retry_after_and_metrics() -> None:
     clock = Clock()
     at = door(clock)
     await fails(at, 2)
@@ -74,7 +74,7 @@ async def test_after_its_rest_one_call_opens_it_again() -> None:
 async def test_seen_to_answer_it_is_tried_without_rest() -> None:
     at = door()
     await fails(at, 2)
-    at.rouse()
+    at.probe_now()
     assert (at.state, shown(at)) == (State.HALF_OPEN, 1)
     assert await at.call(yes) == "yes"
 
@@ -88,14 +88,14 @@ async def test_a_refusal_is_an_answer(refusal: SumaError) -> None:
     assert (at.state, counted(at, "ok")) == (State.CLOSED, 5)
 
 
-async def test_what_takes_too_long_is_cut_and_counts_as_a_failure() -> None:
+async def test_call_beyond_its_deadline_counts_as_a_failure() -> None:
     at = door(failures=1)
     with pytest.raises(CallTimedOut):
         await at.call(asyncio.Event().wait, seconds=0.01)
     assert (at.state, counted(at, "timeout")) == (State.OPEN, 1)
 
 
-async def test_a_caller_that_gives_up_says_nothing_about_the_other_side() -> None:
+async def test_cancelled_call_counts_neither_as_success_nor_failure() -> None:
     at = door(failures=1)
     giving_up = asyncio.ensure_future(at.call(asyncio.Event().wait))
     await asyncio.sleep(0)
@@ -131,8 +131,8 @@ async def test_an_open_circuit_is_not_retried() -> None:
     assert counted(at, "rejected") == 1
 
 
-def test_each_dependency_has_one_door_and_memory_s_is_the_sources_own() -> None:
-    doors = Doors()
+def test_each_dependency_has_one_guard() -> None:
+    doors = GuardedCalls()
     assert doors.to("redis") is doors.to("redis")
     assert [at.name for at in doors] == ["redis"]
     assert doors.to("memory_service") is not doors.to("redis")

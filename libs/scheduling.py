@@ -1,7 +1,7 @@
-"""Fairness: who waits is taken round-robin by tenant, so that one tenant's thousand do not hold up another's one.
+"""Fair scheduling: waiting items are taken round-robin by tenant, so that a thousand of one do not delay another's.
 
-A `Line` is a queue that keeps each tenant's order. A `Batches` has queues within each tenant, and a
-batch takes one item of each. A `Gate` lets so many in at once.
+A `FairQueue` keeps the order within each tenant. `FairBatches` keeps one queue per lane within each tenant and takes
+one item of each lane per batch. A `FairSemaphore` limits how many run at once.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ T = TypeVar("T")
 Lane = tuple[str, str]
 
 
-class Line(Generic[T]):
-    """A queue for each tenant, of which the next is taken in turn."""
+class FairQueue(Generic[T]):
+    """One queue per tenant; tenants take turns."""
 
     def __init__(self) -> None:
         self._tenants: OrderedDict[str, deque[T]] = OrderedDict()
@@ -28,12 +28,12 @@ class Line(Generic[T]):
         return self._length
 
     def put(self, tenant: str, item: T) -> None:
-        """Behind the tenant's others."""
+        """Append to the tenant's queue."""
         self._tenants.setdefault(tenant, deque()).append(item)
         self._length += 1
 
     def take(self, may: Callable[[str], bool] = lambda tenant: True) -> T | None:
-        """The first item of the tenant whose turn it is, among those who may; None when nobody may."""
+        """Take the first item of the next tenant for which `may` is true; None when there is none."""
         tenant = next(filter(may, self._tenants), None)
         if tenant is None:
             return None
@@ -47,8 +47,8 @@ class Line(Generic[T]):
         return item
 
 
-class Batches(Generic[T]):
-    """Queues by lane, within tenants. A batch has at most one item of each lane; tenants take turns, then lanes."""
+class FairBatches(Generic[T]):
+    """One queue per lane within each tenant. A batch takes one item per lane; tenants take turns, then lanes."""
 
     def __init__(self) -> None:
         self._tenants: OrderedDict[str, OrderedDict[Lane, deque[T]]] = OrderedDict()
@@ -58,12 +58,12 @@ class Batches(Generic[T]):
         return self._length
 
     def put(self, tenant: str, lane: Lane, item: T) -> None:
-        """Behind the lane's others."""
+        """Append to the lane's queue."""
         self._tenants.setdefault(tenant, OrderedDict()).setdefault(lane, deque()).append(item)
         self._length += 1
 
     def take(self, most: int) -> list[T]:
-        """Up to `most` items; the next batch begins with those who were left out."""
+        """Take up to `most` items; the next batch starts with the tenants that were left out."""
         turns: deque[tuple[str, Iterator[Lane]]] = deque(
             (tenant, iter(list(islice(lanes, most)))) for tenant, lanes in self._tenants.items()
         )
@@ -90,13 +90,13 @@ class Batches(Generic[T]):
         return item
 
 
-class Gate:
-    """Lets `most` in at once, and `each` of one tenant; who waits is let in round-robin by tenant."""
+class FairSemaphore:
+    """Admit `most` holders at once and `each` per tenant; waiting callers are admitted round-robin by tenant."""
 
     def __init__(self, most: int, *, each: int) -> None:
         self._most, self._each = most, each
         self._inside: Counter[str] = Counter()
-        self._waiting: Line[tuple[str, asyncio.Future[None]]] = Line()
+        self._waiting: FairQueue[tuple[str, asyncio.Future[None]]] = FairQueue()
 
     @property
     def waiting(self) -> int:
@@ -104,7 +104,7 @@ class Gate:
 
     @asynccontextmanager
     async def through(self, tenant: str) -> AsyncIterator[None]:
-        """Inside until the block ends."""
+        """Hold one place until the block ends."""
         if self._admits(tenant):
             self._inside[tenant] += 1
         else:
@@ -118,7 +118,7 @@ class Gate:
         return self._inside.total() < self._most and self._inside[tenant] < self._each
 
     async def _called(self, tenant: str) -> None:
-        """Wait for our turn. Who calls us in has counted us."""
+        """Wait for a place; the releasing holder has already counted it for this caller."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.put(tenant, (tenant, turn))
         try:

@@ -1,4 +1,4 @@
-"""Leaving: patient when asked once, in a hurry when asked again."""
+"""Shutdown: patient at the first signal, hurried at the second."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import asyncio
 
 import pytest
 
-from libs.runtime.leaving import Leaving
+from libs.runtime.shutdown import Shutdown
 
 
 async def test_it_waits_for_what_ends_in_time() -> None:
     ended = asyncio.Event()
     asyncio.get_running_loop().call_later(0.01, ended.set)
-    await Leaving().within(10, ended.wait())
+    await Shutdown().within(10, ended.wait())
     assert ended.is_set()
 
 
-async def test_it_waits_no_longer_than_it_may_and_what_was_waited_for_is_cancelled() -> None:
+async def test_wait_ends_at_its_limit_and_cancels_the_awaitable() -> None:
     cancelled = asyncio.Event()
 
     async def endless() -> None:
@@ -25,12 +25,12 @@ async def test_it_waits_no_longer_than_it_may_and_what_was_waited_for_is_cancell
         finally:
             cancelled.set()
 
-    await Leaving().within(0.01, endless())
+    await Shutdown().within(0.01, endless())
     assert cancelled.is_set()
 
 
 async def test_asked_again_it_waits_for_nothing_more() -> None:
-    leaving = Leaving()
+    leaving = Shutdown()
     leaving.ask()
     waiting = asyncio.ensure_future(leaving.within(600, asyncio.Event().wait()))
     await asyncio.sleep(0)
@@ -45,4 +45,4 @@ async def test_what_fails_while_it_is_waited_for_is_told() -> None:
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError):
-        await Leaving().within(5, fails())
+        await Shutdown().within(5, fails())

@@ -1,4 +1,4 @@
-"""The breaker: it opens after failures in a row, rests, lets one through, and believes what that one says."""
+"""The breaker: it opens after consecutive failures, pauses, admits one call, and follows its result."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from libs.outbound import Breaker, Rules, State
-from tests.libs.outbound.steps import opened
+from libs.resilience import Breaker, Rules, State
+from tests.libs.resilience.steps import opened
 
 RULES = Rules(failures=3, rest=15.0)
 
 
-def test_it_opens_after_failures_in_a_row_and_an_answer_between_them_starts_anew() -> None:
+def test_consecutive_failures_open_it_and_an_answer_resets_them() -> None:
     breaker = Breaker(RULES)
     for _ in range(2):
         breaker = breaker.failed(0, 0.0)
@@ -21,7 +21,7 @@ def test_it_opens_after_failures_in_a_row_and_an_answer_between_them_starts_anew
     assert breaker.failed(0, 2.0).state is State.OPEN
 
 
-def test_open_it_lets_nobody_through_until_it_has_rested_and_then_one() -> None:
+def test_open_circuit_admits_one_call_after_its_pause() -> None:
     breaker = opened(RULES, at=10.0)
     assert breaker.admitted(24.9) is None
     assert breaker.wait(20.0) == 5.0
@@ -34,15 +34,15 @@ def test_open_it_lets_nobody_through_until_it_has_rested_and_then_one() -> None:
 def test_the_probe_decides() -> None:
     probing = opened(RULES, at=0.0).admitted(15.0)
     assert probing is not None
-    assert probing.answered(probing.era).state is State.CLOSED
-    again = probing.failed(probing.era, 16.0)
+    assert probing.answered(probing.generation).state is State.CLOSED
+    again = probing.failed(probing.generation, 16.0)
     assert (again.state, again.wait(16.0)) == (State.OPEN, 15.0)
 
 
-def test_a_probe_that_was_given_up_leaves_its_place_to_another() -> None:
+def test_abandoned_probe_lets_another_call_probe() -> None:
     probing = opened(RULES, at=0.0).admitted(15.0)
     assert probing is not None
-    assert probing.withdrawn(probing.era).admitted(15.0) is not None
+    assert probing.withdrawn(probing.generation).admitted(15.0) is not None
 
 
 def test_a_call_from_before_it_opened_decides_nothing() -> None:
@@ -53,8 +53,8 @@ def test_a_call_from_before_it_opened_decides_nothing() -> None:
 
 
 def test_it_need_not_rest_when_it_is_known_to_answer() -> None:
-    assert opened(RULES, at=0.0).roused().admitted(0.1) is not None
-    assert Breaker(RULES).roused().state is State.CLOSED
+    assert opened(RULES, at=0.0).probed_now().admitted(0.1) is not None
+    assert Breaker(RULES).probed_now().state is State.CLOSED
 
 
 @given(st.lists(st.booleans(), max_size=30))
@@ -70,7 +70,7 @@ def test_closed_it_opens_exactly_at_the_first_run_of_failures(answers: list[bool
 
 
 class Life(RuleBasedStateMachine):
-    """Calls that begin, end and are given up at any time."""
+    """Calls that begin, end and are cancelled at any time."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class Life(RuleBasedStateMachine):
         if admitted is not None:
             assert before.state is State.CLOSED or not before.probing
             self.breaker = admitted
-            self.calls.append(admitted.era)
+            self.calls.append(admitted.generation)
 
     @precondition(lambda self: self.calls)
     @rule(data=st.data(), how=st.sampled_from(["answered", "failed", "withdrawn"]))
@@ -103,11 +103,11 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def it_is_seen_to_answer(self) -> None:
-        self.breaker = self.breaker.roused()
+        self.breaker = self.breaker.probed_now()
 
     @invariant()
     def a_probe_is_under_way_only_half_open_and_only_one(self) -> None:
-        ours = self.calls.count(self.breaker.era)
+        ours = self.calls.count(self.breaker.generation)
         if self.breaker.state is State.HALF_OPEN:
             assert ours == int(self.breaker.probing)
         else:

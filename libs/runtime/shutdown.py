@@ -1,4 +1,4 @@
-"""Leaving: a process that was asked to stop finishes what it has in hand, within bounds; asked again, it hurries."""
+"""Shutdown: the first signal lets running work finish within time limits; a second one ends the waiting."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Awaitable, Sequence
 from contextlib import suppress
 
 
-class Leaving:
-    """Of one process. Nothing that is waited for on the way out is waited for any longer once someone is in a hurry."""
+class Shutdown:
+    """The shutdown state of one process. Once it is hurried, all waiting on the way out ends."""
 
     def __init__(self) -> None:
         self._hurried = asyncio.Event()
         self.begun = False
 
     def begin(self) -> None:
-        """We are on our way, whoever asked."""
+        """Mark the process as leaving."""
         self.begun = True
 
     def ask(self) -> None:
-        """Someone wants us to stop."""
+        """Handle a stop signal: leave, or hurry if already leaving."""
         if self.begun:
             self._hurried.set()
         self.begun = True
@@ -28,11 +28,11 @@ class Leaving:
         return ["this process is leaving"] if self.begun else []
 
     async def hurried(self) -> None:
-        """Until someone is in a hurry."""
+        """Return once the shutdown is hurried."""
         await self._hurried.wait()
 
     async def within(self, seconds: float, waiting: Awaitable[object]) -> None:
-        """Wait for something, at most so long, and not while we are hurried."""
+        """Wait for the awaitable, at most this many seconds, and no longer once hurried."""
         work, hurry = asyncio.ensure_future(waiting), asyncio.ensure_future(self._hurried.wait())
         try:
             await asyncio.wait((work, hurry), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

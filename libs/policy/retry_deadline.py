@@ -1,4 +1,4 @@
-"""Patience: how long a question to policy may stay unanswered before the answer is no (DESIGN §8)."""
+"""The retry deadline: how long a policy question may stay unanswered before it counts as denied (DESIGN §8)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from libs.clock import Clock
 INPUTS_MOST = 10_000
 
 
-class Patience:
-    """By input: since when it has been asked in vain, as far as this process knows."""
+class RetryDeadline:
+    """When each input first met no answer, as far as this process knows."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock, self._most = clock, timedelta(seconds=seconds)
         self._since: OrderedDict[str, datetime] = OrderedDict()
 
     def over(self, input_id: str) -> bool:
-        """It was asked in vain once more: is that enough?"""
+        """Note one more missing answer; return whether the deadline has passed."""
         now = self._clock.now()
         since = self._since.setdefault(input_id, now)
         if len(self._since) > INPUTS_MOST:

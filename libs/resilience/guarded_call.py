@@ -1,4 +1,4 @@
-"""The door to one dependency: a bound in time, the breaker, the counting, and retries that cannot become a storm."""
+"""Calls to one dependency: a time limit, a circuit breaker, metrics, and retries within a budget."""
 
 from __future__ import annotations
 
@@ -10,45 +10,52 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from typing import TypeVar
 
 from libs.errors import Conflict, Rejected, Unavailable
-from libs.outbound.breaker import Breaker, Rules, State
-from libs.outbound.levels import Level, Recent
+from libs.resilience.circuit_breaker import Breaker, Rules, State
+from libs.resilience.degradation import CallWindow, Level
 from libs.telemetry import metrics
 from libs.telemetry.logs import logger
 
 T = TypeVar("T")
 
 RETRIES = 2
-"""After the first try, where a call may be repeated safely; 150 ms before the first (S3 linked)."""
+"""Retries after the first attempt, for calls that are safe to repeat; 150 ms before the first (S3, degradation)."""
 WAIT_FIRST, WAIT_MOST = 0.15, 2.0
 BUDGET_MOST, BUDGET_SHARE = 10.0, 0.1
-"""Retries are a tenth of the calls at most, and ten at once: while everything fails, nothing is asked three times."""
+"""At most a tenth of the calls are retries, with bursts of ten, so that an outage causes no retry storm."""
 STATES = {State.CLOSED: 0, State.HALF_OPEN: 1, State.OPEN: 2}
 
 log = logger("outbound")
 
 
 class CircuitOpen(Unavailable):
-    """It has not answered for some time, and is not asked now."""
+    """The dependency is unavailable; retrying later (circuit open)."""
 
     code = "CIRCUIT_OPEN"
     lasting = True
 
     def __init__(self, name: str, wait: float) -> None:
-        super().__init__(f"{name} has not answered for some time, and is not asked now")
+        super().__init__(f"{name} is unavailable; retrying later (circuit open)")
         self.retry_after = wait
 
 
 class CallTimedOut(Unavailable):
-    """There was no answer in time."""
+    """The dependency did not answer in time."""
 
     code = "CALL_TIMED_OUT"
 
 
-class Door:
-    """To one dependency, from one process.
+class CallFailed(Unavailable):
+    """The dependency answered that this one request failed."""
 
-    A call fails when it raises `Unavailable`, takes too long, or crashes. A refusal (`Rejected`, `Conflict`) is an
-    answer.
+    code = "CALL_FAILED"
+    lasting = True
+
+
+class GuardedCall:
+    """Guards the calls of one process to one dependency.
+
+    A call fails when it raises `Unavailable`, times out, or crashes. A refusal (`Rejected`, `Conflict`) and a failure
+    of one request (`CallFailed`) count as a success: the dependency answered.
     """
 
     def __init__(
@@ -62,7 +69,7 @@ class Door:
         self.name = name
         self._seconds, self._now = seconds, now
         self._breaker = Breaker(rules)
-        self._recent = Recent()
+        self._recent = CallWindow()
         self._budget = BUDGET_MOST
         metrics.breaker_state.labels(name).set(0)
 
@@ -73,59 +80,59 @@ class Door:
     def level(self, *, healthy: bool = True) -> Level:
         return self._recent.level(self._now(), healthy=healthy, shut=self.state is State.OPEN)
 
-    def rouse(self) -> None:
-        """It was seen to answer: the next call is tried."""
-        self._become(self._breaker.roused())
+    def probe_now(self) -> None:
+        """Let the next call start: the dependency was observed to answer."""
+        self._replace_breaker(self._breaker.probed_now())
 
     @asynccontextmanager
-    async def passing(self, seconds: float | None = None) -> AsyncIterator[None]:
-        """The block is one call, of at most `seconds`; `inf` for a stream, which bounds each of its waits itself.
+    async def call_scope(self, seconds: float | None = None) -> AsyncIterator[None]:
+        """Run the block as one call of at most `seconds`; `inf` for a stream, which limits each of its waits itself.
 
         Raises:
-            CircuitOpen: at once; the block does not run.
-            CallTimedOut: it took too long.
+            CircuitOpen: immediately; the block does not run.
+            CallTimedOut: the block exceeded its time limit.
         """
-        era, began = self._enter(), self._now()
+        generation, began = self._enter(), self._now()
         most = self._seconds if seconds is None else seconds
         bound = asyncio.timeout(None if most == math.inf else most)
         try:
             async with bound:
                 yield
-        except (Rejected, Conflict):
-            self._answered(era, began, most)
+        except (Rejected, Conflict, CallFailed):
+            self._answered(generation, began, most)
             raise
         except TimeoutError as late:
-            self._failed(era, began, most, how="timeout" if bound.expired() else "failed")
+            self._failed(generation, began, most, how="timeout" if bound.expired() else "failed")
             raise CallTimedOut(f"{self.name} did not answer in time") from late
         except Exception:
-            self._failed(era, began, most, how="failed")
+            self._failed(generation, began, most, how="failed")
             raise
         except BaseException:
-            self._become(self._breaker.withdrawn(era))
+            self._replace_breaker(self._breaker.withdrawn(generation))
             raise
-        self._answered(era, began, most)
+        self._answered(generation, began, most)
 
     async def call(self, ask: Callable[[], Awaitable[T]], *, seconds: float | None = None) -> T:
-        """One try. Raises what `ask` raises, and what `passing` does."""
-        async with self.passing(seconds):
+        """Make one attempt. Raises what `ask` and `call_scope` raise."""
+        async with self.call_scope(seconds):
             return await ask()
 
     async def repeat(self, ask: Callable[[], Awaitable[T]], *, seconds: float | None = None) -> T:
-        """For what may be asked twice: tries again after 150 ms and more, with jitter, while the budget lasts."""
+        """Make a call that is safe to repeat: retry after 150 ms or more, with jitter, while the budget lasts."""
         async for attempt in self.tries():
             with attempt:
                 return await self.call(ask, seconds=seconds)
         raise AssertionError("the last try answers or raises")
 
     def tries(self) -> AsyncIterable[AbstractContextManager[object]]:
-        """The same for more than one call: `async for attempt in tries(): with attempt: return …`."""
-        import stamina  # not at the start: it brings tenacity along
+        """Iterate over attempts of several calls: `async for attempt in tries(): with attempt: return …`."""
+        import stamina  # imported late: it loads tenacity
 
         self._budget = min(BUDGET_MOST, self._budget + BUDGET_SHARE)
         return stamina.retry_context(on=self._worth_another, attempts=1 + RETRIES, timeout=None, **_WAITS)
 
     def _worth_another(self, error: Exception) -> bool | float:
-        """Whether, or after how many seconds where the other side has said so. What lasts is no better then."""
+        """Return whether to retry, or the seconds to wait where the dependency gave Retry-After."""
         if not isinstance(error, Unavailable) or getattr(error, "lasting", False) or self._budget < 1.0:
             return False
         self._budget -= 1.0
@@ -138,28 +145,28 @@ class Door:
         if admitted is None:
             metrics.outbound_calls.labels(self.name, "rejected").inc()
             raise CircuitOpen(self.name, self._breaker.wait(self._now()))
-        self._become(admitted)
-        return admitted.era
+        self._replace_breaker(admitted)
+        return admitted.generation
 
-    def _answered(self, era: int, began: float, most: float) -> None:
+    def _answered(self, generation: int, began: float, most: float) -> None:
         self._note(began, most, "ok")
-        self._become(self._breaker.answered(era))
+        self._replace_breaker(self._breaker.answered(generation))
 
-    def _failed(self, era: int, began: float, most: float, *, how: str) -> None:
+    def _failed(self, generation: int, began: float, most: float, *, how: str) -> None:
         self._note(began, most, how)
-        self._become(self._breaker.failed(era, self._now()))
+        self._replace_breaker(self._breaker.failed(generation, self._now()))
 
     def _note(self, began: float, most: float, result: str) -> None:
         took = self._now() - began
-        # A stream is as long as what it says: that it lasted is no sign of illness.
+        # A stream lasts as long as its content, so its duration does not indicate degradation.
         self._recent.note(self._now(), 0.0 if most == math.inf else took, ok=result == "ok")
         metrics.outbound_calls.labels(self.name, result).inc()
         metrics.outbound_seconds.labels(self.name).observe(took)
 
-    def _become(self, breaker: Breaker) -> None:
+    def _replace_breaker(self, breaker: Breaker) -> None:
         before, self._breaker = self._breaker, breaker
         if before.state is not breaker.state:
-            log.warning("a circuit has changed", dependency=self.name, before=before.state, after=breaker.state)
+            log.warning("circuit changed state", dependency=self.name, before=before.state, after=breaker.state)
             metrics.breaker_state.labels(self.name).set(STATES[breaker.state])
 
 
@@ -168,16 +175,16 @@ _WAITS = {"wait_initial": WAIT_FIRST, "wait_max": WAIT_MOST, "wait_jitter": WAIT
 RULES: Mapping[str, Rules] = {"memory_service": Rules(failures=3, rest=15.0)}
 
 
-class Doors:
-    """The doors of one process, by the name of what stands behind them; each made when it is first asked for."""
+class GuardedCalls:
+    """The guarded calls of one process by dependency name; each is created on first use."""
 
     def __init__(self) -> None:
-        self._doors: dict[str, Door] = {}
+        self._doors: dict[str, GuardedCall] = {}
 
-    def to(self, name: str) -> Door:
+    def to(self, name: str) -> GuardedCall:
         if name not in self._doors:
-            self._doors[name] = Door(name, RULES.get(name, Rules()))
+            self._doors[name] = GuardedCall(name, RULES.get(name, Rules()))
         return self._doors[name]
 
-    def __iter__(self) -> Iterator[Door]:
+    def __iter__(self) -> Iterator[GuardedCall]:
         return iter(self._doors.values())

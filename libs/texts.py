@@ -1,0 +1,58 @@
+"""English text from numbers and names: counts, sizes, lists, and names with any character."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+UNITS = ("kB", "MB", "GB", "TB")
+SHOWN = 10
+"""Maximum number of names in one sentence; the others are counted."""
+
+
+def visible(text: object) -> str:
+    """Return the text on one line, with control characters and stray bytes escaped."""
+    return "".join(letter if letter.isprintable() else _escaped(letter) for letter in str(text))
+
+
+def number(value: float) -> str:
+    """Return `1,234`, with one decimal if the value has a fraction."""
+    return f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
+
+
+def count(amount: int, one: str, many: str | None = None) -> str:
+    """Return `1 file` or `1,234 files`."""
+    return f"{number(amount)} {one if amount == 1 else many or f'{one}s'}"
+
+
+def size(amount: int) -> str:
+    """Return bytes in steps of 1,000: `12 MB`."""
+    if amount < 1000:
+        return count(amount, "byte")
+    value, unit = amount / 1000, 0
+    while value >= 999.5 and unit < len(UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{number(round(value, 1) if value < 9.95 else round(value))} {UNITS[unit]}"
+
+
+def name(path: object) -> str:
+    """Return a path for use in a sentence: quoted if it contains a space."""
+    said = visible(path)
+    return quoted(said) if " " in said else said
+
+
+def quoted(text: object) -> str:
+    return f"“{visible(text)}”"
+
+
+def names(paths: Sequence[object], most: int = SHOWN) -> str:
+    return joined([*map(name, paths)], most)
+
+
+def joined(parts: Sequence[object], most: int = SHOWN) -> str:
+    """Return the first parts and the number of the others."""
+    shown = ", ".join(map(str, parts[:most]))
+    return f"{shown}, and {number(len(parts) - most)} more" if len(parts) > most else shown
+
+
+def _escaped(letter: str) -> str:
+    return letter.encode("unicode_escape", "surrogatepass").decode()
