@@ -1,10 +1,10 @@
--- Every write of the gateway, one paragraph per kind of change, each over all rows of its batch. Answers with the numbers
--- (i) that were applied; a missing one is its changeset's conflict.
+-- Apply every write of the gateway: one statement per kind of change, over all rows of the batch. Return the numbers (i) of the
+-- applied changes; a missing number is a conflict of its changeset.
 create or replace function gateway.apply(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
     done int[] := '{}'; part int[]; kind text;
 begin
-    -- idempotency.put: the first with its key wins; whoever conflicts finds the winner's receipt when it looks again.
+    -- idempotency.put: the first with its key succeeds; a request that conflicts reads the first one's receipt.
     if changes ? 'idempotency.put' then
         delete from gateway.idempotency d using (
             select o.tenant_id, o.principal, o.key from gateway.idempotency o
@@ -39,7 +39,7 @@ begin
         order by c.tenant_id, c.session_id;
     end if;
 
-    -- event: numbered under the session's row, so that the sequence has no gap and no viewer passes one that may still commit.
+    -- event: number under a lock on the session's row, so that the sequence has no gap and no viewer skips an uncommitted event.
     if changes ? 'event' then
         with c as (
             select * from jsonb_to_recordset(changes -> 'event')
@@ -48,7 +48,7 @@ begin
         ), counted as (
             select c.tenant_id, c.session_id, count(*) as k, max(c.occurred_at) as at from c group by c.tenant_id, c.session_id
         ), locked as materialized (
-            -- One look by the whole key for each: a plain join would read all of the tenant's sessions (no statistics, and RLS).
+            -- One lookup by the whole key per session: a plain join would read all of the tenant's sessions (no statistics, and RLS).
             select s.tenant_id, s.session_id, s.next_seq, n.k, n.at
             from (select * from counted order by tenant_id, session_id offset 0) n
             cross join lateral (
@@ -69,7 +69,7 @@ begin
         done := done || part;
     end if;
 
-    -- session.title: the first message names a session that has no name.
+    -- session.title: the first message sets the title of a session without one.
     if changes ? 'session.title' then
         update gateway.session_envelopes s set title = c.title
         from (
@@ -88,7 +88,7 @@ begin
         on conflict (tenant_id, turn_id) do nothing;
     end if;
 
-    -- turn.move: what an event says of a turn, over what was known. An ended turn keeps its end.
+    -- turn.move: merge an event's data into its turn. An ended turn keeps its final state.
     if changes ? 'turn.move' then
         update gateway.turns t set
             state = case when t.ended_at is null then coalesce(c.state, t.state) else t.state end,
@@ -98,7 +98,7 @@ begin
             started_at = coalesce(t.started_at, c.started_at),
             ended_at = coalesce(t.ended_at, c.ended_at)
         from (
-            -- A batch may say several things of one turn, in the order of i.
+            -- A batch may contain several changes of one turn, in the order of i.
             select m.tenant_id, m.turn_id,
                 coalesce(
                     (array_agg(m.state order by m.i) filter (where m.ended_at is not null))[1],
@@ -148,7 +148,7 @@ begin
         where a.tenant_id = c.tenant_id and a.approval_id = c.approval_id and a.outcome is null;
     end if;
 
-    -- dead.put: a letter is named by the event that told of it (by none before release 2).
+    -- dead.put: a dead letter's id is that of the event that reported it (events before release 2 have none).
     if changes ? 'dead.put' then
         insert into gateway.dlq_messages
             (tenant_id, letter_id, grp, event_id, topic, event_type, event_key, session_id, turn_id, event, code, error, attempts, died_at)
@@ -161,7 +161,7 @@ begin
         on conflict (tenant_id, letter_id) do nothing;
     end if;
 
-    -- dead.close: an open letter is replayed or discarded, once; whoever comes later conflicts, and finds who was first.
+    -- dead.close: replay or discard an open dead letter once; later requests conflict and read the first one's result.
     if changes ? 'dead.close' then
         with c as (
             select distinct on (m.tenant_id, m.letter_id) m.* from jsonb_to_recordset(changes -> 'dead.close')
@@ -182,21 +182,9 @@ begin
         done := done || part;
     end if;
 
-    -- key.only: this key, and no other of its principal. A key that was revoked stays revoked.
-    if changes ? 'key.only' then
-        update gateway.api_keys k set revoked_at = bus.now()
-        from jsonb_to_recordset(changes -> 'key.only') as c(tenant_id text, key_id text, principal text)
-        where k.tenant_id = c.tenant_id and k.principal = c.principal and k.key_id <> c.key_id and k.revoked_at is null;
-        insert into gateway.api_keys (tenant_id, key_id, hash, principal, scopes, created_at)
-        select c.tenant_id, c.key_id, c.hash, c.principal, c.scopes, bus.now()
-        from jsonb_to_recordset(changes -> 'key.only') as c(tenant_id text, key_id text, hash text, principal text, scopes text[])
-        order by c.tenant_id, c.key_id
-        on conflict (tenant_id, key_id) do nothing;
-    end if;
-
-    -- None of these rests on a version: they repeat safely, or belong to a session whose row was locked above.
+    -- None of these depends on a version: they are safe to repeat, or belong to a session whose row is locked above.
     foreach kind in array array[
-        'session.open', 'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.close', 'dead.put', 'key.only'
+        'session.open', 'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.close', 'dead.put'
     ] loop
         if changes ? kind then
             select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;
@@ -206,3 +194,6 @@ begin
     return done;
 end
 $$;
+
+-- Only the owner's role creates and revokes keys (keys.py).
+revoke insert, update, delete on gateway.api_keys from suma_app;

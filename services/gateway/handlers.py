@@ -1,6 +1,7 @@
-"""One coroutine per event: the projection of what the conversation worker says, and of dead letters.
+"""Handlers that project the conversation worker's events and dead letters.
 
-A second delivery changes nothing: the inbox knows the event. Nothing is loaded: what an event means rests on no row.
+A second delivery changes nothing, because the inbox holds the event. They load nothing: an event's projection depends
+on no row.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from libs.errors import Rejected
 from libs.events import EventDeadLettered
 from libs.events.envelope import Envelope
 from services.gateway.domain.projection import SCHEMA, projected
-from services.gateway.streams import Streams
+from services.gateway.sse.streams import Streams
 
 
 class NoSession(Rejected):
-    """An outbound event belongs to a session."""
+    """An outbound event has no session; set one."""
 
     code = "NO_SESSION"
 
@@ -25,8 +26,8 @@ class Handlers:
     def __init__(self, streams: Streams) -> None:
         self._streams = streams
 
-    async def said(self, cause: Cause, event: Envelope[Any]) -> Changeset:
-        """An outbound event: its row in the session's sequence, what it moves, and a hint to who watches."""
+    async def project(self, cause: Cause, event: Envelope[Any]) -> Changeset:
+        """Project an outbound event: its row in the sequence, its changes, and a wake-up for the session's viewers."""
         if event.session is None:
             raise NoSession
         row = {
@@ -41,25 +42,25 @@ class Handlers:
         }
         numbered = Changeset(cause).change(SCHEMA, "event", **row)
         moved = Changeset(cause, tuple(projected(event)))
-        return (numbered + moved).afterwards(self._streams.waker(event.tenant, event.session))
+        return (numbered + moved).on_commit(self._streams.waker(event.tenant, event.session))
 
-    async def dead(self, cause: Cause, event: Envelope[EventDeadLettered]) -> Changeset:
-        """A dead letter, for admins to look at."""
-        letter = event.data
+    async def project_dead_letter(self, cause: Cause, event: Envelope[EventDeadLettered]) -> Changeset:
+        """Project a dead letter for administrators."""
+        dead_letter = event.data
         return Changeset(cause).change(
             SCHEMA,
             "dead.put",
             letter_id=event.id,
-            grp=letter.group,
-            event_id=letter.event_id,
-            topic=letter.event_topic,
-            event_type=letter.event_type,
-            event_key=letter.event_key,
+            grp=dead_letter.group,
+            event_id=dead_letter.event_id,
+            topic=dead_letter.event_topic,
+            event_type=dead_letter.event_type,
+            event_key=dead_letter.event_key,
             session_id=event.session,
             turn_id=event.turn,
-            event=letter.original.model_dump(mode="json", by_alias=True),
-            code=letter.code,
-            error=letter.error,
-            attempts=letter.attempts,
+            event=dead_letter.original.model_dump(mode="json", by_alias=True),
+            code=dead_letter.code,
+            error=dead_letter.error,
+            attempts=dead_letter.attempts,
             at=event.time.isoformat(),
         )

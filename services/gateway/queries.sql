@@ -1,9 +1,9 @@
 -- name: key_by_id(id)^
--- The key of this id, whosever it is: asked before anyone knows.
+-- The key of this id, of any tenant: it is looked up before the tenant is known.
 select tenant_id, key_id, hash, principal, scopes, expires_at, revoked_at from gateway.key_by_id(:id);
 
 -- name: session_by_id(tenant, session)^
--- A session with how far its sequence has come, and the turn that is not over yet.
+-- A session with the last number of its sequence, and its oldest open turn.
 select s.session_id, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
     t.turn_id, t.state as turn_state,
     (select count(*) from gateway.approvals a
@@ -16,7 +16,7 @@ left join lateral (
 where s.tenant_id = :tenant and s.session_id = :session;
 
 -- name: sessions_before(tenant, before, most)
--- The newest sessions before a given one; ids are UUIDv7, so that they sort by birth.
+-- The newest sessions before a given one; ids are UUIDv7, so they sort by creation.
 select s.session_id, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
     t.turn_id, t.state as turn_state,
     (select count(*) from gateway.approvals a
@@ -30,7 +30,7 @@ where s.tenant_id = :tenant and (cast(:before as text) is null or s.session_id <
 order by s.session_id desc limit :most;
 
 -- name: events_after(tenant, session, after, most, bytes)
--- The next of a session's numbered events: as many as `most`, and `bytes` of data or a single larger one.
+-- The next numbered events of a session: at most `most`, and at most `bytes` of data or one larger event.
 select seq, event_type, turn_id, occurred_at, data, correlation, found
 from (
     select n.*, count(*) over () as found, sum(octet_length(n.data)) over (order by n.seq) - octet_length(n.data) as before
@@ -80,12 +80,12 @@ where c.tenant_id = :tenant and c.session_id = :session and c.event_type = 'suma
 order by c.seq desc limit 1;
 
 -- name: receipt(tenant, principal, key, keep)^
--- What was answered to this idempotency key, while it counts.
+-- The stored answer of this idempotency key, while it is valid.
 select body_hash, receipt::text as receipt from gateway.idempotency
 where tenant_id = :tenant and principal = :principal and key = :key and at >= bus.now() - make_interval(secs => :keep);
 
 -- name: counts(tenant)^
--- A tenant at a glance.
+-- A tenant's counts.
 select
     (select count(*) from gateway.session_envelopes where tenant_id = :tenant) as sessions,
     (select count(*) from gateway.turns where tenant_id = :tenant and ended_at is null) as turns,
@@ -96,7 +96,7 @@ select
 select 1;
 
 -- name: waiting(tenant, session, most)^
--- Turns of a tenant and of one of its sessions that are not over, counted no further than the limit is.
+-- Open turns of a tenant and of one of its sessions, counted up to the limit.
 select
     (select count(*) from (select from gateway.turns t where t.tenant_id = :tenant and t.ended_at is null limit :most) as o) as tenant,
     (select count(*) from (
@@ -104,7 +104,21 @@ select
     ) as o) as session;
 
 -- name: ended_lately(tenant, session, seconds)$
--- Turns of a tenant, or of one session, that ended in the last seconds: how fast room is made.
+-- Turns of a tenant, or of one session, that ended recently, to estimate when room is free.
 select count(*) from gateway.turns t
 where t.tenant_id = :tenant and t.ended_at > bus.now() - make_interval(secs => :seconds)
     and (cast(:session as text) is null or t.session_id = :session);
+
+-- name: work_for(tenants)$
+-- Let the rest of the transaction see these tenants' rows.
+select set_config('suma.tenants', :tenants, true);
+
+-- name: revoke_others(tenant, principal, id)!
+-- Revoke every other key of a principal.
+update gateway.api_keys set revoked_at = bus.now()
+where tenant_id = :tenant and principal = :principal and key_id <> :id and revoked_at is null;
+
+-- name: keep_key(tenant, id, hash, principal, scopes)!
+-- A key that was revoked stays revoked.
+insert into gateway.api_keys (tenant_id, key_id, hash, principal, scopes, created_at)
+values (:tenant, :id, :hash, :principal, :scopes, bus.now()) on conflict (tenant_id, key_id) do nothing;

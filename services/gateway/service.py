@@ -1,4 +1,4 @@
-"""What the gateway is."""
+"""The composition of the gateway."""
 
 from __future__ import annotations
 
@@ -10,67 +10,78 @@ from fastapi import FastAPI
 from libs.events import EventDeadLettered, registry
 from libs.events.topics import OUTBOUND
 from libs.runtime.health import Health
-from libs.runtime.leaving import Leaving
 from libs.runtime.platform import Platform
 from libs.runtime.service import Api, Service, Subscription
+from libs.runtime.shutdown import Shutdown
+from libs.telemetry import metrics
+from services.gateway.admission import CODES
 from services.gateway.api import app
-from services.gateway.api.gateway import Gateway
+from services.gateway.api.context import Gateway
 from services.gateway.handlers import Handlers
 from services.gateway.keys import ensure_local_key
 from services.gateway.settings import Settings
+from services.gateway.sse.streams import Streams
 from services.gateway.store import GROUP, SCHEMA, Store
-from services.gateway.streams import Streams
 
 
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
+    _count_from_zero()
     store = Store(platform.database)
     streams = Streams(store, platform.deltas, most=settings.streams_most, each=settings.streams_most_each)
-    on = Handlers(streams)
-    owner = _Owner(platform, settings)
+    handlers = Handlers(streams)
+    owner = _OwnerKey(platform, settings)
     gateway = Gateway(platform, store, streams, settings, opening=owner.problems)
 
     def problems() -> Sequence[str]:
-        return [*owner.problems(), *gateway.depths.problems()]
+        return [*owner.problems(), *gateway.queue_limiter.problems()]
 
     return Service(
         GROUP,
         [
-            *(Subscription(event, on.said) for event in registry.values() if event.topic is OUTBOUND),
-            Subscription(EventDeadLettered, on.dead, stubborn=True),
+            *(Subscription(event, handlers.project) for event in registry.values() if event.topic is OUTBOUND),
+            Subscription(EventDeadLettered, handlers.project_dead_letter, never_dead_letter=True),
         ],
-        gathers=True,
+        batch=True,
         schema=SCHEMA,
-        api=Api(app(gateway), settings.port, internal=False),
-        tasks=[streams.serve, owner.let_in, gateway.depths.look, gateway.crowd.look],
+        api=Api(app(gateway)),
+        tasks=[streams.serve, owner.register, gateway.queue_limiter.measure, gateway.concurrency.measure],
         problems=problems,
     )
 
 
 def watch(service: Service, problems: Callable[[], Sequence[str]], health: Health | None = None) -> None:
-    """Let `/readyz` of this gateway tell what the process that hosts it knows: `Running.problems`, `Running.health`."""
+    """Connect this gateway's `/readyz` to its host process: `Running.problems` and `Running.health`."""
     if service.api is not None:
         gateway = cast("FastAPI", service.api.app).state.gateway
         gateway.problems, gateway.health = problems, health or gateway.health
 
 
-async def drain(service: Service, leaving: Leaving) -> None:
-    """Leave in order: nothing more is let in, streams end, and what is in hand is answered within a bound."""
+async def drain(service: Service, shutdown: Shutdown) -> None:
+    """Drain the gateway: refuse new requests, end streams, and finish running requests within a time limit."""
     if service.api is not None:
-        await cast("FastAPI", service.api.app).state.gateway.drain.leave(leaving)
+        await cast("FastAPI", service.api.app).state.gateway.drain.leave(shutdown)
 
 
-class _Owner:
-    """Registers the machine's own key once the writer runs; until then we are not ready."""
+class _OwnerKey:
+    """Registration of the machine owner's key once the writer runs; until then the gateway is not ready."""
 
     def __init__(self, platform: Platform, settings: Settings) -> None:
         self._platform = platform
         self._key = settings.local_key
 
-    async def let_in(self) -> None:
+    async def register(self) -> None:
         if self._key is not None:
             await ensure_local_key(self._platform, self._key.get_secret_value())
             self._key = None
 
     def problems(self) -> Sequence[str]:
-        return ["the owner's key is not registered yet"] if self._key is not None else []
+        return ["the owner's key is not registered yet; retry shortly"] if self._key is not None else []
+
+
+def _count_from_zero() -> None:
+    """Create the counters that alerts use at 0: Prometheus sees no increase in a counter that first appears at 1."""
+    for code in CODES:
+        metrics.refused.labels(code)
+    for status in ("200", "500", "503"):
+        metrics.responses.labels(status)

@@ -1,4 +1,4 @@
-"""What the gateway reads: sessions, their events, turns, approvals, receipts and keys, of one tenant at a time."""
+"""Reads of the gateway: sessions, events, turns, approvals, receipts and keys, of one tenant at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from services.gateway.domain.projection import short
 GROUP = "gateway"
 HERE = Path(__file__).parent
 PAGE_BYTES = 1 << 20
-"""Of event data that a viewer holds at once."""
+"""Bytes of event data that a viewer holds at once."""
 SCHEMA = Schema(GROUP, HERE / "migrations", HERE / "apply.sql")
 
 queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
@@ -35,14 +35,14 @@ class Session:
     last_at: datetime
     last_seq: int
     turn_id: str | None
-    """The oldest turn that is not over."""
+    """The oldest open turn."""
     turn_state: str | None
     approvals: int
 
 
 @dataclass(frozen=True)
 class Numbered:
-    """An event of a session's sequence. `body` is its data as JSON text, parsed only where someone looks inside."""
+    """An event of a session's sequence. `body` is its data as JSON text, parsed on demand."""
 
     seq: int
     type: str
@@ -57,14 +57,14 @@ class Numbered:
 
     @cached_property
     def json(self) -> str:
-        """As viewers get it; made once for all that share the reading."""
+        """The JSON for viewers, serialised once for all that share the read."""
         about = {"seq": self.seq, "type": self.type, "turn_id": self.turn_id, "time": self.time}
         return orjson.dumps({**about, "data": orjson.Fragment(self.body.encode())}).decode()
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some events in order, and whether there are more behind them."""
+    """Events in order, and whether more follow."""
 
     events: Sequence[Numbered]
     more: bool
@@ -102,8 +102,8 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A file that people may fetch; its content is a blob."""
+class StoredAsset:
+    """A downloadable file; its content is a blob."""
 
     asset_id: str
     session_id: str
@@ -116,7 +116,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was answered to an idempotency key, and the digest of the request that it came with."""
+    """The stored answer of an idempotency key, and the digest of its request."""
 
     body_hash: str
     body: Mapping[str, Any]
@@ -139,7 +139,7 @@ class Waiting:
 
 
 class Store:
-    """Each read is a transaction that sees its tenant's rows alone."""
+    """The gateway's queries. Each is a transaction that sees only its tenant's rows."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -170,7 +170,7 @@ class Store:
             return [Session(**row) async for row in rows]
 
     async def events(self, tenant: str, session: str, *, after: int, most: int) -> Page:
-        """The next events of a session: at most `most` of them, and a megabyte or a single larger one."""
+        """Return the next events of a session: at most `most`, and at most a megabyte or one larger event."""
         about = {"tenant": tenant, "session": session, "after": after, "most": most, "bytes": PAGE_BYTES}
         async with self._database.read(GROUP, tenant) as connection:
             rows = [row async for row in queries.events_after(connection, **about)]
@@ -199,10 +199,10 @@ class Store:
             rows = queries.open_approvals(connection, tenant=tenant, session=session, kind=kind, most=most)
             return [_approval(row) async for row in rows]
 
-    async def asset(self, tenant: str, asset: str) -> Kept | None:
+    async def asset(self, tenant: str, asset: str) -> StoredAsset | None:
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.asset_by_id(connection, tenant=tenant, asset=asset)
-        return Kept(**row) if row else None
+        return StoredAsset(**row) if row else None
 
     async def last_commit(self, tenant: str, session: str) -> str | None:
         async with self._database.read(GROUP, tenant) as connection:
@@ -219,7 +219,7 @@ class Store:
             return Counts(**await queries.counts(connection, tenant=tenant))
 
     async def waiting(self, tenant: str, session: str, *, most: int) -> Waiting:
-        """Counted up to `most`."""
+        """Count open turns, up to `most`."""
         async with self._database.read(GROUP, tenant) as connection:
             return Waiting(**await queries.waiting(connection, tenant=tenant, session=session, most=most))
 
@@ -229,7 +229,7 @@ class Store:
             return int(await queries.ended_lately(connection, **about))
 
     async def alive(self) -> None:
-        """Returns when Postgres has answered; raises `Unavailable` when it does not."""
+        """Return once Postgres has answered. Raises Unavailable if it does not."""
         async with self._database.read(GROUP) as connection:
             await queries.alive(connection)
 

@@ -1,4 +1,4 @@
-"""Scope Weaver's names for what we have by others (S4-56); /graph stands with the workspace."""
+"""Scope Weaver's names for existing routes (S4-56); /graph is in `workspace`."""
 
 from __future__ import annotations
 
@@ -7,28 +7,35 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.commands import IdempotencyKey, IdempotentRequest
+from services.gateway.api.context import Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.gateway import Here
 from services.gateway.api.models import Id, RunRequest, RunResponse, SessionShown, Status
-from services.gateway.api.security import Caller, Talker
-from services.gateway.api.sessions import say
-from services.gateway.api.writes import IdempotencyKey, Once
+from services.gateway.api.security import Authenticated, CanChat
+from services.gateway.api.sessions import send_message
 
 router = APIRouter(route_class=StrictRoute, tags=["scope weaver"], responses=PROBLEMS)
 
 
 @router.post("/run", status_code=202, response_model=RunResponse)
-async def run(request: Request, here: Here, who: Caller, body: RunRequest, key: IdempotencyKey = None) -> RunResponse:
-    """The same as POST /v1/sessions/message."""
-    accepted = await say(here, who, Once.of(request, key, body), body)
+async def run(
+    request: Request, here: Here, who: Authenticated, body: RunRequest, key: IdempotencyKey = None
+) -> RunResponse:
+    """Send a message; an alias of POST /v1/sessions/message."""
+    accepted = await send_message(here, who, IdempotentRequest.of(request, key, body), body)
     return RunResponse(**accepted.model_dump())
 
 
 @router.get("/status")
-async def status(here: Here, who: Talker, session: Annotated[Id | None, Query()] = None) -> Status:
-    """What is going on, of a tenant and of one session (S4-56)."""
+async def status(here: Here, who: CanChat, session: Annotated[Id | None, Query()] = None) -> Status:
+    """Return the tenant's counts, and the state of one session if named (S4-56)."""
     shown = SessionShown.model_validate(await here.session(who, session)) if session else None
     counts = await here.store.counts(who.tenant)
     return Status(
-        sessions=counts.sessions, turns=counts.turns, approvals=counts.approvals, session=shown, as_of=counts.at
+        tenant=who.tenant,
+        sessions=counts.sessions,
+        turns=counts.turns,
+        approvals=counts.approvals,
+        session=shown,
+        as_of=counts.at,
     )

@@ -1,4 +1,4 @@
-"""The inbox of questions to people, and their answers. An answer binds to the digest of what was seen (DESIGN §7)."""
+"""The inbox of approvals and their answers. An answer is bound to the digest of the displayed data (DESIGN §7)."""
 
 from __future__ import annotations
 
@@ -7,57 +7,68 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from libs.changes import Changeset
+from libs.clients.calls import call
 from libs.errors import NotFound, Rejected
 from libs.events import ApprovalDecided
+from libs.events.topics import EXECUTOR
 from libs.identity import Principal
-from services.gateway.api import writes
+from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
+from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Answer, ApprovalList, ApprovalShown, Commanded, Id
-from services.gateway.api.security import Caller, Talker
-from services.gateway.api.writes import COMMANDED, Decided, IdempotencyKey, Once
+from services.gateway.api.security import Authenticated, CanChat
 from services.gateway.domain import outcomes
 from services.gateway.store import Approval, Session
 
 router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
 
+COMMIT = "commit"
+"""The kind of approval that commits staged changes."""
+
 
 class NoSuchApproval(NotFound):
-    """There is no such approval."""
+    """There is no such approval; list the open ones."""
 
 
 class AlreadyClosed(Rejected):
-    """This question was answered, or has lapsed."""
+    """This approval is already closed; read its outcome."""
 
     code = "APPROVAL_CLOSED"
 
 
 class Changed(Rejected):
-    """What you answered is not what is asked now: look at it again."""
+    """The approval changed since you read it; read it again, then answer."""
 
     code = "APPROVAL_CHANGED"
 
 
+class NoArgs(Rejected):
+    """A commit has no args to edit; leave changes out with `exclude`, or deny it."""
+
+    code = "NO_ARGS"
+
+
 class NoApproval(Rejected):
-    """Whether an effect happened is not for anyone to approve."""
+    """An unknown effect cannot be approved; report whether it happened."""
 
     code = "NO_APPROVAL"
 
 
 @router.get("/v1/approvals", tags=["approvals"])
 async def inbox(
-    here: Here, who: Talker, session: Id | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 100
+    here: Here, who: CanChat, session: Id | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> ApprovalList:
-    """What waits for a person, oldest first; of one session or all."""
+    """List open approvals, oldest first, of one session or of all."""
     found = await here.store.approvals(who.tenant, session=session, most=limit)
     shown = [ApprovalShown.model_validate(approval) for approval in found]
     return ApprovalList(approvals=shown, as_of=here.platform.clock.now())
 
 
 @router.get("/v1/approvals/{approval_id}", tags=["approvals"])
-async def read_approval(here: Here, who: Talker, approval_id: Annotated[Id, Path()]) -> ApprovalShown:
-    """One question, also when it is closed."""
+async def read_approval(here: Here, who: CanChat, approval_id: Annotated[Id, Path()]) -> ApprovalShown:
+    """Return an approval, open or closed."""
     return ApprovalShown.model_validate(await _approval(here, who, approval_id))
 
 
@@ -66,7 +77,7 @@ async def answer(
     request: Request,
     response: Response,
     here: Here,
-    who: Caller,
+    who: Authenticated,
     approval_id: Annotated[Id, Path()],
     body: Answer,
     key: IdempotencyKey = None,
@@ -74,23 +85,25 @@ async def answer(
     """Approve, deny, or override (exclude items, edit args). The first answer counts."""
     approval = await _approval(here, who, approval_id)
     session = await here.session(who, approval.session_id)
-    receipt = await decided(here, who, Once.of(request, key, body), approval, session, body)
-    done = await writes.outcome(here, who, receipt, lambda event: outcomes.closes(approval_id, event))
+    receipt = await submit_answer(here, who, IdempotentRequest.of(request, key, body), approval, session, body)
+    done = await commands.outcome(here, who, receipt, lambda event: outcomes.closes(approval_id, event))
     response.status_code = 200 if done.outcome else 202
     return done
 
 
-async def decided(
-    here: Gateway, who: Principal, once: Once, approval: Approval, session: Session, body: Answer
+async def submit_answer(
+    here: Gateway, who: Principal, once: IdempotentRequest, approval: Approval, session: Session, body: Answer
 ) -> dict[str, Any]:
-    """Send the answer on. The conversation worker has the last word on whether it still counts."""
+    """Forward the answer. The conversation worker decides whether the approval is still open."""
 
-    async def decide() -> Decided:
+    async def decide() -> CommandResult:
         if approval.kind == outcomes.EFFECT:
-            raise NoApproval(f"say whether it happened: POST /v1/effects/{approval.approval_id}")
-        still_asked(approval, body.digest)
-        cause = writes.cause_of(who, approval.session_id, approval.turn_id)
-        record = await writes.permitted(here, cause, who, "approval.decide", verdict=body.verdict)
+            raise NoApproval(f"report whether the effect happened: POST /v1/effects/{approval.approval_id}")
+        check_open(approval, body.digest)
+        if approval.kind == COMMIT:
+            await _check_commit_answer(here, who, session, body)
+        cause = commands.cause_of(who, approval.session_id, approval.turn_id)
+        record = await commands.permitted(here, cause, who, "approval.decide", verdict=body.verdict)
         event = ApprovalDecided(
             approval_id=approval.approval_id,
             verdict=body.verdict,
@@ -101,16 +114,26 @@ async def decided(
             exclude=body.exclude,
             args=body.args,
         )
-        changeset = Changeset(cause).say(record, event)
-        return Decided(changeset, writes.receipt(cause, approval.turn_id, session))
+        changeset = Changeset(cause).emit(record, event)
+        return CommandResult(changeset, commands.receipt(cause, approval.turn_id, session))
 
-    return dict(await writes.write(here, who, once, decide))
+    return dict(await commands.write(here, who, once, decide))
 
 
-def still_asked(question: Approval, digest: str) -> None:
-    """Raises AlreadyClosed, and Changed where something else is asked now than what was seen."""
+async def _check_commit_answer(here: Gateway, who: Principal, session: Session, body: Answer) -> None:
+    """Raise Rejected if the answer edits args, or excludes something outside the change."""
+    if body.args is not None:
+        raise NoArgs
+    if body.exclude:
+        path = f"/internal/v1/sessions/{session.session_id}/exclusions"
+        asked = {"root": session.root, "paths": body.exclude}
+        await call(here.platform, EXECUTOR, "PUT", path, tenant=who.tenant, session=session.session_id, json=asked)
+
+
+def check_open(question: Approval, digest: str) -> None:
+    """Raise AlreadyClosed if the question is closed, and Changed if its digest differs from the given one."""
     if question.outcome is not None:
-        raise AlreadyClosed(f"this question is closed: {question.outcome}")
+        raise AlreadyClosed(f"this is already closed: {question.outcome}")
     if question.digest != digest:
         raise Changed
 

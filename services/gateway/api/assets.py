@@ -1,7 +1,8 @@
-"""Files that a conversation has made, such as results too large for an event.
+"""Files that a conversation produced, such as results too large for an event.
 
-Policy is asked, and what was done is recorded, before a byte or a link goes out. Where clients reach the object store a
-link of a short life is given, so that large content does not pass through us; it stands in the answer alone.
+Policy is asked and the access recorded before any byte or link is sent. If clients can reach the object store, the
+response is a short-lived link, so that large content does not pass through this process. The link appears only in the
+response.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from libs.errors import NotFound
 from libs.events import ActionRecorded
 from libs.identity import Principal
 from libs.objects.content import disposition
-from libs.runtime import problems
+from libs.runtime import problem_details
 from libs.telemetry.logs import logger
-from services.gateway.api import writes
+from services.gateway.api import commands
+from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Id
-from services.gateway.api.security import Caller
+from services.gateway.api.security import Authenticated
 from services.gateway.domain.ranges import OutOfRange, part
-from services.gateway.store import Kept
+from services.gateway.store import StoredAsset
 
 log = logger("gateway")
 router = APIRouter(tags=["assets"], responses=PROBLEMS)
@@ -38,78 +39,80 @@ READ = "asset.read"
 CONTENT: Mapping[str, Any] = {"content": {"application/octet-stream": {}}}
 ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {**CONTENT, "description": "The content"},
-    206: {**CONTENT, "description": "The part of it that `Range` names"},
-    307: {"description": "`Location` is the content, for a short time: follow it without credentials"},
-    416: {"description": "None of the bytes asked for is there"},
+    206: {**CONTENT, "description": "The range named by `Range`"},
+    307: {"description": "`Location` is a short-lived link to the content; follow it without credentials"},
+    416: {"description": "The content has none of the requested bytes"},
 }
-Given = Literal["linked", "streamed"]
+Delivery = Literal["linked", "streamed"]
 
 
 class NoSuchAsset(NotFound):
-    """There is no such asset."""
+    """There is no such asset; read the id from a step's result."""
 
 
 @router.get("/v1/assets/{asset_id}", response_class=Response, responses=ANSWERS)
 async def fetch(
     request: Request,
     here: Here,
-    who: Caller,
+    who: Authenticated,
     asset_id: Annotated[Id, Path()],
     range: Annotated[str | None, Header()] = None,
     if_range: Annotated[str | None, Header()] = None,
 ) -> Response:
-    """The content of a file, to be saved; or, with 307, where it is for a short time."""
-    cause = writes.cause_of(who)
-    allowed = await writes.permitted(here, cause, who, READ)
+    """Return the content of a file for download, or redirect (307) to a short-lived link."""
+    cause = commands.cause_of(who)
+    allowed = await commands.permitted(here, cause, who, READ)
     asset = await here.store.asset(who.tenant, asset_id)
     if asset is None:
         raise NoSuchAsset
-    # Clients take Authorization off a request that is sent on to another host. X-API-Key they do not.
+    # Clients drop Authorization when redirected to another host, but keep X-API-Key.
     link = await _link(here, who, asset) if "x-api-key" not in request.headers else None
-    given: Given = "streamed" if link is None else "linked"
-    done = _recorded(who, asset, given)
+    delivery: Delivery = "streamed" if link is None else "linked"
+    done = _audit_record(who, asset, delivery)
     record = allowed.model_copy(update={"resource": done.resource, "turn_id": asset.turn_id})
-    await here.platform.writer.apply(Changeset(cause).say(record, done))
+    await here.platform.writer.apply(Changeset(cause).emit(record, done))
     if link is not None:
         return RedirectResponse(link)
     return await _streamed(here, who, asset, range if if_range in (None, _etag(asset)) else None)
 
 
-async def _link(here: Gateway, who: Principal, asset: Kept) -> str | None:
+async def _link(here: Gateway, who: Principal, asset: StoredAsset) -> str | None:
     named = {"filename": asset.filename, "media_type": asset.media_type}
     return await here.platform.objects.link(who.tenant, asset.sha256, **named)
 
 
-def _recorded(who: Principal, asset: Kept, given: Given) -> ActionRecorded:
-    """That it was given, and to whom; never the link."""
+def _audit_record(who: Principal, asset: StoredAsset, delivery: Delivery) -> ActionRecorded:
+    """Record that the content was provided, and to which principal; never the link."""
     return ActionRecorded(
         action=READ,
         phase="outcome",
-        verdict=given,
+        verdict=delivery,
         principal=who.id,
         resource=f"asset:{asset.asset_id}",
         turn_id=asset.turn_id,
     )
 
 
-async def _streamed(here: Gateway, who: Principal, asset: Kept, asked: str | None) -> Response:
+async def _streamed(here: Gateway, who: Principal, asset: StoredAsset, asked: str | None) -> Response:
     try:
         some = part(asked, asset.size)
     except OutOfRange:
         nothing = {"Content-Range": f"bytes */{asset.size}"}
-        return problems.document(416, "OUT_OF_RANGE", f"The content has {asset.size} bytes.", headers=nothing)
+        return problem_details.document(
+            416, "OUT_OF_RANGE", f"The content has only {asset.size} bytes; request a lower range.", headers=nothing
+        )
     start, end = (some.start, some.stop) if some is not None else (0, asset.size)
-    chunks = _one_behind(here.platform.objects.open(who.tenant, asset.sha256, start=start, end=end))
-    # Before the head is sent: what is missing or cannot be had is a refusal, not a broken answer.
+    chunks = _delay_last(here.platform.objects.open(who.tenant, asset.sha256, start=start, end=end))
+    # Read before the head is sent, so that missing content is an error and not a truncated response.
     first = await anext(chunks)
     headers = _headers(asset) | {"Content-Length": str(end - start)}
     if some is not None:
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{asset.size}"
     status = 200 if some is None else 206
-    return _Sent(_after(first, chunks), status, headers, patience=here.settings.send_seconds)
+    return _BoundedResponse(_prepended(first, chunks), status, headers, send_seconds=here.settings.send_seconds)
 
 
-def _headers(asset: Kept) -> dict[str, str]:
+def _headers(asset: StoredAsset) -> dict[str, str]:
     return {
         "Content-Type": asset.media_type,
         "Content-Disposition": disposition(asset.filename),
@@ -119,12 +122,14 @@ def _headers(asset: Kept) -> dict[str, str]:
     }
 
 
-def _etag(asset: Kept) -> str:
+def _etag(asset: StoredAsset) -> str:
     return f'"{asset.sha256}"'
 
 
-async def _one_behind(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The same, but the last one only once all of it was checked: what is damaged never looks whole."""
+async def _delay_last(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Delay each chunk by one: the last is sent only after the whole was verified, so damaged content never looks
+    complete.
+    """
     held = b""
     async for chunk in chunks:
         if held:
@@ -133,32 +138,32 @@ async def _one_behind(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield held
 
 
-async def _after(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _prepended(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for chunk in rest:
         yield chunk
 
 
-class _Sent(StreamingResponse):
-    """Content that lets go of whoever takes nothing of it for `patience` seconds."""
+class _BoundedResponse(StreamingResponse):
+    """A response that closes when the client receives nothing for `send_seconds` seconds."""
 
     def __init__(
-        self, content: AsyncIterator[bytes], status: int, headers: Mapping[str, str], *, patience: float
+        self, content: AsyncIterator[bytes], status: int, headers: Mapping[str, str], *, send_seconds: float
     ) -> None:
         super().__init__(content, status, headers)
-        self._patience = patience
+        self._send_seconds = send_seconds
 
     @override
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         except (TimeoutError, ClientDisconnect):
-            log.warning("whoever fetched a file has left, or took nothing", path=scope["path"])
+            log.warning("dropped slow or disconnected download client", path=scope["path"])
 
     @override
     async def stream_response(self, send: Send) -> None:
-        async def give(message: Any) -> None:
-            async with asyncio.timeout(self._patience):
+        async def send_bounded(message: Any) -> None:
+            async with asyncio.timeout(self._send_seconds):
                 await send(message)
 
-        await super().stream_response(give)
+        await super().stream_response(send_bounded)

@@ -1,4 +1,4 @@
-"""Bodies, parsed strictly: JSON alone, valid UTF-8, shallow, without NaN, half surrogate pairs or NUL characters."""
+"""Strict request bodies: only JSON in valid UTF-8, shallow, without NaN, unpaired surrogates or NUL characters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StrictRoute(APIRoute):
         async def strictly(request: Request) -> Response:
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kind not in ("", "application/json") and request.method in ("POST", "PUT", "PATCH"):
-                raise HTTPException(415, "Bodies are application/json.")
+                raise HTTPException(415, "The body is not JSON; send application/json.")
             return await handle(StrictRequest(request.scope, request.receive))
 
         return strictly
@@ -43,5 +43,5 @@ def _parsed(raw: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         raise HTTPException(400, f"The body is not JSON: {error.msg} at {error.pos}.") from None
     if (wrong := flaw(body)) is not None:
-        raise HTTPException(422, f"The body cannot be taken: {wrong}.")
+        raise HTTPException(422, f"The body is not accepted: {wrong}.")
     return body

@@ -1,21 +1,21 @@
-"""What calls of real models may use, have used and may be using now (DESIGN §7)."""
+"""Model budgets: limits, spending and reservations (DESIGN §7)."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.context import Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.gateway import Here
 from services.gateway.api.models import Budgets, BudgetShown, Id
-from services.gateway.api.security import Talker
+from services.gateway.api.security import CanChat
 
 router = APIRouter(route_class=StrictRoute, tags=["budgets"], responses=PROBLEMS)
 
 
 @router.get("/v1/budgets")
-async def budgets(here: Here, who: Talker, session: Id | None = None) -> Budgets:
-    """The caller's tenant's account of the present window, and a session's where one is named."""
+async def budgets(here: Here, who: CanChat, session: Id | None = None) -> Budgets:
+    """Return the tenant's budget of the current window, and a session's if named."""
     if session is not None:
         await here.session(who, session)
     found = await here.platform.budgets.standing(who.tenant, session)

@@ -1,4 +1,4 @@
-"""What there is to work with: tools and skills, as the tool executor has them; and one's word on a folder's own."""
+"""The catalogue of tools and skills in the tool executor, and approval of a folder's own skills."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from libs.clients.calls import call
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.gateway import Gateway, Here
-from services.gateway.api.models import Asked, Root
-from services.gateway.api.security import Caller
+from services.gateway.api.models import RequestModel, Root
+from services.gateway.api.security import Authenticated
 
 router = APIRouter(route_class=StrictRoute, tags=["catalogue"], responses=PROBLEMS)
 
@@ -25,71 +25,73 @@ SkillName = Annotated[Name, Path()]
 Query = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True)]
 
 
-class Folder(Asked):
-    """The folder whose own skill is meant: it lies in `.suma/skills` there."""
+class Folder(RequestModel):
+    """A folder with its own skill, in its `.suma/skills`."""
 
     root: Root
 
 
 class Version(Folder):
     digest: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] = Field(
-        description="Of the version that was looked at, as the skill's own page shows it; another one is refused"
+        description="Digest of the reviewed version, from GET /v1/skills/{name}; another version is rejected"
     )
 
 
 @router.get("/v1/tools")
-async def tools(here: Here, who: Caller) -> Response:
-    """The tools, with their schemas, effect classes and what undoing them means."""
-    return await _asked(here, who.tenant, "tools", {})
+async def tools(here: Here, who: Authenticated) -> Response:
+    """List the tools with their schemas, effect classes and undo semantics."""
+    return await _get(here, who.tenant, "tools", {})
 
 
 @router.get("/v1/skills")
-async def skills(here: Here, who: Caller, root: Root | None = None, query: Query | None = None) -> Response:
-    """The skills: of which kind, from where, in use or why not. With `root`, a folder's own too. With `query`, those
-    that come near these words, the nearest first, each with a `score` from 0 to 1."""
+async def skills(here: Here, who: Authenticated, root: Root | None = None, query: Query | None = None) -> Response:
+    """List the skills with kind, origin, and state or reason for being inactive. With `root`, include a folder's own
+    skills. With `query`, return only similar skills, best first, each with a `score` from 0 to 1.
+    """
     words = {"query": query} if query is not None else {}
-    return await _asked(here, who.tenant, "skills", {**_seen(who, root), **words})
+    return await _get(here, who.tenant, "skills", {**_folder_params(who, root), **words})
 
 
 @router.get("/v1/skills/{name}")
-async def skill(here: Here, who: Caller, name: SkillName, root: Root | None = None) -> Response:
-    """One of them, with its tools, its files and its instructions. With `root`, as a session in that folder has it."""
-    return await _asked(here, who.tenant, f"skills/{name}", _seen(who, root))
+async def skill(here: Here, who: Authenticated, name: SkillName, root: Root | None = None) -> Response:
+    """Return a skill with its tools, files and instructions. With `root`, as seen by a session in that folder."""
+    return await _get(here, who.tenant, f"skills/{name}", _folder_params(who, root))
 
 
 @router.post("/v1/skills/{name}/approve")
-async def approve(here: Here, who: Caller, name: SkillName, body: Version) -> Response:
-    """Turn a folder's own skill on, in exactly this version: any changed byte makes it off again. Saying it twice is
-    saying it once."""
-    return await _said(here, who, f"skills/{name}/approval", {**_word(who, name, body.root), "digest": body.digest})
+async def approve(here: Here, who: Authenticated, name: SkillName, body: Version) -> Response:
+    """Enable a folder's own skill in exactly this version; any changed byte disables it. Safe to repeat."""
+    return await _put(here, who, f"skills/{name}/approval", {**_decision(who, name, body.root), "digest": body.digest})
 
 
 @router.post("/v1/skills/{name}/revoke")
-async def revoke(here: Here, who: Caller, name: SkillName, body: Folder) -> Response:
-    """Turn a folder's own skill off."""
-    return await _said(here, who, f"skills/{name}/revocation", _word(who, name, body.root))
+async def revoke(here: Here, who: Authenticated, name: SkillName, body: Folder) -> Response:
+    """Disable a folder's own skill."""
+    return await _put(here, who, f"skills/{name}/revocation", _decision(who, name, body.root))
 
 
-def _seen(who: Principal, root: str | None) -> Mapping[str, str]:
-    """Whoever looks into a folder may read files."""
+def _folder_params(who: Principal, root: str | None) -> Mapping[str, str]:
+    """Require `files:read` for reading a folder's skills; return the query parameters."""
     if root is None:
         return {}
     who.require("files:read")
     return {"root": root}
 
 
-def _word(who: Principal, name: str, root: str) -> dict[str, Any]:
+def _decision(who: Principal, name: str, root: str) -> dict[str, Any]:
     return {"root": root, "name": name, "principal": who.id, "scopes": sorted(who.scopes)}
 
 
-async def _asked(here: Gateway, tenant: str, what: str, params: Mapping[str, str]) -> Response:
+async def _get(here: Gateway, tenant: str, what: str, params: Mapping[str, str]) -> Response:
     return JSONResponse(
         await call(here.platform, EXECUTOR, "GET", f"/internal/v1/{what}", tenant=tenant, params=params)
     )
 
 
-async def _said(here: Gateway, who: Principal, what: str, word: Mapping[str, Any]) -> Response:
-    """The executor asks policy and records it: it alone can compare the word with the files."""
+async def _put(here: Gateway, who: Principal, what: str, decision: Mapping[str, Any]) -> Response:
+    """Forward the decision. The executor asks policy and records it: only the executor can compare the digest with the
+    files.
+    """
     return JSONResponse(
-        await call(here.platform, EXECUTOR, "PUT", f"/internal/v1/{what}", tenant=who.tenant, json=word)
+        await call(here.platform, EXECUTOR, "PUT", f"/internal/v1/{what}", tenant=who.tenant, json=decision)
     )

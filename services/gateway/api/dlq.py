@@ -1,7 +1,7 @@
-"""Dead letters: looked at, replayed to the group that failed, or discarded with a reason (DESIGN §6, §13).
+"""Dead letters: list, replay to the group that failed, or discard with a reason (DESIGN §6, §13).
 
-What a person decides, the letter's new state and the audit record are one changeset, and the bus moves the event in its
-transaction: projection and bus cannot disagree, whatever is killed. Whoever comes second finds who was first.
+The decision, the dead letter's new state and the audit record are one changeset. The bus moves the event in the same
+transaction, so projection and bus agree after any crash. A later decision gets the result of the first.
 """
 
 from __future__ import annotations
@@ -13,52 +13,52 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 
 from libs.audit import digests
-from libs.changes import Aside, Cause, Changeset
+from libs.changes import Cause, Changeset, DeadLetterAction
 from libs.errors import NotFound, Unavailable
 from libs.events import ActionRecorded
 from libs.identity import Principal
 from libs.objects import bodies
-from services.gateway.api import writes
+from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.commands import CommandResult, IdempotencyKey, IdempotentRequest
+from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Id
 from services.gateway.api.operator_models import (
+    CloseMany,
     Discard,
     DiscardMany,
     LetterClosed,
     LetterList,
     LetterRead,
     LetterShown,
-    Look,
-    Many,
+    ListFilter,
     ManyClosed,
     Replay,
     ReplayMany,
 )
-from services.gateway.api.security import Caller
-from services.gateway.api.writes import Decided, IdempotencyKey, Once
-from services.gateway.domain.letters import Letter, Outcome, Verb, outcome
+from services.gateway.api.security import Authenticated
+from services.gateway.domain.dead_letters import DeadLetter, Outcome, Verb, outcome
 from services.gateway.domain.projection import SCHEMA
 
 router = APIRouter(route_class=StrictRoute, tags=["admin"], responses=PROBLEMS)
 
 READ, WRITE = "admin.dlq.read", "admin.dlq.write"
 LetterId = Annotated[Id, Path()]
-Choose = Callable[[], Awaitable[Sequence[Letter]]]
+Choose = Callable[[], Awaitable[Sequence[DeadLetter]]]
 
 
-class NoSuchLetter(NotFound):
-    """There is no such dead letter."""
+class NoSuchDeadLetter(NotFound):
+    """There is no such dead letter; list the open ones."""
 
 
 @router.get("/v1/admin/dlq")
-async def list_letters(here: Here, who: Caller, look: Annotated[Look, Query()]) -> LetterList:
-    """The tenant's dead letters, newest first; the open ones unless another state is asked for (`state=`)."""
-    await writes.looked(here, who, READ)
-    found = await here.letters.search(who.tenant, look.search(look.state), most=look.limit)
+async def list_letters(here: Here, who: Authenticated, look: Annotated[ListFilter, Query()]) -> LetterList:
+    """List the tenant's dead letters, newest first; only open ones unless `state=` says otherwise."""
+    await commands.record_access(here, who, READ)
+    found = await here.dead_letters.search(who.tenant, look.search(look.state), most=look.limit)
     return LetterList(
-        letters=[LetterShown.model_validate(letter) for letter in found],
+        letters=[LetterShown.model_validate(dead_letter) for dead_letter in found],
         next=found[-1].letter_id if len(found) == look.limit else None,
         as_of=here.platform.clock.now(),
     )
@@ -66,32 +66,32 @@ async def list_letters(here: Here, who: Caller, look: Annotated[Look, Query()]) 
 
 @router.post("/v1/admin/dlq/replay")
 async def replay_many(
-    request: Request, here: Here, who: Caller, body: ReplayMany, key: IdempotencyKey = None
+    request: Request, here: Here, who: Authenticated, body: ReplayMany, key: IdempotencyKey = None
 ) -> ManyClosed:
-    """Replay open letters, newest first, at most 100 at once. Stale ones stay open and are counted."""
-    return await _many(here, who, Once.of(request, key, body), body, "replay", body.reason)
+    """Replay open dead letters, newest first, at most 100 at once. Stale ones stay open and are counted."""
+    return await _many(here, who, IdempotentRequest.of(request, key, body), body, "replay", body.reason)
 
 
 @router.post("/v1/admin/dlq/discard")
 async def discard_many(
-    request: Request, here: Here, who: Caller, body: DiscardMany, key: IdempotencyKey = None
+    request: Request, here: Here, who: Authenticated, body: DiscardMany, key: IdempotencyKey = None
 ) -> ManyClosed:
-    """Give up on open letters, newest first, at most 100 at once."""
-    return await _many(here, who, Once.of(request, key, body), body, "discard", body.reason)
+    """Discard open dead letters, newest first, at most 100 at once."""
+    return await _many(here, who, IdempotentRequest.of(request, key, body), body, "discard", body.reason)
 
 
 @router.get("/v1/admin/dlq/{letter_id}")
-async def read_letter(here: Here, who: Caller, letter_id: LetterId) -> LetterRead:
-    """One letter, with the event as it came."""
-    await writes.looked(here, who, READ, f"dead_letter:{letter_id}")
-    letter = await _letter(here, who, letter_id)
-    kept = await here.letters.original(who.tenant, letter_id)
+async def read_letter(here: Here, who: Authenticated, letter_id: LetterId) -> LetterRead:
+    """Return a dead letter with the original event."""
+    await commands.record_access(here, who, READ, f"dead_letter:{letter_id}")
+    dead_letter = await _dead_letter(here, who, letter_id)
+    kept = await here.dead_letters.original(who.tenant, letter_id)
     original, problem = None, None
     try:
         original = await bodies.load(here.platform.objects, who.tenant, kept.event)
     except (NotFound, Unavailable) as error:
-        problem = f"the original cannot be had: {error}"
-    shown = LetterRead.model_validate(letter)
+        problem = f"the original event is unavailable: {error}"
+    shown = LetterRead.model_validate(dead_letter)
     return shown.model_copy(
         update={"principal": kept.principal, "size": kept.event.size, "original": original, "problem": problem}
     )
@@ -101,39 +101,47 @@ async def read_letter(here: Here, who: Caller, letter_id: LetterId) -> LetterRea
 async def replay(
     request: Request,
     here: Here,
-    who: Caller,
+    who: Authenticated,
     letter_id: LetterId,
     body: Replay | None = None,
     key: IdempotencyKey = None,
 ) -> LetterClosed:
-    """Send it to the group that failed, at the tail of its key, with its id. Repeating it changes nothing."""
+    """Replay to the group that failed, at the tail of its key, under the same event id. Safe to repeat."""
     reason = body.reason if body else ""
-    return await _one(here, who, Once.of(request, key, body), letter_id, "replay", reason)
+    return await _one(here, who, IdempotentRequest.of(request, key, body), letter_id, "replay", reason)
 
 
 @router.post("/v1/admin/dlq/{letter_id}/discard")
 async def discard(
-    request: Request, here: Here, who: Caller, letter_id: LetterId, body: Discard, key: IdempotencyKey = None
+    request: Request, here: Here, who: Authenticated, letter_id: LetterId, body: Discard, key: IdempotencyKey = None
 ) -> LetterClosed:
-    """Give up on it. It cannot be replayed any more."""
-    return await _one(here, who, Once.of(request, key, body), letter_id, "discard", body.reason)
+    """Discard a dead letter. It cannot be replayed afterwards."""
+    return await _one(here, who, IdempotentRequest.of(request, key, body), letter_id, "discard", body.reason)
 
 
-async def _one(here: Gateway, who: Principal, once: Once, id: str, verb: Verb, reason: str) -> LetterClosed:
-    async def choose() -> Sequence[Letter]:
-        return [await _letter(here, who, id)]
+async def _one(
+    here: Gateway, who: Principal, once: IdempotentRequest, id: str, verb: Verb, reason: str
+) -> LetterClosed:
+    async def choose() -> Sequence[DeadLetter]:
+        return [await _dead_letter(here, who, id)]
 
     receipt = await _close(here, who, once, choose, verb, reason)
-    (came,) = receipt["letters"].values()
-    letter = await _letter(here, who, id)
+    (result,) = receipt["letters"].values()
+    dead_letter = await _dead_letter(here, who, id)
     return LetterClosed(
-        letter_id=id, outcome=came, state=letter.state, closed_by=letter.closed_by, closed_at=letter.closed_at
+        letter_id=id,
+        outcome=result,
+        state=dead_letter.state,
+        closed_by=dead_letter.closed_by,
+        closed_at=dead_letter.closed_at,
     )
 
 
-async def _many(here: Gateway, who: Principal, once: Once, wanted: Many, verb: Verb, reason: str) -> ManyClosed:
-    async def choose() -> Sequence[Letter]:
-        return await here.letters.search(who.tenant, wanted.search("open"), most=wanted.limit)
+async def _many(
+    here: Gateway, who: Principal, once: IdempotentRequest, wanted: CloseMany, verb: Verb, reason: str
+) -> ManyClosed:
+    async def choose() -> Sequence[DeadLetter]:
+        return await here.dead_letters.search(who.tenant, wanted.search("open"), most=wanted.limit)
 
     receipt = await _close(here, who, once, choose, verb, reason)
     letters = receipt["letters"]
@@ -142,53 +150,60 @@ async def _many(here: Gateway, who: Principal, once: Once, wanted: Many, verb: V
 
 
 async def _close(
-    here: Gateway, who: Principal, once: Once, choose: Choose, verb: Verb, reason: str
+    here: Gateway, who: Principal, once: IdempotentRequest, choose: Choose, verb: Verb, reason: str
 ) -> Mapping[str, Any]:
-    """Replay or discard what is chosen, all in one transaction; what came of each letter."""
+    """Replay or discard the chosen dead letters in one transaction; return each outcome."""
 
-    async def decide() -> Decided:
-        cause = writes.cause_of(who)
-        record = await writes.permitted(here, cause, who, WRITE)
+    async def decide() -> CommandResult:
+        cause = commands.cause_of(who)
+        record = await commands.permitted(here, cause, who, WRITE)
         letters = await choose()
-        came = {letter.letter_id: outcome(letter, verb) for letter in letters}
-        why = _digested(here, who, reason)
-        changeset = Changeset(cause).say(record)
-        for letter in letters:
-            changeset += _closing(cause, who, letter, verb, came[letter.letter_id], reason)
-            changeset = changeset.say(_recorded(who, letter, came[letter.letter_id], why))
-        return Decided(changeset, {"letters": came})
+        results = {dead_letter.letter_id: outcome(dead_letter, verb) for dead_letter in letters}
+        why = _reason_digests(here, who, reason)
+        changeset = Changeset(cause).emit(record)
+        for dead_letter in letters:
+            changeset += _close_one(cause, who, dead_letter, verb, results[dead_letter.letter_id], reason)
+            changeset = changeset.emit(_audit_record(who, dead_letter, results[dead_letter.letter_id], why))
+        return CommandResult(changeset, {"letters": results})
 
-    return await writes.write(here, who, once, decide)
+    return await commands.write(here, who, once, decide)
 
 
-def _closing(cause: Cause, who: Principal, letter: Letter, verb: Verb, came: Outcome, reason: str) -> Changeset:
-    if came in ("stale", "already"):
+def _close_one(
+    cause: Cause, who: Principal, dead_letter: DeadLetter, verb: Verb, result: Outcome, reason: str
+) -> Changeset:
+    if result in ("stale", "already"):
         return Changeset(cause)
-    row = {"letter_id": letter.letter_id, "state": came, "closed_by": who.id, "reason": reason}
-    return Changeset(cause).change(SCHEMA, "dead.close", **row).decide(Aside(verb, letter.grp, letter.event_id))
+    row = {"letter_id": dead_letter.letter_id, "state": result, "closed_by": who.id, "reason": reason}
+    closed = Changeset(cause).change(SCHEMA, "dead.close", **row)
+    if dead_letter.leased:
+        return closed
+    return closed.act_on_dead_letters(DeadLetterAction(verb, dead_letter.grp, dead_letter.event_id))
 
 
-def _digested(here: Gateway, who: Principal, reason: str) -> dict[str, str]:
-    """The record holds no content: the reason's words stand with the letter."""
+def _reason_digests(here: Gateway, who: Principal, reason: str) -> dict[str, str]:
+    """Return the digest of the reason: audit records contain no content. The text itself is stored with the dead
+    dead_letter.
+    """
     if not reason:
         return {}
     return digests.digests(digests.salt(here.platform.keys, who.tenant, who.id), {"reason": reason})
 
 
-def _recorded(who: Principal, letter: Letter, came: Outcome, why: dict[str, str]) -> ActionRecorded:
+def _audit_record(who: Principal, dead_letter: DeadLetter, result: Outcome, why: dict[str, str]) -> ActionRecorded:
     return ActionRecorded(
         action=WRITE,
         phase="outcome",
-        verdict=came,
+        verdict=result,
         principal=who.id,
-        resource=f"dead_letter:{letter.letter_id}",
-        turn_id=letter.turn_id,
+        resource=f"dead_letter:{dead_letter.letter_id}",
+        turn_id=dead_letter.turn_id,
         digests=why,
     )
 
 
-async def _letter(here: Gateway, who: Principal, id: str) -> Letter:
-    found = await here.letters.letter(who.tenant, id)
+async def _dead_letter(here: Gateway, who: Principal, id: str) -> DeadLetter:
+    found = await here.dead_letters.find(who.tenant, id)
     if found is None:
-        raise NoSuchLetter
+        raise NoSuchDeadLetter
     return found

@@ -1,4 +1,4 @@
-"""The API's own page, made of its OpenAPI document alone: no script, and nothing fetched from another host."""
+"""The API's documentation page, rendered from its OpenAPI document: no script, and no requests to other hosts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pre{background:#f6f8fa;padding:.8rem;border-radius:6px;overflow:auto}b{display:i
 
 
 class Documented(FastAPI):
-    """An application whose document says that its problems are problem documents (RFC 9457)."""
+    """An application whose OpenAPI document declares errors as problem documents (RFC 9457)."""
 
     @override
     def openapi(self) -> dict[str, Any]:
@@ -54,17 +54,17 @@ async def docs(request: Request) -> HTMLResponse:
 
 
 def page(document: Mapping[str, Any]) -> str:
-    """The document as HTML."""
+    """Render the OpenAPI document as HTML."""
     info = document["info"]
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>{escape(info['title'])}</title><style>{STYLE}</style><h1>{escape(info['title'])}</h1>"
-        f"<p>{escape(info['description'])}</p><p>The same for programs: <a href=/openapi.json>/openapi.json</a></p>"
+        f"<p>{escape(info['description'])}</p><p>Machine-readable: <a href=/openapi.json>/openapi.json</a></p>"
     ]
     for tag, operations in _by_tag(document).items():
         parts.append(f"<h2>{escape(tag)}</h2>")
         parts += [_operation(method, path, operation) for method, path, operation in operations]
-    parts.append("<h2>Shapes</h2>")
+    parts.append("<h2>Schemas</h2>")
     for name, schema in document["components"]["schemas"].items():
         parts.append(f"<details><summary><code>{escape(name)}</code></summary>{_json(schema)}</details>")
     return "".join(parts)

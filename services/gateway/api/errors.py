@@ -1,4 +1,4 @@
-"""Problem documents (RFC 9457) as the gateway's contract names them; `libs.runtime.problems` writes them."""
+"""Problem documents (RFC 9457) in the gateway's contract; `libs.runtime.problem_details` writes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 
 class Place(BaseModel):
-    """What is wrong, and where in the request."""
+    """An error and its place in the request."""
 
     pointer: str
     detail: str
@@ -20,25 +20,25 @@ class Problem(BaseModel):
     type: str = Field(examples=["urn:suma:problem:NOT_FOUND"])
     title: str = Field(examples=["Not Found"])
     status: int = Field(examples=[404])
-    detail: str = Field(examples=["There is no such session."])
+    detail: str = Field(examples=["There is no such session; list your sessions."])
     code: str = Field(examples=["NOT_FOUND"])
     errors: list[Place] = []
 
 
 PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-"""Not as `model`, of which FastAPI would make a validator for each status of each route, at every start."""
+"""Declared without `model`: FastAPI would build a validator for each status of each route at every start."""
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"description": about, "content": PROBLEM}
     for status, about in {
-        400: "Not JSON",
-        401: "No key, or not a valid one",
-        403: "A scope or the policy refuses it",
-        404: "There is no such thing, or it is not yours",
-        409: "It came too late",
+        400: "The body is not JSON",
+        401: "The API key is missing or not valid",
+        403: "A scope is missing, or policy denies the request",
+        404: "The object does not exist, or belongs to another tenant",
+        409: "Conflict: the turn, approval or dead letter is already closed",
         413: "The body is too large",
-        415: "The body is not JSON",
-        422: "The request has another shape than this route takes",
-        429: "Too much at once: of you, of your tenant, or of all; `code` says which, `Retry-After` when to come again",
-        503: "Something that we need does not answer; try again",
+        415: "The content type is not application/json",
+        422: "The request does not match this route's schema",
+        429: "A limit is reached; `code` names it, `Retry-After` is the seconds to wait",
+        503: "A dependency is unavailable; retry with backoff",
     }.items()
 }

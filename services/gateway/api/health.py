@@ -1,4 +1,4 @@
-"""Whether we live, whether we are ready (each dependency is really asked, in the background), and what we measure."""
+"""Liveness, readiness (each dependency is checked in the background) and metrics."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import asyncio
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import Problem
-from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import Readiness
-from services.gateway.api.security import Caller
+from services.gateway.api.security import Authenticated
 
 router = APIRouter(tags=["health"])
 
 
 @router.get("/healthz")
 async def live() -> dict[str, str]:
-    """The process answers."""
+    """Report that the process runs."""
     return {"status": "alive"}
 
 
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
 async def ready(here: Here) -> Response:
-    """Every dependency answers, every lane moves. 503 with the reasons when not."""
+    """Check that every dependency answers and every lane moves. 503 with the reasons otherwise."""
     state = await readiness(here)
     return Response(state.model_dump_json(), 200 if state.ready else 503, media_type="application/json")
 
 
 @router.get("/v1/health", response_model=Readiness, responses={503: {"model": Readiness}, 401: {"model": Problem}})
-async def health(here: Here, who: Caller) -> Response:
-    """The same, for who holds a key."""
+async def health(here: Here, who: Authenticated) -> Response:
+    """Return the same as `/readyz`, for API clients."""
     return await ready(here)
 
 
@@ -40,10 +40,10 @@ async def measured() -> Response:
 
 
 async def readiness(here: Gateway) -> Readiness:
-    """What the process last knew; where nobody watches, what it learns now."""
+    """Return the last known state; check now if no background task does."""
     known = here.health
     if known.watched_at is None:
         await known.look()
-    # The process's own problems tell of its dependencies too.
+    # The process's own problems may repeat those of its dependencies.
     problems = list(dict.fromkeys([*here.problems(), *known.problems()]))
     return Readiness.model_validate({"ready": not problems, "problems": problems, **known.known()})

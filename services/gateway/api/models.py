@@ -1,11 +1,11 @@
-"""The shapes of requests and responses. A request with a field that we do not know is refused."""
+"""Models of requests and responses. A request with an unknown field is rejected."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from libs.events.values import Hitl
 
@@ -17,16 +17,16 @@ Reason = Annotated[str, StringConstraints(max_length=2_000)]
 Exclusions = Annotated[tuple[Annotated[str, StringConstraints(max_length=4096)], ...], Field(max_length=1_000)]
 
 
-class Asked(BaseModel):
+class RequestModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Shown(BaseModel):
+class ResponseModel(BaseModel):
     model_config = ConfigDict(frozen=True, from_attributes=True)
 
 
-class NewSession(Asked):
-    """A conversation, with one workspace. Without a root the workspace is a managed one."""
+class NewSession(RequestModel):
+    """A new session with one workspace. Without a root, the workspace is managed by Suma."""
 
     title: Title | None = None
     root: Root | None = Field(default=None, examples=["/home/ada/Downloads"])
@@ -35,19 +35,26 @@ class NewSession(Asked):
     model_config = ConfigDict(json_schema_extra={"examples": [{"root": "/home/ada/Downloads", "hitl": "key"}]})
 
 
-class NewMessage(Asked):
-    """What a person or program says. `skill` picks one, for example to answer a near miss."""
+class NewMessage(RequestModel):
+    """A message from a person or program. `skill` selects a skill, for example after a near miss."""
 
     text: Text = Field(examples=["remove duplicates and sort by type"])
     """At most 100,000 characters."""
     hitl: Hitl | None = None
-    """When a person is asked; the session's own mode where it is absent."""
+    """When to ask a person for approval; the session's own mode if absent."""
     on_busy: Literal["queue", "reject"] = "queue"
     skill: Id | None = None
 
 
+def _no(*names: str) -> dict[str, Any]:
+    """Return a schema in which these properties are absent or null."""
+    return {"properties": {name: {"type": "null"} for name in names}}
+
+
 class FirstMessage(NewMessage):
-    """The same, and a new session where none is named."""
+    """A message; without `session_id` it opens a new session."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [_no("session_id"), _no("root", "title")]})
 
     session_id: Id | None = None
     title: Title | None = None
@@ -56,16 +63,16 @@ class FirstMessage(NewMessage):
     @model_validator(mode="after")
     def _one_or_the_other(self) -> FirstMessage:
         if self.session_id is not None and (self.root is not None or self.title is not None):
-            raise ValueError("a session that exists has its root and title already")
+            raise ValueError("root and title cannot change for an existing session; leave them out")
         return self
 
 
 class RunRequest(FirstMessage):
-    """What Scope Weaver calls a request (S4-56)."""
+    """A message, under Scope Weaver's name (S4-56)."""
 
 
-class Answer(Asked):
-    """A person's answer to an open approval. `digest` is of what was seen: anything else was not answered."""
+class Answer(RequestModel):
+    """A person's answer to an open approval. `digest` is that of the displayed data; another digest is rejected."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -73,7 +80,24 @@ class Answer(Asked):
                 {"verdict": "approve", "digest": "9f2c…"},
                 {"verdict": "deny", "digest": "9f2c…", "reason": "those are my tax papers"},
                 {"verdict": "override", "digest": "9f2c…", "exclude": ["taxes/2024.pdf"]},
-            ]
+            ],
+            "anyOf": [
+                {
+                    "properties": {
+                        "verdict": {"enum": ["approve", "deny"]},
+                        "exclude": {"maxItems": 0},
+                        "args": {"type": "null"},
+                    }
+                },
+                {
+                    "properties": {"verdict": {"const": "override"}, "exclude": {"minItems": 1}},
+                    "required": ["exclude"],
+                },
+                {
+                    "properties": {"verdict": {"const": "override"}, "args": {"type": "object"}},
+                    "required": ["args"],
+                },
+            ],
         }
     )
 
@@ -87,12 +111,12 @@ class Answer(Asked):
     def _edits_override(self) -> Answer:
         edits = bool(self.exclude) or self.args is not None
         if edits != (self.verdict == "override"):
-            raise ValueError("exclude and args make an answer an override, and an override has one of them")
+            raise ValueError("an override needs exclude or args; other verdicts take neither")
         return self
 
 
-class Finding(Asked):
-    """What someone found out about an effect. `digest` is of what was seen, `data` what came of it, for later steps."""
+class Finding(RequestModel):
+    """A person's finding about an effect. `digest` is that of the displayed data, `data` a result for later steps."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -100,7 +124,8 @@ class Finding(Asked):
                 {"verdict": "happened", "digest": "9f2c…", "reason": "it is in my sent folder"},
                 {"verdict": "happened", "digest": "9f2c…", "data": {"message_id": "<7@example.org>"}},
                 {"verdict": "did_not_happen", "digest": "9f2c…", "reason": "the bank knows nothing of it"},
-            ]
+            ],
+            "anyOf": [{"properties": {"verdict": {"const": "happened"}}}, _no("data")],
         }
     )
 
@@ -110,22 +135,33 @@ class Finding(Asked):
     data: dict[str, Any] | None = None
 
     @model_validator(mode="after")
-    def _nothing_came_of_nothing(self) -> Finding:
+    def _data_only_if_it_happened(self) -> Finding:
         if self.verdict == "did_not_happen" and self.data is not None:
-            raise ValueError("what did not happen has no data")
+            raise ValueError("data is only for an effect that happened; leave it out")
         return self
 
 
-class Commit(Asked):
-    """Approve the session's open diff; what is excluded stays as it is."""
+class Commit(RequestModel):
+    """Approval of the session's open diff; excluded files stay unchanged."""
 
     exclude: Exclusions = ()
     digest: Annotated[str, StringConstraints(max_length=200)] | None = None
-    """Of the diff that was seen; the open one where it is absent."""
+    """Digest of the displayed diff; the open diff's if absent."""
 
 
-class Rollback(Asked):
-    """Undo to a snapshot of the open turn's stage, or a committed turn; the last commit where neither is named."""
+class Purge(RequestModel):
+    """Removal of a folder's commit history, up to a time."""
+
+    root: Root
+    before: AwareDatetime | None = Field(
+        default=None, description="Delete only commits that finished before this time; all if absent"
+    )
+
+
+class Rollback(RequestModel):
+    """Undo to a snapshot of the open turn's stage, or undo a commit; the last commit if neither is named."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [_no("snapshot"), _no("commit_id")]})
 
     snapshot: Id | None = None
     commit_id: Id | None = None
@@ -134,16 +170,16 @@ class Rollback(Asked):
     @model_validator(mode="after")
     def _one_target(self) -> Rollback:
         if self.snapshot is not None and self.commit_id is not None:
-            raise ValueError("a rollback goes to a snapshot or undoes a commit, not both")
+            raise ValueError("name a snapshot or a commit, not both")
         return self
 
 
-class Cancel(Asked):
+class Cancel(RequestModel):
     reason: Reason = ""
 
 
-class SessionShown(Shown):
-    """A session. `turn_id` is its oldest turn that is not over; `last_seq` how far its event sequence has come."""
+class SessionShown(ResponseModel):
+    """A session. `turn_id` is its oldest open turn; `last_seq` is the number of its last event."""
 
     session_id: str
     title: str | None
@@ -159,18 +195,18 @@ class SessionShown(Shown):
 
 class SessionRead(SessionShown):
     as_of: int
-    """The last event that this answer rests on."""
+    """The sequence number of the last event in this answer."""
 
 
-class SessionList(Shown):
+class SessionList(ResponseModel):
     sessions: list[SessionShown]
     next: str | None
     """`before=` of the next page; null at the end."""
     as_of: datetime
 
 
-class TurnShown(Shown):
-    """One message and what became of it. A turn ends in completed, refused, failed or cancelled."""
+class TurnShown(ResponseModel):
+    """A message and its result. A turn ends in completed, refused, failed or cancelled."""
 
     turn_id: str
     session_id: str
@@ -185,15 +221,15 @@ class TurnShown(Shown):
     ended_at: datetime | None
 
 
-class History(Shown):
+class History(ResponseModel):
     session_id: str
     turns: list[TurnShown]
     next: str | None
     as_of: int
 
 
-class Accepted(Shown):
-    """The message is durable, and will become a turn. `after` is where to read the session's events from."""
+class Accepted(ResponseModel):
+    """A durable message that becomes a turn. Read the session's events from `after`."""
 
     session_id: str
     message_id: str
@@ -202,11 +238,11 @@ class Accepted(Shown):
 
 
 class RunResponse(Accepted):
-    """The same, by Scope Weaver's name (S4-56)."""
+    """An accepted message, under Scope Weaver's name (S4-56)."""
 
 
-class StreamEvent(Shown):
-    """One event of a session's sequence: `seq` is gapless, `type` such as `turn.started`."""
+class StreamEvent(ResponseModel):
+    """One event of a session's sequence. `seq` has no gaps; `type` is for example `turn.started`."""
 
     seq: int
     type: str
@@ -215,7 +251,7 @@ class StreamEvent(Shown):
     data: dict[str, Any]
 
 
-class EventList(Shown):
+class EventList(ResponseModel):
     session_id: str
     events: list[StreamEvent]
     next: int
@@ -224,8 +260,8 @@ class EventList(Shown):
     as_of: int
 
 
-class Commanded(Shown):
-    """A command that is under way (202), or what came of it (200)."""
+class Commanded(ResponseModel):
+    """A command: in progress (202), or with its outcome (200)."""
 
     session_id: str
     turn_id: str
@@ -234,11 +270,11 @@ class Commanded(Shown):
     outcome: StreamEvent | None = None
 
 
-class ApprovalShown(Shown):
-    """A question to a person. `data` is all that is to be seen before answering; `digest` binds the answer to it.
+class ApprovalShown(ResponseModel):
+    """A question to a person. `data` is the information to display before an answer; `digest` binds the answer to it.
 
-    One of the kind `effect` asks whether something happened, and is answered at `/v1/effects/{id}`. It stays open when
-    it expires: then its turn no longer waits for it.
+    A question of the kind `effect` asks whether an effect happened; answer it at `/v1/effects/{id}`. It stays open
+    after its expiry, but its turn no longer waits for it.
     """
 
     approval_id: str
@@ -255,28 +291,28 @@ class ApprovalShown(Shown):
     closed_at: datetime | None
 
 
-class ApprovalList(Shown):
+class ApprovalList(ResponseModel):
     approvals: list[ApprovalShown]
     as_of: datetime
 
 
-class EffectList(Shown):
+class EffectList(ResponseModel):
     effects: list[ApprovalShown]
     as_of: datetime
 
 
-class BudgetBalance(Shown):
-    """`reserved` is of calls under way, and of calls that broke off, so that nobody knows what they cost: those count
-    as spent, and are told as spent some hours later."""
+class BudgetBalance(ResponseModel):
+    """A budget's limit and use. `reserved` covers running calls, and interrupted calls of unknown cost. The latter
+    count as spent, and move to `spent` some hours later.
+    """
 
     limit: int
     spent: int
     reserved: int
 
 
-class BudgetShown(Shown):
-    """What calls of a real model may use, have used, and may be using now. `until` the account begins anew; a session's
-    never does."""
+class BudgetShown(ResponseModel):
+    """Limit, spending and reservations of model calls. The budget resets at `until`; a session's never resets."""
 
     tokens: BudgetBalance
     cost_micros: BudgetBalance
@@ -284,17 +320,18 @@ class BudgetShown(Shown):
     until: datetime | None
 
 
-class Budgets(Shown):
-    """The tenant's account of the present window, and a session's where one is named."""
+class Budgets(ResponseModel):
+    """The tenant's budget of the current window, and a session's if named."""
 
     tenant: BudgetShown
     session: BudgetShown | None
     as_of: datetime
 
 
-class Status(Shown):
-    """A tenant at a glance, or one session of it."""
+class Status(ResponseModel):
+    """The tenant's counts, and one session's state if named."""
 
+    tenant: str
     sessions: int
     turns: int
     approvals: int
@@ -302,9 +339,10 @@ class Status(Shown):
     as_of: datetime
 
 
-class Check(Shown):
-    """A dependency as it was when it was last asked. `level` is how much of it is lost: none, minor, moderate, severe,
-    critical; `circuit` whether we call it at all: closed, half_open, open."""
+class Check(ResponseModel):
+    """A dependency at its last check. `level` is its degradation: none, minor, moderate, severe, critical. `circuit` is
+    its circuit breaker's state: closed, half_open, open.
+    """
 
     ok: bool
     detail: str = ""
@@ -312,9 +350,14 @@ class Check(Shown):
     circuit: str = "closed"
 
 
-class Readiness(Shown):
+class Readiness(ResponseModel):
     ready: bool
+    pid: int
+    """The id of the responding process."""
+    version: str
+    services: list[str]
+    """The services that this process runs."""
     level: str
-    """That of the dependency which has lost most."""
+    """The level of the most degraded dependency."""
     checks: dict[str, Check]
     problems: list[str]

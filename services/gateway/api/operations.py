@@ -1,4 +1,4 @@
-"""What operators look at while the platform runs: what waits for policy (S3-41), and how far the bus is behind."""
+"""Operator views of the running platform: events waiting for policy (S3-41), and the lag of the bus."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from fastapi import APIRouter, Path, Query, Request
 from libs.bus.log import kept
 from libs.bus.parked import Standing, Waiting
 from libs.bus.relay import lag
-from libs.changes import Aside, Changeset
+from libs.changes import Changeset, DeadLetterAction
 from libs.errors import NotFound
 from libs.events import ActionRecorded
 from libs.events.topics import EVERYONE, TOPICS
 from libs.policy.ports import PolicyUnanswered
-from services.gateway.api import writes
+from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.commands import CommandResult, IdempotencyKey, IdempotentRequest
+from services.gateway.api.context import Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.gateway import Here
 from services.gateway.api.models import Id
 from services.gateway.api.operator_models import BusState, GroupState, Requeued, RequeueList, Retried, TopicState
-from services.gateway.api.security import Caller
-from services.gateway.api.writes import Decided, IdempotencyKey, Once
+from services.gateway.api.security import Authenticated
 
 router = APIRouter(route_class=StrictRoute, tags=["admin"], responses=PROBLEMS)
 
@@ -30,26 +30,26 @@ REQUEUE_READ, REQUEUE_WRITE, BUS_READ = "admin.requeue.read", "admin.requeue.wri
 
 
 class NotWaiting(NotFound):
-    """No such event waits for policy: it was never there, or has been handled meanwhile."""
+    """This event does not wait for policy; it may have been handled meanwhile."""
 
 
 @router.get("/v1/admin/requeue")
-async def waiting(here: Here, who: Caller, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> RequeueList:
-    """Events that wait because policy did not answer, the longest waiting first. Each is tried again by itself."""
-    await writes.looked(here, who, REQUEUE_READ)
+async def waiting(here: Here, who: Authenticated, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> RequeueList:
+    """List events that wait because policy did not answer, longest waiting first. Each is retried automatically."""
+    await commands.record_access(here, who, REQUEUE_READ)
     found = await here.platform.parked.waiting(who.tenant, PolicyUnanswered.code, most=limit)
     return RequeueList(waiting=[_requeued(event) for event in found], as_of=here.platform.clock.now())
 
 
 @router.post("/v1/admin/requeue/{event_id}/retry")
 async def retry(
-    request: Request, here: Here, who: Caller, event_id: Annotated[Id, Path()], key: IdempotencyKey = None
+    request: Request, here: Here, who: Authenticated, event_id: Annotated[Id, Path()], key: IdempotencyKey = None
 ) -> Retried:
-    """Ask policy again now rather than at the next try."""
+    """Ask policy again now instead of at the next retry."""
 
-    async def decide() -> Decided:
-        cause = writes.cause_of(who)
-        record = await writes.permitted(here, cause, who, REQUEUE_WRITE)
+    async def decide() -> CommandResult:
+        cause = commands.cause_of(who)
+        record = await commands.permitted(here, cause, who, REQUEUE_WRITE)
         code = PolicyUnanswered.code
         found = await here.platform.parked.waiting(who.tenant, code, event_id=event_id, most=len(EVERYONE))
         if not found:
@@ -57,17 +57,19 @@ async def retry(
         outcome = ActionRecorded(
             action=REQUEUE_WRITE, phase="outcome", verdict="due", principal=who.id, resource=f"event:{event_id}"
         )
-        asides = [Aside("retry", event.grp, event.event_id) for event in found]
-        return Decided(Changeset(cause).say(record, outcome).decide(*asides), {"groups": [a.group for a in asides]})
+        asides = [DeadLetterAction("retry", event.grp, event.event_id) for event in found]
+        return CommandResult(
+            Changeset(cause).emit(record, outcome).act_on_dead_letters(*asides), {"groups": [a.group for a in asides]}
+        )
 
-    receipt = await writes.write(here, who, Once.of(request, key, None), decide)
+    receipt = await commands.write(here, who, IdempotentRequest.of(request, key, None), decide)
     return Retried(id=event_id, groups=receipt["groups"])
 
 
 @router.get("/v1/admin/bus")
-async def bus(here: Here, who: Caller) -> BusState:
-    """How far each group is behind, what is parked and dead, and what the log keeps."""
-    await writes.looked(here, who, BUS_READ)
+async def bus(here: Here, who: Authenticated) -> BusState:
+    """Report each group's lag, its parked and dead events, and the retained log."""
+    await commands.record_access(here, who, BUS_READ)
     behind = await lag(here.platform.bus, here.platform.route, EVERYONE)
     standing = await here.platform.parked.standing(who.tenant)
     held = await kept(here.platform.database, TOPICS.values())

@@ -1,42 +1,51 @@
-"""The shapes of what operators ask and see: dead letters, what waits for policy, and the bus."""
+"""Models of the operator routes: dead letters, events waiting for policy, and the bus."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from libs.events.base import registry
-from services.gateway.api.models import Asked, Id, Shown
+from services.gateway.api.models import Id, RequestModel, ResponseModel
+from services.gateway.dead_letters import Search
 from services.gateway.domain.projection import short
-from services.gateway.letters import Search
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 Why = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=r"\S")]
 Remark = Annotated[str, StringConstraints(max_length=2_000)]
 State = Literal["open", "replayed", "discarded"]
+DATED = re.compile(r"\d{4}-\d\d-\d\d[Tt ]")
 
 
 def _utc(at: datetime) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-Moment = Annotated[datetime, AfterValidator(_utc)]
+def _dated(at: Any) -> Any:
+    """Accept only ISO 8601 dates with times; pydantic would accept seconds since 1970 as well."""
+    if isinstance(at, (int, float)) or (isinstance(at, str) and not DATED.match(at)):
+        raise ValueError("give a time such as 2026-01-31T12:00:00Z")
+    return at
 
 
-class Which(Asked):
-    """Which dead letters are meant: all of what is named."""
+Moment = Annotated[datetime, BeforeValidator(_dated), AfterValidator(_utc)]
 
-    group: Name | None = Field(default=None, description="The consumer group that could not handle it")
+
+class Filter(RequestModel):
+    """A filter of dead letters; all given conditions must match."""
+
+    group: Name | None = Field(default=None, description="Consumer group that could not handle the event")
     topic: Name | None = None
-    type: Name | None = Field(default=None, description="Of the event, such as `tool.requested`")
-    code: Name | None = Field(default=None, description="Of the error, such as `MALFORMED_EVENT`")
+    type: Name | None = Field(default=None, description="Event type, such as `tool.requested`")
+    code: Name | None = Field(default=None, description="Error code, such as `MALFORMED_EVENT`")
     session: Id | None = None
-    since: Moment | None = Field(default=None, description="Died then or later; UTC where no zone is named")
-    until: Moment | None = Field(default=None, description="Died before then")
+    since: Moment | None = Field(default=None, description="Dead at this time or later; UTC if no zone is given")
+    until: Moment | None = Field(default=None, description="Dead before this time")
     before: Id | None = Field(
-        default=None, description="Behind this letter, in the order of the list: `next` of a page"
+        default=None, description="After this dead letter in list order: `next` of the previous page"
     )
 
     def search(self, state: str) -> Search:
@@ -53,37 +62,37 @@ class Which(Asked):
         )
 
 
-class Look(Which):
-    """The same, with how many at most, and in which state."""
+class ListFilter(Filter):
+    """A filter of dead letters with their state and a maximum number."""
 
     state: Literal["open", "replayed", "discarded", "any"] = "open"
     limit: int = Field(default=50, ge=1, le=500)
 
 
-class Many(Which):
-    """Open dead letters to be dealt with at once, newest first."""
+class CloseMany(Filter):
+    """Open dead letters to close at once, newest first."""
 
     limit: int = Field(default=100, ge=1, le=100)
 
 
-class ReplayMany(Many):
+class ReplayMany(CloseMany):
     reason: Remark = ""
 
 
-class DiscardMany(Many):
+class DiscardMany(CloseMany):
     reason: Why
 
 
-class Discard(Asked):
+class Discard(RequestModel):
     reason: Why
 
 
-class Replay(Asked):
+class Replay(RequestModel):
     reason: Remark = ""
 
 
-class LetterShown(Shown):
-    """An event that a group could not handle. `stale`: its turn is over, so that a replay would do nothing."""
+class LetterShown(ResponseModel):
+    """An event that a group could not handle. `stale`: its turn is over, so a replay would do nothing."""
 
     letter_id: str
     group: str = Field(validation_alias="grp")
@@ -107,24 +116,24 @@ class LetterShown(Shown):
 
 
 class LetterRead(LetterShown):
-    """With the event as it came: `{"headers": …, "data": …}`. Where it cannot be had, `problem` says why."""
+    """A dead letter with the original event: `{"headers": …, "data": …}`. If it is unavailable, `problem` says why."""
 
     principal: str | None = None
-    """Who speaks in its session."""
+    """The principal of its session."""
     size: int = 0
     original: Any = None
     problem: str | None = None
 
 
-class LetterList(Shown):
+class LetterList(ResponseModel):
     letters: list[LetterShown]
     next: str | None
     """`before=` of the next page; null at the end."""
     as_of: datetime
 
 
-class LetterClosed(Shown):
-    """What came of it: done now, `already` done before, or `stale`: its turn is over, and nothing was run."""
+class LetterClosed(ResponseModel):
+    """The outcome: replayed or discarded now, `already` closed before, or `stale`: its turn is over."""
 
     letter_id: str
     outcome: Literal["replayed", "discarded", "stale", "already"]
@@ -133,18 +142,18 @@ class LetterClosed(Shown):
     closed_at: datetime | None
 
 
-class ManyClosed(Shown):
-    """How many were dealt with. Stale ones stay open."""
+class ManyClosed(ResponseModel):
+    """The number of dead letters by outcome. Stale ones stay open."""
 
     replayed: int = 0
     discarded: int = 0
     stale: int = 0
     next: str | None
-    """`before` of the rest; null when there is none."""
+    """`before` of the remaining ones; null when there are none."""
 
 
-class Requeued(Shown):
-    """An event that waits because policy did not answer. It is tried again by itself at `next_try`."""
+class Requeued(ResponseModel):
+    """An event that waits because policy did not answer. It is retried automatically at `next_try`."""
 
     id: str
     group: str
@@ -158,20 +167,20 @@ class Requeued(Shown):
     next_try: datetime
 
 
-class RequeueList(Shown):
+class RequeueList(ResponseModel):
     waiting: list[Requeued]
     as_of: datetime
 
 
-class Retried(Shown):
-    """It is due now."""
+class Retried(ResponseModel):
+    """An event that is due for a retry now, and its groups."""
 
     id: str
     groups: list[str]
 
 
-class GroupState(Shown):
-    """How far a group is behind in a topic, over all tenants; and of the caller's tenant what is parked and dead."""
+class GroupState(ResponseModel):
+    """A group's lag in a topic, over all tenants, and the caller's tenant's parked and dead events."""
 
     group: str
     topic: str
@@ -181,8 +190,8 @@ class GroupState(Shown):
     parked_since: datetime | None = None
 
 
-class TopicState(Shown):
-    """What the log keeps of a topic, over all tenants."""
+class TopicState(ResponseModel):
+    """The retained log of a topic, over all tenants."""
 
     topic: str
     records: int
@@ -190,12 +199,12 @@ class TopicState(Shown):
     retention_seconds: float
 
 
-class BusState(Shown):
+class BusState(ResponseModel):
     groups: list[GroupState]
     topics: list[TopicState]
     as_of: datetime
 
 
 def _types(name: str) -> list[str]:
-    """The event types of this name, written whole or short."""
+    """Return the event types with this full or short name."""
     return [known for known in registry if name in (known, short(known))] or [name]

@@ -1,13 +1,14 @@
-"""Who is asking: an API key as a bearer token or in X-API-Key, found by its id and compared as a hash (DESIGN §13)."""
+"""Authentication: an API key as a bearer token or in X-API-Key, found by its id and compared as a hash (DESIGN §13)."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated
+from typing import Annotated, cast
 
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
+from starlette.datastructures import Headers
 
 from libs import ids
 from libs.changes import Cause, Changeset
@@ -15,24 +16,24 @@ from libs.errors import Unavailable
 from libs.events import ActionRecorded
 from libs.identity import ApiKey, BadKey, Principal
 from libs.identity.keys import authenticate, id_of
-from services.gateway.api.gateway import Gateway, Here
+from services.gateway.api.context import Gateway
 from services.gateway.store import GROUP
 
 bearer = HTTPBearer(auto_error=False, description="An API key: `suma_…`")
-header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same, where a bearer token cannot be sent")
+header = APIKeyHeader(
+    name="X-API-Key", auto_error=False, description="An API key, for clients that cannot send a bearer token"
+)
 
 
-async def caller(
-    request: Request,
-    here: Here,
-    token: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
-    key: Annotated[str | None, Depends(header)],
-) -> Principal:
-    """The verified identity; raises BadKey, TooMany where it asks for more than it may, and Unavailable to a stranger
-    who may be the owner of a machine that is still starting."""
-    text = token.credentials if token is not None else key
-    if text is None:
-        raise BadKey("this needs an API key: Authorization: Bearer suma_…")
+async def identified(here: Gateway, headers: Headers) -> Principal:
+    """Return the verified identity behind a request's key.
+
+    Raises:
+        BadKey: the key is missing or not valid.
+        TooMany: its tenant or principal exceeds its rate limit.
+        Unavailable: it may be the key of a machine that is still starting.
+    """
+    text = _presented(headers)
     opening = here.opening()
     stored = await here.store.key(id_of(text))
     if stored is None and opening:
@@ -43,14 +44,31 @@ async def caller(
         if stored is not None:
             await _record(here, stored, error)
         raise
-    # Only now: nobody uses up what a tenant may do without one of its keys.
-    here.crowd.belong(request.state.seat, who.tenant)
-    await here.rates.admit(who)
+    # Count only authenticated requests: nobody can exhaust a tenant's limit without one of its keys.
+    await here.rate_limiter.admit(who)
     return who
 
 
+def _presented(headers: Headers) -> str:
+    """Return the bearer token, or the key's own header. Raises BadKey."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    text = token.strip() if scheme.lower() == "bearer" and token.strip() else headers.get("x-api-key")
+    if not text:
+        raise BadKey("the request has no API key; send Authorization: Bearer suma_…")
+    return text
+
+
+async def caller(
+    request: Request,
+    token: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+    key: Annotated[str | None, Depends(header)],
+) -> Principal:
+    """Return the identity that the middleware verified; `token` and `key` declare the credentials in the contract."""
+    return cast("Principal", request.state.caller)
+
+
 def holding(scope: str) -> Callable[[Principal], Awaitable[Principal]]:
-    """The caller, where a look needs a scope. What changes something is asked of the policy instead, and recorded."""
+    """Return a dependency that requires a scope for reading. Writes ask policy instead, which records the decision."""
 
     async def held(who: Annotated[Principal, Depends(caller)]) -> Principal:
         who.require(scope)
@@ -71,9 +89,9 @@ async def _record(here: Gateway, key: ApiKey, error: BadKey) -> None:
         resource=f"key:{key.id}",
         rule=error.code,
     )
-    await here.platform.writer.apply(Changeset(cause).say(refusal))
+    await here.platform.writer.apply(Changeset(cause).emit(refusal))
 
 
-Caller = Annotated[Principal, Depends(caller)]
-Talker = Annotated[Principal, Depends(holding("chat"))]
-Reader = Annotated[Principal, Depends(holding("files:read"))]
+Authenticated = Annotated[Principal, Depends(caller)]
+CanChat = Annotated[Principal, Depends(holding("chat"))]
+CanReadFiles = Annotated[Principal, Depends(holding("files:read"))]

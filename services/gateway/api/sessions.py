@@ -1,4 +1,4 @@
-"""Sessions, messages and turns: what people say, and what became of it."""
+"""Sessions, messages and turns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from libs.errors import NotFound, Rejected
 from libs.events import TurnCancelRequested
 from libs.events.values import Hitl
 from libs.identity import Principal
-from services.gateway.api import writes
+from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
+from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.gateway import Gateway, Here
 from services.gateway.api.models import (
     Accepted,
     Cancel,
@@ -30,12 +31,11 @@ from services.gateway.api.models import (
     SessionShown,
     TurnShown,
 )
-from services.gateway.api.security import Caller, Talker
-from services.gateway.api.writes import COMMANDED, Decided, IdempotencyKey, Once
+from services.gateway.api.security import Authenticated, CanChat
 from services.gateway.domain import messages, outcomes
 from services.gateway.domain.messages import Message
+from services.gateway.sse.viewer import first
 from services.gateway.store import Session
-from services.gateway.viewer import first
 
 router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
 
@@ -45,34 +45,36 @@ ACCEPTED: dict[int | str, dict[str, Any]] = {202: {"model": Accepted}}
 
 
 class NoSuchTurn(NotFound):
-    """There is no such turn."""
+    """There is no such turn; list the session's history."""
 
 
 class TurnOver(Rejected):
-    """This turn has ended already."""
+    """This turn has already ended; read its result."""
 
     code = "TURN_ENDED"
 
 
 @router.post("/v1/sessions", status_code=201, response_model=SessionRead, tags=["sessions"])
-async def open_session(request: Request, here: Here, who: Caller, body: NewSession, key: IdempotencyKey = None) -> Any:
+async def open_session(
+    request: Request, here: Here, who: Authenticated, body: NewSession, key: IdempotencyKey = None
+) -> Any:
     """Open a session."""
 
-    async def decide() -> Decided:
+    async def decide() -> CommandResult:
         session = ids.new()
-        cause = writes.cause_of(who, session)
-        record = await writes.permitted(here, cause, who, "session.create", root=body.root)
+        cause = commands.cause_of(who, session)
+        record = await commands.permitted(here, cause, who, "session.create", root=body.root)
         at = here.platform.clock.now().isoformat()
         opened = messages.opened(cause, who, title=body.title, root=body.root, hitl=body.hitl, at=at)
-        return Decided(opened.say(record), {"session_id": session})
+        return CommandResult(opened.emit(record), {"session_id": session})
 
-    receipt = await writes.write(here, who, Once.of(request, key, body), decide)
+    receipt = await commands.write(here, who, IdempotentRequest.of(request, key, body), decide)
     return _read(await here.session(who, receipt["session_id"]))
 
 
 @router.get("/v1/sessions", tags=["sessions"])
-async def list_sessions(here: Here, who: Talker, limit: Limit = 50, before: Id | None = None) -> SessionList:
-    """The tenant's sessions, newest first."""
+async def list_sessions(here: Here, who: CanChat, limit: Limit = 50, before: Id | None = None) -> SessionList:
+    """List the tenant's sessions, newest first."""
     found = await here.store.sessions(who.tenant, before=before, most=limit)
     return SessionList(
         sessions=[SessionShown.model_validate(session) for session in found],
@@ -83,23 +85,23 @@ async def list_sessions(here: Here, who: Talker, limit: Limit = 50, before: Id |
 
 @router.post("/v1/sessions/message", status_code=202, response_model=Accepted, tags=["messages"])
 async def first_message(
-    request: Request, here: Here, who: Caller, body: FirstMessage, key: IdempotencyKey = None
+    request: Request, here: Here, who: Authenticated, body: FirstMessage, key: IdempotencyKey = None
 ) -> Accepted:
-    """Say something, in a new session unless one is named."""
-    return await say(here, who, Once.of(request, key, body), body)
+    """Send a message, in a new session unless one is named."""
+    return await send_message(here, who, IdempotentRequest.of(request, key, body), body)
 
 
 @router.post("/v1/llm/invoke", responses={200: {"model": TurnShown}, **ACCEPTED}, tags=["messages"])
 async def invoke(
     request: Request,
     here: Here,
-    who: Caller,
+    who: Authenticated,
     body: FirstMessage,
     key: IdempotencyKey = None,
-    wait: Annotated[float, Query(ge=0, description="Seconds to wait for the turn's end")] = 0,
+    wait: Annotated[float, Query(ge=0, description="Seconds to wait for the turn to end")] = 0,
 ) -> Response:
-    """Say something, and with `?wait=` be answered with the finished turn (200), if it ends in time."""
-    accepted = await say(here, who, Once.of(request, key, body), body)
+    """Send a message; with `?wait=`, return the finished turn (200) if it ends in time."""
+    accepted = await send_message(here, who, IdempotentRequest.of(request, key, body), body)
     wait = min(wait, here.settings.wait_most)
     ended = wait and await first(
         here.streams,
@@ -116,15 +118,15 @@ async def invoke(
 
 
 @router.get("/v1/sessions/{session_id}", tags=["sessions"])
-async def read_session(here: Here, who: Talker, session_id: SessionId) -> SessionRead:
+async def read_session(here: Here, who: CanChat, session_id: SessionId) -> SessionRead:
     return _read(await here.session(who, session_id))
 
 
 @router.get("/v1/sessions/{session_id}/history", tags=["sessions"])
 async def history(
-    here: Here, who: Talker, session_id: SessionId, limit: Limit = 100, after: Id | None = None
+    here: Here, who: CanChat, session_id: SessionId, limit: Limit = 100, after: Id | None = None
 ) -> History:
-    """The session's turns in order: what was said, and what was answered."""
+    """Return the session's turns in order, with messages and answers."""
     session = await here.session(who, session_id)
     found = await here.store.turns(who.tenant, session_id, after=after, most=limit)
     return History(
@@ -137,15 +139,20 @@ async def history(
 
 @router.post("/v1/sessions/{session_id}/messages", status_code=202, response_model=Accepted, tags=["messages"])
 async def say_in(
-    request: Request, here: Here, who: Caller, session_id: SessionId, body: NewMessage, key: IdempotencyKey = None
+    request: Request,
+    here: Here,
+    who: Authenticated,
+    session_id: SessionId,
+    body: NewMessage,
+    key: IdempotencyKey = None,
 ) -> Accepted:
-    """Say something in a session. It is durable when this answers, and becomes one turn."""
+    """Send a message in a session. It is durable once this answers, and becomes one turn."""
     known = FirstMessage(**body.model_dump(), session_id=session_id)
-    return await say(here, who, Once.of(request, key, body), known)
+    return await send_message(here, who, IdempotentRequest.of(request, key, body), known)
 
 
 @router.get("/v1/turns/{turn_id}", tags=["messages"])
-async def readturn_of(here: Here, who: Talker, turn_id: Annotated[Id, Path()]) -> TurnShown:
+async def read_turn(here: Here, who: CanChat, turn_id: Annotated[Id, Path()]) -> TurnShown:
     return await turn_of(here, who, turn_id)
 
 
@@ -154,54 +161,55 @@ async def cancel(
     request: Request,
     response: Response,
     here: Here,
-    who: Talker,
+    who: CanChat,
     turn_id: Annotated[Id, Path()],
     body: Cancel | None = None,
     key: IdempotencyKey = None,
 ) -> Commanded:
-    """Stop a turn: a queued one is taken out, a running one is stopped with all that it runs."""
+    """Cancel a turn: remove a queued one, stop a running one and its calls."""
     turn = await turn_of(here, who, turn_id)
     session = await here.session(who, turn.session_id)
 
-    async def decide() -> Decided:
+    async def decide() -> CommandResult:
         if turn.ended_at is not None:
-            raise TurnOver(f"this turn is {turn.state} already")
-        cause = writes.cause_of(who, turn.session_id, turn_id)
+            raise TurnOver(f"this turn is already {turn.state}")
+        cause = commands.cause_of(who, turn.session_id, turn_id)
         request = TurnCancelRequested(
             turn_id=turn_id, principal=who.id, scopes=tuple(sorted(who.scopes)), reason=body.reason if body else ""
         )
-        receipt = writes.receipt(cause, turn_id, session)
-        return Decided(writes.asked(cause, who, "turn.cancel").say(request), receipt)
+        receipt = commands.receipt(cause, turn_id, session)
+        return CommandResult(commands.requested(cause, who, "turn.cancel").emit(request), receipt)
 
-    receipt = await writes.write(here, who, Once.of(request, key, body), decide)
-    done = await writes.outcome(here, who, receipt, lambda event: outcomes.ends(turn_id, event))
+    receipt = await commands.write(here, who, IdempotentRequest.of(request, key, body), decide)
+    done = await commands.outcome(here, who, receipt, lambda event: outcomes.ends(turn_id, event))
     response.status_code = 200 if done.outcome else 202
     return done
 
 
-async def say(here: Gateway, who: Principal, once: Once, body: FirstMessage) -> Accepted:
-    """Accept a message, with a session for it if need be, in one transaction."""
+async def send_message(here: Gateway, who: Principal, once: IdempotentRequest, body: FirstMessage) -> Accepted:
+    """Accept a message, and open a session for it if needed, in one transaction."""
     session = await here.session(who, body.session_id) if body.session_id else None
+    await commands.refuse_without(here, who, "chat", "conversation.send", session.session_id if session else None)
 
-    async def decide() -> Decided:
+    async def decide() -> CommandResult:
         at = here.platform.clock.now().isoformat()
         name, turn = session.session_id if session else ids.new(), ids.new()
-        await here.depths.admit(who.tenant, name)
-        cause = writes.cause_of(who, name, turn)
+        await here.queue_limiter.admit(who.tenant, name)
+        cause = commands.cause_of(who, name, turn)
         message = _message(body, session, turn, at)
         if session is not None:
             changeset = messages.accepted(cause, who, message)
         else:
-            record = await writes.permitted(here, cause, who, "session.create", root=body.root)
+            record = await commands.permitted(here, cause, who, "session.create", root=body.root)
             title = body.title or messages.title_of(body.text)
             opened = messages.opened(cause, who, title=title, root=body.root, hitl=message.hitl, at=at)
-            changeset = opened.say(record) + messages.accepted(cause, who, message)
+            changeset = opened.emit(record) + messages.accepted(cause, who, message)
         wake = here.streams.waker(who.tenant, name)
         after = session.last_seq if session else 0
         receipt = Accepted(session_id=name, message_id=message.message_id, turn_id=turn, after=after)
-        return Decided(changeset.afterwards(wake), receipt.model_dump())
+        return CommandResult(changeset.on_commit(wake), receipt.model_dump())
 
-    return Accepted.model_validate(await writes.write(here, who, once, decide))
+    return Accepted.model_validate(await commands.write(here, who, once, decide))
 
 
 def _message(body: FirstMessage, session: Session | None, turn: str, at: str) -> Message:
@@ -216,7 +224,7 @@ def _read(session: Session) -> SessionRead:
 
 
 async def turn_of(here: Gateway, who: Principal, turn_id: str) -> TurnShown:
-    """The caller's turn; raises NotFound, also when it is another tenant's."""
+    """Return the caller's turn. Raises NotFound, also for another tenant's."""
     found = await here.store.turn(who.tenant, turn_id)
     if found is None:
         raise NoSuchTurn

@@ -1,4 +1,4 @@
-"""The session's files: what they are, what is staged, and committing it or rolling it back."""
+"""The session's workspace: staged changes, commit, rollback and history."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from libs.errors import Rejected
 from libs.events import RollbackRequested
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
-from services.gateway.api import writes
-from services.gateway.api.approvals import decided
+from services.gateway.api import commands
+from services.gateway.api.approvals import submit_answer
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
+from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.gateway import Gateway, Here
-from services.gateway.api.models import Answer, Commanded, Commit, Id, Rollback
-from services.gateway.api.security import Caller, Reader
-from services.gateway.api.writes import COMMANDED, Decided, IdempotencyKey, Once
+from services.gateway.api.models import Answer, Commanded, Commit, Id, Purge, Rollback, Root
+from services.gateway.api.security import Authenticated, CanReadFiles
 from services.gateway.domain import messages, outcomes
 from services.gateway.store import Approval
 
@@ -31,32 +31,32 @@ SessionId = Annotated[Id, Path()]
 
 
 class NothingOpen(Rejected):
-    """No diff of this session waits for a decision."""
+    """Nothing is staged for commit; send a message that changes files first."""
 
     code = "NOTHING_OPEN"
 
 
 class NothingToRollBack(Rejected):
-    """This session has committed nothing that is not rolled back already."""
+    """There is no commit to roll back; name a snapshot or a commit."""
 
     code = "NOTHING_TO_ROLL_BACK"
 
 
 @router.get("/v1/sessions/{session_id}/graph", tags=["workspace"])
-async def graph(request: Request, here: Here, who: Reader, session_id: SessionId) -> Response:
-    """The staged tree. Query parameters are the tool executor's."""
+async def graph(request: Request, here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
+    """Return the staged tree. Query parameters are those of the tool executor."""
     return await view(request, here, who, session_id, "graph")
 
 
 @router.get("/v1/sessions/{session_id}/diff", tags=["workspace"])
-async def diff(request: Request, here: Here, who: Reader, session_id: SessionId) -> Response:
-    """What the stage would change, whole."""
+async def diff(request: Request, here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
+    """Return the whole diff of the stage."""
     return await view(request, here, who, session_id, "diff")
 
 
 @router.get("/v1/sessions/{session_id}/snapshots", tags=["workspace"])
-async def snapshots(request: Request, here: Here, who: Reader, session_id: SessionId) -> Response:
-    """The points of the stage that one can go back to."""
+async def snapshots(request: Request, here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
+    """List the snapshots of the stage that a rollback can restore."""
     return await view(request, here, who, session_id, "snapshots")
 
 
@@ -65,24 +65,24 @@ async def commit(
     request: Request,
     response: Response,
     here: Here,
-    who: Caller,
+    who: Authenticated,
     session_id: SessionId,
     body: Commit | None = None,
     key: IdempotencyKey = None,
 ) -> Commanded:
-    """Approve the open diff, and be told what happened to the files."""
+    """Approve the open diff, and return the outcome for its files."""
     session, asked = await here.session(who, session_id), body or Commit()
-    once = Once.of(request, key, body)
-    receipt = await writes.earlier(here, who, once)
+    once = IdempotentRequest.of(request, key, body)
+    receipt = await commands.earlier(here, who, once)
     if receipt is None:
         approval = await _open_commit(here, who, session_id)
         verdict = "override" if asked.exclude else "approve"
         reply = Answer.model_validate(
             {"verdict": verdict, "digest": asked.digest or approval.digest, "exclude": asked.exclude}
         )
-        receipt = await decided(here, who, once, approval, session, reply)
+        receipt = await submit_answer(here, who, once, approval, session, reply)
     turn = receipt["turn_id"]
-    done = await writes.outcome(here, who, receipt, lambda event: outcomes.commits(turn, event))
+    done = await commands.outcome(here, who, receipt, lambda event: outcomes.commits(turn, event))
     response.status_code = 200 if done.outcome else 202
     return done
 
@@ -92,23 +92,23 @@ async def rollback(
     request: Request,
     response: Response,
     here: Here,
-    who: Caller,
+    who: Authenticated,
     session_id: SessionId,
     body: Rollback | None = None,
     key: IdempotencyKey = None,
 ) -> Commanded:
-    """Undo. What someone else changed since is reported, and never overwritten."""
+    """Undo changes. Files that changed since are reported and never overwritten."""
     session, asked = await here.session(who, session_id), body or Rollback()
 
-    async def decide() -> Decided:
+    async def decide() -> CommandResult:
         turn = ids.new()
         commit_id = asked.commit_id
         if asked.snapshot is None and commit_id is None:
             commit_id = await here.store.last_commit(who.tenant, session_id)
             if commit_id is None:
                 raise NothingToRollBack
-        cause = writes.cause_of(who, session_id, turn)
-        record = await writes.permitted(here, cause, who, "workspace.rollback")
+        cause = commands.cause_of(who, session_id, turn)
+        record = await commands.permitted(here, cause, who, "workspace.rollback")
         event = RollbackRequested(
             turn_id=turn,
             principal=who.id,
@@ -119,23 +119,41 @@ async def rollback(
         )
         text = f"rollback to {asked.snapshot}" if asked.snapshot else f"rollback of {commit_id}"
         opened = messages.turn_opened(cause, turn_id=turn, text=text, at=here.platform.clock.now().isoformat())
-        return Decided(opened + Changeset(cause).say(record, event), writes.receipt(cause, turn, session))
+        return CommandResult(opened + Changeset(cause).emit(record, event), commands.receipt(cause, turn, session))
 
-    receipt = await writes.write(here, who, Once.of(request, key, body), decide)
+    receipt = await commands.write(here, who, IdempotentRequest.of(request, key, body), decide)
     of_request, turn = receipt["request_id"], receipt["turn_id"]
-    done = await writes.outcome(here, who, receipt, lambda event: outcomes.undoes(of_request, turn, event))
+    done = await commands.outcome(here, who, receipt, lambda event: outcomes.undoes(of_request, turn, event))
     response.status_code = 200 if done.outcome else 202
     return done
 
 
+@router.get("/v1/workspace/log", tags=["workspace"])
+async def log(here: Here, who: Authenticated, root: Root, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
+    """List the commits of a folder, newest first: time, session, changes, history, and deadline for undo."""
+    who.require("files:read")
+    params = {"root": root, "most": str(most)}
+    found = await call(here.platform, EXECUTOR, "GET", "/internal/v1/history", tenant=who.tenant, params=params)
+    return JSONResponse(found)
+
+
+@router.post("/v1/workspace/purge", tags=["workspace"])
+async def purge(here: Here, who: Authenticated, body: Purge) -> Response:
+    """Delete the history of a folder's commits. They can no longer be undone, and their space is freed."""
+    before = (body.before or here.platform.clock.now()).timestamp()
+    wish = {"root": body.root, "before": before, "principal": who.id, "scopes": sorted(who.scopes)}
+    done = await call(here.platform, EXECUTOR, "PUT", "/internal/v1/history/purge", tenant=who.tenant, json=wish)
+    return JSONResponse(done)
+
+
 @router.get("/graph", tags=["scope weaver"])
-async def graph_alias(request: Request, here: Here, who: Reader, session: Annotated[Id, Query()]) -> Response:
-    """The same as /v1/sessions/{session}/graph (S4-56)."""
+async def graph_alias(request: Request, here: Here, who: CanReadFiles, session: Annotated[Id, Query()]) -> Response:
+    """Return the staged tree; an alias of /v1/sessions/{session}/graph (S4-56)."""
     return await view(request, here, who, session, "graph")
 
 
 async def view(request: Request, here: Gateway, who: Principal, session_id: str, what: str) -> Response:
-    """What the tool executor says of one of the caller's sessions."""
+    """Return the tool executor's view of one of the caller's sessions."""
     session = await here.session(who, session_id)
     params = {name: value for name, value in request.query_params.items() if name not in ("session", "root")}
     if session.root is not None:

@@ -1,1 +1,1 @@
-"""The gateway's pure rules: facts in, facts out."""
+"""The pure rules of the gateway."""

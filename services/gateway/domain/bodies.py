@@ -1,4 +1,4 @@
-"""What JSON may reach us at all, before any model looks at it."""
+"""Checks of JSON bodies before any model parses them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import orjson
 
 DEEPEST = 32
-"""Bodies nest no deeper than args of tools do; recursive code behind this door is safe."""
+"""Levels of nesting, as for args of tools; recursive code after this check is safe."""
 
 
 def flaw(body: Any) -> str | None:
-    """Why this parsed body is refused: too deep, or with a character that Postgres cannot hold."""
+    """Return why a parsed body is rejected: too deep, or a character that Postgres cannot store; None if valid."""
     level, depth = [body], 0
     while level:
         if depth > DEEPEST:
@@ -31,5 +31,5 @@ def flaw(body: Any) -> str | None:
 
 
 def digest(route: str, body: Any) -> str:
-    """What an Idempotency-Key is bound to: the route and the body, however it was spelled."""
+    """Return the digest that an Idempotency-Key is bound to: of the route and the normalised body."""
     return sha256(route.encode() + b"\0" + orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()

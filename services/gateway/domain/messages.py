@@ -1,4 +1,4 @@
-"""A message as it is accepted: its row in the sequence, its turn, and the event that carries it on."""
+"""Accepted messages: the row in the sequence, the turn, and the event for the conversation worker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TITLE_MOST = 80
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What someone said, with the ids that were minted for it. `at` is ISO 8601."""
+    """A message with its new ids. `at` is ISO 8601."""
 
     message_id: str
     turn_id: str
@@ -28,19 +28,19 @@ class Message:
 
 
 def title_of(text: str) -> str:
-    """The first line of a message, as the name of a session that has none."""
+    """Return the first line of a message, the title of a session without one."""
     line = " ".join(text.strip().splitlines()[0].split())
     return line if len(line) <= TITLE_MOST else line[: TITLE_MOST - 1] + "…"
 
 
 def opened(cause: Cause, caller: Principal, *, title: str | None, root: str | None, hitl: Hitl, at: str) -> Changeset:
-    """A new session."""
+    """Return the changeset of a new session."""
     row = {"session_id": cause.session, "principal": caller.id, "title": title, "root": root, "hitl": hitl, "at": at}
     return Changeset(cause).change(SCHEMA, "session.open", **row)
 
 
 def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
-    """The message in the session's sequence, its turn, and the event for the conversation worker."""
+    """Return the changeset of a message: its event in the sequence, its turn, and the conversation worker's event."""
     row = {
         "session_id": cause.session,
         "event_id": message.message_id,
@@ -56,7 +56,7 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
         .change(SCHEMA, "event", **row)
         .change(SCHEMA, "session.title", session_id=cause.session, title=title_of(message.text))
         + _turn(cause, turn_id=message.turn_id, message_id=message.message_id, text=message.text, at=message.at)
-    ).say(
+    ).emit(
         MessageReceived(
             message_id=message.message_id,
             turn_id=message.turn_id,
@@ -72,7 +72,7 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
 
 
 def turn_opened(cause: Cause, *, turn_id: str, text: str, at: str) -> Changeset:
-    """A turn that no message began: a rollback's."""
+    """Return the changeset of a turn without a message: a rollback's."""
     return _turn(cause, turn_id=turn_id, message_id=None, text=text, at=at)
 
 

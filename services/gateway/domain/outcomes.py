@@ -1,4 +1,4 @@
-"""Which event tells a command's caller what came of it."""
+"""Predicates that find a command's outcome among a session's events."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 EFFECT = "effect"
-"""The kind of a question whether an effect happened."""
+"""The kind of approval that asks whether an effect happened."""
 SETTLED = ("approved", "overridden")
-"""An approval that was closed thus goes on to act; any other end is the end."""
+"""Approval outcomes that continue with an action; all others are final."""
 
 
 class Seen(Protocol):
@@ -25,12 +25,12 @@ class Seen(Protocol):
 
 
 def closes(approval: str, event: Seen) -> bool:
-    """Of an answer to an approval: that it is closed."""
+    """Return whether the event closes the answered approval."""
     return event.type == "approval.closed" and event.data.get("approval_id") == approval
 
 
 def commits(turn: str, event: Seen) -> bool:
-    """Of a commit: what happened to the files of the turn, or that nothing will."""
+    """Return whether the event ends a commit: the turn's files changed, or will not."""
     if event.turn_id != turn:
         return False
     if event.type == "approval.closed":
@@ -39,11 +39,11 @@ def commits(turn: str, event: Seen) -> bool:
 
 
 def ends(turn: str, event: Seen) -> bool:
-    """Of a cancel: the turn's end."""
+    """Return whether the event ends the cancelled turn."""
     return event.type == "turn.ended" and event.turn_id == turn
 
 
 def undoes(request: str, turn: str, event: Seen) -> bool:
-    """Of a rollback: what happened to the files or the stage, or the end of the turn that was to do it."""
+    """Return whether the event ends a rollback: files or stage changed, or its turn ended."""
     ours = event.turn_id == turn or event.correlation == request
     return ours and event.type in ("workspace.changed", "turn.ended")

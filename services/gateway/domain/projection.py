@@ -1,4 +1,4 @@
-"""What an outbound event means for the projections: which rows of turns and approvals it moves."""
+"""The projection of an outbound event: the rows of turns, approvals and attachments that it changes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from libs.events.values import Asset
 
 SCHEMA = "gateway"
 ACCEPTED = "suma.message.accepted.v1"
-"""The one kind of row in session_events that is no event of the bus: a message that we have answered with 202."""
+"""The only type in session_events that is not an event of the bus: a message answered with 202."""
 
 
 def short(event_type: str) -> str:
-    """`suma.turn.started.v1` as viewers see it: `turn.started`."""
+    """Return the public name of an event type: `turn.started` for `suma.turn.started.v1`."""
     return event_type.removeprefix("suma.").rsplit(".v", 1)[0]
 
 
 def projected(event: Envelope[Any]) -> Iterator[Change]:
-    """The changes of one outbound event, but for its own row in the sequence."""
+    """Yield the changes of an outbound event, except its own row in the sequence."""
     match event.data:
         case TurnQueued(turn_id=turn):
             yield _turn(turn, state="queued")
@@ -43,16 +43,16 @@ def projected(event: Envelope[Any]) -> Iterator[Change]:
         case TurnEnded(turn_id=turn, state=state, reason=reason, detail=detail):
             yield _turn(turn, state=state, reason=reason, detail=detail, ended_at=event.time.isoformat())
         case StepChanged(result=Asset() as result):
-            yield _kept(event, result)
+            yield _asset_stored(event, result)
         case ApprovalRequested():
-            yield from _opened(event)
+            yield from _approval_opened(event)
         case ApprovalClosed(outcome="stale"):
             return  # An answer that came too late closes nothing.
         case ApprovalClosed():
-            yield from _closed(event)
+            yield from _approval_closed(event)
 
 
-def _kept(event: Envelope[StepChanged], result: Asset) -> Change:
+def _asset_stored(event: Envelope[StepChanged], result: Asset) -> Change:
     row = {
         **result.model_dump(mode="json"),
         "session_id": event.session,
@@ -62,7 +62,7 @@ def _kept(event: Envelope[StepChanged], result: Asset) -> Change:
     return Change(SCHEMA, "asset.put", row)
 
 
-def _opened(event: Envelope[ApprovalRequested]) -> Iterator[Change]:
+def _approval_opened(event: Envelope[ApprovalRequested]) -> Iterator[Change]:
     asked = event.data
     row = {
         "approval_id": asked.approval_id,
@@ -78,7 +78,7 @@ def _opened(event: Envelope[ApprovalRequested]) -> Iterator[Change]:
     yield _turn(asked.turn_id, state="awaiting_approval")
 
 
-def _closed(event: Envelope[ApprovalClosed]) -> Iterator[Change]:
+def _approval_closed(event: Envelope[ApprovalClosed]) -> Iterator[Change]:
     answer = event.data
     row = {
         "approval_id": answer.approval_id,

@@ -1,4 +1,4 @@
-"""Which bytes of a content are asked for (RFC 9110, section 14)."""
+"""Parsing of Range headers (RFC 9110, section 14)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ _ONE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
 
 
 class OutOfRange(ValueError):
-    """None of the bytes asked for is there."""
+    """The content has none of the requested bytes; request a lower range."""
 
 
 def part(header: str | None, size: int) -> range | None:
-    """The bytes that a Range header names of a content of `size`; None is all of it.
+    """Return the bytes that a Range header names in a content of `size` bytes; None is all of it.
 
-    Several ranges at once, other units and what cannot be read are answered with all of it, as the section allows.
+    Several ranges, other units and malformed headers return None, as the section allows.
 
     Raises:
-        OutOfRange.
+        OutOfRange: no requested byte exists.
     """
     asked = _ONE.fullmatch(header.strip()) if header else None
     if asked is None or asked[0].endswith("=-"):

@@ -1,4 +1,4 @@
-"""Which keys were refused lately, so that a program that goes on with a revoked one cannot flood the audit log."""
+"""Recently refused keys. A client that keeps using a revoked key must not flood the audit log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Refusals:
         self._at: OrderedDict[str, float] = OrderedDict()
 
     def fresh(self, key: str, now: float) -> bool:
-        """Whether this key's refusal is to be recorded: once a minute. `now` is in seconds."""
+        """Return whether to record this key's refusal: once a minute. `now` is in seconds."""
         if now - self._at.get(key, now - EVERY_SECONDS) < EVERY_SECONDS:
             return False
         self._at[key] = now

@@ -48,14 +48,14 @@ async def gateway_template(server: Postgres) -> str:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def gateway_where(server: Postgres, gateway_template: str) -> AsyncIterator[Dsns]:
-    """A database of the test's own."""
+    """A database for one test."""
     async with infrastructure.fresh_database(server, gateway_template) as where:
         yield where
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def rules() -> Policy:
-    """The shipped bundle, in process."""
+    """The shipped policy bundle, in process."""
     policy = RegoPolicy(RULES)
     assert await policy.reload(), policy.problem
     return policy
@@ -68,7 +68,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> FileKeys:
 
 @pytest.fixture(scope="session")
 def owner() -> str:
-    """The machine's own key, as it stands in the data directory."""
+    """The machine's own key, as in the data directory."""
     return mint("local", "owner", scopes=["*"])[0]
 
 
@@ -76,7 +76,7 @@ def owner() -> str:
 async def running(
     server: Postgres, gateway_template: str, rules: Policy, keys: FileKeys, owner: str
 ) -> AsyncIterator[House]:
-    """A gateway for every test that needs nothing special of it."""
+    """A gateway with default settings."""
     database = infrastructure.fresh_database(server, gateway_template)
     async with database as where, house(where, owner, policy=rules, keys=keys) as made:
         yield made
@@ -84,37 +84,37 @@ async def running(
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def home(running: House) -> House:
-    """The same gateway, as a tenant of the test's own sees it."""
+    """The same gateway, for a tenant of the test's own."""
     mine = replace(running, tenant=ids.new())
     return replace(mine, owner=await mine.key("*", principal="owner"))
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def http(home: House) -> AsyncIterator[httpx.AsyncClient]:
-    """The owner, over HTTP in process."""
+    """An HTTP client with the owner's key, in process."""
     async with home.client() as client:
         yield client
 
 
 class Yes:
-    """Plays a conversation worker that lets every answer count at once."""
+    """Simulate a conversation worker that accepts every answer at once."""
 
     async def answered(self, cause: Cause, event: Envelope[ApprovalDecided]) -> Changeset:
         turn = cause.turn or ""
         closed = ApprovalClosed(turn_id=turn, approval_id=event.data.approval_id, outcome="approved", principal="owner")
-        return Changeset(cause).say(closed)
+        return Changeset(cause).emit(closed)
 
     async def cancelled(self, cause: Cause, event: Envelope[TurnCancelRequested]) -> Changeset:
-        return Changeset(cause).say(TurnEnded(turn_id=event.data.turn_id, state="cancelled", detail=event.data.reason))
+        return Changeset(cause).emit(TurnEnded(turn_id=event.data.turn_id, state="cancelled", detail=event.data.reason))
 
     async def received(self, cause: Cause, event: Envelope[MessageReceived]) -> Changeset:
         turn = event.data.turn_id
         if "wait" in event.data.text:
-            return Changeset(cause).say(
+            return Changeset(cause).emit(
                 TurnStarted(turn_id=turn, message_id=event.data.message_id, text=event.data.text)
             )
         answer = MessageCompleted(turn_id=turn, message_id=ids.derived(cause.id), text=event.data.text.upper())
-        return Changeset(cause).say(answer, TurnEnded(turn_id=turn, state="completed"))
+        return Changeset(cause).emit(answer, TurnEnded(turn_id=turn, state="completed"))
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -1,11 +1,9 @@
-"""A gateway alone on a real database, and someone who plays the conversation worker by publishing what it would say."""
+"""A gateway on a real database, with a simulated conversation worker that publishes its events."""
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
@@ -13,7 +11,6 @@ from typing import Any, cast
 import asyncpg
 import httpx
 import orjson
-import uvicorn
 from fastapi import FastAPI
 
 from libs import ids
@@ -27,11 +24,12 @@ from libs.leases.ports import Start
 from libs.runtime.host import Running, host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
-from services.gateway.api.gateway import Gateway
+from services import http_server
+from services.gateway.api.context import Gateway
 from services.gateway.keys import ensure_local_key
 from services.gateway.service import build, watch
+from services.gateway.sse.viewer import first
 from services.gateway.store import Numbered
-from services.gateway.viewer import first
 from tests import infrastructure
 
 BASE = "http://localhost:8010"
@@ -40,7 +38,7 @@ Json = Any
 
 
 def client(app: Any, key: str, **headers: str) -> httpx.AsyncClient:
-    """An HTTP client in process; headers without a value are left out."""
+    """Return an in-process HTTP client; headers without a value are left out."""
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     held = {"Authorization": f"Bearer {key}", **headers}
     return httpx.AsyncClient(transport=transport, base_url=BASE, headers={n: v for n, v in held.items() if v})
@@ -48,14 +46,14 @@ def client(app: Any, key: str, **headers: str) -> httpx.AsyncClient:
 
 @dataclass
 class House:
-    """What a test holds in its hands."""
+    """A gateway with its database, keys and published events."""
 
     where: Dsns
     platform: Platform
     service: Service
     running: Running
     owner: str
-    """The key that `client` uses unless told otherwise."""
+    """The default key of `client`."""
     tenant: str = "local"
 
     @property
@@ -68,7 +66,7 @@ class House:
         return self.service.api.app
 
     def client(self, key: str | None = None, **headers: str) -> httpx.AsyncClient:
-        """An HTTP client in process, with the owner's key unless another is given."""
+        """Return an in-process HTTP client, with the owner's key unless another is given."""
         return client(self.app, key or self.owner, **headers)
 
     async def worker_says(self, session: str, *events: Event, correlation: str | None = None) -> Applied:
@@ -76,15 +74,15 @@ class House:
         key = f"{self.tenant}:{session}"
         cause = Cause.request("conversation_worker", id=ids.new(), tenant=self.tenant, key=key, session=session)
         cause = replace(cause, correlation=correlation or cause.correlation)
-        return await self.platform.writer.apply(Changeset(cause).say(*events))
+        return await self.platform.writer.apply(Changeset(cause).emit(*events))
 
     async def worker_waits(self) -> None:
-        """Something is due that nobody has room for."""
+        """Create a due lease that no worker has room for."""
         cause = Cause.request("conversation_worker", id=ids.new(), tenant=self.tenant, key=f"{self.tenant}:s")
         await self.platform.writer.apply(Changeset(cause).start(Start(ids.new(), "elsewhere", {}, delay=0)))
 
     async def seen(self, session: str, found: Callable[[Numbered], bool]) -> Numbered:
-        """The first event of the projection that is the one waited for."""
+        """Wait for the first projected event that matches."""
         event = await first(self.gateway.streams, self.tenant, session, after=0, wait=PATIENCE, found=found)
         assert event is not None, "the event was not projected"
         return event
@@ -93,7 +91,7 @@ class House:
         await self.seen(session, lambda event: event.seq >= seq)
 
     async def handled(self, record: Record) -> str:
-        """Hand a record to the gateway as a consumer does, once more if it has been; the verdict."""
+        """Deliver a record to the gateway as a consumer does, possibly a second time; return the verdict."""
         (handle,) = [s.handle for s in self.service.subscriptions if s.event.type == record.type]
         changeset = await handle(Cause.record("gateway", record), record.envelope())
         return (await self.platform.writer.apply(changeset)).verdict
@@ -101,17 +99,22 @@ class House:
     async def key(
         self, *scopes: str, tenant: str | None = None, principal: str = "ada", expires: datetime | None = None
     ) -> str:
-        """A key that the server knows."""
+        """Create and register a key."""
         text, stored = mint(tenant or self.tenant, principal, scopes=scopes, expires=expires)
         await self._keep(stored)
         return text
 
     async def revoke(self, key: str) -> None:
         revoked = "update gateway.api_keys set revoked_at = now() where key_id = $1"
-        await self.execute(self.tenant, revoked, key.split("_")[1])
+        await self.own(self.tenant, revoked, key.split("_")[1])
 
     async def execute(self, tenant: str, statement: str, *args: Any) -> None:
         async with self.connection(tenant) as connection:
+            await connection.execute(statement, *args)
+
+    async def own(self, tenant: str, statement: str, *args: Any) -> None:
+        """Connect as suma_owner, the only role that writes keys."""
+        async with self.connection(tenant, self.where.owner) as connection:
             await connection.execute(statement, *args)
 
     async def rows(self, query: str, *args: Any, tenant: str | None = None) -> Sequence[asyncpg.Record]:
@@ -119,9 +122,11 @@ class House:
             return await connection.fetch(query, *args)
 
     @asynccontextmanager
-    async def connection(self, tenant: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
-        """As suma_app, with one tenant's rows in sight."""
-        connection = await asyncpg.connect(self.where.app)
+    async def connection(
+        self, tenant: str, dsn: str | None = None
+    ) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+        """Query as suma_app unless another role is named, with one tenant's rows visible."""
+        connection = await asyncpg.connect(dsn or self.where.app)
         try:
             await connection.execute("select set_config('suma.tenants', $1, false)", f"{{{tenant}}}")
             yield connection
@@ -129,7 +134,7 @@ class House:
             await connection.close()
 
     async def published(self, type: str) -> AsyncIterator[Json]:
-        """The data of every event of a type, in the order of the log; of this tenant alone."""
+        """Return the data of this tenant's events of a type, in log order."""
         query = "select data::text from bus.log where type = $1 and tenant = $2 order by at, position"
         connection = await asyncpg.connect(self.where.bus)
         try:
@@ -139,11 +144,11 @@ class House:
             await connection.close()
 
     async def audited(self, action: str) -> Sequence[Json]:
-        """What was recorded of an action."""
+        """Return the audit records of an action."""
         return [data async for data in self.published("suma.action.recorded.v1") if data["action"] == action]
 
     async def _keep(self, key: ApiKey) -> None:
-        await self.execute(
+        await self.own(
             key.tenant,
             "insert into gateway.api_keys (tenant_id, key_id, hash, principal, scopes, expires_at, created_at)"
             " values ($1, $2, $3, $4, $5, $6, now())",
@@ -158,7 +163,7 @@ class House:
 
 @asynccontextmanager
 async def house(where: Dsns, owner: str, worker: Sequence[Subscription] = (), **ports: Any) -> AsyncIterator[House]:
-    """A process with the gateway in it, and whatever plays the conversation worker."""
+    """A process that runs the gateway and a simulated conversation worker."""
     settings = {"gateway": {"local_key": owner, "command_wait": 0.1, **ports.pop("settings", {})}}
     async with infrastructure.platform(where, settings=settings, **ports) as platform:
         service = build(platform)
@@ -173,16 +178,7 @@ async def house(where: Dsns, owner: str, worker: Sequence[Subscription] = (), **
 
 @asynccontextmanager
 async def served(house: House) -> AsyncIterator[str]:
-    """The gateway on a real socket; its URL."""
-    # asyncio turns Nagle's algorithm off only where the protocol is named; else each answer takes 40 ms more.
-    door = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    door.bind(("127.0.0.1", 0))
-    door.listen(128)
-    config = uvicorn.Config(house.app, log_config=None, lifespan="off", ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    serving = asyncio.ensure_future(server.serve(sockets=[door]))
-    try:
-        yield f"http://127.0.0.1:{door.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await serving
+    """Serve the gateway on a real socket; yield its URL."""
+    with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as door:
+        async with http_server.serving(house.app, door):
+            yield http_server.url_of(door)

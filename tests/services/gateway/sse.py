@@ -1,4 +1,4 @@
-"""A reader of server-sent events as a browser is one: an event counts once its blank line has come."""
+"""A browser-like reader of server-sent events: an event counts once its blank line has arrived."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import orjson
 
 @dataclass
 class Sse:
-    """What was received; `last` is what a client would send as Last-Event-ID."""
+    """The received events; `last` is the next Last-Event-ID."""
 
     last: str | None = None
     events: list[tuple[str | None, str, Any]] = field(default_factory=list)
     comments: int = 0
     retry: str | None = None
-    """Milliseconds after which it is asked to come back."""
+    """Milliseconds to wait before reconnecting."""
     _rest: bytes = b""
 
     def feed(self, received: bytes) -> None:
@@ -28,7 +28,7 @@ class Sse:
             self._dispatch(block.decode())
 
     def cut(self) -> None:
-        """The connection broke: what had come of an event is forgotten."""
+        """Discard a partial event after the connection broke."""
         self._rest = b""
 
     def seqs(self) -> list[int]:
@@ -47,7 +47,7 @@ class Sse:
 async def opened(
     client: httpx.AsyncClient, session: str, last: str | None = None, **params: Any
 ) -> AsyncIterator[AsyncIterator[bytes]]:
-    """A session's stream as it comes over the socket, until the block ends."""
+    """Open a session's stream over the socket until the block ends."""
     headers = {"Last-Event-ID": last} if last else {}
     async with client.stream("GET", f"/v1/sessions/{session}/events", params=params, headers=headers) as response:
         assert response.status_code == 200
@@ -56,7 +56,7 @@ async def opened(
 
 
 async def read(chunks: AsyncIterator[bytes], sse: Sse, *, until: str | None = None, most: int | None = None) -> int:
-    """Take what comes, until an event of the type `until`, or `most` bytes; how many bytes that were."""
+    """Receive until an event of type `until` or `most` bytes; return the number of bytes."""
     taken = 0
     async for chunk in chunks:
         piece = chunk if most is None else chunk[: most - taken]

@@ -1,4 +1,4 @@
-"""The projection of events: each once, whatever is repeated, and dead letters for admins."""
+"""The projection of events, each once under repetition, and of dead letters."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ async def test_a_dead_letter_is_kept_for_its_tenants_admins(home: House) -> None
     assert await home.rows("select from gateway.dlq_messages", tenant=ids.new()) == []
 
 
-async def test_an_event_of_a_session_that_is_not_there_is_parked_and_the_rest_goes_on(
-    home: House, http: httpx.AsyncClient
-) -> None:
+async def test_event_of_a_missing_session_is_parked_alone(home: House, http: httpx.AsyncClient) -> None:
     accepted = (await http.post("/v1/sessions/message", json={"text": "hello"})).json()
     started = TurnStarted(turn_id=accepted["turn_id"], message_id=None, text="hello")
     await home.worker_says("nobodys", started)
@@ -61,7 +59,7 @@ async def test_an_event_of_a_session_that_is_not_there_is_parked_and_the_rest_go
 
 
 async def test_another_tenants_event_for_a_session_writes_nothing_into_it(home: House, http: httpx.AsyncClient) -> None:
-    """Both tenants may be in sight of one transaction; the row's own tenant decides."""
+    """Both tenants may be visible in one transaction; the row's tenant decides."""
     session = (await http.post("/v1/sessions", json={})).json()["session_id"]
     stranger = replace(home, tenant=ids.new())
     await stranger.worker_says(session, TurnStarted(turn_id="t", message_id=None, text="forged"))

@@ -1,4 +1,4 @@
-"""A gateway whose conversation worker is frail: what it is told decides how it fails, until it is mended."""
+"""A gateway whose conversation worker fails as each event asks, until it is repaired."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WITHIN = 90.0
 
 @dataclass
 class Board:
-    """What is on the board, in memory."""
+    """An in-memory notice board."""
 
     notices: dict[str, Notice] = field(default_factory=dict)
 
@@ -45,26 +45,30 @@ class Board:
 
 @dataclass
 class Frail:
-    """`bad` is refused; `told` as well, and ends its turn; `policy` waits for an answer. Mended, it handles all."""
+    """A worker that rejects `bad`, rejects `told` and ends its turn, and delays `policy`. Once repaired, it handles
+    all.
+    """
 
     mended: bool = False
     handled: list[str] = field(default_factory=list)
-    """Event ids, in the order of their commits."""
+    """Event ids in commit order."""
     board: Board = field(default_factory=Board)
 
     async def received(self, cause: Cause, event: Envelope[MessageReceived]) -> Changeset:
         self._fail(event.data.text)
         done = TurnEnded(turn_id=event.data.turn_id, state="completed")
-        return Changeset(cause).say(done).afterwards(lambda: self.handled.append(cause.id))
+        return Changeset(cause).emit(done).on_commit(lambda: self.handled.append(cause.id))
 
     async def remembered(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
         self._fail(event.data.text)
-        return Changeset(cause).afterwards(lambda: self.handled.append(cause.id))
+        return Changeset(cause).on_commit(lambda: self.handled.append(cause.id))
 
     def dead(self, cause: Cause, record: Record, error: SumaError) -> Changeset:
         if not str(record.fields().get("text")).startswith("told"):
             return Changeset(cause)
-        return Changeset(cause).say(TurnEnded(turn_id=record.header("turnid") or "", state="failed", reason=error.code))
+        return Changeset(cause).emit(
+            TurnEnded(turn_id=record.header("turnid") or "", state="failed", reason=error.code)
+        )
 
     def subscriptions(self) -> list[Subscription]:
         return [
@@ -83,7 +87,7 @@ class Frail:
 
 @dataclass
 class Desk:
-    """The gateway, its frail worker, and an operator."""
+    """The gateway, its failing worker, and an operator."""
 
     house: House
     worker: Frail
@@ -96,13 +100,13 @@ class Desk:
         return dict(said.json())
 
     async def remember(self, text: str) -> None:
-        """Something that is as good after its turn as in it."""
+        """An event that stays valid after its turn's end."""
         said = RememberRequested(memory_id=ids.new(), kind="fact", text=text, user="ada")
         cause = Cause.request("conversation_worker", id=ids.new(), tenant=self.house.tenant, key=f"local:{ids.new()}")
-        await self.house.platform.writer.apply(Changeset(cause).say(said))
+        await self.house.platform.writer.apply(Changeset(cause).emit(said))
 
     async def letters(self, count: int, **asked: Any) -> list[dict[str, Any]]:
-        """Once there are so many of them."""
+        """Wait for this number of dead letters."""
         async with asyncio.timeout(WITHIN):
             while len(found := await self.list(limit=500, **asked)) < count:
                 await asyncio.sleep(0.02)
@@ -129,7 +133,7 @@ class Desk:
 
 
 class Closet(FilesystemObjects):
-    """A store of blobs that can be away."""
+    """A blob store that can be made unavailable."""
 
     away = False
 

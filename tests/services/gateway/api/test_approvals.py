@@ -1,4 +1,4 @@
-"""Questions to people and their answers, with someone who plays the conversation worker."""
+"""Approvals and their answers, with a simulated conversation worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.services.gateway.house import House
 
 
 async def _asked(home: House, http: httpx.AsyncClient, kind: str = "step") -> ApprovalRequested:
-    """A turn that waits for a person."""
+    """A turn that waits for an approval."""
     accepted = (await http.post("/v1/sessions/message", json={"text": "tidy"})).json()
     turn = accepted["turn_id"]
     asked = ApprovalRequested(
@@ -40,13 +40,13 @@ def _close(asked: ApprovalRequested, outcome: str) -> ApprovalClosed:
     return ApprovalClosed(turn_id=asked.turn_id, approval_id=asked.approval_id, outcome=outcome, principal="owner")
 
 
-async def _told(home: House) -> list[Any]:
-    """What the gateway has put on the bus for the conversation worker."""
+async def _sent_events(home: House) -> list[Any]:
+    """Return the gateway's events for the conversation worker."""
     return [data async for data in home.published("suma.approval.decided.v1")]
 
 
 @pytest.mark.requirement("S4-34")
-async def test_an_open_question_stands_in_the_inbox_until_it_is_closed(home: House, http: httpx.AsyncClient) -> None:
+async def test_inbox_lists_an_approval_until_it_is_closed(home: House, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
     session = await _session_of(http, asked)
     (open_one,) = (await http.get("/v1/approvals", params={"session": session})).json()["approvals"]
@@ -65,8 +65,8 @@ async def test_an_answer_goes_to_the_worker_with_who_gave_it(home: House, http: 
     answer = await http.post(f"/v1/approvals/{asked.approval_id}", json=body)
 
     assert (answer.status_code, answer.json()["outcome"]) == (202, None)
-    (told,) = await _told(home)
-    decided = ApprovalDecided.model_validate(told)
+    (sent,) = await _sent_events(home)
+    decided = ApprovalDecided.model_validate(sent)
     assert (decided.verdict, decided.exclude, decided.principal, decided.scopes) == (
         "override",
         ("b",),
@@ -76,7 +76,7 @@ async def test_an_answer_goes_to_the_worker_with_who_gave_it(home: House, http: 
     assert [record["verdict"] for record in await home.audited("approval.decide")] == ["allow"]
 
 
-async def test_an_answer_is_answered_with_its_outcome_when_that_comes_in_time(eager: House) -> None:
+async def test_answer_returns_its_outcome_if_known_in_time(eager: House) -> None:
     async with eager.client() as http:
         asked = await _asked(eager, http)
         answer = await http.post(f"/v1/approvals/{asked.approval_id}", json={"verdict": "approve", "digest": "d1"})
@@ -87,18 +87,16 @@ async def test_an_answer_is_answered_with_its_outcome_when_that_comes_in_time(ea
 
 
 @pytest.mark.requirement("A22a")
-async def test_an_answer_to_what_is_not_asked_any_more_changes_nothing(home: House, http: httpx.AsyncClient) -> None:
+async def test_answer_to_a_changed_approval_changes_nothing(home: House, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
     answer = await http.post(f"/v1/approvals/{asked.approval_id}", json={"verdict": "approve", "digest": "older"})
     assert (answer.status_code, answer.json()["code"]) == (409, "APPROVAL_CHANGED")
-    assert await _told(home) == []
+    assert await _sent_events(home) == []
 
 
 @pytest.mark.requirement("A22a")
 @pytest.mark.parametrize("outcome", ["denied", "expired", "superseded"])
-async def test_a_second_or_late_answer_is_told_how_the_question_ended(
-    home: House, http: httpx.AsyncClient, outcome: str
-) -> None:
+async def test_late_answer_reports_the_first_outcome(home: House, http: httpx.AsyncClient, outcome: str) -> None:
     asked = await _asked(home, http)
     await home.worker_says(await _session_of(http, asked), _close(asked, outcome))
     await home.caught_up(await _session_of(http, asked), 4)
@@ -106,7 +104,7 @@ async def test_a_second_or_late_answer_is_told_how_the_question_ended(
 
     assert (answer.status_code, answer.json()["code"]) == (409, "APPROVAL_CLOSED")
     assert outcome in answer.json()["detail"]
-    assert await _told(home) == []
+    assert await _sent_events(home) == []
 
 
 @pytest.mark.requirement("A20")
@@ -119,7 +117,7 @@ async def test_a_repeated_answer_is_sent_on_once(home: House, http: httpx.AsyncC
             headers={"Idempotency-Key": "k"},
         )
         assert answer.status_code == 202
-    assert len(await _told(home)) == 1
+    assert len(await _sent_events(home)) == 1
 
 
 @pytest.mark.requirement("A9")
@@ -131,8 +129,9 @@ async def test_who_may_not_change_files_may_deny_but_not_approve(home: House, ht
         denied = await talker.post(where, json={"verdict": "deny", "digest": "d1"})
 
     assert (approved.status_code, approved.json()["code"], denied.status_code) == (403, "POLICY_DENIED", 202)
+    assert "missing scope: files:write" in approved.json()["detail"]
     assert [record["verdict"] for record in await home.audited("approval.decide")] == ["deny", "allow"]
-    assert [told["verdict"] for told in await _told(home)] == ["deny"]
+    assert [sent["verdict"] for sent in await _sent_events(home)] == ["deny"]
 
 
 @pytest.mark.parametrize("body", [{"verdict": "approve", "exclude": ["a"]}, {"verdict": "override"}])
@@ -142,16 +141,23 @@ async def test_edits_are_an_override_and_nothing_else_is(home: House, http: http
     assert answer.status_code == 422
 
 
+async def test_args_of_a_commit_cannot_be_edited(home: House, http: httpx.AsyncClient) -> None:
+    asked = await _asked(home, http, kind="commit")
+    body = {"verdict": "override", "digest": "d1", "args": {"path": "/etc"}}
+    answer = await http.post(f"/v1/approvals/{asked.approval_id}", json=body)
+    assert (answer.status_code, answer.json()["code"], await _sent_events(home)) == (422, "NO_ARGS", [])
+
+
 @pytest.mark.requirement("S4-48")
 async def test_a_commit_answers_the_sessions_open_diff(home: House, http: httpx.AsyncClient) -> None:
     await _asked(home, http)
     asked = await _asked(home, http, kind="commit")
     where = f"/v1/sessions/{await _session_of(http, asked)}/commit"
-    answer = await http.post(where, json={"exclude": ["a"]})
+    answer = await http.post(where)
 
     assert (answer.status_code, answer.json()["turn_id"]) == (202, asked.turn_id)
-    (told,) = await _told(home)
-    assert (told["approval_id"], told["verdict"], told["exclude"]) == (asked.approval_id, "override", ["a"])
+    (sent,) = await _sent_events(home)
+    assert (sent["approval_id"], sent["verdict"], sent["exclude"]) == (asked.approval_id, "approve", [])
 
 
 async def test_a_commit_needs_no_body_and_repeats_safely(home: House, http: httpx.AsyncClient) -> None:
@@ -163,7 +169,7 @@ async def test_a_commit_needs_no_body_and_repeats_safely(home: House, http: http
     again = await http.post(f"/v1/sessions/{session}/commit", headers={"Idempotency-Key": "k"})
 
     assert again.json()["request_id"] == first.json()["request_id"]
-    assert [told["verdict"] for told in await _told(home)] == ["approve"]
+    assert [sent["verdict"] for sent in await _sent_events(home)] == ["approve"]
 
 
 async def test_without_an_open_diff_there_is_nothing_to_commit(home: House, http: httpx.AsyncClient) -> None:

@@ -1,5 +1,4 @@
-"""Files that a conversation has made are fetched: streamed, or by a link of a short life where clients reach the
-store."""
+"""Downloads of a conversation's files: streamed, or by a short-lived link if clients reach the store."""
 
 from __future__ import annotations
 
@@ -12,6 +11,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from deploy.local.cache import Unprovided
+from deploy.local.s3 import s3
 from libs import ids
 from libs.database import Dsns
 from libs.events import StepChanged
@@ -22,8 +23,6 @@ from libs.objects.filesystem import FilesystemObjects
 from libs.objects.s3 import Account, Outside, connected
 from libs.policy import Policy
 from libs.telemetry.logs import LIBRARIES
-from tests.infrastructure.cache import Unprovided
-from tests.infrastructure.s3 import s3
 from tests.services.gateway.house import House, house
 
 CONTENT = b"0123456789" * 200_000
@@ -65,7 +64,7 @@ class Shelf:
         return await self.http.get(self.path, headers=headers)
 
     async def recorded(self) -> list[tuple[str, str, str]]:
-        """Of the records of this asset: phase, verdict, resource."""
+        """Return phase, verdict and resource of this asset's records."""
         return [(r["phase"], r["verdict"], r["resource"]) for r in await self.house.audited("asset.read")]
 
 
@@ -102,7 +101,7 @@ async def linking(
         yield Shelf(made, bucket, http)
 
 
-async def test_a_large_result_is_fetched_as_a_file_and_shown_by_no_browser(shelf: Shelf) -> None:
+async def test_large_result_downloads_and_never_renders_in_a_browser(shelf: Shelf) -> None:
     await shelf.put(filename="Größe.json")
     answer = await shelf.get()
     assert (answer.status_code, answer.content) == (200, CONTENT)
@@ -133,7 +132,7 @@ async def test_a_part_of_it_is_the_slice(shelf: Shelf, asked: str, start: int, e
 
 
 @pytest.mark.parametrize("asked", ["lines=1-2", "bytes=9-1", "bytes=0-1,5-6", "bytes=-", "bytes", "bytes=a-b"])
-async def test_a_range_that_says_nothing_is_answered_with_all_of_it(shelf: Shelf, asked: str) -> None:
+async def test_unusable_range_returns_the_whole_file(shelf: Shelf, asked: str) -> None:
     await shelf.put()
     answer = await shelf.get(Range=asked)
     assert (answer.status_code, len(answer.content)) == (200, len(CONTENT))
@@ -147,7 +146,7 @@ async def test_a_range_behind_the_end_is_refused(shelf: Shelf, asked: str) -> No
     assert answer.headers["content-range"] == f"bytes */{len(CONTENT)}"
 
 
-async def test_a_download_that_broke_off_goes_on_where_it_is_still_the_same(shelf: Shelf) -> None:
+async def test_interrupted_download_resumes_if_content_is_unchanged(shelf: Shelf) -> None:
     await shelf.put()
     tag = (await shelf.get()).headers["etag"]
     goes_on = await shelf.get(Range="bytes=10-", **{"If-Range": tag})
@@ -157,9 +156,7 @@ async def test_a_download_that_broke_off_goes_on_where_it_is_still_the_same(shel
 
 @pytest.mark.requirement("A9", "A29", "P8")
 @pytest.mark.parametrize("scopes", [("chat", "files:write", "admin"), ()])
-async def test_who_may_not_read_files_is_given_neither_content_nor_link(
-    linking: Shelf, scopes: tuple[str, ...]
-) -> None:
+async def test_caller_without_files_read_gets_neither_content_nor_link(linking: Shelf, scopes: tuple[str, ...]) -> None:
     await linking.put()
     async with linking.house.client(await linking.house.key(*scopes)) as other:
         answer = await other.get(linking.path)
@@ -197,7 +194,7 @@ async def test_content_that_is_gone_or_damaged_never_looks_whole(shelf: Shelf, t
 
 
 @pytest.mark.requirement("A29")
-async def test_where_clients_reach_the_store_they_are_sent_there_and_need_no_key(linking: Shelf) -> None:
+async def test_reachable_store_is_redirected_to_without_a_key(linking: Shelf) -> None:
     await linking.put()
     answer = await linking.get()
     assert (answer.status_code, answer.content) == (307, b"")
@@ -234,7 +231,7 @@ async def test_a_key_that_clients_would_send_on_gets_no_link(linking: Shelf) -> 
     assert (answer.status_code, answer.content) == (200, CONTENT)
 
 
-async def test_small_results_are_no_files_and_a_repeated_one_is_the_same(shelf: Shelf) -> None:
+async def test_small_result_makes_no_asset_and_repetition_no_second(shelf: Shelf) -> None:
     await shelf.put()
     rows = await shelf.house.rows("select asset_id, session_id, size from gateway.attachments")
     assert [tuple(row) for row in rows] == [(shelf.asset, shelf.session, len(CONTENT))]

@@ -1,4 +1,4 @@
-"""Requests that no client of ours would send, each answered with a problem document and a service that lives on."""
+"""Malformed requests: each gets a problem document, and the service keeps running."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import orjson
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.services.gateway.house import House
 
@@ -60,7 +61,7 @@ async def test_a_body_that_cannot_be_taken_is_a_problem(
 
 
 @pytest.mark.requirement("A22")
-async def test_args_that_nest_too_deeply_are_refused_before_any_code_descends(http: httpx.AsyncClient) -> None:
+async def test_deeply_nested_args_are_refused_before_recursion(http: httpx.AsyncClient) -> None:
     _problem(await http.post("/v1/approvals/a", content=DEEP_ARGS, headers=JSON), 422, "INVALID_REQUEST")
 
 
@@ -103,7 +104,7 @@ async def test_an_idempotency_key_is_short_and_plain(http: httpx.AsyncClient, he
     _problem(await http.post("/v1/sessions", json={}, headers=headers), 422, "INVALID_REQUEST")
 
 
-async def test_a_problem_names_what_is_wrong_and_where_without_repeating_it(http: httpx.AsyncClient) -> None:
+async def test_problem_names_error_and_place_without_the_value(http: httpx.AsyncClient) -> None:
     answer = await http.post("/v1/sessions", json={"hitl": "my-secret", "nope": 1})
     places = {error["pointer"] for error in answer.json()["errors"]}
     assert places == {"/body/hitl", "/body/nope"}
@@ -124,3 +125,51 @@ async def test_a_crash_of_ours_shows_nothing_of_us(home: House) -> None:
         app.router.routes.pop()
     _problem(answer, 500, "INTERNAL")
     assert "hunter2" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ({}, "text: Field required"),
+        ({"text": "a", "root": "here"}, "root: String should match pattern '^/'"),
+        ({"text": 1, "on_busy": "wait"}, "text: Input should be a valid string (1 more in `errors`)"),
+    ],
+)
+async def test_an_invalid_request_names_its_first_field(
+    http: httpx.AsyncClient, body: dict[str, Any], says: str
+) -> None:
+    answer = await http.post("/v1/sessions/message", json=body)
+    _problem(answer, 422, "INVALID_REQUEST")
+    assert answer.json()["detail"] == says
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [("/v1/sessions", "GET, POST"), ("/v1/approvals/a", "GET, POST"), ("/v1/effects/a", "GET, POST"), ("/run", "POST")],
+)
+async def test_a_wrong_method_names_all_that_are_allowed(http: httpx.AsyncClient, path: str, allowed: str) -> None:
+    answer = await http.delete(path)
+    _problem(answer, 405, "METHOD_NOT_ALLOWED")
+    assert answer.headers["allow"] == allowed
+
+
+@pytest.mark.parametrize("until", ["0.5", "0", "-1", "1e9", "2026", "yesterday"])
+async def test_a_time_is_a_date_and_a_time(http: httpx.AsyncClient, until: str) -> None:
+    answer = await http.get("/v1/admin/dlq", params={"until": until})
+    _problem(answer, 422, "INVALID_REQUEST")
+    assert (await http.get("/v1/admin/dlq", params={"until": "2026-01-31T12:00:00Z"})).status_code == 200
+
+
+async def test_the_contract_says_which_fields_exclude_each_other(http: httpx.AsyncClient) -> None:
+    schemas = (await http.get("/openapi.json")).json()["components"]["schemas"]
+    both: dict[str, dict[str, Any]] = {
+        "FirstMessage": {"text": "a", "session_id": "s", "root": "/tmp"},
+        "Answer": {"verdict": "approve", "digest": "d", "exclude": ["a"]},
+        "Finding": {"verdict": "did_not_happen", "digest": "d", "data": {}},
+        "Rollback": {"snapshot": "a", "commit_id": "b"},
+    }
+    for name, body in both.items():
+        check = Draft202012Validator({**schemas[name], "components": {"schemas": schemas}})
+        assert not check.is_valid(body), name
+        body.popitem()
+        assert check.is_valid({"text": "a", **body} if name == "FirstMessage" else body), name

@@ -1,4 +1,4 @@
-"""What calls of real models may use, over HTTP."""
+"""Budgets of model calls over HTTP."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ async def opened(http: httpx.AsyncClient) -> str:
     return str((await http.post("/v1/sessions", json={"title": "t"})).json()["session_id"])
 
 
-async def test_it_tells_what_is_spent_and_reserved_of_which_limit_and_until_when(
-    home: House, http: httpx.AsyncClient
-) -> None:
+async def test_budget_shows_spending_reservations_limits_and_reset(home: House, http: httpx.AsyncClient) -> None:
     session, budgets = await opened(http), home.platform.budgets
     payer = Payer(home.tenant, session, "t1")
     await budgets.settle(await budgets.reserve(payer, Amount(100, 50), about="toy"), Amount(70, 20))

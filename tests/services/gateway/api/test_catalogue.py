@@ -1,4 +1,4 @@
-"""Who may look at a folder's skills, and what a word on one must say."""
+"""Access to a folder's skills, and the required fields of an approval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dead letters through the routes: what operators see, replay and discard, and who may not."""
+"""Dead letters over HTTP: list, replay, discard, and required permissions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 
 from libs import ids
+from libs.changes import Cause, Changeset
+from libs.events import EventDeadLettered
 from libs.events.envelope import MAX_EVENT_BYTES
+from libs.events.values import Body
 from tests.services.gateway.api.conftest import Closet, Desk
 
 MEMORIES = "memory.events"
 
 
 @pytest.mark.requirement("S3-32", "S3-49")
-async def test_a_letter_tells_what_died_where_when_why_and_who_waited(desk: Desk) -> None:
+async def test_dead_letter_reports_event_group_time_error_and_turn(desk: Desk) -> None:
     said = await desk.say("told: no")
     (shown,) = await desk.letters(1)
     assert (shown["group"], shown["topic"], shown["code"]) == (
@@ -39,8 +42,30 @@ async def test_a_dead_request_ends_the_turn_that_waits_for_it(desk: Desk) -> Non
     assert (shown["turn_state"], shown["turn_reason"], shown["stale"]) == ("failed", "REJECTED", True)
 
 
+async def test_leased_work_that_died_is_stale_and_can_be_discarded(desk: Desk) -> None:
+    died = EventDeadLettered(
+        group="committee_worker",
+        event_topic="leases",
+        event_type="plan",
+        event_id="x",
+        event_key="local:s",
+        code="PROCESS_DIED",
+        error="The process died 3 times.",
+        attempts=4,
+        original=Body(json={"deliberation": {}}),
+    )
+    cause = Cause.request("committee_worker", id=ids.new(), tenant=desk.house.tenant, key="local:s")
+    await desk.house.platform.writer.apply(Changeset(cause).emit(died))
+    (shown,) = await desk.letters(1)
+    assert (shown["topic"], shown["stale"]) == ("leases", True)
+    assert (await desk.replay(shown["letter_id"]))["outcome"] == "stale"
+    answer = await desk.http.post(f"/v1/admin/dlq/{shown['letter_id']}/discard", json={"reason": "mended"})
+    assert answer.json()["outcome"] == "discarded"
+    assert await desk.list() == []
+
+
 @pytest.mark.requirement("A13")
-async def test_a_hundred_poison_messages_are_a_hundred_letters_and_handled_once_mended(desk: Desk) -> None:
+async def test_hundred_poison_messages_are_replayed_after_repair(desk: Desk) -> None:
     for number in range(100):
         await desk.remember(f"bad {number}")
     await desk.say("good")
@@ -94,7 +119,7 @@ async def test_a_search_that_makes_no_sense_is_refused(desk: Desk, asked: dict[s
 
 
 @pytest.mark.requirement("A14", "P6")
-async def test_a_letter_replayed_after_mending_is_handled_and_a_second_replay_says_so(desk: Desk) -> None:
+async def test_replay_after_repair_succeeds_once(desk: Desk) -> None:
     await desk.remember("bad")
     (shown,) = await desk.letters(1)
     desk.worker.mended = True
@@ -122,8 +147,8 @@ async def test_a_replay_asked_for_often_at_once_happens_once(desk: Desk) -> None
 
 
 @pytest.mark.requirement("A10", "A14")
-async def test_the_letter_the_bus_and_the_record_change_in_one_transaction(desk: Desk) -> None:
-    """A kill between them is therefore none."""
+async def test_dead_letter_bus_and_audit_change_in_one_transaction(desk: Desk) -> None:
+    """One transaction has no state between them that a kill could leave."""
     await desk.remember("bad")
     (shown,) = await desk.letters(1)
     assert (await desk.replay(shown["letter_id"]))["outcome"] == "replayed"
@@ -147,7 +172,7 @@ async def test_what_dies_again_is_another_letter(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("A14")
-async def test_work_for_a_turn_that_is_over_is_stale_and_nothing_runs(desk: Desk) -> None:
+async def test_replay_for_an_ended_turn_is_stale(desk: Desk) -> None:
     said = await desk.say("told: no")
     (shown,) = await desk.letters(1)
     await desk.house.seen(said["session_id"], lambda event: event.type == "turn.ended")
@@ -163,7 +188,7 @@ async def test_work_for_a_turn_that_is_over_is_stale_and_nothing_runs(desk: Desk
     assert len(await desk.list()) == 1
 
 
-async def test_a_letter_is_discarded_with_a_reason_only_and_then_replayed_by_nobody(desk: Desk) -> None:
+async def test_discard_needs_a_reason_and_prevents_replay(desk: Desk) -> None:
     await desk.remember("bad")
     (shown,) = await desk.letters(1)
     place = f"/v1/admin/dlq/{shown['letter_id']}"
@@ -181,7 +206,7 @@ async def test_a_letter_is_discarded_with_a_reason_only_and_then_replayed_by_nob
     assert [row["state"] for row in states] == ["done"]
 
 
-async def test_many_are_discarded_by_what_they_have_in_common_a_bounded_number_at_once(desk: Desk) -> None:
+async def test_filtered_discard_is_bounded_per_call(desk: Desk) -> None:
     for number in range(5):
         await desk.remember(f"bad {number}")
     await desk.say("bad too")
@@ -245,7 +270,7 @@ async def test_nobody_looks_without_a_key(desk: Desk) -> None:
 
 
 @pytest.mark.requirement("A17b")
-async def test_a_large_original_is_a_blob_that_is_shown_and_replayed(desk: Desk, closet: Closet) -> None:
+async def test_large_original_is_read_and_replayed_from_its_blob(desk: Desk, closet: Closet) -> None:
     text = "bad " + "€" * 75_000
     await desk.say(text)
     (shown,) = await desk.letters(1)
@@ -266,10 +291,10 @@ async def test_a_letter_whose_original_is_lost_is_still_shown(desk: Desk, closet
     await closet.delete("local", row["name"])
     read = (await desk.http.get(f"/v1/admin/dlq/{shown['letter_id']}")).json()
     assert read["original"] is None
-    assert "cannot be had" in read["problem"]
+    assert "is unavailable" in read["problem"]
 
 
-async def test_while_the_store_is_away_a_large_one_waits_and_is_dead_afterwards(desk: Desk, closet: Closet) -> None:
+async def test_large_dead_letter_waits_for_an_unavailable_store(desk: Desk, closet: Closet) -> None:
     closet.away = True
     await desk.say("bad " + "€" * 75_000)
     pool = await desk.house.platform.database.bus()

@@ -1,4 +1,4 @@
-"""Effects of which nobody knows whether they happened, and what people say about them, over HTTP."""
+"""Unknown effects and findings about them over HTTP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HAPPENED = {"verdict": "happened", "digest": "d1", "reason": "it is in the books
 
 
 async def doubted(home: House, http: httpx.AsyncClient) -> ApprovalRequested:
-    """A turn that waits to be told whether something happened."""
+    """A turn that waits for a finding about its effect."""
     accepted = (await http.post("/v1/sessions/message", json={"text": "send it"})).json()
     turn = accepted["turn_id"]
     asked = ApprovalRequested(
@@ -43,7 +43,7 @@ async def told(home: House) -> list[Any]:
     return [data async for data in home.published("suma.effect.resolved.v1")]
 
 
-async def test_it_stands_in_the_one_inbox_and_in_a_list_of_its_own(home: House, http: httpx.AsyncClient) -> None:
+async def test_unknown_effect_is_in_the_inbox_and_the_effect_list(home: House, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     (effect,) = (await http.get("/v1/effects")).json()["effects"]
     (approval,) = (await http.get("/v1/approvals")).json()["approvals"]
@@ -66,7 +66,7 @@ async def test_it_stays_in_the_inbox_when_its_turn_has_ended(home: House, http: 
     assert (await http.post(f"/v1/effects/{asked.approval_id}", json=HAPPENED)).status_code == 202
 
 
-async def test_what_someone_found_out_goes_to_the_worker_with_who_said_so(home: House, http: httpx.AsyncClient) -> None:
+async def test_finding_reaches_the_worker_with_its_principal(home: House, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     answer = await http.post(f"/v1/effects/{asked.approval_id}", json=HAPPENED)
     (finding,) = map(EffectResolved.model_validate, await told(home))
@@ -131,9 +131,7 @@ async def test_it_cannot_be_approved_and_an_approval_is_no_effect(home: House, h
 
 
 @pytest.mark.requirement("P8", "P4")
-async def test_another_tenant_sees_nothing_and_who_may_not_change_anything_says_nothing(
-    home: House, http: httpx.AsyncClient
-) -> None:
+async def test_effect_is_closed_to_other_tenants_and_readers(home: House, http: httpx.AsyncClient) -> None:
     asked = await doubted(home, http)
     path = f"/v1/effects/{asked.approval_id}"
     async with home.client(await home.key("*", tenant=ids.new())) as stranger:

@@ -1,4 +1,4 @@
-"""Liveness, readiness that really asks, metrics, and the page that documents the API."""
+"""Liveness, readiness that checks dependencies, metrics, and the API's documentation page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class Lawless(AllowAll):
 
 
 @pytest.mark.requirement("A8")
-@pytest.mark.parametrize(("policy", "says"), [(Broken(), "the old rules stay"), (Lawless(), "there is no bundle")])
+@pytest.mark.parametrize(
+    ("policy", "says"), [(Broken(), "the old rules stay"), (Lawless(), "no policy bundle is active")]
+)
 async def test_a_law_in_trouble_is_not_ready(gateway_where: Dsns, owner: str, policy: AllowAll, says: str) -> None:
     async with house(gateway_where, owner, policy=policy) as home:
         status, body = await _ready(home)
@@ -52,7 +54,7 @@ async def test_a_law_in_trouble_is_not_ready(gateway_where: Dsns, owner: str, po
 
 
 async def becomes(home: House, name: str, *, ok: bool) -> tuple[int, Any]:
-    """What readiness says once it tells this of a dependency, which is within two seconds."""
+    """Return the readiness that reports this state of a dependency, within two seconds."""
     async with asyncio.timeout(60):
         while (said := await _ready(home))[1]["checks"][name]["ok"] is not ok:
             await asyncio.sleep(0.05)
@@ -60,7 +62,7 @@ async def becomes(home: House, name: str, *, ok: bool) -> tuple[int, Any]:
 
 
 @pytest.mark.requirement("A17")
-async def test_a_postgres_that_is_stopped_and_started_is_told_as_it_is(tmp_path: Path, owner: str) -> None:
+async def test_readiness_follows_a_restart_of_postgres(tmp_path: Path, owner: str) -> None:
     server = PostgresServer(tmp_path / "postgres")
     await server.start()
     where = infrastructure.dsns(Postgres(tmp_path / "postgres"), "suma")
@@ -78,9 +80,7 @@ async def test_a_postgres_that_is_stopped_and_started_is_told_as_it_is(tmp_path:
 
 
 @pytest.mark.requirement("A17")
-async def test_redis_is_asked_where_there_is_one_and_told_when_it_is_back(
-    gateway_where: Dsns, owner: str, tmp_path: Path
-) -> None:
+async def test_readiness_follows_an_outage_of_redis(gateway_where: Dsns, owner: str, tmp_path: Path) -> None:
     server = RedisServer(tmp_path / "redis")
     await server.start()
     async with (
@@ -127,7 +127,7 @@ async def test_the_metrics_are_those_of_prometheus(http: httpx.AsyncClient) -> N
     assert "suma_writer_batch_changesets_count" in answer.text
 
 
-async def test_the_page_of_the_api_names_every_route_and_fetches_nothing(http: httpx.AsyncClient) -> None:
+async def test_docs_page_lists_every_route_and_fetches_nothing(http: httpx.AsyncClient) -> None:
     document = (await http.get("/openapi.json")).json()
     page = await http.get("/docs")
 

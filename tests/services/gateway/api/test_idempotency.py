@@ -1,4 +1,4 @@
-"""One Idempotency-Key, one effect: again, at once, with another body, a day later."""
+"""One Idempotency-Key, one effect: repeated, concurrent, with another body, a day later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for policy, and how the bus stands, as operators see it."""
+"""Operator views of events waiting for policy and of the bus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def parked(desk: Desk, count: int) -> None:
 
 
 @pytest.mark.requirement("S3-41", "A8")
-async def test_what_waits_for_policy_is_listed_mirrored_and_gone_once_it_is_handled(desk: Desk) -> None:
+async def test_event_waiting_for_policy_is_listed_until_handled(desk: Desk) -> None:
     said = await desk.say("policy: hm")
     await parked(desk, 1)
     (waiting,) = (await desk.http.get("/v1/admin/requeue")).json()["waiting"]
@@ -36,7 +36,7 @@ async def test_what_waits_for_policy_is_listed_mirrored_and_gone_once_it_is_hand
             await asyncio.sleep(0.02)
 
 
-async def test_what_only_stands_behind_or_waits_for_something_else_is_not_listed(desk: Desk) -> None:
+async def test_requeue_omits_events_that_wait_for_other_reasons(desk: Desk) -> None:
     said = await desk.say("policy: hm")
     await parked(desk, 1)
     await desk.say("behind", said["session_id"])
@@ -46,7 +46,7 @@ async def test_what_only_stands_behind_or_waits_for_something_else_is_not_listed
 
 
 @pytest.mark.requirement("S3-41")
-async def test_a_retry_comes_at_once_and_is_recorded_and_one_of_nothing_is_not_found(desk: Desk) -> None:
+async def test_retry_is_immediate_and_recorded(desk: Desk) -> None:
     await desk.say("policy: hm")
     await parked(desk, 1)
     pool = await desk.house.platform.database.bus()
@@ -73,7 +73,7 @@ async def test_another_tenant_sees_nothing_of_what_waits_and_hurries_nothing(des
         assert {(group["parked"], group["dead"]) for group in groups} == {(0, 0)}
 
 
-async def test_the_bus_tells_how_far_groups_are_and_what_stands_aside(desk: Desk) -> None:
+async def test_bus_reports_lag_and_parked_events(desk: Desk) -> None:
     await desk.remember("bad")
     await desk.say("policy: hm")
     await desk.letters(1)

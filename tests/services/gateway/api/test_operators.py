@@ -1,4 +1,4 @@
-"""`suma dlq` and `suma admin` against a real gateway, as an operator's script would use them."""
+"""`suma dlq` and `suma admin` against a real gateway, as in an operator's script."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ async def test_a_letter_is_listed_shown_replayed_and_shown_again(shell: Shell) -
     assert "REJECTED: it says so itself" in shown
     assert "\x1b" not in shown
     shell.desk.worker.mended = True
-    assert "is with its group again" in (await shell.suma("dlq", "replay", letter["letter_id"])).out
+    assert "is being handled again" in (await shell.suma("dlq", "replay", letter["letter_id"])).out
     await shell.desk.until_handled(1)
     again = await shell.suma("dlq", "replay", letter["letter_id"])
-    assert (again.code, "was replayed already, by owner" in again.out) == (0, True)
+    assert (again.code, "already replayed by owner" in again.out) == (0, True)
     assert "replayed" in (await shell.suma("dlq", "list", "--state", "any")).out
 
 
@@ -74,7 +74,7 @@ async def test_all_are_replayed_page_by_page_but_not_unasked(shell: Shell) -> No
     await shell.desk.letters(103)
     shell.desk.worker.mended = True
     unasked = await shell.suma("dlq", "replay", "--all")
-    assert (unasked.code, "say --yes" in unasked.err) == (3, True)
+    assert (unasked.code, "add --yes" in unasked.err) == (3, True)
     done = await shell.suma("dlq", "replay", "--all", "--yes", "--reason", "mended")
     assert (done.code, done.out.strip()) == (0, "✔ 103 dead letters replayed")
     await shell.desk.until_handled(103)
@@ -99,7 +99,9 @@ async def test_what_is_asked_wrongly_is_one_line(shell: Shell) -> None:
     ):
         said = await shell.suma("dlq", *arguments)
         assert (said.code, len(said.err.strip().splitlines())) == (2, 1), arguments
-    assert (await shell.suma("dlq", "show", "nonesuch")).err.strip() == "suma: There is no such dead letter."
+    assert (
+        await shell.suma("dlq", "show", "nonesuch")
+    ).err.strip() == "suma: There is no such dead letter; list the open ones."
 
 
 async def test_the_bus_and_what_waits_are_told_and_hurried(shell: Shell) -> None:
@@ -111,5 +113,5 @@ async def test_the_bus_and_what_waits_are_told_and_hurried(shell: Shell) -> None
     assert waiting["id"] in (await shell.suma("admin", "requeue")).out
     told = (await shell.suma("admin", "bus")).out
     assert "conversation.inbound" in told
-    assert "is tried again by conversation_worker" in (await shell.suma("admin", "retry", waiting["id"])).out
+    assert "is being retried by conversation_worker" in (await shell.suma("admin", "retry", waiting["id"])).out
     assert (await shell.suma("admin", "retry", "nonesuch")).code == 1

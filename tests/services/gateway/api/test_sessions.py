@@ -23,7 +23,7 @@ async def test_a_session_is_there_as_soon_as_it_was_opened(http: httpx.AsyncClie
     assert [s["title"] for s in (await http.get("/v1/sessions")).json()["sessions"]] == ["Downloads"]
 
 
-async def test_a_message_is_in_the_history_as_soon_as_it_was_accepted(http: httpx.AsyncClient) -> None:
+async def test_accepted_message_is_in_the_history_at_once(http: httpx.AsyncClient) -> None:
     accepted = await http.post("/v1/sessions/message", json={"text": "tidy up\nplease"})
 
     assert accepted.status_code == 202
@@ -146,5 +146,25 @@ async def test_a_folder_needs_more_than_the_scope_to_talk(home: House) -> None:
     async with home.client(await home.key("chat")) as talker:
         refused = await talker.post("/v1/sessions/message", json={"text": "tidy", "root": "/home/ada"})
     assert (refused.status_code, refused.json()["code"]) == (403, "POLICY_DENIED")
+    assert refused.json()["detail"].endswith("missing scope: files:read")
     assert [(r["verdict"], len(r["revision"])) for r in await home.audited("session.create")] == [("deny", 64)]
     assert await home.rows("select from gateway.session_envelopes") == []
+
+
+@pytest.mark.requirement("A9")
+async def test_without_the_scope_chat_nothing_is_sent(home: House, http: httpx.AsyncClient) -> None:
+    session = (await http.post("/v1/sessions", json={})).json()["session_id"]
+    body = {"text": "hello"}
+    async with home.client(await home.key("files:read")) as silent:
+        answers = [
+            await silent.post(f"/v1/sessions/{session}/messages", json=body),
+            await silent.post("/v1/sessions/message", json={**body, "session_id": session}),
+            await silent.post("/v1/sessions/message", json=body),
+            await silent.post("/v1/llm/invoke", json=body),
+            await silent.post("/run", json=body),
+        ]
+    assert [(a.status_code, a.json()["code"]) for a in answers] == [(403, "SCOPE_MISSING")] * 5
+    assert all("chat" in answer.json()["detail"] for answer in answers)
+    assert [r["verdict"] for r in await home.audited("conversation.send")] == ["deny"] * 5
+    assert (await http.get(f"/v1/sessions/{session}")).json()["last_seq"] == 0
+    assert [data async for data in home.published("suma.message.received.v1")] == []

@@ -25,7 +25,7 @@ from tests.services.gateway.sse import Sse, opened, read
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def web(home: House) -> AsyncIterator[httpx.AsyncClient]:
-    """The owner, over a socket."""
+    """An HTTP client with the owner's key, over a socket."""
     async with served(home) as url, _client(home, url) as client:
         yield client
 
@@ -36,7 +36,7 @@ def _client(home: House, url: str) -> httpx.AsyncClient:
 
 @asynccontextmanager
 async def _served(where: Dsns, owner: str, **ports: Any) -> AsyncIterator[tuple[House, httpx.AsyncClient]]:
-    """A gateway of the test's own making, and the owner at its socket."""
+    """A gateway created by the test, and the owner's client at its socket."""
     async with house(where, owner, **ports) as home, served(home) as url, _client(home, url) as client:
         yield home, client
 
@@ -47,7 +47,7 @@ async def _turn(client: httpx.AsyncClient, text: str = "hello") -> tuple[str, st
 
 
 async def _whole_turn(home: House, session: str, turn: str, words: int = 8) -> None:
-    """Started, analysed so many times, answered, ended."""
+    """Events of a turn: started, analysed so many times, answered, ended."""
     noted = [TurnAnalysed(turn_id=turn, intent="task", sentiment="neutral", tags=(f"é{n}",)) for n in range(words)]
     await home.worker_says(session, TurnStarted(turn_id=turn, message_id=None, text="hello"), *noted)
     await home.worker_says(session, MessageCompleted(turn_id=turn, message_id=ids.new(), text="done\n\nid: 99\n\n"))
@@ -56,7 +56,7 @@ async def _whole_turn(home: House, session: str, turn: str, words: int = 8) -> N
 
 
 @pytest.mark.requirement("A19", "S3-10", "S3-45")
-async def test_a_stream_cut_at_any_byte_and_resumed_shows_every_event_once(home: House, web: httpx.AsyncClient) -> None:
+async def test_stream_resumed_after_any_byte_shows_events_once(home: House, web: httpx.AsyncClient) -> None:
     session, turn = await _turn(web)
     await _whole_turn(home, session, turn)
     whole = Sse()
@@ -75,9 +75,7 @@ async def test_a_stream_cut_at_any_byte_and_resumed_shows_every_event_once(home:
 
 
 @pytest.mark.requirement("A19", "A22b")
-async def test_a_viewer_that_returns_to_a_restarted_gateway_sees_every_event_once(
-    gateway_where: Dsns, owner: str
-) -> None:
+async def test_viewer_of_a_restarted_gateway_sees_events_once(gateway_where: Dsns, owner: str) -> None:
     viewer = Sse()
     async with _served(gateway_where, owner) as (before, client):
         session, turn = await _turn(client)
@@ -101,7 +99,7 @@ async def test_a_viewer_that_returns_to_a_restarted_gateway_sees_every_event_onc
 
 
 async def test_an_event_reaches_an_open_stream_at_once(home: House, web: httpx.AsyncClient) -> None:
-    """The rereading every 15 s would be too late for this test."""
+    """The periodic read every 15 s would be too late for this test."""
     session, turn = await _turn(web)
     viewer = Sse()
     async with opened(web, session, until=turn) as stream:
@@ -145,7 +143,7 @@ async def test_a_stream_until_an_unknown_turn_is_not_found(web: httpx.AsyncClien
 
 @pytest.mark.requirement("A19")
 async def test_a_viewer_that_never_reads_is_dropped(gateway_where: Dsns, owner: str) -> None:
-    """Its socket and one page are all that it may hold."""
+    """The viewer may hold only its socket and one page."""
     settings = {"send_seconds": 0.2}
     async with _served(gateway_where, owner, settings=settings) as (home, client):
         session, turn = await _turn(client)
@@ -158,14 +156,14 @@ async def test_a_viewer_that_never_reads_is_dropped(gateway_where: Dsns, owner: 
 
 
 async def _connections(client: httpx.AsyncClient, wanted: int) -> None:
-    """Wait until so many streams are open, as the metrics tell."""
+    """Wait until the metrics report so many open streams."""
     async with asyncio.timeout(60):
         while f"gateway_sse_connections {wanted}.0" not in (await client.get("/metrics")).text:
             pass
 
 
 def _deaf(client: httpx.AsyncClient, path: str) -> socket.socket:
-    """A client that asks, sees the answer begin, and reads no more."""
+    """A client that sends a request, receives the start of the response, and stops reading."""
     deaf = socket.socket()
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     deaf.connect((client.base_url.host, client.base_url.port))
@@ -199,7 +197,7 @@ async def test_more_streams_than_allowed_are_refused_with_a_problem(gateway_wher
 
 
 async def test_the_gateways_stop_ends_its_streams(gateway_where: Dsns, owner: str) -> None:
-    """Their viewers come back elsewhere, and nobody waits for a stream that would never end."""
+    """Viewers reconnect elsewhere, and the stop does not wait for endless streams."""
     async with AsyncExitStack() as outside:
         async with house(gateway_where, owner) as home:
             url = await outside.enter_async_context(served(home))
@@ -233,7 +231,7 @@ async def deltas(tmp_path: Path) -> AsyncIterator[RedisDeltas]:
         await client.aclose()
 
 
-async def test_words_reach_a_viewer_while_they_are_said_and_have_no_number(
+async def test_partial_text_reaches_viewers_without_a_number(
     gateway_where: Dsns, owner: str, deltas: RedisDeltas
 ) -> None:
     async with _served(gateway_where, owner, deltas=deltas) as (home, client):

@@ -1,4 +1,4 @@
-"""Rolling back, and what the tool executor shows of a session's files."""
+"""Rollback, and the tool executor's views of a session's files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def _changed(home: House, session: str, change: str, commit: str) -> None:
     await home.worker_says(session, WorkspaceChanged(turn_id=ids.new(), change=change, epoch=1, commit_id=commit))
 
 
-async def _told(home: House) -> list[Any]:
+async def _sent_events(home: House) -> list[Any]:
     return [data async for data in home.published("suma.rollback.requested.v1")]
 
 
@@ -47,21 +47,19 @@ async def test_a_rollback_undoes_the_last_commit_that_still_stands(home: House, 
     answer = await http.post(f"/v1/sessions/{session}/rollback")
 
     assert answer.status_code == 202
-    (told,) = await _told(home)
+    (told,) = await _sent_events(home)
     assert (told["commit_id"], told["snapshot"], told["turn_id"]) == ("c2", None, answer.json()["turn_id"])
     assert [record["verdict"] for record in await home.audited("workspace.rollback")] == ["allow"]
     assert (await http.get(f"/v1/turns/{told['turn_id']}")).json()["state"] == "received"
 
 
-async def test_a_rollback_may_name_a_snapshot_or_a_commit_and_exclude_files(
-    home: House, http: httpx.AsyncClient
-) -> None:
+async def test_rollback_accepts_snapshot_or_commit_and_exclusions(home: House, http: httpx.AsyncClient) -> None:
     session = await _committed(home, http, "c1", "c2")
     await http.post(f"/v1/sessions/{session}/rollback", json={"snapshot": "s7"})
     await http.post(f"/v1/sessions/{session}/rollback", json={"commit_id": "c1", "exclude": ["a.txt"]})
     both = await http.post(f"/v1/sessions/{session}/rollback", json={"commit_id": "c1", "snapshot": "s7"})
 
-    told = await _told(home)
+    told = await _sent_events(home)
     assert [(t["snapshot"], t["commit_id"], t["exclude"]) for t in told] == [("s7", None, []), (None, "c1", ["a.txt"])]
     assert both.status_code == 422
 
@@ -77,12 +75,12 @@ async def test_who_may_not_change_files_may_not_roll_back(home: House, http: htt
     session = await _committed(home, http, "c1")
     async with home.client(await home.key("chat", "files:read")) as reader:
         answer = await reader.post(f"/v1/sessions/{session}/rollback")
-    assert (answer.status_code, answer.json()["code"], await _told(home)) == (403, "POLICY_DENIED", [])
+    assert (answer.status_code, answer.json()["code"], await _sent_events(home)) == (403, "POLICY_DENIED", [])
     assert [record["verdict"] for record in await home.audited("workspace.rollback")] == ["deny"]
 
 
 def _executor(keys: Keys) -> FastAPI:
-    """The tool executor's internal API as far as we ask it: it says what it was asked, and by whom."""
+    """A fake of the used part of the tool executor's internal API: it returns the request and its caller."""
     app = FastAPI()
 
     @app.get("/internal/v1/{path:path}")
@@ -134,7 +132,7 @@ async def test_the_short_name_of_the_graph_shows_the_same(whole: House) -> None:
         ).json()
 
 
-async def test_what_the_executor_refuses_is_refused_and_what_it_suffers_stays_inside(whole: House) -> None:
+async def test_executor_refusals_pass_through_but_its_failures_do_not(whole: House) -> None:
     async with whole.client() as http:
         session = (await http.post("/v1/sessions", json={})).json()["session_id"]
         refused = await http.get(f"/v1/sessions/{session}/graph", params={"path": "nowhere"})
@@ -150,7 +148,7 @@ async def test_tools_and_skills_are_the_executors(whole: House) -> None:
         assert (await http.get("/v1/skills")).json()["session"] is None
 
 
-async def test_without_an_executor_the_files_are_unavailable_and_the_rest_works(http: httpx.AsyncClient) -> None:
+async def test_missing_executor_makes_only_files_unavailable(http: httpx.AsyncClient) -> None:
     session = (await http.post("/v1/sessions", json={})).json()["session_id"]
     answer = await http.get(f"/v1/sessions/{session}/diff")
     assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
@@ -161,3 +159,14 @@ async def test_files_need_the_scope_to_read_them(whole: House) -> None:
         session = (await talker.post("/v1/sessions", json={})).json()["session_id"]
         answer = await talker.get(f"/v1/sessions/{session}/graph")
     assert (answer.status_code, answer.json()["code"]) == (403, "SCOPE_MISSING")
+
+
+async def test_a_folders_log_needs_the_scope_to_read_files(home: House) -> None:
+    async with home.client(await home.key("chat")) as chatter:
+        answer = await chatter.get("/v1/workspace/log", params={"root": "/home/ada"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "SCOPE_MISSING")
+
+
+@pytest.mark.parametrize("body", [{}, {"root": "here"}, {"root": "/home/ada", "before": "2026-01-01T00:00:00"}])
+async def test_a_purge_names_a_folder_and_a_moment(http: httpx.AsyncClient, body: dict[str, str]) -> None:
+    assert (await http.post("/v1/workspace/purge", json=body)).status_code == 422

@@ -1,4 +1,4 @@
-"""What the gateway reads of dead letters: its projection of dlq.events, of one tenant at a time."""
+"""Reads of dead letters: the gateway's projection of dlq.events, of one tenant at a time."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import aiosql
 
 from libs.database import Database
 from libs.events.values import Body
-from services.gateway.domain.letters import Letter
+from services.gateway.domain.dead_letters import DeadLetter
 from services.gateway.store import GROUP
 
-queries: Any = aiosql.from_path(Path(__file__).parent / "letters.sql", "asyncpg")
+queries: Any = aiosql.from_path(Path(__file__).parent / "dead_letters.sql", "asyncpg")
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Which letters are meant; None is any. Times are of their deaths, `until` exclusive."""
+    """Search conditions; None matches everything. `since` and `until` (exclusive) bound the time of death."""
 
     state: str | None = None
     grp: str | None = None
@@ -31,34 +31,34 @@ class Search:
     since: datetime | None = None
     until: datetime | None = None
     before: str | None = None
-    """Behind this letter, in the order of the list."""
+    """The dead letter after which the page starts, in list order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The event that died, and who speaks in its session."""
+    """The original event, and the principal of its session."""
 
     event: Body
     principal: str | None
 
 
-class Letters:
+class DeadLetters:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def search(self, tenant: str, wanted: Search, *, most: int) -> Sequence[Letter]:
-        """Newest first."""
+    async def search(self, tenant: str, wanted: Search, *, most: int) -> Sequence[DeadLetter]:
+        """Return the matching dead letters, newest first."""
         asked = {name: getattr(wanted, name) for name in Search.__slots__}
         async with self._database.read(GROUP, tenant) as connection:
             rows = queries.letters_before(connection, tenant=tenant, most=most, **asked)
-            return [Letter(**row) async for row in rows]
+            return [DeadLetter(**row) async for row in rows]
 
-    async def letter(self, tenant: str, letter: str) -> Letter | None:
+    async def find(self, tenant: str, letter_id: str) -> DeadLetter | None:
         async with self._database.read(GROUP, tenant) as connection:
-            row = await queries.letter_by_id(connection, tenant=tenant, letter=letter)
-        return Letter(**row) if row else None
+            row = await queries.letter_by_id(connection, tenant=tenant, letter=letter_id)
+        return DeadLetter(**row) if row else None
 
-    async def original(self, tenant: str, letter: str) -> Original:
+    async def original(self, tenant: str, letter_id: str) -> Original:
         async with self._database.read(GROUP, tenant) as connection:
-            row = await queries.original(connection, tenant=tenant, letter=letter)
+            row = await queries.original(connection, tenant=tenant, letter=letter_id)
         return Original(Body.model_validate_json(row["event"]), row["principal"])

@@ -1,5 +1,5 @@
 -- name: letters_before(tenant, state, grp, topic, types, code, session, since, until, before, most)
--- Dead letters of a tenant, newest first, behind a given one; with the end of the turn that they belong to.
+-- A tenant's dead letters after a given one, newest first, with the end of their turns.
 select d.letter_id, d.grp, d.event_id, d.topic, d.event_type, d.event_key, d.session_id, d.turn_id, d.code, d.error, d.attempts,
     d.died_at, d.state, d.closed_by, d.closed_at, d.reason, t.state as turn_state, t.reason as turn_reason, t.ended_at as turn_ended_at
 from gateway.dlq_messages d
@@ -26,7 +26,7 @@ left join gateway.turns t on t.tenant_id = d.tenant_id and t.turn_id = d.turn_id
 where d.tenant_id = :tenant and d.letter_id = :letter;
 
 -- name: original(tenant, letter)^
--- What could not be handled, inline or by its digest; and who speaks in its session.
+-- The original event, inline or by its digest, and the principal of its session.
 select d.event::text as event, s.principal
 from gateway.dlq_messages d
 left join gateway.session_envelopes s on s.tenant_id = d.tenant_id and s.session_id = d.session_id

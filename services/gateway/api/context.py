@@ -1,4 +1,4 @@
-"""What the routes share: the platform, what is read, who watches, and who is asking."""
+"""The state that routes share: platform, store, streams, limits, and the lookup of the caller's session."""
 
 from __future__ import annotations
 
@@ -12,48 +12,49 @@ from libs.errors import NotFound
 from libs.identity import Principal
 from libs.runtime.health import Health
 from libs.runtime.platform import Platform
+from services.gateway.admission import ConcurrencyLimiter, QueueLimiter, RateLimiter
+from services.gateway.dead_letters import DeadLetters
 from services.gateway.domain.refusals import Refusals
-from services.gateway.draining import Drain
-from services.gateway.letters import Letters
-from services.gateway.limits import Crowd, Depths, Rates
 from services.gateway.settings import Settings
+from services.gateway.shutdown import GatewayShutdown
+from services.gateway.sse.streams import Streams
 from services.gateway.store import GROUP, Session, Store
-from services.gateway.streams import Streams
 
 
 class NoSuchSession(NotFound):
-    """There is no such session."""
+    """There is no such session; list your sessions."""
 
 
 @dataclass
 class Gateway:
-    """One for each app. `problems` and `health` are told by whoever hosts the process; until then nobody has any, and
-    readiness asks by itself. `opening` says why a good key may be unknown yet."""
+    """The state of one app. The host of the process sets `problems` and `health`; until then there are no problems, and
+    readiness checks on demand. `opening` returns the reasons why a valid key may still be unknown.
+    """
 
     platform: Platform
     store: Store
     streams: Streams
     settings: Settings
     opening: Callable[[], Sequence[str]] = field(default=list, kw_only=True)
-    letters: Letters = field(init=False)
-    rates: Rates = field(init=False)
-    depths: Depths = field(init=False)
-    crowd: Crowd = field(init=False)
-    drain: Drain = field(init=False)
+    dead_letters: DeadLetters = field(init=False)
+    rate_limiter: RateLimiter = field(init=False)
+    queue_limiter: QueueLimiter = field(init=False)
+    concurrency: ConcurrencyLimiter = field(init=False)
+    drain: GatewayShutdown = field(init=False)
     problems: Callable[[], Sequence[str]] = field(default=list)
     health: Health = field(init=False)
     refusals: Refusals = field(default_factory=Refusals)
 
     def __post_init__(self) -> None:
-        self.letters = Letters(self.platform.database)
-        self.rates = Rates(self.platform, self.settings)
-        self.depths = Depths(self.platform, self.store, self.settings)
-        self.crowd = Crowd(self.settings)
-        self.drain = Drain(self.crowd, self.streams, self.settings)
+        self.dead_letters = DeadLetters(self.platform.database)
+        self.rate_limiter = RateLimiter(self.platform, self.settings)
+        self.queue_limiter = QueueLimiter(self.platform, self.store, self.settings)
+        self.concurrency = ConcurrencyLimiter(self.settings)
+        self.drain = GatewayShutdown(self.concurrency, self.streams, self.settings)
         self.health = Health(self.platform, [GROUP])
 
     async def session(self, caller: Principal, session: str) -> Session:
-        """The caller's session. Raises NotFound, also when it is another tenant's."""
+        """Return the caller's session. Raises NotFound, also for another tenant's."""
         found = await self.store.session(caller.tenant, session)
         if found is None:
             raise NoSuchSession

@@ -1,4 +1,4 @@
-"""Dead letters: what may still become of one. Closed is closed: the next death of its event is another letter."""
+"""Dead letters and their outcomes. A closed one stays closed: if its event dies again, that is a new dead letter."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Literal
 
 from libs.errors import Rejected
+from libs.events.deadletters import LEASES
 from libs.events.topics import COMMITTEE_DECISIONS, COMMITTEE_REQUESTS, INBOUND, TOOL_REQUESTS, TOOL_RESULTS
 
 WORK = frozenset(
     topic.name for topic in (INBOUND, COMMITTEE_REQUESTS, COMMITTEE_DECISIONS, TOOL_REQUESTS, TOOL_RESULTS)
 )
-"""Topics whose events move a turn on. What others carry (what viewers see, memories) is true after its end as well."""
+"""Topics whose events advance a turn. Events of other topics (viewers' events, memories) stay valid after its end."""
 
 Verb = Literal["replay", "discard"]
 Outcome = Literal["replayed", "discarded", "stale", "already"]
@@ -20,13 +21,13 @@ DONE: dict[Verb, Outcome] = {"replay": "replayed", "discard": "discarded"}
 
 
 class Closed(Rejected):
-    """This dead letter was dealt with otherwise."""
+    """This dead letter was already closed with the other outcome; read its state."""
 
     code = "DEAD_LETTER_CLOSED"
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class DeadLetter:
     """One death of one event in one group. `state` is open, replayed or discarded."""
 
     letter_id: str
@@ -51,19 +52,27 @@ class Letter:
 
     @property
     def stale(self) -> bool:
-        """Is it work for a turn that is over? Then a replay would do nothing."""
-        return self.state == "open" and self.topic in WORK and self.turn_ended_at is not None
+        """Whether a replay would do nothing: its turn is over, or it is leased work, which has already reported its
+        failure.
+        """
+        over = self.leased or (self.topic in WORK and self.turn_ended_at is not None)
+        return self.state == "open" and over
+
+    @property
+    def leased(self) -> bool:
+        """Whether it is leased work instead of an event."""
+        return self.topic == LEASES
 
 
-def outcome(letter: Letter, verb: Verb) -> Outcome:
-    """What comes of it.
+def outcome(dead_letter: DeadLetter, verb: Verb) -> Outcome:
+    """Return the outcome of a decision.
 
     Raises:
         Closed: it was discarded and is to be replayed, or the other way round.
     """
-    if letter.state == DONE[verb]:
+    if dead_letter.state == DONE[verb]:
         return "already"
-    if letter.state != "open":
-        by = f" by {letter.closed_by}" if letter.closed_by else ""
-        raise Closed(f"this dead letter was {letter.state}{by}")
-    return "stale" if verb == "replay" and letter.stale else DONE[verb]
+    if dead_letter.state != "open":
+        by = f" by {dead_letter.closed_by}" if dead_letter.closed_by else ""
+        raise Closed(f"this dead letter was {dead_letter.state}{by}")
+    return "stale" if verb == "replay" and dead_letter.stale else DONE[verb]

@@ -1,4 +1,4 @@
-"""Limits: whoever asks for too much is sent away early, is told which limit it was, and when to come again."""
+"""Limits: excess requests are refused early, with the limit's name and a time to retry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from libs.cache import LocalWindows, Reached
 from libs.database import Dsns
 from libs.errors import Unavailable
 from libs.events import TurnEnded
-from services.gateway.limits import Crowd, TooMany
+from services.gateway.admission import ConcurrencyLimiter, Slot, TooMany
 from services.gateway.settings import Settings
 from tests.services.gateway.house import House, house
 
@@ -35,9 +35,7 @@ async def says(home: House, times: int, *, session: str | None = None, **headers
 
 
 @pytest.mark.requirement("S3-03", "S3-43")
-async def test_a_principal_s_requests_a_minute_are_bounded_and_another_s_are_not(
-    gateway_where: Dsns, owner: str
-) -> None:
+async def test_rate_limit_applies_to_one_principal(gateway_where: Dsns, owner: str) -> None:
     async with house(gateway_where, owner, settings={"requests_per_minute_each": 3}) as home:
         mine, theirs = await asks(home, 4), await asks(home, 3, await home.key("*", principal="bob"))
     assert [answer.status_code for answer in mine] == [200, 200, 200, 429]
@@ -56,7 +54,7 @@ async def test_a_tenant_s_requests_are_bounded_over_all_its_principals(gateway_w
 
 
 class Away:
-    """Windows in a Redis that does not answer."""
+    """Rate windows in a Redis that does not answer."""
 
     async def admit(self, limits: object) -> Reached | None:
         raise Unavailable
@@ -81,9 +79,7 @@ async def test_a_wrong_key_uses_up_nobody_s_share(gateway_where: Dsns, owner: st
 
 
 @pytest.mark.requirement("A20")
-async def test_a_session_s_open_turns_are_bounded_and_a_repeated_request_is_answered_all_the_same(
-    gateway_where: Dsns, owner: str
-) -> None:
+async def test_session_limit_still_answers_repeated_requests(gateway_where: Dsns, owner: str) -> None:
     async with house(gateway_where, owner, settings={"turns_open_each_session": 2}) as home:
         (first,) = await says(home, 1)
         session = first.json()["session_id"]
@@ -97,14 +93,14 @@ async def test_a_session_s_open_turns_are_bounded_and_a_repeated_request_is_answ
         assert (await says(home, 1, session=session))[0].status_code == 202
 
 
-async def test_a_tenant_s_open_turns_are_bounded_over_all_its_sessions(gateway_where: Dsns, owner: str) -> None:
+async def test_open_turn_limit_spans_a_tenants_sessions(gateway_where: Dsns, owner: str) -> None:
     async with house(gateway_where, owner, settings={"turns_open_most": 3}) as home:
         answers = await says(home, 5)
     assert [answer.status_code for answer in answers] == [202, 202, 202, 429, 429]
     assert told(answers[4]) == (429, "TENANT_FULL")
 
 
-async def test_when_too_much_waits_for_the_workers_nobody_s_message_is_let_in(gateway_where: Dsns, owner: str) -> None:
+async def test_full_backlog_refuses_all_messages(gateway_where: Dsns, owner: str) -> None:
     async with house(gateway_where, owner, settings={"backlog_most": 1}) as home:
         for _ in range(5):
             await home.worker_waits()
@@ -115,38 +111,42 @@ async def test_when_too_much_waits_for_the_workers_nobody_s_message_is_let_in(ga
         assert (await asks(home, 1))[0].status_code == 200
 
 
-def crowd(**settings: Any) -> Crowd:
-    return Crowd(Settings(**settings))
+def crowd(**settings: Any) -> ConcurrencyLimiter:
+    return ConcurrencyLimiter(Settings(**settings))
 
 
 def test_requests_in_hand_are_bounded_in_all_and_by_tenant() -> None:
     full = crowd(requests_most=2, requests_most_each=1)
-    one, two = full.enter(writes=False), full.enter(writes=False)
-    full.belong(one, "a")
+    one, two = Slot("a"), Slot("b")
+    full.enter(one, writes=False)
     with pytest.raises(TooMany) as busy:
-        full.belong(two, "a")
+        full.enter(Slot("a"), writes=False)
     assert busy.value.code == "TENANT_BUSY"
+    full.enter(two, writes=False)
     with pytest.raises(TooMany) as crowded:
-        full.enter(writes=False)
+        full.enter(Slot("c"), writes=False)
     assert crowded.value.code == "PROCESS_BUSY"
     full.leave(two)
-    full.belong(full.enter(writes=False), "b")
+    full.enter(Slot("b"), writes=False)
 
 
 def test_bodies_in_hand_are_bounded_before_they_fill_the_memory() -> None:
     full = crowd(bodies_most=1_000_000)
-    one, two = full.enter(writes=True), full.enter(writes=True)
-    full.carry(one, 900_000)
-    with pytest.raises(TooMany):
-        full.carry(two, 200_000)
+    one, two, three = Slot("a"), Slot("b"), Slot("c")
+    full.carry(one, 400_000)
+    with pytest.raises(TooMany) as busy:
+        full.carry(Slot("a"), 200_000)
+    assert busy.value.code == "TENANT_BUSY"
+    full.carry(two, 500_000)
+    with pytest.raises(TooMany) as crowded:
+        full.carry(three, 200_000)
+    assert crowded.value.code == "PROCESS_BUSY"
     full.leave(one)
     full.leave(one)
-    full.carry(two, 900_000)
+    full.carry(three, 400_000)
 
 
-async def test_a_process_that_is_late_time_and_again_lets_reads_in_and_no_writes(
-    gateway_where: Dsns, owner: str
-) -> None:
+async def test_repeated_loop_lag_refuses_writes_but_not_reads(gateway_where: Dsns, owner: str) -> None:
     async with house(gateway_where, owner, settings={"late_most": 0.000_001}) as home:
         async with asyncio.timeout(60):
             while (answer := (await says(home, 1))[0]).status_code != 429:
@@ -157,11 +157,11 @@ async def test_a_process_that_is_late_time_and_again_lets_reads_in_and_no_writes
             assert (await http.get("/healthz")).status_code == 200
 
 
-async def test_a_flood_gets_429_at_once_and_leaves_nothing_in_hand(gateway_where: Dsns, owner: str) -> None:
+async def test_flood_gets_429_and_leaves_no_running_request(gateway_where: Dsns, owner: str) -> None:
     async with house(gateway_where, owner, settings={"requests_most": 8, "requests_most_each": 8}) as home:
         async with home.client() as http:
             answers = await asyncio.gather(*(http.post("/v1/sessions", json={}) for _ in range(200)))
         async with asyncio.timeout(60):
-            await home.gateway.crowd.empty()
+            await home.gateway.concurrency.empty()
     statuses = {answer.status_code for answer in answers}
     assert statuses == {201, 429}

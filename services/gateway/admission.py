@@ -1,0 +1,213 @@
+"""Limits: requests refused before they cause work, and when clients may retry.
+
+The limits are by rate (requests a minute, of a tenant and of a principal), by depth (open turns of a session, of a
+tenant, and in all), and by this process's own load. Each refusal is a 429 with a `Retry-After` computed from the
+counts. No limit protects data. A limit that is unavailable is replaced by another one, and later stages bound their
+work anyway (docs/operations/overload.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from libs.cache import Limit, LocalWindows
+from libs.errors import Crowded, Unavailable
+from libs.identity import Principal
+from libs.runtime.platform import Platform
+from libs.telemetry import metrics
+from services.gateway.settings import Settings
+from services.gateway.store import GROUP, Store, Waiting
+
+MINUTE = 60.0
+WAIT_MOST = 60.0
+LOOK_SECONDS, ANSWER_SECONDS, LATE_SECONDS = 1.0, 2.0, 0.25
+COUNTED_SECONDS = 1.0
+COUNTED_MOST = 10_000
+CODES = (
+    *("TENANT_RATE_LIMITED", "RATE_LIMITED", "BACKLOG_FULL", "SESSION_FULL", "TENANT_FULL"),
+    *("PROCESS_BUSY", "TENANT_BUSY", "TOO_MANY_STREAMS"),
+)
+"""Every code of a request that is refused before it causes work."""
+WORKERS = ("conversation_worker", "committee_worker", "tool_executor")
+
+
+class TooMany(Crowded):
+    """The platform is at its limit; retry after `retry_after` seconds."""
+
+    def __init__(self, code: str, message: str, *, wait: float) -> None:
+        super().__init__(message, code=code)
+        self.retry_after = min(max(wait, 1.0), WAIT_MOST)
+        metrics.refused.labels(code).inc()
+
+
+class RateLimiter:
+    """Limits on requests a minute. Replicas share one count in Redis; without Redis each counts alone."""
+
+    def __init__(self, platform: Platform, settings: Settings) -> None:
+        self._shared, self._local = platform.windows, LocalWindows()
+        self._settings = settings
+
+    async def admit(self, who: Principal) -> None:
+        """Count a request. Raises TooMany."""
+        each = self._settings.requests_per_minute_each
+        limits = (
+            Limit("TENANT_RATE_LIMITED", who.tenant, self._settings.requests_per_minute, MINUTE),
+            Limit("RATE_LIMITED", who.tenant, each, MINUTE, whose=who.id),
+        )
+        try:
+            reached = await self._shared.admit(limits)
+        except Unavailable:
+            reached = await self._local.admit(limits)
+        if reached is not None:
+            limit = reached.limit
+            whose = "you have" if limit.whose else "your tenant has"
+            raise TooMany(limit.code, f"{whose} made {limit.most} requests in a minute; retry later", wait=reached.wait)
+
+
+class QueueLimiter:
+    """Limits on open turns. A tenant's count is read once a second and increased by each message accepted since."""
+
+    def __init__(self, platform: Platform, store: Store, settings: Settings) -> None:
+        self._platform, self._store, self._settings = platform, store, settings
+        self._tenants: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self.behind = 0
+        """Records that this service has not projected yet."""
+        self.backlog = 0
+        """The workers' whole backlog: unread records and unheld leases."""
+        self._drained = 0.0
+
+    async def admit(self, tenant: str, session: str) -> None:
+        """Admit one more message. Raises TooMany."""
+        self._check_backlog()
+        found = await self._store.waiting(tenant, session, most=self._settings.turns_open_most + 1)
+        if found.session >= self._settings.turns_open_each_session:
+            await self._refuse("SESSION_FULL", tenant, found, session)
+        if self._open_turns(tenant, found.tenant) > self._settings.turns_open_most:
+            await self._refuse("TENANT_FULL", tenant, found, None)
+
+    async def measure(self) -> None:
+        """Measure the whole backlog periodically, until cancelled."""
+        while True:
+            before = self.backlog
+            try:
+                async with asyncio.timeout(ANSWER_SECONDS):
+                    self.backlog = await self._waiting()
+            except (Unavailable, TimeoutError):
+                # A database that cannot be read cannot be written: the writer's own queue is the limit then.
+                self.backlog = 0
+            self._drained = max(0.0, (before - self.backlog) / LOOK_SECONDS)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def problems(self) -> Sequence[str]:
+        return [f"bus: the projection is {self.behind} records behind"] if self.behind > self._settings.lag_most else []
+
+    async def _waiting(self) -> int:
+        lag = await self._platform.bus.lag([*WORKERS, GROUP])
+        self.behind = sum(records for (group, _), records in lag.items() if group == GROUP)
+        due = await self._platform.leases.backlog(most=self._settings.backlog_most + 1)
+        return sum(lag.values()) - self.behind + due
+
+    def _check_backlog(self) -> None:
+        over = self.backlog - self._settings.backlog_most
+        if over > 0:
+            wait = over / self._drained if self._drained else WAIT_MOST
+            raise TooMany("BACKLOG_FULL", f"the platform has {self.backlog} waiting tasks; retry later", wait=wait)
+
+    def _open_turns(self, tenant: str, counted: int) -> int:
+        """Return the tenant's open turns including this one, as far as this process knows."""
+        now = asyncio.get_running_loop().time()
+        at, known = self._tenants.pop(tenant, (now, counted))
+        if now - at > COUNTED_SECONDS:
+            at, known = now, counted
+        self._tenants[tenant] = at, known + 1
+        if len(self._tenants) > COUNTED_MOST:
+            self._tenants.popitem(last=False)
+        return known + 1
+
+    async def _refuse(self, code: str, tenant: str, found: Waiting, session: str | None) -> None:
+        most = self._settings.turns_open_each_session if session else self._settings.turns_open_most
+        over = (found.session if session else found.tenant) - most + 1
+        ended = await self._store.ended_lately(tenant, session, seconds=MINUTE)
+        wait = over * MINUTE / ended if ended else WAIT_MOST
+        whose = "this session has" if session else "your tenant has"
+        raise TooMany(code, f"{whose} {most} open turns; wait for some to end, or cancel them", wait=wait)
+
+
+@dataclass(eq=False)
+class Slot:
+    """A tenant's request, with the bytes of its body in memory."""
+
+    tenant: str
+    bytes: int = 0
+
+
+class ConcurrencyLimiter:
+    """Limits on the requests that this process runs, by tenant, and on their bodies. Streams have separate limits."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._present: set[Slot] = set()
+        """Requests with a valid key, from the first byte of their body until they are released."""
+        self._slots: set[Slot] = set()
+        self._tenants: Counter[str] = Counter()
+        self._bytes: Counter[str] = Counter()
+        """Body bytes by tenant."""
+        self._lags = [0.0] * 3
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    def arrive(self, slot: Slot) -> None:
+        """Register a request whose body is still to come: a shutdown waits for it."""
+        self._present.add(slot)
+        self._empty.clear()
+
+    def carry(self, slot: Slot, size: int) -> None:
+        """Count bytes of an incoming body. Raises TooMany."""
+        most = self._settings.bodies_most
+        if self._bytes.total() + size > most:
+            raise TooMany("PROCESS_BUSY", "this server is at its limit of request bytes; retry shortly", wait=1.0)
+        if self._bytes[slot.tenant] + size > most // 2:
+            raise TooMany("TENANT_BUSY", "your tenant is at its limit of request bytes here; retry shortly", wait=1.0)
+        slot.bytes += size
+        self._bytes[slot.tenant] += size
+
+    def enter(self, slot: Slot, *, writes: bool) -> None:
+        """Start a request whose body is complete. Raises TooMany."""
+        if len(self._slots) >= self._settings.requests_most:
+            raise TooMany("PROCESS_BUSY", "this server is at its request limit; retry shortly", wait=1.0)
+        if writes and min(self._lags) > self._settings.late_most:
+            raise TooMany("PROCESS_BUSY", "this server is overloaded; retry shortly", wait=max(self._lags) * 2)
+        if self._tenants[slot.tenant] >= self._settings.requests_most_each:
+            raise TooMany("TENANT_BUSY", "your tenant is at its request limit here; retry shortly", wait=1.0)
+        self._slots.add(slot)
+        self._tenants[slot.tenant] += 1
+        metrics.requests_in_hand.set(len(self._slots))
+
+    def leave(self, slot: Slot) -> None:
+        """Release a request that was answered, refused, or continues as a stream. Safe to repeat."""
+        self._bytes -= Counter({slot.tenant: slot.bytes})
+        slot.bytes = 0
+        self._present.discard(slot)
+        if slot in self._slots:
+            self._slots.discard(slot)
+            self._tenants -= Counter({slot.tenant: 1})
+            metrics.requests_in_hand.set(len(self._slots))
+        if not self._present:
+            self._empty.set()
+
+    async def empty(self) -> None:
+        """Wait until no request is arriving or running."""
+        await self._empty.wait()
+
+    async def measure(self) -> None:
+        """Measure the event loop's lag periodically, until cancelled. One lag is noise; three in a row are load."""
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + LATE_SECONDS
+            await asyncio.sleep(LATE_SECONDS)
+            lag = max(0.0, loop.time() - due)
+            self._lags = [*self._lags[1:], lag]
+            metrics.loop_lag.set(lag)

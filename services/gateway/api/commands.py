@@ -1,0 +1,243 @@
+"""Execution of requests that write: decided by policy, written as one changeset, answered once per Idempotency-Key.
+
+The receipt (the stored answer) is written in the same transaction as the work. Of two requests with one key, at the
+same time or hours apart, one does the work and the other returns the receipt. The receipt names the first request, so a
+repeated request can still wait for its outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from fastapi import Header, Request
+from pydantic import BaseModel
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.errors import Conflict, Denied, Rejected, Unavailable
+from libs.events import ActionRecorded
+from libs.identity import Principal, ScopeMissing
+from libs.policy import Decision
+from services.gateway.api.context import Gateway
+from services.gateway.api.models import Commanded, StreamEvent
+from services.gateway.domain.bodies import digest
+from services.gateway.domain.projection import SCHEMA
+from services.gateway.sse.viewer import first
+from services.gateway.store import GROUP, Numbered, Session
+
+DECIDE_MOST = 5
+SCOPES = ("admin", "admin.roots", "chat", "files:read", "files:write", "memory")
+"""The scopes in the policy's settings."""
+COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "In progress"}}
+"""The response of a command without an outcome in time."""
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        pattern=r"^[\x21-\x7e]{1,200}$",
+        description="A unique text; for 24 hours a repeated request with it returns the first response",
+    ),
+]
+
+
+class Reused(Rejected):
+    """This Idempotency-Key belongs to another request; use a new key."""
+
+    code = "IDEMPOTENCY_KEY_REUSED"
+
+
+class Contended(Unavailable):
+    """Concurrent requests conflicted five times; retry."""
+
+    code = "CONTENDED"
+
+
+class PolicyDenied(Denied):
+    """Policy does not allow this; ask your administrator."""
+
+    code = "POLICY_DENIED"
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotentRequest:
+    """The key and content that identify a repeated request."""
+
+    key: str | None
+    route: str
+    body: Any
+
+    @classmethod
+    def of(cls, request: Request, key: str | None, body: BaseModel | None) -> IdempotentRequest:
+        return cls(key, f"{request.method} {request.url.path}", body.model_dump(mode="json") if body else None)
+
+    @property
+    def digest(self) -> str:
+        return digest(self.route, self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """A changeset and the receipt to return once it has committed."""
+
+    changeset: Changeset
+    receipt: Mapping[str, Any]
+
+
+async def write(
+    here: Gateway, caller: Principal, once: IdempotentRequest, decide: Callable[[], Awaitable[CommandResult]]
+) -> Mapping[str, Any]:
+    """Execute a request once and return its receipt, or return the receipt of its first execution.
+
+    Raises:
+        Reused: the key belongs to another request.
+        Rejected: `decide` refused.
+        Unavailable: retry.
+    """
+    for _ in range(DECIDE_MOST):
+        found = await earlier(here, caller, once)
+        if found is not None:
+            return found
+        decided = await decide()
+        try:
+            await here.platform.writer.apply(decided.changeset + _receipt_change(here, caller, once, decided))
+        except Conflict:
+            continue
+        return decided.receipt
+    raise Contended
+
+
+async def earlier(here: Gateway, caller: Principal, once: IdempotentRequest) -> Mapping[str, Any] | None:
+    """Return the receipt of an earlier request with this key, or None. Raises Reused."""
+    if once.key is None:
+        return None
+    found = await here.store.receipt(caller.tenant, caller.id, once.key, keep=_receipt_seconds(here))
+    if found is None:
+        return None
+    if found.body_hash != once.digest:
+        raise Reused
+    return found.body
+
+
+def _receipt_change(here: Gateway, caller: Principal, once: IdempotentRequest, decided: CommandResult) -> Changeset:
+    """Return the changeset that stores the receipt: the first with its key succeeds, others conflict."""
+    kept = Changeset(decided.changeset.cause)
+    if once.key is None:
+        return kept
+    row = {"principal": caller.id, "key": once.key, "body_hash": once.digest, "receipt": decided.receipt}
+    return kept.change(SCHEMA, "idempotency.put", **row, keep=_receipt_seconds(here))
+
+
+def _receipt_seconds(here: Gateway) -> float:
+    return here.settings.idempotency_hours * 3600
+
+
+def cause_of(caller: Principal, session: str | None = None, turn: str | None = None) -> Cause:
+    """Return the cause of a request. Each try has its own id; the idempotency key ensures one execution."""
+    key = f"{caller.tenant}:{session or caller.id}"
+    return Cause.request(GROUP, id=ids.new(), tenant=caller.tenant, key=key, session=session, turn=turn)
+
+
+async def permitted(here: Gateway, cause: Cause, caller: Principal, action: str, **facts: Any) -> ActionRecorded:
+    """Ask policy; return the record of permission for the permitted changeset. Record a denial immediately.
+
+    Raises:
+        PolicyDenied: policy denied the action.
+        Unavailable: policy does not answer, so nothing is done.
+    """
+    who = {"id": caller.id, "scopes": sorted(caller.scopes)}
+    about = {"tenant": caller.tenant, "principal": who, "session": cause.session, "turn": cause.turn, **facts}
+    decision = await here.platform.policy.decide(action, about)
+    record = _record(decision, caller, cause)
+    if not decision.allowed:
+        await here.platform.writer.apply(Changeset(replace(cause, id=ids.new())).emit(record))
+        scopes = await _missing_scopes(here, action, about)
+        missing = f"; missing scope: {', '.join(scopes)}" if scopes else ""
+        raise PolicyDenied(f"{action}: {decision.reason or 'policy does not allow this'}{missing}")
+    return record
+
+
+async def _missing_scopes(here: Gateway, action: str, about: Mapping[str, Any]) -> Sequence[str]:
+    """Return the scopes that policy requires and the caller lacks; none if the denial has another reason.
+
+    Only policy knows the required scopes. Ask it with all of them, then with one after the other left out.
+    """
+
+    async def allowed(scopes: set[str]) -> bool:
+        with_them = {**about, "principal": {**about["principal"], "scopes": sorted(scopes)}}
+        return (await here.platform.policy.decide(action, with_them)).allowed
+
+    held = set(about["principal"]["scopes"])
+    needed = held | set(SCOPES)
+    if not await allowed(needed):
+        return ()
+    for scope in SCOPES:
+        if scope not in held and await allowed(needed - {scope}):
+            needed.discard(scope)
+    return sorted(needed - held)
+
+
+async def refuse_without(here: Gateway, caller: Principal, scope: str, action: str, session: str | None) -> None:
+    """Raise ScopeMissing, and record it, if the caller lacks a scope that an action needs."""
+    if caller.may(scope):
+        return
+    cause = cause_of(caller, session)
+    refusal = _record(Decision(action, False, ScopeMissing.code, "", (), ""), caller, cause)
+    await here.platform.writer.apply(Changeset(cause).emit(refusal))
+    raise ScopeMissing(scope)
+
+
+async def record_access(here: Gateway, caller: Principal, action: str, resource: str = "") -> None:
+    """Record a permitted access to other people's data. Raises the errors of `permitted`."""
+    cause = cause_of(caller)
+    record = await permitted(here, cause, caller, action)
+    await here.platform.writer.apply(Changeset(cause).emit(record.model_copy(update={"resource": resource})))
+
+
+def _record(decision: Decision, caller: Principal, cause: Cause) -> ActionRecorded:
+    return ActionRecorded(
+        action=decision.action,
+        phase="decision",
+        verdict="allow" if decision.allowed else "deny",
+        principal=caller.id,
+        resource=f"session:{cause.session}" if cause.session else "",
+        rule=decision.rule,
+        revision=decision.revision,
+        turn_id=cause.turn,
+    )
+
+
+def requested(cause: Cause, caller: Principal, action: str) -> Changeset:
+    """Record a command whose policy the conversation worker asks; only the requester is recorded here."""
+    record = ActionRecorded(
+        action=action,
+        phase="intent",
+        verdict="requested",
+        principal=caller.id,
+        resource=f"session:{cause.session}",
+        turn_id=cause.turn,
+    )
+    return Changeset(cause).emit(record)
+
+
+def receipt(cause: Cause, turn: str, session: Session) -> Mapping[str, Any]:
+    """Return a command's immediate answer, which also identifies its outcome."""
+    return {"session_id": session.session_id, "turn_id": turn, "request_id": cause.id, "after": session.last_seq}
+
+
+async def outcome(
+    here: Gateway, caller: Principal, receipt: Mapping[str, Any], found: Callable[[Numbered], bool]
+) -> Commanded:
+    """Return a command with its outcome, if known within `command_wait` seconds (two by default)."""
+    event = await first(
+        here.streams,
+        caller.tenant,
+        receipt["session_id"],
+        after=receipt["after"],
+        wait=here.settings.command_wait,
+        found=found,
+    )
+    shown = StreamEvent.model_validate(event) if event else None
+    return Commanded(**receipt, outcome=shown)

@@ -1,0 +1,105 @@
+"""Admission of requests: verify the key, read the body, then take a slot until the response or stream starts.
+
+Plain ASGI, behind RequestGuard. Without a valid key no body is read. A slow client holds no slot while it sends its
+body. While the process drains, new requests get 503; health and the documentation page are always served.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from libs.errors import SumaError
+from libs.runtime.problem_details import answer, document
+from services.gateway.admission import Slot
+from services.gateway.api import security
+from services.gateway.api.middleware.request_guard import too_large
+
+if TYPE_CHECKING:
+    from services.gateway.api.context import Gateway
+
+OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"))
+SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+STREAM = b"text/event-stream"
+AGAIN_SECONDS = 2
+"""Seconds after which a client reaches another replica, or this one restarted."""
+
+
+class ConcurrencyMiddleware:
+    def __init__(self, app: ASGIApp, gateway: Gateway) -> None:
+        self._app, self._gateway, self._limiter = app, gateway, gateway.concurrency
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in OPEN:
+            await self._app(scope, receive, send)
+        elif self._gateway.drain.closed:
+            await _draining()(scope, receive, send)
+        else:
+            await self._admit(scope, receive, send)
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            who = await security.identified(self._gateway, Headers(scope=scope))
+        except SumaError as refused:
+            await answer(refused)(scope, receive, send)
+            return
+        slot = Slot(who.tenant)
+        self._limiter.arrive(slot)
+        scope.setdefault("state", {})["caller"] = who
+        try:
+            app, body = await self._read_body(slot, scope, receive)
+            if app is not None:
+                await app(scope, _replayed(body, receive), self._releasing(slot, send))
+        finally:
+            self._limiter.leave(slot)
+
+    async def _read_body(self, slot: Slot, scope: Scope, receive: Receive) -> tuple[ASGIApp | None, bytes]:
+        """Return the application to respond with, and the body; None if the client disconnected."""
+        body, most = bytearray(), self._gateway.settings.body_most
+        try:
+            while (message := await receive())["type"] == "http.request":
+                piece = message.get("body", b"")
+                if len(body) + len(piece) > most:
+                    return too_large(most), b""
+                self._limiter.carry(slot, len(piece))
+                body += piece
+                if not message.get("more_body", False):
+                    break
+            else:
+                return None, b""
+            self._limiter.enter(slot, writes=scope["method"] not in SAFE)
+        except SumaError as full:
+            return answer(full), b""
+        return self._app, bytes(body)
+
+    def _releasing(self, slot: Slot, send: Send) -> Send:
+        async def send_and_release(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                if any(name == b"content-type" and value.startswith(STREAM) for name, value in message["headers"]):
+                    self._limiter.leave(slot)
+                elif self._gateway.drain.closed:
+                    message["headers"] = [*message["headers"], (b"connection", b"close")]
+            await send(message)
+
+        return send_and_release
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return the body as one message, then all later messages."""
+    given = False
+
+    async def receive_body() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_body
+
+
+def _draining() -> ASGIApp:
+    headers = {"Retry-After": str(AGAIN_SECONDS), "Connection": "close"}
+    return document(503, "DRAINING", "This server is stopping; retry in a few seconds.", headers=headers)

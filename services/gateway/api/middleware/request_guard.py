@@ -1,0 +1,65 @@
+"""The outermost ASGI middleware: Host and Origin, declared lengths, security headers, the trace's first span."""
+
+from __future__ import annotations
+
+from opentelemetry.trace import SpanKind
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from libs.runtime.doors import refusal
+from libs.runtime.problem_details import document
+from libs.telemetry import metrics
+from libs.telemetry.traces import span
+from services.gateway.settings import Settings
+
+SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "Cache-Control": "no-store",
+}
+
+
+class RequestGuard:
+    """Middleware that rejects requests with a foreign Host or Origin, or too large a body."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refused = self._refusal(headers)
+        if refused is not None:
+            await refused(scope, receive, _with_security_headers(send))
+            return
+        name = f"{scope['method']} {scope['path']}"
+        with span(name, parent=headers.get("traceparent"), kind=SpanKind.SERVER):
+            await self._app(scope, receive, _with_security_headers(send))
+
+    def _refusal(self, headers: Headers) -> Response | None:
+        length = headers.get("content-length", "0")
+        if length.isdecimal() and int(length[:20]) > self._settings.body_most:
+            return too_large(self._settings.body_most)
+        return refusal(headers, self._settings.hosts, self._settings.origins)
+
+
+def too_large(most: int) -> Response:
+    return document(413, "TOO_LARGE", f"The body is over {most} bytes; send less.")
+
+
+def _with_security_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            metrics.responses.labels(str(message["status"])).inc()
+            headers = MutableHeaders(scope=message)
+            for name, value in SAFE.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return send_with_headers
