@@ -1,13 +1,13 @@
 """The `suma` command: a client of the public API, for a person at a terminal or a script (`--json`).
 
-What it knows of the platform is what any client knows: the routes, the events, a key. It reads the data directory only
-for where the platform listens, the local key, and the list of folders that the person has allowed.
+It uses the platform as any client does: routes, events and an API key. It reads the data directory only for the
+platform's address, the local key and the list of allowed folders.
 """
 
 
 def main() -> None:
-    """Run the command; every foreseen failure is one line and an exit code."""
-    # Imported when it runs: `services.cli.client` and others are used without typer.
+    """Run the command; print an expected failure as one line and exit with its code."""
+    # Imported here, because `services.cli.client` and others are used without typer.
     from services.cli.commands import run
 
     run()

@@ -1,4 +1,4 @@
-"""`python -m services.cli`."""
+"""Run the command by `python -m services.cli`."""
 
 from services.cli import main
 

@@ -1,4 +1,4 @@
-"""Where the platform is, and the key to it: from the environment, else from the data directory of this machine."""
+"""The platform's address and API key, from the environment or else from this machine's data directory."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from libs.runtime.embedded import datadir
+from libs.workspace.roots import Root
 
 
 @dataclass(frozen=True)
 class Address:
-    """`data` is None when the platform is another machine's."""
+    """An address and its key. `data` is None when the platform runs on another machine."""
 
     url: str
     key: str
     key_from: str
     data: Path | None
-    roots: tuple[Path, ...] = ()
+    roots: tuple[Root, ...] = ()
 
 
 def find() -> Address:
-    """SUMA_URL with SUMA_API_KEY; what is not given is that of the data directory's live platform.
+    """Read SUMA_URL and SUMA_API_KEY; take a missing one from the live platform of the data directory.
 
-    Raises `Rejected` where there is none."""
+    Raises `Rejected` if there is none.
+    """
     url, key = os.environ.get("SUMA_URL"), os.environ.get("SUMA_API_KEY")
     if url and key:
         return Address(url.rstrip("/"), key, "SUMA_API_KEY", None)
-    # Loaded only where it is asked: a command with both variables starts in half the time.
+    # Imported only when needed: with both variables set, a command starts in half the time.
     from services import settings
 
     here = settings.process()

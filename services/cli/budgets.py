@@ -1,4 +1,4 @@
-"""`suma budgets`: what calls of real models may use, have used, and may be using now."""
+"""`suma budgets`: limits, use and reservations of real model calls."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from services.cli.terminal import Json, connected, console, print_json
 
 
 def budgets(
-    session: Annotated[str | None, typer.Option(help="Show this session's account, too.")] = None, as_json: Json = False
+    session: Annotated[str | None, typer.Option(help="Also show this session.")] = None, as_json: Json = False
 ) -> None:
-    """Show what calls of real models may use, have used, and may be using now."""
+    """Show the limits, use and reservations of model calls."""
     with connected() as client:
         found = client.get("/v1/budgets", **({"session": session} if session else {}))
     if as_json:
@@ -32,19 +32,19 @@ def budgets(
     if not any(
         unit[kind] for account in accounts.values() for unit in _units(account) for kind in ("spent", "reserved")
     ):
-        console.print(Text("Nothing has been spent: our own model costs nothing.", style="dim"))
+        console.print(Text("Nothing has been spent: the built-in planner is free.", style="dim"))
 
 
 def _rows(name: str, account: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     until = (account["until"] or "")[:16].replace("T", " ")
     for unit, of in zip(("tokens", "dollars"), _units(account), strict=True):
         left = max(0, of["limit"] - of["spent"] - of["reserved"])
-        yield (name, unit, *(_told(unit, n) for n in (of["limit"], of["spent"], of["reserved"], left)), until)
+        yield (name, unit, *(_format_amount(unit, n) for n in (of["limit"], of["spent"], of["reserved"], left)), until)
 
 
 def _units(account: Mapping[str, Any]) -> tuple[Mapping[str, int], Mapping[str, int]]:
     return account["tokens"], account["cost_micros"]
 
 
-def _told(unit: str, amount: int) -> str:
+def _format_amount(unit: str, amount: int) -> str:
     return f"{amount:,}" if unit == "tokens" else f"{amount / 1e6:,.4f}"

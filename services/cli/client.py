@@ -1,4 +1,4 @@
-"""The public API as the command line uses it: plain calls, and event streams that survive a restart of the server."""
+"""A client of the public API: plain calls, and event streams that survive a server restart."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ import httpx
 from libs import ids
 from services.cli.address import Address
 from services.cli.errors import NotRunning, Refused
-from services.cli.streams import Piece, Seen, Speech, read
+from services.cli.streams import PartialText, SessionEvent, TextDelta, read
 
 Json = Any
-Heard = Callable[[str, str], None]
-"""A turn, and what its model has said by now."""
+TextCallback = Callable[[str, str], None]
+"""Receives a turn's ID and the answer text that its model has written so far."""
 CALL_SECONDS = 30.0
-SILENCE_SECONDS = 45.0
-"""The server says something at least every 15 s; after three misses the line is taken for dead."""
-GONE_SECONDS = 30.0
-"""A server that has answered before and then goes away is waited for this long: it restarts."""
-AGAIN_SECONDS = 0.3
+READ_SECONDS = 45.0
+"""The server sends something at least every 15 s; after three misses the connection counts as dead."""
+RECONNECT_SECONDS = 30.0
+"""How long to retry a server that answered before: it may be restarting."""
+RETRY_SECONDS = 0.3
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
-def _unheard(turn: str, said: str) -> None:
-    """For who waits for events alone."""
+def _ignore_text(turn: str, text: str) -> None:
+    """Ignore partial text, for callers that want only events."""
 
 
 class Client:
-    """`with Client(address) as suma`. Every call raises `NotRunning` or `Refused`, in words for a person."""
+    """A context manager around an HTTP client. Each call raises `NotRunning` or `Refused` with a readable message."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class Client:
     ) -> None:
         self.address = address
         self._pause = pause
-        self._met = False
-        self._lost: float | None = None
+        self._reached = False
+        self._lost_at: float | None = None
         self._http = httpx.Client(
             base_url=address.url,
             headers={"Authorization": f"Bearer {address.key}"},
             timeout=CALL_SECONDS,
             transport=transport,
-            # Without https there is nothing to verify, and reading the certificates takes as long as the call.
+            # Without https there is nothing to verify, and loading the certificates takes as long as the call.
             verify=address.url.startswith("https:"),
             # A proxy cannot reach this machine's own loopback.
             trust_env=urlsplit(address.url).hostname not in LOCAL,
@@ -71,7 +71,7 @@ class Client:
         return str(self._post("/v1/sessions", body)["session_id"])
 
     def say(self, session: str, text: str, *, hitl: str | None = None, skill: str | None = None) -> Json:
-        """{session_id, message_id, turn_id, after}: durable when this returns."""
+        """Send a message. Return {session_id, message_id, turn_id, after}; the message is durable by then."""
         asked = {"text": text, "hitl": hitl, "skill": skill}
         body = {name: value for name, value in asked.items() if value is not None}
         return self._post(f"/v1/sessions/{session}/messages", body)
@@ -98,31 +98,33 @@ class Client:
         return self._call("GET", path, params=params).json()
 
     def events(
-        self, session: str, *, after: int = 0, until: str | None = None, heard: Heard = _unheard
-    ) -> Iterator[Seen]:
-        """The session's events as they happen, each once; with `until`, to the end of that turn. `heard` is told of a
-        turn, between two events, what its model has said by then."""
+        self, session: str, *, after: int = 0, until: str | None = None, on_text: TextCallback = _ignore_text
+    ) -> Iterator[SessionEvent]:
+        """Yield the session's events as they happen, each once; with `until`, stop when that turn ends.
+
+        Between events, `on_text` receives a turn's ID and the text that its model has written so far.
+        """
         while True:
-            speech = Speech()
+            partial = PartialText()
             try:
                 for item in self._stream(session, after, until):
-                    if isinstance(item, Piece):
-                        heard(item.turn_id, speech.hear(item))
+                    if isinstance(item, TextDelta):
+                        on_text(item.turn_id, partial.append(item))
                         continue
                     after = item.seq
                     yield item
                     if until is not None and item.type == "turn.ended" and item.turn_id == until:
                         return
             except httpx.TransportError as error:
-                self._gone(error)
-            self._pause(AGAIN_SECONDS)
+                self._check_retry_period(error)
+            self._pause(RETRY_SECONDS)
 
-    def page(self, session: str, *, after: int, most: int = 500) -> list[Seen]:
+    def page(self, session: str, *, after: int, most: int = 500) -> list[SessionEvent]:
         found = self.get(f"/v1/sessions/{session}/events", stream="false", after=after, limit=most)
-        return [Seen.of(event) for event in found["events"]]
+        return [SessionEvent.of(event) for event in found["events"]]
 
     def download(self, path: str) -> Iterator[bytes]:
-        """What is there, or where the server sends us for it: to another host httpx takes no key along."""
+        """Yield the bytes of a file, following redirects. httpx does not send the API key to another host."""
         try:
             with self._http.stream("GET", quote(path), follow_redirects=True) as answer:
                 _check(answer, self.address)
@@ -134,23 +136,23 @@ class Client:
         found = self.get("/v1/sessions", limit=1)["sessions"]
         return str(found[0]["session_id"]) if found else None
 
-    def _stream(self, session: str, after: int, until: str | None) -> Iterator[Seen | Piece]:
+    def _stream(self, session: str, after: int, until: str | None) -> Iterator[SessionEvent | TextDelta]:
         params = {"until": until} if until is not None else {}
         headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
-        limits = httpx.Timeout(CALL_SECONDS, read=SILENCE_SECONDS)
+        limits = httpx.Timeout(CALL_SECONDS, read=READ_SECONDS)
         path = f"/v1/sessions/{session}/events"
         with self._http.stream("GET", path, params=params, headers=headers, timeout=limits) as answer:
-            self._heard()
+            self._mark_reachable()
             _check(answer, self.address)
             yield from read(answer.iter_lines())
 
     def _post(self, path: str, body: Mapping[str, Json]) -> Json:
-        # With a key of its own it may be sent again, whatever became of it the first time.
+        # Each call has its own idempotency key, so it can be repeated safely after a lost answer.
         return self._call("POST", path, json=body, headers={"Idempotency-Key": ids.new()}).json()
 
     def _call(self, method: str, path: str, **request: Any) -> httpx.Response:
         answer = self._answered(method, path, **request)
-        self._heard()
+        self._mark_reachable()
         _check(answer, self.address)
         return answer
 
@@ -159,17 +161,17 @@ class Client:
             try:
                 return self._http.request(method, path, **request)
             except httpx.TransportError as error:
-                self._gone(error)
-            self._pause(AGAIN_SECONDS)
+                self._check_retry_period(error)
+            self._pause(RETRY_SECONDS)
 
-    def _heard(self) -> None:
-        self._met, self._lost = True, None
+    def _mark_reachable(self) -> None:
+        self._reached, self._lost_at = True, None
 
-    def _gone(self, error: httpx.TransportError) -> None:
-        """Raises NotRunning where there is nobody to wait for, or was enough waiting."""
-        if self._lost is None:
-            self._lost = time.monotonic()
-        if not self._met or time.monotonic() - self._lost > GONE_SECONDS:
+    def _check_retry_period(self, error: httpx.TransportError) -> None:
+        """Start or check the retry period. Raises NotRunning if the server never answered or the period is over."""
+        if self._lost_at is None:
+            self._lost_at = time.monotonic()
+        if not self._reached or time.monotonic() - self._lost_at > RECONNECT_SECONDS:
             raise self._unreachable() from error
 
     def _unreachable(self) -> NotRunning:
@@ -177,17 +179,17 @@ class Client:
 
 
 def _check(answer: httpx.Response, address: Address) -> None:
-    """Raise what a refusal says, in its own words."""
+    """Raise `Refused` with the server's own message if the response is an error."""
     if answer.is_success:
         return
     answer.read()
     if answer.status_code == 401:
         raise Refused(f"{address.url} does not know the key from {address.key_from}", code="BAD_KEY", status=401)
     try:
-        said = answer.json()
+        body = answer.json()
     except ValueError:
-        said = None
-    problem = said if isinstance(said, dict) else {}
+        body = None
+    problem = body if isinstance(body, dict) else {}
     detail = problem.get("detail") or f"{answer.request.method} {answer.request.url.path}: {answer.status_code}"
     errors = "".join(f"; {error['pointer']}: {error['detail']}" for error in problem.get("errors", ()))
     raise Refused(f"{detail}{errors}", code=str(problem.get("code", "REFUSED")), status=answer.status_code)

@@ -1,4 +1,4 @@
-"""`suma effects`: what was interrupted so that nobody knows whether it happened, and what people found out about it."""
+"""`suma effects`: actions with unknown outcome, and the answers that people give about them."""
 
 from __future__ import annotations
 
@@ -14,44 +14,42 @@ from services.cli import words
 from services.cli.errors import NOT_DONE, Usage
 from services.cli.terminal import Json, connected, console, print_json
 
-app = typer.Typer(
-    help="Effects of which nobody knows whether they happened: look, find out, and say so.", no_args_is_help=True
-)
+app = typer.Typer(help="Actions with unknown outcome.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(metavar="EFFECT", help="Its id, as `suma effects list` shows it.")]
+Which = Annotated[str, typer.Argument(metavar="EFFECT", help="Its ID, as `suma effects list` shows it.")]
 
 
 @app.command(name="list")
 def list_(
     session: Annotated[str | None, typer.Option(help="Of this session only.")] = None, as_json: Json = False
 ) -> None:
-    """List what is not known, oldest first."""
+    """List the actions with unknown outcome, oldest first."""
     with connected() as client:
         found = client.get("/v1/effects", **({"session": session} if session else {}))["effects"]
     if as_json:
         print_json(found)
         return
     if not found:
-        console.print(Text("Nothing is in doubt.", style="dim"))
+        console.print(Text("No unresolved actions.", style="dim"))
         return
     table = Table("effect", "since", "tool", "what", box=None, pad_edge=False)
     for effect in found:
-        asked = effect["data"]
+        data = effect["data"]
         since = effect["opened_at"][:16].replace("T", " ")
-        row = (effect["approval_id"], since, words.line(asked["tool"] or "", 40), words.line(asked["title"], 80))
+        row = (effect["approval_id"], since, words.line(data["tool"] or "", 40), words.line(data["title"], 80))
         table.add_row(*map(Text, row))
     console.print(table)
 
 
 @app.command()
 def show(effect: Which, as_json: Json = False) -> None:
-    """Show one: what was meant to happen, why nobody knows, and the key under which the other side may have seen it."""
+    """Show one: what should have happened, why the outcome is unknown, and its idempotency key."""
     with connected() as client:
         found = client.get(f"/v1/effects/{effect}")
     if as_json:
         print_json(found)
     else:
-        for name, value in _told(found):
+        for name, value in _fields(found):
             console.print(Text(f"{name:10}", style="dim"), Text(words.plain(value)))
 
 
@@ -63,13 +61,13 @@ def resolve(
     ] = None,
     reason: Annotated[str, typer.Option("--reason", "-r", help="How you know.")] = "",
     data: Annotated[
-        str | None, typer.Option(metavar="JSON", help="What came of it, an object, for the steps that follow.")
+        str | None, typer.Option(metavar="JSON", help="Its result, an object, for the steps that follow.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say whether it happened. A turn that still waits for this goes on; the first answer counts."""
+    """Record whether it happened. A waiting turn continues; the first answer counts."""
     if happened is None:
-        raise Usage("say --happened or --did-not-happen")
+        raise Usage("use --happened or --did-not-happen")
     with connected() as client:
         seen = client.get(f"/v1/effects/{effect}")
         finding = {"verdict": "happened" if happened else "did_not_happen", "reason": reason, "digest": seen["digest"]}
@@ -79,26 +77,26 @@ def resolve(
         return
     closed = (done["outcome"] or {}).get("data")
     if closed is None:
-        console.print(Text("The answer is on its way.", style="dim"))
+        console.print(Text("The answer is being processed.", style="dim"))
     elif closed["outcome"] == "stale":
-        console.print(Text(f"✘ It changed nothing: {words.line(closed['reason'], 300)}", style="red"))
+        console.print(Text(f"✘ Not accepted: {words.line(closed['reason'], 300)}", style="red"))
         raise typer.Exit(NOT_DONE)
     else:
         console.print(Text(f"✔ {closed['outcome'].replace('_', ' ')}", style="green"))
 
 
-def _told(effect: Mapping[str, Any]) -> list[tuple[str, object]]:
-    """What there is to know, line by line."""
-    asked = effect["data"]
+def _fields(effect: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """List the fields of an effect with their values."""
+    data = effect["data"]
     rows = [
         ("effect", effect["approval_id"]),
         ("session", effect["session_id"]),
         ("turn", effect["turn_id"]),
-        ("tool", asked["tool"]),
-        ("what", asked["title"]),
-        *((f"  {name}", value) for name, value in asked["args"].items()),
-        ("why", asked.get("detail", "")),
-        ("key", asked.get("intent", "")),
+        ("tool", data["tool"]),
+        ("what", data["title"]),
+        *((f"  {name}", value) for name, value in data["args"].items()),
+        ("why", data.get("detail", "")),
+        ("key", data.get("intent", "")),
         ("since", effect["opened_at"]),
         ("outcome", effect["outcome"] or "not known"),
         ("by", effect["principal"]),
@@ -113,5 +111,5 @@ def _object(text: str) -> dict[str, Any]:
     except ValueError as error:
         raise Usage(f"--data is not JSON: {error}") from None
     if not isinstance(value, dict):
-        raise Usage("--data is a JSON object, whose fields later steps may refer to")
+        raise Usage("--data must be a JSON object")
     return value

@@ -1,21 +1,21 @@
-"""What can go wrong for the person at the terminal, and the exit code of each."""
+"""Errors of the command, and the exit code of each."""
 
 from __future__ import annotations
 
 from libs.errors import Rejected, SumaError, Unavailable
 
 DONE, NOT_DONE, USAGE, WAITING, NO_SERVER, INTERRUPTED = 0, 1, 2, 3, 4, 130
-"""Exit codes: docs/cli.md says them too."""
+"""Exit codes, as documented in docs/cli.md."""
 
 
 class NotRunning(Unavailable):
-    """Suma does not answer."""
+    """Suma does not answer; start it with `suma up`."""
 
     code = "NOT_RUNNING"
 
 
 class Refused(SumaError):
-    """The server said no."""
+    """The server refused the request."""
 
     def __init__(self, message: str, *, code: str, status: int) -> None:
         super().__init__(message, code=code)
@@ -23,13 +23,19 @@ class Refused(SumaError):
 
 
 class Usage(Rejected):
-    """The command cannot be carried out as it was written."""
+    """The command line is invalid; see `suma COMMAND --help`."""
 
     code = "USAGE"
 
 
-class NobodyToAsk(Rejected):
-    """A question waits for a person, and this is no terminal."""
+class NotDone(SumaError):
+    """The approved changes could not be made."""
+
+    code = "NOT_DONE"
+
+
+class AnswerRequired(Rejected):
+    """A question needs an answer, and this is not a terminal."""
 
     code = "NOBODY_TO_ASK"
 
@@ -38,7 +44,7 @@ def exit_code(error: SumaError) -> int:
     match error:
         case NotRunning():
             return NO_SERVER
-        case NobodyToAsk():
+        case AnswerRequired():
             return WAITING
         case Rejected():
             return USAGE

@@ -1,4 +1,7 @@
-"""Text that flows: broken between words at the terminal's width, also while it is still being said."""
+"""Word wrapping of text that arrives in pieces.
+
+rich wraps complete texts only, and repainting would rewrite lines that have scrolled away.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ from rich.cells import cell_len
 
 PIECES = re.compile(r"\n|[^\S\n]+|\S+")
 MARK = re.compile(r"[-•*–]|\d+[.)]")
-"""What begins an entry of a list: its further lines stand below its words."""
+"""List markers: further lines of an entry are indented to its first word."""
 NARROWEST = 20
-"""Columns; a screen that is narrower still breaks lines by itself."""
+"""Columns; a narrower terminal wraps by itself."""
 
 
 @dataclass(slots=True)
 class Flow:
-    """Takes a text in pieces, gives it back in lines. `width` 0 is for who breaks no lines, such as a file."""
+    """A wrapper that takes growing text and returns it with line breaks. `width` 0 disables wrapping, as for a file."""
 
     width: int = 0
     _taken: int = 0
@@ -26,12 +29,12 @@ class Flow:
     _marked: bool = False
 
     def so_far(self, text: str) -> str:
-        """What of `text`, which has grown, can be written by now: a word that may go on is kept back."""
+        """Return the new part of a growing text that can be written now; keep an incomplete word back."""
         end = max(text.rfind(" "), text.rfind("\n")) + 1
         return self._written(text, end)
 
     def whole(self, text: str) -> str:
-        """The rest of `text`."""
+        """Return the rest of the text."""
         return self._written(text, len(text))
 
     def _written(self, text: str, end: int) -> str:
@@ -67,5 +70,5 @@ class Flow:
 
 
 def flowed(text: str, width: int) -> str:
-    """A whole text, with line breaks between its words."""
+    """Wrap a complete text at word boundaries."""
     return Flow(width).whole(text)

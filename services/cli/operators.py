@@ -1,4 +1,4 @@
-"""The commands of those who answer for the platform: dead letters, what waits for policy, and how the bus stands."""
+"""Commands for operators: dead letters, events waiting for policy, and bus status."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from services.cli import words
-from services.cli.errors import NobodyToAsk, Usage
+from services.cli.errors import AnswerRequired, Usage
 from services.cli.terminal import Json, connected, console, interactive, print_json
 
 if TYPE_CHECKING:
     from services.cli.client import Client
 
 dlq = typer.Typer(help="Dead letters: events that could not be handled.", no_args_is_help=True)
-admin = typer.Typer(help="How the platform stands.", no_args_is_help=True)
+admin = typer.Typer(help="Platform status.", no_args_is_help=True)
 
 AGO = re.compile(r"(\d{1,5})([mhd])")
 UNITS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -41,7 +41,7 @@ Letters = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids, as
 
 @dlq.command(name="list")
 def list_(
-    state: Annotated[State, typer.Option(help="What became of them.")] = "open",
+    state: Annotated[State, typer.Option(help="Their state.")] = "open",
     group: Group = None,
     topic: Topic = None,
     type: Type = None,
@@ -65,12 +65,12 @@ def list_(
         _listed(found["letters"], state)
         if found["next"]:
             last = found["letters"][-1]["died_at"]
-            console.print(Text(f"There are more: --limit shows up to 500, and --until {last} goes on.", "dim"))
+            console.print(Text(f"There are more: --limit shows up to 500; continue with --until {last}.", "dim"))
 
 
 @dlq.command()
 def show(letter: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False) -> None:
-    """Show one: the error, who waited, and the event as it came."""
+    """Show one: the error, the affected turn, and the event."""
     with connected() as client:
         found = client.get(f"/v1/admin/dlq/{letter}")
     if as_json:
@@ -88,7 +88,7 @@ def show(letter: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = F
 @dlq.command()
 def replay(
     letters: Letters = None,
-    every: Annotated[bool, typer.Option("--all", help="Every open one that matches the options.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Every open one that matches the filters.")] = False,
     reason: Annotated[str, typer.Option(help="Why, for the record.")] = "",
     group: Group = None,
     topic: Topic = None,
@@ -100,16 +100,16 @@ def replay(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Hand dead letters to the group that failed, once their cause is mended. Repeating it does no harm."""
+    """Replay dead letters to the group that failed, once the cause is fixed. Safe to repeat."""
     wanted = _wanted(group, topic, type, code=code, session=session, since=since, until=until)
     _close("replay", letters or (), wanted, {"reason": reason}, every=every, yes=yes, as_json=as_json)
 
 
 @dlq.command()
 def discard(
-    reason: Annotated[str, typer.Option(help="Why: it is kept with the letter.")],
+    reason: Annotated[str, typer.Option(help="Why; recorded with the dead letter.")],
     letters: Letters = None,
-    every: Annotated[bool, typer.Option("--all", help="Every open one that matches the options.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Every open one that matches the filters.")] = False,
     group: Group = None,
     topic: Topic = None,
     type: Type = None,
@@ -120,16 +120,16 @@ def discard(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Give dead letters up. They cannot be replayed any more."""
+    """Discard dead letters. They can no longer be replayed."""
     if not reason.strip():
-        raise Usage("--reason says why they are given up: it may not be empty")
+        raise Usage("--reason must not be empty")
     wanted = _wanted(group, topic, type, code=code, session=session, since=since, until=until)
     _close("discard", letters or (), wanted, {"reason": reason}, every=every, yes=yes, as_json=as_json)
 
 
 @admin.command()
 def bus(as_json: Json = False) -> None:
-    """How far each group is behind, what is parked or dead, and what the log keeps."""
+    """Show each group's lag, parked events, dead letters and the log's size."""
     with connected() as client:
         found = client.get("/v1/admin/bus")
     if as_json:
@@ -151,7 +151,7 @@ def bus(as_json: Json = False) -> None:
 
 @admin.command()
 def requeue(as_json: Json = False) -> None:
-    """List what waits because policy did not answer. Each is tried again by itself."""
+    """List events waiting for the policy service. Each is retried automatically."""
     with connected() as client:
         found = client.get("/v1/admin/requeue", limit=500)["waiting"]
     if as_json:
@@ -168,20 +168,20 @@ def requeue(as_json: Json = False) -> None:
 
 @admin.command()
 def retry(event: Annotated[str, typer.Argument(metavar="ID")]) -> None:
-    """Ask policy again now about something that waits for it."""
+    """Retry one waiting event now."""
     with connected() as client:
         done = client.post(f"/v1/admin/requeue/{event}/retry", {})
-    console.print(Text(f"✔ {done['id']} is tried again by {', '.join(done['groups'])}", style="green"))
+    console.print(Text(f"✔ {done['id']} is being retried by {', '.join(done['groups'])}", style="green"))
 
 
 def moment(text: str, now: datetime) -> str:
-    """`2h` is two hours before `now`; anything else is an ISO time, in UTC where it names no zone. Raises Usage."""
+    """Parse `2h` as two hours before `now`, anything else as an ISO time (UTC if it has no zone). Raises Usage."""
     if (ago := AGO.fullmatch(text)) is not None:
         return (now - timedelta(**{UNITS[ago[2]]: int(ago[1])})).isoformat()
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        raise Usage(f"{text!r} is no time: say 30m, 2h, 7d, or 2026-01-31T12:00") from None
+        raise Usage(f"{text!r} is not a time: use 30m, 2h, 7d, or 2026-01-31T12:00") from None
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).isoformat()
 
 
@@ -203,9 +203,9 @@ def _close(
     as_json: bool,
 ) -> None:
     if bool(letters) == every:
-        raise Usage("name the letters by their ids, or say --all")
+        raise Usage("give the IDs of dead letters, or --all")
     if letters and wanted:
-        raise Usage("options choose among all: they go with --all, not with ids")
+        raise Usage("filters require --all")
     with connected() as client:
         if every:
             _all(client, verb, wanted, body, yes=yes, as_json=as_json)
@@ -219,15 +219,15 @@ def _each(client: Client, verb: str, letters: Sequence[str], body: Mapping[str, 
         print_json(done)
         return
     for one in done:
-        said, style = SAID[one["outcome"]]
+        result, style = RESULTS[one["outcome"]]
         if one["outcome"] == "already":
-            said = f"was {one['state']} already, by {one['closed_by']} at {_when(one['closed_at'])}"
-        console.print(Text(f"{one['letter_id']} {said}", style=style))
+            result = f"already {one['state']} by {one['closed_by']} at {_when(one['closed_at'])}"
+        console.print(Text(f"{one['letter_id']} {result}", style=style))
 
 
-SAID = {
-    "replayed": ("is with its group again", "green"),
-    "discarded": ("is given up", "green"),
+RESULTS = {
+    "replayed": ("is being handled again", "green"),
+    "discarded": ("is discarded", "green"),
     "stale": ("is stale: its turn is over, so nothing was run. Discard it, or ask again in the session.", "yellow"),
     "already": ("", "dim"),
 }
@@ -238,7 +238,7 @@ def _all(
 ) -> None:
     if not yes:
         if not interactive():
-            raise NobodyToAsk(f"to {verb} all of them without being asked, say --yes")
+            raise AnswerRequired(f"add --yes to {verb} all of them without a question")
         typer.confirm(f"{verb.capitalize()} every open dead letter{' like that' if wanted else ''}?", abort=True)
     sums: Counter[str] = Counter()
     before: Mapping[str, str] = {}
@@ -252,8 +252,8 @@ def _all(
         print_json(dict(sums))
         return
     stale = f", {sums['stale']} stale (their turns are over: nothing was run)" if sums["stale"] else ""
-    did = {"replay": "replayed", "discard": "discarded"}[verb]
-    console.print(Text(f"✔ {words.count(sums[did], 'dead letter')} {did}{stale}", style="green"))
+    past = {"replay": "replayed", "discard": "discarded"}[verb]
+    console.print(Text(f"✔ {words.count(sums[past], 'dead letter')} {past}{stale}", style="green"))
 
 
 def _listed(letters: Sequence[Row], state: str) -> None:
@@ -262,9 +262,9 @@ def _listed(letters: Sequence[Row], state: str) -> None:
         headings.insert(2, "state")
     table = Table(*headings, box=None, pad_edge=False)
     for letter in letters:
-        said = f"stale; {letter['error']}" if letter["stale"] else letter["error"]
+        result = f"stale; {letter['error']}" if letter["stale"] else letter["error"]
         cells = [letter["letter_id"], _when(letter["died_at"]), letter["group"], _short(letter["event_type"])]
-        cells += [letter["code"], words.line(said, 60)]
+        cells += [letter["code"], words.line(result, 60)]
         if state == "any":
             cells.insert(2, letter["state"])
         table.add_row(*map(Text, cells), style="dim" if letter["stale"] or letter["state"] != "open" else "")
@@ -272,7 +272,7 @@ def _listed(letters: Sequence[Row], state: str) -> None:
 
 
 def _about(letter: Row) -> list[tuple[str, str]]:
-    told = [
+    rows = [
         ("letter", letter["letter_id"]),
         ("state", _state(letter)),
         ("died", f"{_when(letter['died_at'])} in {letter['group']}, {words.count(letter['attempts'], 'attempt')}"),
@@ -281,11 +281,11 @@ def _about(letter: Row) -> list[tuple[str, str]]:
         ("topic", f"{letter['topic']}, key {letter['event_key']}"),
     ]
     if letter["session_id"]:
-        told.append(("session", f"{letter['session_id']} of {letter['principal'] or 'nobody that is known'}"))
+        rows.append(("session", f"{letter['session_id']} of {letter['principal'] or 'an unknown principal'}"))
     if letter["turn_id"]:
         why = f" ({letter['turn_reason']})" if letter["turn_reason"] else ""
-        told.append(("turn", f"{letter['turn_id']}, {letter['turn_state'] or 'not known'}{why}"))
-    return told
+        rows.append(("turn", f"{letter['turn_id']}, {letter['turn_state'] or 'not known'}{why}"))
+    return rows
 
 
 def _state(letter: Row) -> str:

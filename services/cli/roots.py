@@ -1,7 +1,7 @@
-"""Folders that may be workspaces: configured ones, and those that the person allowed once, kept in `<data>/roots.json`.
+"""Allowed folders: those from the settings, and those that the person allowed, kept in `<data>/roots.json`.
 
-The list is written only here, by the person's own account, into the folder that only this account can enter; no API of
-the platform adds to it. The executor reads it and has the last word.
+Only this command writes the list, as the person's own account, into a folder that only this account can enter. No API
+of the platform adds to it. The executor reads it and decides.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
-from libs.workspace.roots import check_root
+from libs.workspace.roots import LOCAL, Root, belongs, check_root
 from services.cli.address import Address
 from services.cli.errors import Usage
 
 FILE, LOCK = "roots.json", "roots.lock"
 
 
-def allowed(address: Address) -> list[Path]:
+def _known(address: Address) -> list[Root]:
     if address.data is None:
         return list(address.roots)
     try:
@@ -28,29 +28,43 @@ def allowed(address: Address) -> list[Path]:
     except FileNotFoundError:
         recorded = []
     except ValueError:
-        raise Usage(f"{address.data / FILE} is not a JSON list of folders: mend or remove it") from None
-    return [*address.roots, *(Path(root) for root in recorded)]
+        raise Usage(f"{address.data / FILE} is not a JSON list of folders; fix or remove it") from None
+    return [*address.roots, *(root for one in recorded if isinstance(root := Root.of(one), Root))]
 
 
-def covers(roots: list[Path], folder: Path) -> bool:
-    return any(folder.is_relative_to(root.resolve()) for root in roots)
+def covers(address: Address, tenant: str, folder: Path) -> bool:
+    """Check whether a tenant may work in a folder without a permission question."""
+    return belongs(folder, tenant, _known(address))
 
 
-def allow(address: Address, folder: Path) -> None:
-    """Record a folder. Raises `Usage` where the platform is another's, `BadRoot` for one that may never be a root."""
+def check(address: Address, folder: Path) -> None:
+    """Refuse a folder that can never be a workspace. Raises `BadRoot`."""
+    if address.data is not None:
+        check_root(folder, address.data)
+
+
+def allow(address: Address, folder: Path, tenant: str) -> None:
+    """Record a folder for a tenant.
+
+    Raises `Usage` if the platform runs on another machine, `BadRoot` if the folder can never be a workspace.
+    """
     if address.data is None:
         raise Usage(f"{folder} is outside the roots of {address.url}: its administrator can add it to SUMA_ROOTS")
     root = check_root(folder, address.data)
     with _alone(address.data / LOCK):
-        roots = [path for path in allowed(address) if path not in address.roots]
-        _place(address.data / FILE, json.dumps([*map(str, roots), str(root)], indent=1))
+        roots = [known for known in _known(address) if known not in address.roots]
+        _place(address.data / FILE, json.dumps([*map(_written, roots), _written(Root(root, tenant))], indent=1))
+
+
+def _written(root: Root) -> object:
+    return str(root.path) if root.tenant == LOCAL else {"path": str(root.path), "tenant": root.tenant}
 
 
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
-    """One terminal at a time adds to the list: of two that read it first and write it then, one would be forgotten.
+    """Lock the list, so that two terminals cannot overwrite each other's entries.
 
-    Whoever dies lets go; whoever lives holds it for as long as a small file takes.
+    The lock ends with its process, and is held only while a small file is written.
     """
     handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:

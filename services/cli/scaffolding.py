@@ -1,4 +1,4 @@
-"""A new skill from the template (S4-59, skill-create). A person makes it: no agent writes what agents work by."""
+"""A new skill from the template (S4-59, skill-create). Only a person runs this: no agent writes skills."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from libs.skills import LOADER
 from services import settings
 from services.cli.errors import Usage
 
-TEMPLATE = settings.HOUSE / "skills" / "_template" / "my-skill"
+TEMPLATE = settings.BUNDLED / "skills" / "_template" / "my-skill"
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 NAME_MOST, ABOUT_MOST = 64, 1024
 OWN = Path(".suma", "skills")
@@ -20,26 +20,24 @@ WORDS = "Say in a sentence or two what it does, and then when to use it."
 
 
 def scaffold(name: str, about: str, folder: Path | None, *, tools: bool) -> Path:
-    """The folder of the new skill: for everyone of this data directory, or of one folder's own.
+    """Create the skill's folder, for the whole data directory or for one workspace, and return its path.
 
-    Raises `Usage` for a name that no skill may have, and where one is there already.
+    Raises `Usage` for an invalid name, or if the folder exists.
     """
     if NAME.fullmatch(name) is None or len(name) > NAME_MOST:
-        raise Usage(
-            f"{name!r} is no name for a skill: lower-case letters, digits and single hyphens, at most {NAME_MOST}"
-        )
+        raise Usage(f"{name!r} is not a valid skill name: use lower case, digits, single hyphens; at most {NAME_MOST}")
     if len(about) > ABOUT_MOST or not about.isprintable():
-        raise Usage(f"the description is one line of at most {ABOUT_MOST} characters")
+        raise Usage(f"the description must be one line of at most {ABOUT_MOST} characters")
     if tools and folder is not None:
-        raise Usage("a folder's own skills are instructions alone: leave out --tools, or --in")
+        raise Usage("a folder-local skill has no tools: leave out --tools or --in")
     place = settings.process().data_dir / "skills" if folder is None else folder.expanduser().resolve() / OWN
     if folder is not None and not folder.expanduser().is_dir():
-        raise Usage(f"there is no folder {folder}")
+        raise Usage(f"{folder} is not a folder")
     made = place / name
     try:
         made.mkdir(parents=True)
     except FileExistsError:
-        raise Usage(f"{made} is there already") from None
+        raise Usage(f"{made} already exists") from None
     (made / "SKILL.md").write_text(_written(name, about or WORDS), encoding="utf-8")
     if tools:
         shutil.copyfile(TEMPLATE / "tools.yaml", made / "tools.yaml")
@@ -47,11 +45,11 @@ def scaffold(name: str, about: str, folder: Path | None, *, tools: bool) -> Path
 
 
 def _written(name: str, about: str) -> str:
-    """The template's instructions under a head of its own."""
-    _, head, body = (TEMPLATE / "SKILL.md").read_text("utf-8").split("---\n", 2)
-    told = yaml.load(head, LOADER)  # noqa: S506 - both loaders are safe ones
-    told |= {"name": name, "description": about}
-    told["metadata"] |= {"id": f"skill-{name}-v1", "tags": name.replace("-", ", ")}
-    written = yaml.safe_dump(told, allow_unicode=True, sort_keys=False, width=ABOUT_MOST)
+    """Return the template's instructions with the new skill's front matter."""
+    _, front, body = (TEMPLATE / "SKILL.md").read_text("utf-8").split("---\n", 2)
+    head = yaml.load(front, LOADER)  # noqa: S506 - both loaders are safe ones
+    head |= {"name": name, "description": about}
+    head["metadata"] |= {"id": f"skill-{name}-v1", "tags": name.replace("-", ", ")}
+    written = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=ABOUT_MOST)
     title = name.replace("-", " ").capitalize()
     return "---\n".join(("", written, body.replace("# My skill", f"# {title}", 1)))

@@ -1,7 +1,7 @@
-"""A turn as a person sees it: what will be done, what would change, the answer. How it came about is for `--verbose`.
+"""The terminal display of a turn: the plan, the changes and the answer; `--verbose` adds the details.
 
-By default a look at files is only its answer; what changes something is told first, with all that a yes will count
-for. Reviews, skills, scores, rules and times are shown to who asks for them (`--verbose`, and `suma events`).
+By default a read-only turn shows only its answer. A turn that changes files shows everything that a yes will approve.
+Reviews, skills, scores, rules and times need `--verbose` or `suma events`.
 """
 
 from __future__ import annotations
@@ -10,26 +10,20 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.text import Text
 
+from libs import texts
 from services.cli import phrases, words
 from services.cli.flow import Flow, flowed
-from services.cli.phrases import Phrases
-from services.cli.streams import Seen
-
-if TYPE_CHECKING:
-    from libs.retrieval.lexicon import Language
+from services.cli.streams import SessionEvent
 
 SHOWN, ITEMS_SHOWN = 40, 20
-"""Lines of a diff (the rest is `suma diff`), and items of a question."""
+"""The most lines of a diff (`suma diff` shows all), and the most items of a question."""
 FOLDERS_SHOWN, EACH_SHOWN = 12, 6
-"""Folders of a diff that has more lines than are shown, and lines of each where there are several."""
-
-SPOKEN_MOST = 5
-"""Requests by which it is told in which language a person speaks; of a bare "ok" nobody knows."""
+"""For a longer diff: the most folders shown, and the most lines of each."""
 
 SIGNS = {
     "succeeded": ("✔", "green"),
@@ -44,89 +38,83 @@ SIGNS = {
 
 
 class Watcher(Protocol):
-    """Sees every event of a turn, in order."""
+    """A display that receives every event of a turn, in order."""
 
-    def saw(self, event: Seen) -> None: ...
-    def heard(self, said: str) -> None:
-        """All that the model has said of its answer by now; the whole one is an event."""
+    def on_event(self, event: SessionEvent) -> None: ...
+    def on_text(self, text: str) -> None:
+        """Show the answer text so far; the complete answer comes as an event."""
         ...
 
     def pause(self) -> None:
-        """Stop moving: a person is about to be asked."""
+        """Stop moving output: a prompt follows."""
         ...
 
-    def hush(self) -> None:
-        """The person has asked for something else: how this turn goes on is no news to them."""
+    def mute(self) -> None:
+        """Show nothing more of this turn: the person has requested something else."""
         ...
 
 
 class JsonLines:
-    """Each event as a line of JSON, for programs."""
+    """A display for programs: one line of JSON per event."""
 
-    def saw(self, event: Seen) -> None:
+    def on_event(self, event: SessionEvent) -> None:
         sys.stdout.write(json.dumps(event.json(), ensure_ascii=False) + "\n")
         sys.stdout.flush()
 
-    def heard(self, said: str) -> None:
-        """Half an answer is of no use to a program."""
+    def on_text(self, text: str) -> None:
+        """Ignore partial text; the complete answer is an event."""
 
     def pause(self) -> None:
-        """Nothing moves here."""
+        """Do nothing; there is no moving output."""
 
-    def hush(self) -> None:
-        """A program wants all of it."""
+    def mute(self) -> None:
+        """Do nothing; a program gets all events."""
 
 
 class Screen:
-    """For a person, in the language of what they wrote. What is under way moves at the bottom, in one line."""
+    """A display for a person, with the running steps in one moving line at the bottom."""
 
     def __init__(self, console: Console, *, verbose: bool = False) -> None:
         self.console, self.verbose = console, verbose
-        self.language: Language = phrases.spoken_here()
         self._status = console.status("")
         self._running: dict[str, str] = {}
         self._began: dict[str, datetime] = {}
-        self._said, self._flow = "", Flow()
+        self._partial, self._flow = "", Flow()
         self._outcome, self._whole = "", list[str]()
-        self._empty, self._undoing = not console.is_terminal, False
-        self._hushed = self._formal = False
-        self._spoken: tuple[str, ...] = ()
+        self._empty, self._muted = not console.is_terminal, False
+        self._undoing = False
 
     @property
     def width(self) -> int:
-        """Columns in which lines are broken; a file's are as long as they are."""
+        """Return the columns at which lines wrap; 0 for a file, whose lines stay whole."""
         return self.console.width if self.console.is_terminal else 0
 
-    def heard(self, said: str) -> None:
-        """Words as they come; what has been written stays."""
-        if not self.console.is_terminal or self._hushed:
+    def on_text(self, text: str) -> None:
+        """Append new text; text already written stays."""
+        if not self.console.is_terminal or self._muted:
             return
         self.pause_status()
-        text = words.plain(said)
-        if not text.startswith(self._said):
+        text = words.plain(text)
+        if not text.startswith(self._partial):
             self._break()
-        if not self._said:
+        if not self._partial:
             self._begin()
-        self._said = text
+        self._partial = text
         self._write(self._flow.so_far(text))
 
-    def saw(self, event: Seen) -> None:
-        self._hushed = self._hushed and event.type not in ("turn.ended", "clarification.requested")
+    def on_event(self, event: SessionEvent) -> None:
+        self._muted = self._muted and event.type not in ("turn.ended", "clarification.requested")
         show = getattr(self, f"_{event.type.replace('.', '_')}", None)
-        if show is not None and not self._hushed:
+        if show is not None and not self._muted:
             show(event)
         self._move(event.type)
-
-    def hears(self, text: str, *before: str) -> None:
-        """A person has said something: from now on they are spoken to in its language."""
-        self._speaks(text, *before, *self._spoken)
 
     def pause(self) -> None:
         self._break()
         self.pause_status()
 
-    def hush(self) -> None:
-        self._hushed = True
+    def mute(self) -> None:
+        self._muted = True
 
     def pause_status(self) -> None:
         self._status.stop()
@@ -136,31 +124,25 @@ class Screen:
         self._empty = False
         self.console.print(Text(flowed(text, self.width), style=style))
 
-    def tell(self, said: Phrases, /, style: str = "", **values: object) -> None:
-        self.say(self.words(said, **values), style)
+    def tell(self, template: str, /, style: str = "", **values: object) -> None:
+        self.say(self.words(template, **values), style)
 
-    def words(self, said: Phrases, /, **values: object) -> str:
-        template = said[self.language]
-        return (phrases.formally(template) if self._formal else template).format(**values)
-
-    def _speaks(self, *texts: str) -> None:
-        """The language of what a person has written, the newest first, and in German whether they say Sie."""
-        self.language = phrases.language_of(*texts)
-        self._formal = self.language == "de" and phrases.formal(*texts)
+    def words(self, template: str, /, **values: object) -> str:
+        return template.format(**values)
 
     def changes(self, number: int) -> str:
-        return _counted("count", number, self.language)
+        return _counted("count", number)
 
     def items(self, items: Sequence[Mapping[str, Any]], most: int) -> None:
         for n, item in enumerate(items[:most], 1):
-            self.say(f"  {n:3}. {words.item(item, self.language)}")
+            self.say(f"  {n:3}. {words.item(item)}")
         if len(items) > most:
-            self.say(f"       {self.words(phrases.MORE, n=len(items) - most)}", "dim")
+            self.say(f"       {self.words(phrases.MORE, n=texts.number(len(items) - most))}", "dim")
 
     def _move(self, kind: str) -> None:
         waiting = phrases.WAITING.get(kind)
         doing = ", ".join(self._running.values()) or (self.words(waiting) if waiting else None)
-        if kind == "turn.ended" or doing is None or self._said or not self.console.is_interactive:
+        if kind == "turn.ended" or doing is None or self._partial or not self.console.is_interactive:
             self.pause_status()
         else:
             room = max(10, self.console.width - 4)
@@ -170,7 +152,7 @@ class Screen:
     # The answer
 
     def _begin(self) -> None:
-        """An answer stands apart from what was before it, if anything was."""
+        """Start an answer, after a blank line if anything was printed before it."""
         self._write("" if self._empty else "\n")
         self._empty = False
         self._flow = Flow(self.width)
@@ -179,25 +161,22 @@ class Screen:
         self.console.print(Text(text), end="", soft_wrap=True)
 
     def _break(self) -> None:
-        """What was said by now is not how it goes on."""
-        if self._said:
+        """End a partial answer that will not be continued."""
+        if self._partial:
             self._write("\n")
-        self._said = ""
+        self._partial = ""
 
-    def _message_completed(self, event: Seen) -> None:
+    def _message_completed(self, event: SessionEvent) -> None:
         self.pause_status()
-        if self._undoing and self._outcome and self.language != "en":
-            # What a rollback says is English; its outcome is told instead.
-            return
         text = words.plain(event.data["text"])
-        if not text.startswith(self._said):
+        if not text.startswith(self._partial):
             self._break()
-        if not self._said:
+        if not self._partial:
             self._begin()
         self._write(self._flow.whole(text) + "\n")
-        self._said = self._outcome = ""
+        self._partial = self._outcome = ""
 
-    def _turn_ended(self, event: Seen) -> None:
+    def _turn_ended(self, event: SessionEvent) -> None:
         data = event.data
         if self._outcome:
             self.say(self._outcome, "green")
@@ -207,45 +186,42 @@ class Screen:
         if data["state"] == "completed":
             return
         sign, style = SIGNS.get(data["state"], ("✘", "red"))
-        # A person who has stopped something knows why.
-        told = (data["reason"], data["detail"]) if self.verbose or data["state"] != "cancelled" else ()
-        why = self._why(": ".join(words.line(part, 300) for part in told if part))
+        # A person who stopped the turn knows the reason.
+        parts = (data["reason"], data["detail"]) if self.verbose or data["state"] != "cancelled" else ()
+        why = self._why(": ".join(words.line(part, 300) for part in parts if part))
         self.say(f"{sign} {self._state(data['state'])}{f' ({why})' if why else ''}", style)
 
-    # The way there
+    # Progress
 
-    def _turn_started(self, event: Seen) -> None:
-        """A rollback has no message, and speaks as what was said before."""
+    def _turn_started(self, event: SessionEvent) -> None:
+        """Note whether this is a rollback, which has no message."""
         self._undoing = event.data.get("message_id", "") is None
-        if not self._undoing:
-            self._spoken = (event.data.get("text") or "", *self._spoken)[:SPOKEN_MOST]
-            self._speaks(*self._spoken)
 
-    def _turn_queued(self, event: Seen) -> None:
+    def _turn_queued(self, event: SessionEvent) -> None:
         self.tell(phrases.QUEUED, "dim", n=event.data["position"])
 
-    def _turn_degraded(self, event: Seen) -> None:
+    def _turn_degraded(self, event: SessionEvent) -> None:
         self.say(event.data["detail"] or f"going on without {event.data['missing']}", "yellow")
 
-    def _turn_analysed(self, event: Seen) -> None:
+    def _turn_analysed(self, event: SessionEvent) -> None:
         if self.verbose:
             tags = f" about {', '.join(event.data['tags'])}" if event.data["tags"] else ""
             self.say(f"understood as {event.data['intent'].replace('_', ' ')}{tags}", "dim")
 
-    def _plan_proposed(self, event: Seen) -> None:
+    def _plan_proposed(self, event: SessionEvent) -> None:
         plan, data = event.data["plan"], event.data
         changes = [step for step in plan["steps"] if step["mutates"]]
         if self.verbose:
             self._explained(plan, data)
         elif len(changes) > 1:
-            # What one change comes to, its question shows.
+            # A single change is described by its question.
             self.say("")
             self.tell(phrases.PLAN, "bold")
             for n, step in enumerate(changes, 1):
                 self.say(f"  {n}. {_of(step)}")
 
     def _explained(self, plan: Mapping[str, Any], data: Mapping[str, Any]) -> None:
-        """All that is known of how the plan came about."""
+        """Print the plan with its arguments and reviews."""
         if not plan["steps"]:
             return
         self.say(f"\nPlan  {words.plain(plan['reasoning'])}".rstrip(), "bold")
@@ -266,7 +242,7 @@ class Screen:
         reason = words.line(review["reason"] or ("approved" if review["approved"] else "rejected"), 300)
         self.say(f"  {sign} review by {review['by'] or 'critic'}:{where} {reason}", style)
 
-    def _step_changed(self, event: Seen) -> None:
+    def _step_changed(self, event: SessionEvent) -> None:
         data, now = event.data, datetime.fromisoformat(event.time)
         if data["state"] == "running":
             self._began[data["step_id"]] = now
@@ -283,19 +259,20 @@ class Screen:
             self.say(f"{sign} {_of(data)} – {self._state(data['state'])}{why}", style)
         if result := data.get("result"):
             size, id = words.size(result["size"]), words.line(result["asset_id"])
-            self._whole.append(self.words(phrases.WHOLE, size=size, id=id))
+            # Only the last result matters: the answer is about it, and the others were its inputs.
+            self._whole = [self.words(phrases.WHOLE, size=size, id=id)]
 
     def _ended(self, data: Mapping[str, Any], now: datetime) -> None:
         sign, style = SIGNS[data["state"]]
-        said = words.line(data["summary"] or data["error"] or data["state"], 300)
+        detail = words.line(data["summary"] or data["error"] or data["state"], 300)
         began = self._began.pop(data["step_id"], None)
         took = f" ({(now - began).total_seconds():.1f} s)" if began is not None else ""
-        self.say(f"{sign} {data['ordinal']}. {_of(data)}: {said}{took}", style)
+        self.say(f"{sign} {data['ordinal']}. {_of(data)}: {detail}{took}", style)
 
     # Questions
 
-    def _approval_requested(self, event: Seen) -> None:
-        """All that an answer will count for."""
+    def _approval_requested(self, event: SessionEvent) -> None:
+        """Show everything that the answer will apply to."""
         question = event.data
         self.say(f"\n? {words.plain(question['title'])}", "bold yellow")
         if question["kind"] == "commit" and question["diff"] is not None:
@@ -304,69 +281,69 @@ class Screen:
             self._args(question["args"])
             self.items(question["items"], ITEMS_SHOWN)
         if detail := question.get("detail"):
-            self.say(f"  {words.plain(phrases.formally(detail) if self._formal else detail)}", "yellow")
+            self.say(f"  {words.plain(detail)}", "yellow")
         if question["undo"]:
             self.say(f"  {words.plain(question['undo'])}", "dim")
         if self.verbose and question.get("rule"):
             self.say(f"  rule: {words.line(question['rule'])}", "dim")
 
     def _args(self, args: Mapping[str, Any]) -> None:
-        """All but the lists, whose entries are the items, and a place that is the whole folder."""
+        """Print the arguments, except lists (shown as items) and a path that is the whole folder."""
         for name, value in args.items():
             if not isinstance(value, list) and (self.verbose or (name, value) != ("path", ".")):
                 self.say(f"  {words.line(name)}: {words.line(value, 300)}")
 
-    def _clarification_requested(self, event: Seen) -> None:
-        """What the question itself does not tell of the choices is listed."""
+    def _clarification_requested(self, event: SessionEvent) -> None:
+        """List the choices that the question itself does not name."""
         self.say(f"\n? {words.plain(event.data['question'])}", "bold yellow")
-        told = choices(event.data)
-        if not self.verbose and all(one["description"] in event.data["question"] for one in told):
+        listed = choices(event.data)
+        if not self.verbose and all(one["description"] in event.data["question"] for one in listed):
             return
-        for n, candidate in enumerate(told, 1):
+        for n, candidate in enumerate(listed, 1):
             which = f" ({words.line(candidate['skill'])}, {candidate['score']:.2f})" if self.verbose else ""
             self.say(f"  {n:3}. {words.line(candidate['description'], 300)}{which}")
 
-    def _approval_closed(self, event: Seen) -> None:
-        """The person knows what they have answered."""
+    def _approval_closed(self, event: SessionEvent) -> None:
+        """Report an outcome that the person did not choose."""
         data = event.data
         reason = f": {words.line(data['reason'])}" if data["reason"] else ""
         if self.verbose:
             self.say(f"  {data['outcome']}{reason}", "dim")
-        elif (said := phrases.CLOSED.get(data["outcome"])) is not None:
-            self.tell(said, "yellow")
+        elif (template := phrases.CLOSED.get(data["outcome"])) is not None:
+            self.tell(template, "yellow")
 
-    def _workspace_changed(self, event: Seen) -> None:
+    def _workspace_changed(self, event: SessionEvent) -> None:
         data = event.data
         if data["change"] == "conflicted":
-            self.tell(phrases.MET_OTHERS, "yellow")
+            self.say(phrases.MODIFIED, "yellow")
             for path in data["conflicts"][:SHOWN]:
                 self.say(f"  {words.line(path)}")
-        elif (said := phrases.CHANGED.get(data["change"])) is not None:
-            # Told at the end, unless the answer does.
-            self._outcome = self.words(said, n=self.changes(data["operations"]))
+            if self._undoing:
+                self.say(phrases.UNDO_REST, "yellow")
+        elif (template := phrases.CHANGED.get(data["change"])) is not None:
+            # Printed at the end, unless the answer reports it.
+            self._outcome = self.words(template, n=self.changes(data["operations"]))
 
     def _why(self, error: str) -> str:
-        """In plain words; who wants to know all of it gets the codes."""
+        """Return the error in plain words; `--verbose` keeps the codes."""
         if self.verbose or not error:
             return error
         from libs.events import reasons  # not needed where all went well
 
-        return reasons.plain(error, self.language)
+        return reasons.plain(error)
 
     def _state(self, state: str) -> str:
         return self.words(phrases.STATES[state]) if state in phrases.STATES else words.line(state)
 
 
 def choices(asked: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The skills among which a question lets choose, where it doesn't do so itself; where something else is missing,
-    there is no choice.
-    """
-    told = asked.get("missing") or "(1)" in asked["question"]  # which it counts itself
-    return () if told else asked["candidates"]
+    """Return the skills to choose from; none if the question lists its choices or asks for other input."""
+    answered_in_words = asked.get("missing") or "(1)" in asked["question"]  # which it counts itself
+    return () if answered_in_words else asked["candidates"]
 
 
 def _denied_by_a_person(step: Mapping[str, Any]) -> bool:
-    """They know; what policy denies they do not."""
+    """Check for a refusal by the person, who knows it already; a refusal by policy is news."""
     return bool(step["state"] == "denied" and not (step["error"] or "").startswith("policy:"))
 
 
@@ -377,34 +354,34 @@ def _of(step: Mapping[str, Any]) -> str:
 def diff_of(
     screen: Screen, diff: Mapping[str, Any], *, most: int = SHOWN, items: Sequence[Mapping[str, Any]] = ()
 ) -> None:
-    """A diff as lines, with its sums at the end; the `items` of a question know more of its entries."""
-    language, known = screen.language, {item["id"]: item for item in items}
-    told = [{**known.get(entry["path"], {}), **entry} for entry in diff["entries"]]
-    shown = _lines(screen, told) if len(told) <= most else _by_folder(screen, told, most)
+    """Print a diff with its totals; `items` of a question add details to its entries."""
+    known = {item["id"]: item for item in items}
+    entries = [{**known.get(entry["path"], {}), **entry} for entry in diff["entries"]]
+    shown = _lines(screen, entries) if len(entries) <= most else _by_folder(screen, entries, most)
     if diff["count"] > shown:
-        screen.say(f"  {screen.words(phrases.MORE_CHANGES, n=diff['count'] - shown)}", "dim")
-    # A deleted folder is one line, and all that it holds is deleted.
+        screen.say(f"  {screen.words(phrases.MORE_CHANGES, n=texts.number(diff['count'] - shown))}", "dim")
+    # A deleted folder counts as one line, with everything in it.
     numbers = {kind: diff[kind] for kind in ("created", "changed", "moved", "deleted") if diff[kind]}
-    sums = [_counted(kind, number, language) for kind, number in numbers.items()]
+    sums = [_counted(kind, number) for kind, number in numbers.items()]
     if diff["bytes_freed"]:
         sums.append(screen.words(phrases.FREED, size=words.size(diff["bytes_freed"])))
     screen.say(f"  {': '.join(filter(None, (screen.changes(sum(numbers.values())), ', '.join(sums))))}", "bold")
 
 
-def _lines(screen: Screen, told: Sequence[Mapping[str, Any]], *, indent: str = "  ") -> int:
-    for entry in told:
-        screen.say(f"{indent}{words.change(entry, screen.language)}", STYLES.get(entry["change"], ""))
-    return len(told)
+def _lines(screen: Screen, entries: Sequence[Mapping[str, Any]], *, indent: str = "  ") -> int:
+    for entry in entries:
+        screen.say(f"{indent}{words.change(entry)}", STYLES.get(entry["change"], ""))
+    return len(entries)
 
 
-def _by_folder(screen: Screen, told: Sequence[Mapping[str, Any]], most: int) -> int:
-    """The first of each folder, and how many changes there are in it: what a long list comes to, at a glance."""
+def _by_folder(screen: Screen, entries: Sequence[Mapping[str, Any]], most: int) -> int:
+    """Print a long diff by folder: the first changes of each, and their number."""
     folders: dict[str, list[Mapping[str, Any]]] = {}
-    for entry in told:
+    for entry in entries:
         folders.setdefault(entry["path"].rpartition("/")[0], []).append(entry)
     shown, each = 0, most if len(folders) == 1 else min(EACH_SHOWN, most // min(FOLDERS_SHOWN, len(folders)))
     for folder, here in [*folders.items()][:FOLDERS_SHOWN]:
-        place = f"{words.line(folder)}/" if folder else screen.words(phrases.RIGHT_HERE)
+        place = f"{words.line(folder)}/" if folder else phrases.RIGHT_HERE
         screen.say(f"  {place} ({screen.changes(len(here))})", "bold")
         shown += _lines(screen, here[:each], indent="    ")
     return shown
@@ -414,22 +391,22 @@ OPPOSITE = {"created": "deleted", "deleted": "created", "moved": "moved", "chang
 
 
 def taken_back(diff: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What undoing a diff does: the same changes the other way."""
+    """Return the reverse of a diff, as an undo would apply it."""
     numbers = {change: diff[other] for change, other in OPPOSITE.items()}
     return {**diff, **numbers, "bytes_freed": 0, "entries": [*map(_back, diff["entries"])]}
 
 
 def _back(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was made goes, be it a copy or not; what was moved goes where it came from."""
-    told = {**entry, "change": OPPOSITE[entry["change"]], "back": True}
-    return told | (
+    """Reverse one change: delete a created or copied entry, move a moved one back."""
+    reverted = {**entry, "change": OPPOSITE[entry["change"]], "back": True}
+    return reverted | (
         {"path": entry["source"], "source": entry["path"]} if entry["change"] == "moved" else {"source": None}
     )
 
 
-def _counted(what: str, number: int, language: Language) -> str:
-    one, many = phrases.DIFF[what][language]
-    return f"{number} {one if number == 1 else many}"
+def _counted(what: str, number: int) -> str:
+    one, many = phrases.DIFF[what]
+    return texts.count(number, one, many)
 
 
 STYLES = {"created": "green", "deleted": "red", "changed": "yellow", "moved": "cyan"}

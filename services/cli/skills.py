@@ -1,4 +1,4 @@
-"""`suma skills`: what the platform can do and how to find it, a new one, a check, and one's word on a folder's own."""
+"""`suma skills`: list, find, show, create and check skills, and approve those of a folder."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from rich.table import Table
 from rich.text import Text
 
 from services.cli import words
-from services.cli.errors import NOT_DONE, NobodyToAsk, Usage
+from services.cli.errors import NOT_DONE, AnswerRequired, Usage
 from services.cli.terminal import Json, connected, console, interactive, print_json
 
 if TYPE_CHECKING:
     from libs.skills import SkillDefinition
 
-app = typer.Typer(help="Skills: folders of instructions and tools that say what can be done here.")
+app = typer.Typer(help="Skills: what Suma can do.")
 
 Which = Annotated[str, typer.Argument(metavar="NAME", help="The skill's name.")]
 In = Annotated[
-    Path | None, typer.Option("--in", metavar="DIR", help="With the skills of this folder's own.", file_okay=False)
+    Path | None, typer.Option("--in", metavar="DIR", help="Include this folder's local skills.", file_okay=False)
 ]
-Of = Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder that the skill is of.", file_okay=False)]
+Of = Annotated[Path, typer.Option("--in", metavar="DIR", help="The folder of the local skill.", file_okay=False)]
 HERE = Path()
 
 
 @app.callback(invoke_without_command=True)
 def skills(context: typer.Context, as_json: Json = False) -> None:
-    """List the skills where no command is named."""
+    """List the skills if no subcommand is given."""
     if context.invoked_subcommand is None:
         list_(as_json=as_json)
 
 
 @app.command(name="list")
 def list_(folder: In = None, as_json: Json = False) -> None:
-    """List the skills: their kind, where they are from, their tools, and whether they are in use."""
+    """List the skills: kind, source, tools and state."""
     with connected() as client:
         found = client.get("/v1/skills", **_root(folder))
     if as_json:
-        print_json(found)
+        print_json(found["skills"])
         return
     table = Table("skill", "kind", "from", "version", "state", "tools", box=None, pad_edge=False)
     for one in found["skills"]:
@@ -55,17 +55,17 @@ def list_(folder: In = None, as_json: Json = False) -> None:
 
 @app.command()
 def search(
-    said: Annotated[list[str], typer.Argument(metavar="WORDS", help="What it should be good for, in your words.")],
+    query: Annotated[list[str], typer.Argument(metavar="WORDS", help="What you need, in your words.")],
     folder: In = None,
     as_json: Json = False,
 ) -> None:
-    """Find skills by what they are good for, the nearest first; exit with 1 where none comes near."""
+    """Find skills by what they do, best first; exit code 1 if nothing matches."""
     with connected() as client:
-        found = client.get("/v1/skills", **_root(folder), query=" ".join(said))["skills"]
+        found = client.get("/v1/skills", **_root(folder), query=" ".join(query))["skills"]
     if as_json:
         print_json(found)
     elif not found:
-        console.print("No skill comes near that. `suma skills list` shows them all.")
+        console.print("No skill matches. `suma skills list` shows all.")
     else:
         console.print(_ranked(found))
     if not found:
@@ -77,14 +77,12 @@ def new(
     name: Which,
     about: Annotated[str, typer.Option("--description", "-d", help="What it does and when to use it, in a line.")] = "",
     folder: Annotated[
-        Path | None, typer.Option("--in", metavar="DIR", help="For this folder alone, not for all.", file_okay=False)
+        Path | None, typer.Option("--in", metavar="DIR", help="For this folder only.", file_okay=False)
     ] = None,
-    tools: Annotated[
-        bool, typer.Option("--tools", help="With a tools.yaml to start from, not of words alone.")
-    ] = False,
+    tools: Annotated[bool, typer.Option("--tools", help="Include a tools.yaml to start from.")] = False,
 ) -> None:
-    """Make a skill of your own from the template; then write it, and check it."""
-    # Imported here: the other commands need none of it, and are quicker without.
+    """Create a skill from the template."""
+    # Imported here, because other commands start faster without it.
     from services.cli.scaffolding import scaffold
 
     made = scaffold(name, about, folder, tools=tools)
@@ -98,7 +96,7 @@ def new(
 
 @app.command()
 def info(name: Which, folder: In = None, as_json: Json = False) -> None:
-    """Show one in full: its tools with their parameters and phrases, its digest, where it is from, what is wrong."""
+    """Show one in full: tools, parameters, examples, digest, source and problems."""
     with connected() as client:
         found = client.get(f"/v1/skills/{name}", **_root(folder))
     if as_json:
@@ -114,16 +112,16 @@ def check(
     ] = HERE,
     as_json: Json = False,
 ) -> None:
-    """Check a skill's folder, or all in a folder, without a platform; exit with 1 where something is wrong."""
-    told = [_checked(one) for one in _meant(folder.resolve())]
+    """Check a skill, or all in a folder, offline; exit code 1 if there is a problem."""
+    results = [_checked(one) for one in _meant(folder.resolve())]
     if as_json:
-        print_json(told)
-    for one in told if not as_json else ():
+        print_json(results)
+    for one in results if not as_json else ():
         mark, style = ("✘", "red") if one["problems"] else ("✔", "green")
         console.print(Text(f"{mark} {words.line(one['name'])}", style=style), Text(one["about"], style="dim"))
         for problem in one["problems"]:
             console.print(Text(f"  {words.line(problem, 500)}"))
-    if any(one["problems"] for one in told):
+    if any(one["problems"] for one in results):
         raise typer.Exit(NOT_DONE)
 
 
@@ -131,15 +129,15 @@ def check(
 def approve(
     name: Which,
     folder: Of = HERE,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Without showing it first.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Approve without showing it first.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Turn on a skill of a folder's own, in exactly this version: any changed byte turns it off again."""
+    """Turn on a folder-local skill in exactly this version; any change turns it off again."""
     root = folder.expanduser().resolve()
     with connected() as client:
         found = client.get(f"/v1/skills/{name}", root=str(root))
         if found["source"] != "workspace" or found["digest"] is None:
-            raise Usage(f"{root} has no skill {name} of its own that could be approved: {found['reason']}")
+            raise Usage(f"{root} has no local skill {name} that can be approved: {found['reason']}")
         if not yes:
             _look(found)
         done = client.post(f"/v1/skills/{name}/approve", {"root": str(root), "digest": found["digest"]})
@@ -151,7 +149,7 @@ def approve(
 
 @app.command()
 def revoke(name: Which, folder: Of = HERE, as_json: Json = False) -> None:
-    """Turn off a skill of a folder's own."""
+    """Turn off a folder-local skill."""
     root = folder.expanduser().resolve()
     with connected() as client:
         done = client.post(f"/v1/skills/{name}/revoke", {"root": str(root)})
@@ -174,9 +172,9 @@ def _root(folder: Path | None) -> dict[str, str]:
 
 
 def _look(found: Mapping[str, Any]) -> None:
-    """Show what would be approved, and ask."""
+    """Show the skill to approve, and ask for confirmation."""
     if not interactive():
-        raise NobodyToAsk(f"look at it with `suma skills info {found['name']} --in DIR`, then approve it with --yes")
+        raise AnswerRequired(f"look at it with `suma skills info {found['name']} --in DIR`, then approve it with --yes")
     _show(found)
     typer.confirm("\nA model may then work by these instructions in this folder. Approve exactly this?", abort=True)
 
@@ -201,8 +199,8 @@ def _show_tool(tool: Mapping[str, Any]) -> None:
     for name, schema in tool["params"].get("properties", {}).items():
         kind = words.line(str(schema.get("type", "any")), 60)
         console.print(Text(f"  {name}{'' if name in required else '?'}: {kind}"))
-    for phrase in tool["phrases"]:
-        console.print(Text(f"  “{words.line(phrase, 200)}”", style="dim"))
+    for example in tool["examples"]:
+        console.print(Text(f"  “{words.line(example, 200)}”", style="dim"))
 
 
 def _tell(name: str, problems: Iterable[str]) -> None:
@@ -211,19 +209,19 @@ def _tell(name: str, problems: Iterable[str]) -> None:
 
 
 def _meant(folder: Path) -> list[Path]:
-    """The folder itself, where it is a skill; else each one in it."""
+    """Return the folder itself if it is a skill, else each skill in it."""
     if (folder / "SKILL.md").exists():
         return [folder]
     from libs.skills.catalogue import folders
 
     found = folders(folder)
     if not found:
-        raise Usage(f"{folder} is no skill (it has no SKILL.md), and there is none in it")
+        raise Usage(f"{folder} is not a skill (it has no SKILL.md) and contains none")
     return found
 
 
 def _checked(folder: Path) -> dict[str, Any]:
-    # Imported here: the other commands need none of it, and are quicker without.
+    # Imported here, because other commands start faster without it.
     from libs.skills import BadSkill, read_skill
 
     try:

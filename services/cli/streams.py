@@ -1,4 +1,4 @@
-"""Server-sent events (WHATWG HTML, 9.2), as far as our own server uses them: lines in, events out."""
+"""A parser of server-sent events (WHATWG HTML, 9.2), limited to the fields that Suma sends."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """One event of a session: `seq` is its number there, `type` is such as `plan.proposed`."""
+class SessionEvent:
+    """An event of a session: `seq` is its number there, `type` its name such as `plan.proposed`."""
 
     seq: int
     type: str
@@ -19,7 +19,7 @@ class Seen:
     data: Mapping[str, Any]
 
     @classmethod
-    def of(cls, shown: Mapping[str, Any]) -> Seen:
+    def of(cls, shown: Mapping[str, Any]) -> SessionEvent:
         return cls(shown["seq"], shown["type"], shown["turn_id"], shown["time"], shown["data"])
 
     def json(self) -> dict[str, Any]:
@@ -27,49 +27,49 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Words on their way (`delta`): they have no number. Those of another call or attempt make void what was said."""
+class TextDelta:
+    """A part of an answer (`delta`), without a number. A new call or attempt invalidates the text before it."""
 
     turn_id: str
-    voice: tuple[str, int]
+    attempt: tuple[str, int]
     text: str
 
     @classmethod
-    def of(cls, shown: Mapping[str, Any]) -> Piece:
+    def of(cls, shown: Mapping[str, Any]) -> TextDelta:
         return cls(shown["turn_id"], (shown["call"], shown["attempt"]), shown["text"])
 
 
 @dataclass(slots=True)
-class Speech:
-    """What a model is saying, as far as one stream has told it. The next stream tells it again from the start."""
+class PartialText:
+    """The answer text received so far on one stream. A new stream sends it again from the start."""
 
-    voice: tuple[str, str, int] | None = None
+    attempt: tuple[str, str, int] | None = None
     text: str = ""
 
-    def hear(self, piece: Piece) -> str:
-        """All that was said by now."""
-        voice = piece.turn_id, *piece.voice
-        if voice != self.voice:
-            self.voice, self.text = voice, ""
+    def append(self, piece: TextDelta) -> str:
+        """Add a delta and return the text so far."""
+        attempt = piece.turn_id, *piece.attempt
+        if attempt != self.attempt:
+            self.attempt, self.text = attempt, ""
         self.text += piece.text
         return self.text
 
 
 @dataclass(slots=True)
 class _Lines:
-    """The fields of the event that is being read."""
+    """The fields of the event being parsed."""
 
     id: str = ""
     event: str = ""
     data: list[str] = field(default_factory=list)
 
-    def done(self) -> Seen | Piece | None:
-        kind = Seen if self.id else Piece if self.event == "delta" else None
+    def done(self) -> SessionEvent | TextDelta | None:
+        kind = SessionEvent if self.id else TextDelta if self.event == "delta" else None
         return kind.of(json.loads("\n".join(self.data))) if kind is not None and self.data else None
 
 
-def read(lines: Iterable[str]) -> Iterator[Seen | Piece]:
-    """The events of a stream; one that was cut off is none."""
+def read(lines: Iterable[str]) -> Iterator[SessionEvent | TextDelta]:
+    """Yield the complete events of a stream; an incomplete last one is ignored."""
     now = _Lines()
     for line in lines:
         name, _, value = line.partition(":")

@@ -1,4 +1,4 @@
-"""The person's terminal, or the program behind it: where output goes, and the platform that is spoken to."""
+"""Input and output of the command, and its connection to the platform."""
 
 from __future__ import annotations
 
@@ -7,20 +7,33 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from services.cli.client import Client
 
-console = Console(highlight=False, soft_wrap=True)
-errors_console = Console(stderr=True, highlight=False, soft_wrap=True)
+
+class Output(Console):
+    """A console with the terminal's width; in a pipe or a file, wide enough that no table line is cut or wrapped."""
+
+    WIDEST = 100_000
+
+    @property
+    @override
+    def options(self) -> ConsoleOptions:
+        return super().options if self.is_terminal else super().options.update(width=self.WIDEST)
+
+
+console = Output(highlight=False, soft_wrap=True)
+errors_console = Output(stderr=True, highlight=False, soft_wrap=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def connected() -> Client:
-    """A client of the platform that is meant. Raises `Rejected` where there is none."""
-    # `--help`, and what needs no platform, are not to wait for an HTTP client.
+    """Return a client of the selected platform. Raises `Rejected` if there is none."""
+    # `--help` and offline commands must not wait for the HTTP client's import.
     from services.cli.address import find
     from services.cli.client import Client
 

@@ -1,5 +1,5 @@
-"""The demo: the main job end to end, on real files, through the same client code that the commands use.
+"""The demo: the main job end to end, on real files, with the client code of the commands.
 
-It starts the real platform as a process of its own, makes a messy folder, has it cleaned up, and takes everything back.
-Whether everything is back is judged by another process, which knows nothing of us (`manifest`).
+It starts a separate platform, creates a messy folder, cleans it up and rolls it back. Another process, which uses no
+code of Suma (`manifest`), checks that everything is restored.
 """

@@ -1,4 +1,4 @@
-"""`python -m services.cli.demo [--random [--seed N]]`: exit 0 when all was done, and undone."""
+"""Run the demo by `python -m services.cli.demo [--random [--seed N]]`; exit 0 if cleanup and rollback worked."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rich.text import Text
 
 from libs.errors import SumaError
 from services.cli import words
-from services.cli.asking import Reply
 from services.cli.client import Client
-from services.cli.demo import mess, stage
+from services.cli.demo import live_platform, mess
 from services.cli.demo.mess import Mess
-from services.cli.following import Ended, follow
+from services.cli.prompts import Reply
 from services.cli.show import Screen
+from services.cli.turns import TurnResult, follow
 
 GOAL = "clean up this folder: remove duplicates, sort by type, and tell me what is there"
 NOTE = "they may be two versions"
@@ -34,11 +34,16 @@ console = Console(highlight=False, soft_wrap=True)
 
 def main() -> int:
     chosen = _parser().parse_args()
+    return play(random=chosen.random, seed=chosen.seed)
+
+
+def play(*, random: bool, seed: int | None) -> int:
+    """Run the demo on the worked example, or on a random folder. Return the exit code."""
     try:
         with tempfile.TemporaryDirectory(prefix="suma-downloads-") as place:
             folder = Path(place).resolve() / "Downloads"
             folder.mkdir()
-            return _play(folder, _made(folder, chosen))
+            return _play(folder, _random(folder, seed) if random else mess.worked_example(folder))
     except SumaError as error:
         _say(f"suma: {words.plain(error)}", "red")
         return 1
@@ -53,17 +58,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _made(folder: Path, chosen: argparse.Namespace) -> Mess:
-    if not chosen.random:
-        return mess.worked_example(folder)
-    seed = chosen.seed if chosen.seed is not None else SystemRandom().randint(1, 10**9)
-    _say(f"A random folder from seed {seed} (again: make demo-random SEED={seed})", "bold")
+def _random(folder: Path, seed: int | None) -> Mess:
+    seed = seed if seed is not None else SystemRandom().randint(1, 10**9)
+    _say(f"A random folder from seed {seed} (again: suma demo --seed {seed})", "bold")
     return mess.random(folder, seed)
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A sentence that the demo claims, and whether it holds."""
+    """A claim of the demo, and whether it holds."""
 
     sentence: str
     holds: bool
@@ -73,7 +76,7 @@ def _play(folder: Path, made: Mess) -> int:
     before = _manifest(folder)
     _say(f"{_inventory(before)} in {folder}, {words.count(len(made.groups), 'group')} of duplicates among them", "bold")
     began = time.monotonic()
-    with stage.platform(folder) as address, Client(address) as suma:
+    with live_platform.platform(folder) as address, Client(address) as suma:
         _say(f"The platform is up at {address.url} after {time.monotonic() - began:.1f} s\n", "dim")
         _say(f"› {GOAL}", "bold cyan")
         screen, person = Screen(console, verbose=True), Demo(console, made)
@@ -89,7 +92,7 @@ def _play(folder: Path, made: Mess) -> int:
 
 
 class Demo:
-    """Answers in the person's place, and says what it answers."""
+    """Automatic answers of the demo, printed as they are given."""
 
     def __init__(self, console: Console, made: Mess) -> None:
         self._console = console
@@ -106,7 +109,7 @@ class Demo:
         return {"verdict": "override", "exclude": apart, "reason": NOTE}
 
     def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """It acts on its folder alone, of which everything is known."""
+        """Return None: the demo works only on its folder, so it has no unknown effects."""
         return None
 
     def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply:
@@ -118,7 +121,9 @@ class Demo:
         self._console.print(Text(f"  → the demo answers: {words.plain(text)}", style="bold magenta"))
 
 
-def _cleaned(made: Mess, before: Sequence[str], between: Sequence[str], done: Ended, person: Demo) -> Sequence[Checked]:
+def _cleaned(
+    made: Mess, before: Sequence[str], between: Sequence[str], done: TurnResult, person: Demo
+) -> Sequence[Checked]:
     names = {_name(line) for line in between}
     gone = len(_files(before)) - len(_files(between))
     apart = [name for name in made.left_out if not any(Path(found).name == Path(name).name for found in names)]
@@ -130,7 +135,7 @@ def _cleaned(made: Mess, before: Sequence[str], between: Sequence[str], done: En
     )
 
 
-def _restored(before: Sequence[str], after: Sequence[str], undone: Ended) -> Sequence[Checked]:
+def _restored(before: Sequence[str], after: Sequence[str], undone: TurnResult) -> Sequence[Checked]:
     return (
         Checked("the rollback was completed", undone.done),
         Checked(f"before and after are equal: {_inventory(before)}, each byte, mode, time and name", before == after),
@@ -147,7 +152,7 @@ def _judge(checks: Sequence[Checked], before: Sequence[str], after: Sequence[str
 
 
 def _manifest(folder: Path) -> list[str]:
-    """Taken by another process, which shares nothing with the platform or with us."""
+    """List the folder's contents in another process, which shares nothing with the platform."""
     command = [sys.executable, "-I", str(Path(__file__).with_name("manifest.py")), str(folder)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: S603
 

@@ -1,10 +1,10 @@
-"""`python manifest.py DIR`: what a folder holds, down to the last bit that a rollback must restore.
+"""List the contents of a folder that a rollback must restore: `python manifest.py DIR`.
 
 One line of JSON per entry: name (hex of its bytes), type, mode, mtime in nanoseconds, size, SHA-256 or link target.
-Suma's own `.suma`, where it keeps what it took out, is not part of the folder. It imports nothing of ours.
+Suma's own `.suma`, which holds the history, is left out. This file imports nothing of Suma.
 """
 
-# Names are bytes here, which pathlib does not speak.
+# Names are bytes here, which pathlib does not support.
 # ruff: noqa: PTH115, PTH118, PTH123
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OWN = b".suma"
 
 
 def entries(root: bytes) -> Iterator[dict[str, Any]]:
-    """Every entry, the folder itself first, in the order of their names' bytes."""
+    """Yield every entry, the folder itself first, in the order of the names' bytes."""
     yield _entry(b".", root)
     for folder, folders, files in os.walk(root):
         if folder == root and OWN in folders:

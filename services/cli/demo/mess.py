@@ -1,4 +1,4 @@
-"""A messy Downloads folder: the one of the worked example (S4-48, S4-49), or a random one from a seed."""
+"""A messy Downloads folder: that of the worked example (S4-48, S4-49), or a random one from a seed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from random import Random
 
 MEGABYTE = 1_000_000
 LONG_AGO, NOW = 631_152_000, 1_760_000_000
-"""Seconds since the epoch between which the files' times lie: 1990 to 2025."""
+"""The range of the files' modification times, in seconds since the epoch: 1990 to 2025."""
 
 KEPT_APART = ("report_v1.pdf", "report_final.pdf")
-"""The same bytes, and yet two versions to their owner: the group that is left out of the removal."""
+"""Equal bytes, but two versions to their owner: the group that is excluded from the removal."""
 
 COPIES = {
     ("holiday.mp4", "holiday (1).mp4", "Kopie von holiday.mp4"): 4 * MEGABYTE,
@@ -39,19 +39,19 @@ WORDS = ("alpha", "übung", "写真", "draft final", "copy", "IMG", "résumé", 
 
 @dataclass(frozen=True)
 class Mess:
-    """What was made: the names of each group of duplicates, and which group is to stay."""
+    """The created groups of duplicates, and the group to exclude."""
 
     groups: tuple[tuple[str, ...], ...]
     left_out: tuple[str, ...]
 
     @property
     def surplus(self) -> int:
-        """How many files may go."""
+        """The number of files to remove."""
         return sum(len(group) - 1 for group in self.groups if group != self.left_out)
 
 
 def worked_example(folder: Path) -> Mess:
-    """47 files, 3 groups of duplicates, 3 surplus files (12 MB) in the two that may go."""
+    """Create 47 files with 3 groups of duplicates; 2 groups have 3 surplus files (12 MB)."""
     rng = Random(448)  # noqa: S311 - the same folder at every run
     contents = {name: rng.randbytes(size) for names, size in COPIES.items() for name in names[:1]}
     for names in COPIES:
@@ -62,7 +62,7 @@ def worked_example(folder: Path) -> Mess:
 
 
 def random(folder: Path, seed: int) -> Mess:
-    """Anything between 20 and 120 files, in folders up to three deep, of which 2 to 6 groups are the same."""
+    """Create 20 to 120 files in folders up to three deep, with 2 to 6 groups of duplicates."""
     rng = Random(seed)  # noqa: S311 - repeatable by its seed
     names = list(dict.fromkeys(_names(rng, rng.randint(20, 120))))
     contents = {name: rng.randbytes(rng.choice((0, 1, 100, 5_000, 200_000)) + n) for n, name in enumerate(names, 1)}
@@ -82,7 +82,7 @@ def _names(rng: Random, count: int) -> Iterator[str]:
 
 
 def _copied(contents: dict[str, bytes], rng: Random, number: int, first: str) -> tuple[str, ...]:
-    """The file and copies of it, at the top under names of their own."""
+    """Copy a file to new names at the top of the folder, and return all names."""
     same = contents[first] = rng.randbytes(1_000 + number)
     copies = tuple(f"copy of group {number} {n}.{rng.choice(KINDS) or 'bin'}" for n in range(rng.randint(1, 4)))
     contents |= dict.fromkeys(copies, same)
@@ -90,7 +90,7 @@ def _copied(contents: dict[str, bytes], rng: Random, number: int, first: str) ->
 
 
 def _write(folder: Path, contents: Mapping[str, bytes], empty_folders: tuple[str, ...], rng: Random) -> None:
-    """Files with odd modes and odd times; folders get theirs last, since each new file moves its folder's time."""
+    """Write files with unusual modes and times; set folders last, since each new file changes its folder's time."""
     for name in empty_folders:
         (folder / name).mkdir(parents=True)
     for name, content in contents.items():

@@ -14,7 +14,7 @@ EVENTS = [event(1, "turn.started"), event(2, "plan.proposed"), event(3, "turn.en
 
 @pytest.mark.requirement("A19")
 @pytest.mark.parametrize("cut", range(0, 560, 7))
-def test_a_stream_cut_at_any_byte_goes_on_without_loss_or_repetition(cut: int) -> None:
+def test_stream_cut_at_any_byte_continues_exactly(cut: int) -> None:
     gateway = Gateway(EVENTS, cuts=[cut])
     with gateway.client() as suma:
         assert [seen.seq for seen in suma.events(SESSION, until=TURN)] == [1, 2, 3]
@@ -27,7 +27,7 @@ def test_a_stream_ends_with_the_turn_that_is_waited_for() -> None:
     assert gateway.read_from == [1]
 
 
-def test_a_server_that_is_not_there_is_named_with_how_to_start_it() -> None:
+def test_missing_server_error_says_how_to_start_it() -> None:
     def gone(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused")
 
@@ -40,7 +40,7 @@ def test_a_server_that_is_not_there_is_named_with_how_to_start_it() -> None:
 
 
 @pytest.mark.requirement("A29")
-def test_a_download_follows_a_link_to_another_host_and_takes_no_key_along() -> None:
+def test_download_redirect_drops_the_api_key() -> None:
     def linking(request: httpx.Request) -> httpx.Response:
         if request.url.host == "files.example":
             assert "authorization" not in request.headers
@@ -71,13 +71,13 @@ def test_a_refusal_speaks_in_the_server_s_own_words() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"\xff", b"[]"])
-def test_an_answer_that_is_no_problem_document_is_still_one_line(body: bytes) -> None:
+def test_other_error_bodies_become_one_line(body: bytes) -> None:
     with refusing(lambda request: httpx.Response(502, content=body)) as suma, pytest.raises(Refused, match="502"):
         suma.get("/v1/sessions")
 
 
 @pytest.mark.requirement("A20")
-def test_a_server_that_restarts_is_asked_again_with_the_same_key() -> None:
+def test_retry_after_restart_uses_the_same_key() -> None:
     keys: list[str] = []
 
     def restarting(request: httpx.Request) -> httpx.Response:
@@ -94,7 +94,7 @@ def test_a_server_that_restarts_is_asked_again_with_the_same_key() -> None:
 
 
 @pytest.mark.requirement("A20")
-def test_every_change_that_is_asked_for_has_a_key_of_its_own() -> None:
+def test_each_change_has_its_own_idempotency_key() -> None:
     keys: list[str] = []
 
     def keep(request: httpx.Request) -> httpx.Response:

@@ -9,12 +9,12 @@ import pytest
 from typing_extensions import override
 
 from services.cli import effects
-from services.cli.asking import Nobody, Yes
-from services.cli.errors import NobodyToAsk
-from services.cli.following import follow
+from services.cli.errors import AnswerRequired
+from services.cli.prompts import AutoApprove, NonInteractive
+from services.cli.turns import follow
 from tests.services.cli.answering import Server, running
 from tests.services.cli.gateway import SESSION, TURN, Gateway, asked, event
-from tests.services.cli.test_following import Quiet, Replying
+from tests.services.cli.test_turns import Quiet, Replying
 
 EFFECT = {
     "approval_id": "e1",
@@ -63,7 +63,7 @@ def test_an_answer_carries_the_digest_of_what_is_asked(
     )
 
 
-def test_an_answer_that_came_too_late_is_said_and_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_answer_is_reported_as_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Doubting("stale"), monkeypatch) as runner:
         done = runner.invoke(effects.app, ["resolve", "e1", "--happened"])
     assert (done.exit_code, "no longer being asked" in done.output) == (1, True)
@@ -83,7 +83,7 @@ def test_whoever_follows_a_turn_is_asked_to_find_out() -> None:
     assert gateway.posts == [("/v1/effects/e1", {"verdict": "happened", "digest": "of e1"})]
 
 
-@pytest.mark.parametrize("person", [Yes(), Nobody("s1")])
-def test_neither_yes_nor_nobody_knows_what_happened(person: Yes | Nobody) -> None:
-    with pytest.raises(NobodyToAsk, match="suma effects resolve e1"):
+@pytest.mark.parametrize("person", [AutoApprove("s1"), NonInteractive("s1")])
+def test_neither_yes_nor_nobody_knows_what_happened(person: AutoApprove | NonInteractive) -> None:
+    with pytest.raises(AnswerRequired, match="suma effects resolve e1"):
         person.find_out({"title": "Did this happen?", "approval_id": "e1"})

@@ -11,7 +11,7 @@ TEXT = (
 )
 
 
-def test_lines_are_broken_between_words_and_those_of_an_entry_stand_below_its_words() -> None:
+def test_text_wraps_between_words_with_list_indents() -> None:
     assert flowed(TEXT, 30).split("\n") == [
         "Found in 2 files:",
         "- Letters/letter to Dr",

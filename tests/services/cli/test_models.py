@@ -39,13 +39,13 @@ async def test_a_model_that_can_all_is_said_to(there: Vendor, monkeypatch: pytes
     there.play(*GOOD)
     result = await suma("check")
     assert result.exit_code == 0, result.output
-    for words in ("takes the key", "plans: manage-files.list", "approves", "streams: first words", "2 pieces"):
+    for words in ("accepts the key", "plans: manage-files.list", "approves", "streams: first words", "2 pieces"):
         assert words in result.output
     assert "300 tokens in, 60 out, $0.0004" in result.output
     assert KEY not in result.output
 
 
-async def test_it_is_told_as_json_too_and_an_unknown_price_is_no_price(there: Vendor) -> None:
+async def test_json_report_has_no_price_if_unknown(there: Vendor) -> None:
     there.play(*GOOD)
     told = json.loads((await suma("check", "--json")).output)
     assert (told["model"], told["ok"], told["input_tokens"]) == ("openai-compatible:toy", True, 300)
@@ -60,7 +60,7 @@ async def test_it_is_told_as_json_too_and_an_unknown_price_is_no_price(there: Ve
         ("SUMA_BUDGETS__TURN_DOLLARS", "0.05", "a turn no more than $0.05: raise SUMA_BUDGETS__TURN_DOLLARS"),
     ],
 )
-async def test_a_model_that_no_turn_could_pay_for_is_said_to_be(
+async def test_unaffordable_model_is_reported(
     there: Vendor, monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str
 ) -> None:
     for variable, price in (("SUMA_MODEL_INPUT_PRICE", "1"), ("SUMA_MODEL_OUTPUT_PRICE", "5"), (name, value)):
@@ -70,7 +70,7 @@ async def test_a_model_that_no_turn_could_pay_for_is_said_to_be(
     assert (result.exit_code, says in " ".join(result.output.split())) == (1, True), result.output
 
 
-async def test_the_way_that_works_is_named_where_the_configured_one_does_not(there: Vendor) -> None:
+async def test_working_output_format_is_named_if_configured_one_fails(there: Vendor) -> None:
     def script(asked: object) -> Turn:
         body = getattr(asked, "body", {})
         if body.get("tools"):
@@ -91,11 +91,11 @@ def _wants(body: dict[str, object]) -> bool:
     ("turns", "says"),
     [
         ([refused(401)], "the key was not accepted"),
-        ([refused(404)], "there is no such model"),
+        ([refused(404)], "has no such model"),
         ([refused(402)], "quota is used up"),
-        ([Turn(raw=b"<html>", kind="text/html")] * 3, "text/html, which no model speaks"),
+        ([Turn(raw=b"<html>", kind="text/html")] * 3, "unexpected content type (text/html, HTTP 200)"),
         ([LIST, said("fine!"), said("Two.")], "its verdict cannot be read"),
-        ([LIST, APPROVED, said()], "said nothing"),
+        ([LIST, APPROVED, said()], "returned an empty answer"),
     ],
 )
 async def test_what_does_not_work_is_said_by_name(there: Vendor, turns: list[Turn], says: str) -> None:
@@ -108,14 +108,14 @@ async def test_what_does_not_work_is_said_by_name(there: Vendor, turns: list[Tur
 async def test_nobody_there(there: Vendor) -> None:
     await there.stop()
     result = await suma("check")
-    assert (result.exit_code, "cannot be reached" in result.output) == (1, True)
+    assert (result.exit_code, "connection failed" in result.output) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--model", "toy"], "say `offline`, or provider:name"),
-        (["--model", "openai:"], "is no model"),
+        (["--model", "toy"], "use `offline`, or provider:name"),
+        (["--model", "openai:"], "is not a valid model"),
         (["--output", "xml"], "one of tool, schema, text"),
         (["--url", "ftp://x"], "begins with http"),
     ],
@@ -132,7 +132,7 @@ async def test_what_cannot_be_meant_is_refused_before_anything_is_asked(
 async def test_the_offline_model_needs_nothing(there: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUMA_MODEL", "offline")
     result = await suma()
-    assert (result.exit_code, "without network" in result.output, there.asked) == (0, True, [])
+    assert (result.exit_code, "no network" in result.output, there.asked) == (0, True, [])
 
 
 async def test_the_providers_are_listed_with_their_variables(there: Vendor) -> None:

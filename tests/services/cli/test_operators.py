@@ -22,11 +22,11 @@ NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
         ("2026-01-30T08:00:00+02:00", "2026-01-30T08:00:00+02:00"),
     ],
 )
-def test_a_time_is_said_as_an_age_or_by_the_calendar(said: str, meant: str) -> None:
+def test_time_is_an_age_or_a_date(said: str, meant: str) -> None:
     assert moment(said, NOW) == meant
 
 
 @pytest.mark.parametrize("said", ["", "soon", "7", "7w", "999999d", "2026-13-01"])
 def test_what_is_no_time_is_refused(said: str) -> None:
-    with pytest.raises(Usage, match="is no time"):
+    with pytest.raises(Usage, match="is not a time"):
         moment(said, NOW)

@@ -11,6 +11,7 @@ from threading import Barrier
 import pytest
 
 from libs.workspace.errors import BadRoot
+from libs.workspace.roots import Root
 from services.cli import roots
 from services.cli.address import Address
 from services.cli.errors import Usage
@@ -20,7 +21,7 @@ from services.cli.errors import Usage
 def here(tmp_path: Path) -> Address:
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
-    return Address("http://127.0.0.1:8010", "suma_x", "key", data, roots=(tmp_path / "configured",))
+    return Address("http://127.0.0.1:8010", "suma_x", "key", data, roots=(Root(tmp_path / "configured"),))
 
 
 def folder(path: Path) -> Path:
@@ -29,37 +30,37 @@ def folder(path: Path) -> Path:
 
 
 def test_nothing_is_allowed_before_someone_allowed_it(here: Address, tmp_path: Path) -> None:
-    assert not roots.covers(roots.allowed(here), folder(tmp_path / "Downloads"))
+    assert not roots.covers(here, "local", folder(tmp_path / "Downloads"))
 
 
 def test_an_allowed_folder_stays_allowed_with_all_in_it(here: Address, tmp_path: Path) -> None:
     downloads = folder(tmp_path / "Downloads")
-    roots.allow(here, downloads)
-    roots.allow(here, folder(tmp_path / "Pictures"))
-    assert roots.covers(roots.allowed(here), downloads / "deep" / "er")
+    roots.allow(here, downloads, "local")
+    roots.allow(here, folder(tmp_path / "Pictures"), "local")
+    assert roots.covers(here, "local", downloads / "deep" / "er")
 
 
-def test_of_many_terminals_that_allow_a_folder_at_once_none_is_forgotten(here: Address, tmp_path: Path) -> None:
+def test_concurrent_permissions_are_all_recorded(here: Address, tmp_path: Path) -> None:
     wanted = [folder(tmp_path / f"folder {n}") for n in range(16)]
     ready = Barrier(len(wanted))
 
     def terminal(one: Path) -> None:
         ready.wait(timeout=10)
-        roots.allow(here, one)
+        roots.allow(here, one, "local")
 
     with ThreadPoolExecutor(len(wanted)) as terminals:
         list(terminals.map(terminal, wanted))
-    assert {*wanted} <= {*roots.allowed(here)}
+    assert all(roots.covers(here, "local", one) for one in wanted)
 
 
 @pytest.mark.requirement("A5")
 def test_a_sibling_with_the_same_beginning_is_not_allowed(here: Address, tmp_path: Path) -> None:
-    roots.allow(here, folder(tmp_path / "work"))
-    assert not roots.covers(roots.allowed(here), folder(tmp_path / "work-evil"))
+    roots.allow(here, folder(tmp_path / "work"), "local")
+    assert not roots.covers(here, "local", folder(tmp_path / "work-evil"))
 
 
-def test_the_list_is_for_this_account_alone_and_holds_no_configured_root(here: Address, tmp_path: Path) -> None:
-    roots.allow(here, folder(tmp_path / "Downloads"))
+def test_roots_list_is_private_without_configured_roots(here: Address, tmp_path: Path) -> None:
+    roots.allow(here, folder(tmp_path / "Downloads"), "local")
     assert here.data is not None
     listed = here.data / "roots.json"
     assert stat.S_IMODE(listed.stat().st_mode) == 0o600
@@ -68,7 +69,7 @@ def test_the_list_is_for_this_account_alone_and_holds_no_configured_root(here: A
 
 def test_a_folder_that_holds_our_own_data_is_never_allowed(here: Address, tmp_path: Path) -> None:
     with pytest.raises(BadRoot):
-        roots.allow(here, tmp_path)
+        roots.allow(here, tmp_path, "local")
     assert here.data is not None
     assert not (here.data / "roots.json").exists()
 
@@ -76,4 +77,12 @@ def test_a_folder_that_holds_our_own_data_is_never_allowed(here: Address, tmp_pa
 def test_another_machine_s_roots_are_not_ours_to_add_to(tmp_path: Path) -> None:
     there = Address("https://suma.example", "suma_x", "SUMA_API_KEY", None)
     with pytest.raises(Usage, match="SUMA_ROOTS"):
-        roots.allow(there, tmp_path)
+        roots.allow(there, tmp_path, "local")
+
+
+def test_a_folder_is_allowed_for_one_tenant_alone(here: Address, tmp_path: Path) -> None:
+    ours, theirs = folder(tmp_path / "ours"), folder(tmp_path / "theirs")
+    roots.allow(here, ours, "local")
+    roots.allow(here, theirs, "acme")
+    covered = [(roots.covers(here, who, one)) for who in ("local", "acme") for one in (ours, theirs)]
+    assert covered == [True, False, False, True]

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from libs.skills import Kind, read_skill
 from services.cli import skills
-from services.cli.errors import NobodyToAsk, Usage
+from services.cli.errors import AnswerRequired, Usage
 from tests.libs.skills.folders import TOOL, skill
 from tests.services.cli.answering import Server, running
 
@@ -51,7 +51,7 @@ FILES = {
             "mutates": False,
             "effect": "read",
             "params": {"required": ["path"], "properties": {"path": {"type": "string"}, "most": {"type": "integer"}}},
-            "phrases": ["what is in Downloads"],
+            "examples": ["what is in Downloads"],
         }
     ],
 }
@@ -76,16 +76,16 @@ def test_a_list_tells_kind_source_version_state_and_tools(monkeypatch: pytest.Mo
         assert shown[0].split() == ["skill", "kind", "from", "version", "state", "tools"]
         assert shown[1].split() == ["letters", "prompt", "workspace", "1.2", "off:", "not", "approved"]
         assert shown[2].split()[-1] == "list"
-        assert json.loads(runner.invoke(skills.app, ["list", "--json"]).output) == {"skills": [LETTERS, FILES]}
+        assert json.loads(runner.invoke(skills.app, ["list", "--json"]).output) == [LETTERS, FILES]
 
 
 def test_without_a_command_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Skilled(), monkeypatch) as runner:
         assert "letters" in runner.invoke(skills.app, []).output
-        assert json.loads(runner.invoke(skills.app, ["--json"]).output)["skills"]
+        assert json.loads(runner.invoke(skills.app, ["--json"]).output) == [LETTERS, FILES]
 
 
-def test_one_is_shown_with_tools_parameters_phrases_and_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_is_shown_with_tools_parameters_examples_and_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Skilled(), monkeypatch) as runner:
         shown = runner.invoke(skills.app, ["info", "manage-files"]).output
     for told in ("primitive", "bundled", "d1", "path: string", "most?: integer", "what is in Downloads", "half a line"):
@@ -112,7 +112,7 @@ def test_without_a_terminal_nothing_is_approved_unless_it_is_said(
 ) -> None:
     with running(server := Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["approve", "letters", "--in", str(tmp_path)])
-    assert (isinstance(done.exception, NobodyToAsk), server.posts) == (True, [])
+    assert (isinstance(done.exception, AnswerRequired), server.posts) == (True, [])
 
 
 def test_what_is_not_the_folders_own_needs_no_approval(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_check_needs_no_platform_and_says_what_it_read(tmp_path: Path) -> None
     assert (done.exit_code, done.output) == (0, "✔ demo primitive, version 0.1.0, 1 tool\n")
 
 
-def test_a_check_of_a_folder_of_skills_names_every_problem_and_fails(tmp_path: Path) -> None:
+def test_check_lists_every_problem_of_a_skills_folder(tmp_path: Path) -> None:
     skill(tmp_path, "good")
     tools = TOOL.replace("effect: read", "effect: delete").replace("path]", "x]")
     bad = skill(tmp_path, "bad", about="a" * 1025, tools_dot_yaml=tools)
@@ -162,14 +162,12 @@ def test_a_search_tells_the_nearest_skills_with_their_scores(monkeypatch: pytest
 def test_a_search_that_finds_nothing_says_so_and_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(Skilled(), monkeypatch) as runner:
         done = runner.invoke(skills.app, ["search", "pizza"])
-    assert (done.exit_code, "No skill comes near that" in done.output) == (1, True)
+    assert (done.exit_code, "No skill matches" in done.output) == (1, True)
 
 
 @pytest.mark.requirement("S4-59")
 @pytest.mark.parametrize("more", [[], ["--tools"]], ids=["words", "tools"])
-def test_a_new_skill_is_made_from_the_template_and_is_a_good_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: list[str]
-) -> None:
+def test_new_skill_from_template_is_valid(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: list[str]) -> None:
     monkeypatch.setenv("SUMA_DATA_DIR", str(tmp_path))
     about = "Writes letters: use it for letters."
     done = CliRunner().invoke(skills.app, ["new", "letter-writer", "-d", about, *more])
@@ -180,7 +178,7 @@ def test_a_new_skill_is_made_from_the_template_and_is_a_good_one(
 
 
 @pytest.mark.requirement("S4-59", "S2-24")
-def test_a_new_skill_of_a_folders_own_is_told_to_be_off(tmp_path: Path) -> None:
+def test_new_folder_skill_is_reported_as_off(tmp_path: Path) -> None:
     done = CliRunner().invoke(skills.app, ["new", "letters", "--in", str(tmp_path)])
     assert read_skill(tmp_path / ".suma" / "skills" / "letters").kind is Kind.PROMPT
     assert "off until you approve it" in done.output
@@ -199,7 +197,7 @@ def test_a_new_skill_of_a_folders_own_is_told_to_be_off(tmp_path: Path) -> None:
         ["letters", "--in", ".", "--tools"],
     ],
 )
-def test_a_new_skill_that_could_not_be_one_is_refused_and_leaves_nothing(
+def test_invalid_new_skill_is_refused_and_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, args: list[str]
 ) -> None:
     monkeypatch.setenv("SUMA_DATA_DIR", str(tmp_path / "data"))

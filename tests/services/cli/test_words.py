@@ -19,15 +19,15 @@ def test_an_ordinary_name_is_shown_as_it_is(name: str) -> None:
     assert words.line(name) == name
 
 
-def test_a_long_text_is_cut_with_a_sign_that_it_was() -> None:
+def test_long_text_is_cut_with_an_ellipsis() -> None:
     assert words.line("x" * 50, 10) == "x" * 9 + "…"
 
 
 @pytest.mark.parametrize(
     ("amount", "said"),
-    [(0, "0 B"), (999, "999 B"), (1_500, "1.5 kB"), (12_000_000, "12 MB"), (5e12, "5.0 TB"), (5e15, "5000 TB")],
+    [(0, "0 bytes"), (1, "1 byte"), (1_500, "1.5 kB"), (12_000_000, "12 MB"), (5 * 10**15, "5,000 TB")],
 )
-def test_sizes_are_short(amount: float, said: str) -> None:
+def test_sizes_are_short(amount: int, said: str) -> None:
     assert words.size(amount) == said
 
 
@@ -39,10 +39,10 @@ def test_a_group_of_duplicates_says_what_stays_and_what_goes() -> None:
 def test_of_many_things_that_were_packed_the_first_are_named() -> None:
     packs = {"files": 1, "of": ["a.txt"], "more": 4}
     made = {"change": "created", "path": "a.zip", "source": None, "kind": "file", "packs": packs}
-    assert words.change(made, "de") == "+ a.zip (darin 1 Datei: a.txt, und 4 weitere)"
-    assert words.change({**made, "packs": {"files": 9, "of": [], "more": 0}}) == "+ a.zip (holds 9 files)"
-    assert words.change({**made, "packs": {"files": 9, "of": ["."], "more": 0}}, "es") == (
-        "+ a.zip (contiene 9 archivos: todo lo que hay aquí)"
+    assert words.change(made) == "+ a.zip (contains 1 file: a.txt, and 4 more)"
+    assert words.change({**made, "packs": {"files": 9, "of": [], "more": 0}}) == "+ a.zip (contains 9 files)"
+    assert words.change({**made, "packs": {"files": 9, "of": ["."], "more": 0}}) == (
+        "+ a.zip (contains 9 files: everything in this folder)"
     )
 
 
@@ -52,16 +52,22 @@ def test_a_move_is_shown_from_where_to_where() -> None:
     )
 
 
-def test_a_folder_that_moves_or_goes_says_so_with_all_its_files() -> None:
+def test_moved_or_deleted_folder_shows_its_file_count() -> None:
     moved = {"change": "moved", "path": "Bills 2024", "source": "Bills", "kind": "directory", "files": 6}
     assert words.change(moved) == "> Bills/ → Bills 2024/ (a folder with 6 files)"
-    assert words.change({**moved, "change": "deleted", "source": None, "files": 1}, "de") == (
-        "- Bills 2024/ (ein Ordner mit 1 Datei)"
+    assert words.change({**moved, "change": "deleted", "source": None, "files": 1}) == (
+        "- Bills 2024/ (a folder with 1 file)"
     )
 
 
-def test_a_copy_is_shown_as_what_it_makes_and_what_that_is_of() -> None:
+def test_copy_is_shown_with_its_original() -> None:
     assert words.change({"change": "created", "path": "Safe/a.mp3", "source": "a.mp3", "kind": "file"}) == (
         "+ Safe/a.mp3 (a copy of a.mp3)"
     )
     assert words.change({"change": "created", "path": "Safe", "source": None, "kind": "directory"}) == "+ Safe/"
+
+
+def test_a_rename_item_shows_both_names() -> None:
+    assert words.item({"id": "Holiday 001.NEF", "change": "moved", "source": "DSC_1.NEF"}) == (
+        "> DSC_1.NEF → Holiday 001.NEF"
+    )

@@ -1,4 +1,4 @@
-"""The stage: a platform of the demo's own, in a temporary folder, as the same process that `make run` starts."""
+"""A platform for the demo in a temporary folder, started as `make run` starts one."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ import httpx
 from libs.errors import Unavailable
 from libs.runtime.embedded import datadir
 from services.cli.address import Address
-from services.settings import HOUSE
+from services.settings import ROOT
 
 READY_SECONDS = 120.0
 STOP_SECONDS = 60.0
 
 
 class NotReady(Unavailable):
-    """The platform did not come up."""
+    """The platform did not start."""
 
     code = "NOT_READY"
 
 
 @contextmanager
 def platform(folder: Path, *, settings: Mapping[str, str] | None = None) -> Iterator[Address]:
-    """A live platform that may work in `folder`, with `settings` as it finds them in its environment; gone with all its
-    data at the end."""
+    """Run a platform that may work in `folder`; delete it with all its data at the end.
+
+    `settings` are added to its environment.
+    """
     with tempfile.TemporaryDirectory(prefix="suma-demo-") as place:
         data = Path(place).resolve() / "data"
         log = Path(place) / "platform.log"
@@ -51,7 +53,7 @@ def platform(folder: Path, *, settings: Mapping[str, str] | None = None) -> Iter
 
 
 def _environment(data: Path, folder: Path) -> dict[str, str]:
-    """Ours, less every setting of the person's own platform."""
+    """Return our environment without the settings of the person's own platform."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("SUMA_")}
     settings = {
         "SUMA_DATA_DIR": str(data),
@@ -59,23 +61,23 @@ def _environment(data: Path, folder: Path) -> dict[str, str]:
         "SUMA_MEMORY_PORT": "0",
         "SUMA_ROOTS": str(folder),
         "SUMA_CONFIG": os.devnull,
-        "PYTHONPATH": str(HOUSE),
+        "PYTHONPATH": str(ROOT),
     }
     return inherited | settings
 
 
 def _address(process: subprocess.Popen[bytes], data: Path, log: Path) -> Address:
-    """Where it listens, once it is ready."""
+    """Wait until the platform is ready, and return its address."""
     until = time.monotonic() + READY_SECONDS
-    # One for all looks: each client reads the certificates of the world, which would take a core from the start.
+    # One client for all polls: each new one loads the certificates, which would take CPU time from the start.
     with httpx.Client(trust_env=False) as client:
         while time.monotonic() < until and process.poll() is None:
             found = _announced(data)
             if found is not None and _ready(client, found.url):
                 return found
             time.sleep(0.05)
-    said = log.read_text(errors="replace").strip()
-    raise NotReady(f"the platform did not come up: {said[-2000:] or 'it said nothing'}")
+    output = log.read_text(errors="replace").strip()
+    raise NotReady(f"the platform did not start: {output[-2000:] or 'no output'}")
 
 
 def _announced(data: Path) -> Address | None:

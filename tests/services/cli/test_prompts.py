@@ -9,44 +9,44 @@ import pytest
 import typer
 from rich.console import Console
 
-from services.cli.asking import Allowed, Gone, Nobody, Terminal, Yes, chosen
-from services.cli.errors import NobodyToAsk
+from services.cli.errors import AnswerRequired
+from services.cli.prompts import AutoApprove, InputClosed, NonInteractive, Permission, Terminal, parse_selection
 from services.cli.show import Screen
 
 QUESTION = {"title": "Commit 2 changes", "items": [{"id": "a", "change": "moved"}]}
 
 
 def test_yes_approves() -> None:
-    assert Yes().decide(QUESTION) == {"verdict": "approve"}
+    assert AutoApprove("s1").decide(QUESTION) == {"verdict": "approve"}
 
 
 @pytest.mark.requirement("A26")
 def test_yes_leaves_out_what_someone_else_changed() -> None:
     question = {**QUESTION, "items": [{"id": "theirs", "conflict": True}, *QUESTION["items"]]}
-    assert Yes().decide(question) == {"verdict": "override", "exclude": ["theirs"]}
+    assert AutoApprove("s1").decide(question) == {"verdict": "override", "exclude": ["theirs"]}
 
 
 def test_yes_is_no_answer_to_a_real_question() -> None:
-    with pytest.raises(NobodyToAsk, match="which folder"):
-        Yes().clarify("which folder?", [])
+    with pytest.raises(AnswerRequired, match="which folder"):
+        AutoApprove("s1").clarify("which folder?", [])
 
 
 def test_without_a_terminal_a_question_stays_open() -> None:
-    with pytest.raises(NobodyToAsk, match="waits for an answer: Commit 2 changes"):
-        Nobody("s1").decide(QUESTION)
+    with pytest.raises(AnswerRequired, match="waiting for your answer: Commit 2 changes"):
+        NonInteractive("s1").decide(QUESTION)
 
 
 @pytest.mark.parametrize(
     ("text", "numbers"), [("1,3-5", [1, 3, 4, 5]), ("2 2", [2]), ("", []), (" 5 ", [5]), ("1-", [1])]
 )
 def test_numbers_are_chosen_one_by_one_or_from_to(text: str, numbers: list[int]) -> None:
-    assert chosen(text, 5) == numbers
+    assert parse_selection(text, 5) == numbers
 
 
 @pytest.mark.parametrize("text", ["6", "0", "x", "2-9", "-1"])
 def test_a_number_that_is_not_there_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"there is no|is no number"):
-        chosen(text, 5)
+    with pytest.raises(ValueError, match=r"there is no|is not a number"):
+        parse_selection(text, 5)
 
 
 @pytest.fixture
@@ -73,22 +73,21 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Terminal]:
 @pytest.mark.parametrize(
     ("lines", "allowed"),
     [
-        (["y"], Allowed(True)),
-        (["show me the newest photo", "yes"], Allowed(True, "show me the newest photo")),
-        (["zeig mir die Fotos", "ja"], Allowed(True, "zeig mir die Fotos")),
-        (["show me the newest photo", "n"], Allowed(False, "show me the newest photo")),
-        (["no, use Docs"], Allowed(False)),
-        ([""], Allowed(False)),
+        (["y"], Permission(True)),
+        (["show me the newest photo", "yes"], Permission(True, "show me the newest photo")),
+        (["show me the newest photo", "n"], Permission(False, "show me the newest photo")),
+        (["no, use Docs"], Permission(False)),
+        ([""], Permission(False)),
     ],
 )
-def test_a_wish_at_the_first_question_is_kept_until_it_is_answered(
-    typed: Callable[..., Terminal], lines: list[str], allowed: Allowed
+def test_request_at_permission_question_is_kept(
+    typed: Callable[..., Terminal], lines: list[str], allowed: Permission
 ) -> None:
     assert typed(*lines).allows("May I?") == allowed
 
 
 def test_who_leaves_at_a_question_has_not_answered_it(typed: Callable[..., Terminal]) -> None:
-    with pytest.raises(Gone):
+    with pytest.raises(InputClosed):
         typed().decide(QUESTION)
 
 

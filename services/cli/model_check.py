@@ -1,4 +1,4 @@
-"""What a turn needs of a model, asked of it: is it there, does it take the key, does it plan, judge and answer."""
+"""Checks of a model: reachable, key accepted, and able to plan, review and answer."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from libs.events.committee import Task
 from libs.events.values import Observation, Plan, StepState, Usage
 from libs.models.choice import WAYS, Choice
 from libs.models.ports import Answered, Drafted, Unclear
-from libs.outbound import Door
+from libs.resilience import GuardedCall
 from libs.skills import Skills, ToolDefinition
-from services import minds, settings
+from libs.telemetry.logs import quiet
+from services import model_factory, settings
 from services.cli import words
 
 if TYPE_CHECKING:
     from libs.models.vendors import VendorModel
 
-TOY = Task(
+TASK = Task(
     text="list the files in this folder",
     intent="request",
     tools=("*",),
     workspace={"names": ["invoice.pdf", "photo.jpg"]},
 )
-SEEN = Observation(
+OBSERVATION = Observation(
     ordinal=1,
     tool="manage-files.list",
     description="List the folder.",
@@ -41,8 +42,8 @@ SEEN = Observation(
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """One thing that was asked of the model."""
+class Check:
+    """The result of one check."""
 
     what: str
     ok: bool
@@ -53,12 +54,12 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """All that was asked, in order; it ends early where nobody answers."""
+class Report:
+    """All check results in order; the first failed connection ends the list."""
 
-    tried: tuple[Tried, ...]
+    tried: tuple[Check, ...]
     priced: bool = True
-    """Whether we know what its tokens cost."""
+    """Whether the price of the model's tokens is known."""
 
     @property
     def ok(self) -> bool:
@@ -72,39 +73,40 @@ class Trial:
         return spent
 
 
-def trial(how: settings.Process, which: Choice) -> Trial:
-    """Raises `Rejected` where the model cannot be used as it is configured."""
-    return asyncio.run(_trial(how, which))
+def check_model(how: settings.Process, which: Choice) -> Report:
+    """Run all checks. Raises `Rejected` if the configured model cannot be used."""
+    with quiet():
+        return asyncio.run(_trial(how, which))
 
 
-async def _trial(how: settings.Process, which: Choice) -> Trial:
+async def _trial(how: settings.Process, which: Choice) -> Report:
     tools = await asyncio.to_thread(_tools)
     async with _model(how, which) as model:
         tried = [await _there(model)]
         if not tried[0].ok:
-            return Trial(tuple(tried))
+            return Report(tuple(tried))
         tried += await _asked(model, tools)
-        tried.append(_payable(model.worst(TOY, tools), how.budgets.limits.turn))
+        tried.append(_payable(model.worst(TASK, tools), how.budgets.limits.turn))
     if not tried[1].ok and tried[1].code in ("MODEL_NONSENSE", "MODEL_REFUSED"):
         tried[1] = await _otherwise(how, which, tried[1], tools)
-    return Trial(tuple(tried), model.priced)
+    return Report(tuple(tried), model.priced)
 
 
-async def _asked(model: VendorModel, tools: Sequence[ToolDefinition]) -> list[Tried]:
+async def _asked(model: VendorModel, tools: Sequence[ToolDefinition]) -> list[Check]:
     made: list[Plan] = []
 
     async def plan() -> tuple[str, Usage]:
-        found = await model.plan(TOY, tools)
+        found = await model.plan(TASK, tools)
         match found:
             case Drafted(plan=plan):
                 made.append(plan)
                 return f"plans: {', '.join(step.tool for step in plan.steps)}", found.usage
             case Answered(text=text) | Unclear(question=text):
-                raise Rejected(f"it makes no plan where one is needed, and says: {words.line(text, 120)}")
+                raise Rejected(f"it returned text where a plan is needed: {words.line(text, 120)}")
 
     async def judge() -> tuple[str, Usage]:
-        said = await model.review(TOY, made[0], tools)
-        return f"judges: {_verdict(said.text)}", said.usage
+        review = await model.review(TASK, made[0], tools)
+        return f"judges: {_verdict(review.text)}", review.usage
 
     async def answer() -> tuple[str, Usage]:
         return await _answered(model)
@@ -116,51 +118,53 @@ async def _asked(model: VendorModel, tools: Sequence[ToolDefinition]) -> list[Tr
 
 async def _answered(model: VendorModel) -> tuple[str, Usage]:
     began, first, pieces, usage = time.monotonic(), 0.0, 0, Usage()
-    async for said in model.answer(TOY.model_copy(update={"observations": (SEEN,)})):
-        usage = usage.plus(said.usage)
-        if said.text:
+    async for delta in model.answer(TASK.model_copy(update={"observations": (OBSERVATION,)})):
+        usage = usage.plus(delta.usage)
+        if delta.text:
             first = first or time.monotonic() - began
             pieces += 1
     how = "streams" if pieces > 1 else "answers in one piece"
     return f"{how}: first words after {first:.1f} s, {words.count(pieces, 'piece')}", usage
 
 
-def _payable(worst: Amount, most: Amount) -> Tried:
-    """Whether a turn may make one call at all: what it might use at most is reserved before it."""
-    said = f"a plan may use up to {worst.tokens:,} tokens and ${worst.cost_micros / 1e6:.2f}"
+def _payable(worst: Amount, most: Amount) -> Check:
+    """Check that a turn can afford one call: its maximum use is reserved before it is made."""
+    maximum = f"a plan may use up to {worst.tokens:,} tokens and ${worst.cost_micros / 1e6:.2f}"
     if worst.tokens > most.tokens:
         less = "raise SUMA_BUDGETS__TURN_TOKENS, or lower SUMA_MODEL_OUTPUT_TOKENS"
-        return Tried("pay", False, f"{said}, and a turn no more than {most.tokens:,} tokens: {less}", code="MAX_TOKENS")
+        return Check(
+            "pay", False, f"{maximum}, and a turn no more than {most.tokens:,} tokens: {less}", code="MAX_TOKENS"
+        )
     if worst.cost_micros > most.cost_micros:
         less = "raise SUMA_BUDGETS__TURN_DOLLARS, or lower SUMA_MODEL_OUTPUT_TOKENS"
-        dear = f"{said}, and a turn no more than ${most.cost_micros / 1e6:.2f}: {less}"
-        return Tried("pay", False, dear, code="MAX_COST")
-    return Tried("pay", True, f"{said}, which a turn may")
+        too_expensive = f"{maximum}, and a turn no more than ${most.cost_micros / 1e6:.2f}: {less}"
+        return Check("pay", False, too_expensive, code="MAX_COST")
+    return Check("pay", True, f"{maximum}, within the turn limit")
 
 
-async def _there(model: VendorModel) -> Tried:
-    """Whether someone answers, and takes the key; some servers have no list of models to ask for."""
+async def _there(model: VendorModel) -> Check:
+    """Check that the server answers and accepts the key; some servers have no list of models."""
 
     async def ask() -> tuple[str, Usage]:
         status = await model.status()
         if status in (401, 403):
             raise Rejected(f"it does not accept the key (HTTP {status})", code="MODEL_KEY_REFUSED")
-        return ("answers, and takes the key" if status < 300 else f"answers (HTTP {status})"), Usage()
+        return ("answers and accepts the key" if status < 300 else f"answers (HTTP {status})"), Usage()
 
     return await _try("reach", ask)
 
 
-async def _try(what: str, ask: Callable[[], Awaitable[tuple[str, Usage]]]) -> Tried:
+async def _try(what: str, ask: Callable[[], Awaitable[tuple[str, Usage]]]) -> Check:
     began = time.monotonic()
     try:
-        said, usage = await ask()
+        detail, usage = await ask()
     except SumaError as error:
-        return Tried(what, False, str(error), time.monotonic() - began, error.code)
-    return Tried(what, True, said, time.monotonic() - began, usage=usage)
+        return Check(what, False, str(error), time.monotonic() - began, error.code)
+    return Check(what, True, detail, time.monotonic() - began, usage=usage)
 
 
-async def _otherwise(how: settings.Process, which: Choice, failed: Tried, tools: Sequence[ToolDefinition]) -> Tried:
-    """The same plan, asked for in another way, which may be the one that this server understands."""
+async def _otherwise(how: settings.Process, which: Choice, failed: Check, tools: Sequence[ToolDefinition]) -> Check:
+    """Try the same plan with the other output formats, and name one that works."""
     for output in WAYS:
         if output == which.output:
             continue
@@ -173,13 +177,13 @@ async def _otherwise(how: settings.Process, which: Choice, failed: Tried, tools:
 
 @asynccontextmanager
 async def _model(how: settings.Process, which: Choice) -> AsyncIterator[VendorModel]:
-    """Paid for by whoever tries it, who is told what it cost: there may be no platform, and so no accounts."""
-    async with minds.vendor(how, which) as behind:
-        yield behind(Door(minds.DOOR), None)
+    """Yield the model without budget accounts: the check has no platform, and its user pays and sees the cost."""
+    async with model_factory.vendor(how, which) as behind:
+        yield behind(GuardedCall(model_factory.DOOR), None)
 
 
 def _tools() -> Sequence[ToolDefinition]:
-    return Skills.load((settings.HOUSE / "skills",)).tools
+    return Skills.load((settings.BUNDLED / "skills",)).tools
 
 
 def _verdict(text: str) -> str:

@@ -9,10 +9,10 @@ import httpx
 import pytest
 from typing_extensions import override
 
-from services.cli.asking import Otherwise, Reply, Yes
-from services.cli.errors import Refused
-from services.cli.following import Ended, follow
-from services.cli.streams import Seen
+from services.cli.errors import NotDone, Refused
+from services.cli.prompts import AutoApprove, Correction, Reply
+from services.cli.streams import SessionEvent
+from services.cli.turns import TurnResult, follow
 from tests.services.cli.gateway import SESSION, TURN, Event, Gateway, asked, delta, event
 
 END = event(9, "turn.ended", state="completed", reason=None)
@@ -25,16 +25,16 @@ class Quiet:
         self.seen: list[str] = []
         self.words: list[str] = []
 
-    def saw(self, event: Seen) -> None:
+    def on_event(self, event: SessionEvent) -> None:
         self.seen.append(event.type)
 
-    def heard(self, said: str) -> None:
+    def on_text(self, said: str) -> None:
         self.words.append(said)
 
     def pause(self) -> None:
         """Nothing moves."""
 
-    def hush(self) -> None:
+    def mute(self) -> None:
         self.seen.append("hushed")
 
 
@@ -42,7 +42,7 @@ class Replying:
     """Approves, and answers a clarification."""
 
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        return Yes().decide(question)
+        return AutoApprove("s1").decide(question)
 
     def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return {"verdict": "happened"} if question["title"] != "later" else None
@@ -51,20 +51,40 @@ class Replying:
         return Reply("the second", "organize-by-type")
 
 
+class Agreeing(Replying):
+    """Agrees through a whole turn."""
+
+    def __init__(self) -> None:
+        self._yes = AutoApprove(SESSION)
+
+    @override
+    def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self._yes.decide(question)
+
+
 class Correcting(Replying):
     """Wants something else than is proposed, and says it once."""
 
     @override
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        raise Otherwise("only the PDFs")
+        raise Correction("only the PDFs")
 
 
-def followed(gateway: Gateway, watcher: Quiet | None = None, *, person: Replying | None = None) -> Ended:
+def step(seq: int, ordinal: int, state: str) -> Event:
+    return event(seq, "step.changed", plan_id="p1", ordinal=ordinal, state=state)
+
+
+def planned(*mutates: bool) -> Event:
+    steps = [{"ordinal": n, "mutates": one} for n, one in enumerate(mutates, 1)]
+    return event(1, "plan.proposed", plan={"plan_id": "p1", "steps": steps})
+
+
+def followed(gateway: Gateway, watcher: Quiet | None = None, *, person: Replying | None = None) -> TurnResult:
     with gateway.client() as suma:
         return follow(suma, SESSION, TURN, after=0, watcher=watcher or Quiet(), person=person or Replying())
 
 
-def test_words_are_heard_as_they_come_and_those_of_a_broken_attempt_or_of_another_turn_are_not() -> None:
+def test_partial_text_excludes_failed_attempts_and_other_turns() -> None:
     pieces = [delta("Moin", turn="t2"), delta("Hel"), delta("lo"), delta("Good", attempt=2), delta(" day", attempt=2)]
     watcher = Quiet()
     followed(Gateway([event(1, "turn.started"), *pieces, END]), watcher)
@@ -72,7 +92,7 @@ def test_words_are_heard_as_they_come_and_those_of_a_broken_attempt_or_of_anothe
     assert watcher.seen == ["turn.started", "turn.ended"]
 
 
-def test_a_stream_that_comes_back_says_the_words_again_and_nobody_hears_them_twice() -> None:
+def test_reconnected_stream_repeats_no_text() -> None:
     watcher = Quiet()
     followed(Gateway([delta("Hello"), END], cuts=[90]), watcher)
     assert set(watcher.words) == {"Hello"}
@@ -92,7 +112,7 @@ def test_a_question_that_was_answered_elsewhere_is_not_asked_again() -> None:
 
 
 @pytest.mark.requirement("S4-34")
-def test_who_wants_something_else_refuses_all_of_it_and_is_told_no_more_of_it() -> None:
+def test_correction_denies_the_proposal_and_mutes_the_turn() -> None:
     gateway, watcher = Gateway([asked(1, "a1"), asked(2, "a2"), END]), Quiet()
     ended = followed(gateway, watcher, person=Correcting())
     refused = {"verdict": "deny", "reason": "only the PDFs"}
@@ -101,7 +121,7 @@ def test_who_wants_something_else_refuses_all_of_it_and_is_told_no_more_of_it() 
     assert watcher.seen[:2] == ["approval.requested", "hushed"]
 
 
-def test_what_is_wanted_instead_answers_a_question_that_comes_before_the_turn_ends() -> None:
+def test_correction_answers_a_later_question_of_the_turn() -> None:
     question = event(2, "clarification.requested", question="what then?", candidates=[], missing=[])
     gateway = Gateway([asked(1, "a1"), question, END])
     assert followed(gateway, person=Correcting()).instead is None
@@ -123,7 +143,7 @@ def test_any_other_refusal_is_told() -> None:
 
 
 @pytest.mark.requirement("S4-46", "S4-50")
-def test_the_answer_to_a_clarification_is_the_session_s_next_message() -> None:
+def test_clarification_answer_is_the_next_message() -> None:
     question = event(1, "clarification.requested", question="which?", candidates=[], missing=[])
     gateway = Gateway([question, END])
     followed(gateway)
@@ -140,18 +160,21 @@ def test_events_of_other_turns_are_not_shown() -> None:
 @pytest.mark.parametrize(
     ("events", "ended"),
     [
-        ([event(9, "turn.ended", state="refused", reason="POLICY_DENIED")], Ended("refused", "POLICY_DENIED", seq=9)),
+        (
+            [event(9, "turn.ended", state="refused", reason="POLICY_DENIED")],
+            TurnResult("refused", "POLICY_DENIED", seq=9),
+        ),
         (
             [
                 event(1, "workspace.changed", change="committed", operations=2, commit_id="c1"),
                 event(2, "message.completed", text="Done."),
                 END,
             ],
-            Ended("completed", None, "Done.", ["c1"], seq=9),
+            TurnResult("completed", None, "Done.", ["c1"], seq=9),
         ),
     ],
 )
-def test_the_end_says_what_came_of_it_and_what_can_be_undone(events: list[Event], ended: Ended) -> None:
+def test_turn_result_has_outcome_and_commits(events: list[Event], ended: TurnResult) -> None:
     assert followed(Gateway(events)) == ended
 
 
@@ -171,3 +194,25 @@ DROPPED = event(3, "workspace.changed", change="dropped", operations=2)
 )
 def test_what_was_refused_or_failed_altogether_is_not_done(events: list[Event], done: bool) -> None:
     assert followed(Gateway([*events, END])).done is done
+
+
+def test_denied_change_after_a_look_is_not_done() -> None:
+    looked = [planned(False, True), step(2, 1, "succeeded")]
+    assert not followed(Gateway([*looked, step(3, 2, "denied"), END])).done
+    assert followed(Gateway([*looked, step(3, 2, "skipped"), END])).done
+
+
+def test_yes_agrees_to_a_failing_commit_once() -> None:
+    again = asked(4, "a2", kind="commit", trouble="the disk is full")
+    gateway = Gateway([asked(2, "a1", kind="commit"), again, END])
+    with pytest.raises(NotDone, match="nothing was changed: the disk is full"):
+        followed(gateway, person=Agreeing())
+    assert len(gateway.posts) == 1
+
+
+def test_yes_leaves_out_the_same_conflict_once() -> None:
+    clash = [{"id": "a.txt", "conflict": True}]
+    gateway = Gateway([asked(n, f"a{n}", kind="commit", items=clash) for n in (2, 3)] + [END])
+    with pytest.raises(NotDone, match="changed again"):
+        followed(gateway, person=Agreeing())
+    assert [body["exclude"] for _, body in gateway.posts] == [["a.txt"]]

@@ -1,0 +1,165 @@
+"""Commands that start, inspect and stop the platform of the data directory."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from services.cli import words
+from services.cli.errors import NO_SERVER, NOT_DONE
+from services.cli.terminal import Json, console, print_json
+
+if TYPE_CHECKING:
+    from libs.runtime.embedded.datadir import DataDirectory, Owner
+
+LOOK_SECONDS = 5.0
+STOP_SECONDS = 60.0
+"""How long `suma stop` waits, since a stopping platform finishes requests that have begun."""
+PAUSE_SECONDS = 0.05
+
+
+def up() -> None:
+    """Start the platform here; Ctrl-C or `suma stop` stops it."""
+    from services.settings import ROOT
+
+    # -P and our own path: a `services` folder in the current directory must not shadow ours.
+    python = [sys.executable, "-P", "-m", "services"]
+    os.execve(sys.executable, python, {**os.environ, "PYTHONPATH": str(ROOT)})  # noqa: S606 - our own module
+
+
+def demo(
+    random: Annotated[bool, typer.Option("--random", help="A random folder, not the worked example.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Repeat the random folder of this seed.")] = None,
+) -> None:
+    """Clean up a messy folder from plan to rollback, on a separate platform, and prove that nothing was lost."""
+    from services.cli.demo.__main__ import play
+
+    raise typer.Exit(play(random=random or seed is not None, seed=seed))
+
+
+def status(as_json: Json = False) -> None:
+    """Show whether the platform runs, where, and the state of each service; exit code 0 if it is ready."""
+    found = _found()
+    if as_json:
+        print_json(found)
+    elif found["url"] is None:
+        console.print(Text(f"Suma is not running on {found['data_dir']}: start it with `suma up`"))
+    else:
+        _show(found)
+    if not found["ready"]:
+        raise typer.Exit(NOT_DONE if found["running"] else NO_SERVER)
+
+
+def stop() -> None:
+    """Stop the platform of the data directory, and wait until it has ended."""
+    directory = _directory()
+    owner = directory.live_owner() if directory is not None else None
+    if directory is None or owner is None:
+        console.print("Suma is not running.")
+        return
+    with suppress(ProcessLookupError):
+        os.kill(owner.pid, signal.SIGTERM)
+    until = time.monotonic() + STOP_SECONDS
+    while (still := directory.live_owner()) is not None and still.pid == owner.pid:
+        if time.monotonic() > until:
+            console.print(Text(f"Process {owner.pid} still runs after {STOP_SECONDS:.0f} s.", style="red"))
+            raise typer.Exit(NOT_DONE)
+        time.sleep(PAUSE_SECONDS)
+    console.print(Text(f"Suma has stopped (process {owner.pid}, {directory.path})."))
+
+
+def _directory() -> DataDirectory | None:
+    from libs.errors import NotFound
+    from libs.runtime.embedded import datadir
+    from services import settings
+
+    try:
+        return datadir.existing(settings.process().data_dir)
+    except NotFound:
+        return None
+
+
+def _found() -> dict[str, Any]:
+    """Collect the fields that `suma status --json` prints."""
+    from libs import __version__
+    from services import catalog, settings
+
+    process = settings.process()
+    directory = _directory()
+    owner = directory.live_owner() if directory is not None else None
+    url = os.environ.get("SUMA_URL") or (owner.url if owner is not None else None)
+    report = _readiness(url) if url else None
+    return {
+        "running": report is not None or owner is not None,
+        "ready": bool(report and report["ready"]),
+        "url": url,
+        "pid": report["pid"] if report else (owner.pid if owner else None),
+        "version": report["version"] if report else None,
+        "command_version": __version__,
+        "data_dir": str(directory.path if directory is not None else process.data_dir),
+        "model": _model(owner, process.model),
+        "services": dict(_services(report, {name: process.url_of(name) for name in catalog.NAMES})),
+        "checks": report["checks"] if report else {},
+        "problems": report["problems"] if report else ([f"{url} does not answer"] if url else []),
+    }
+
+
+def _model(owner: Owner | None, configured: str) -> str:
+    return owner.model if owner is not None and owner.model is not None else configured
+
+
+def _readiness(url: str) -> Mapping[str, Any] | None:
+    """Return the body of `/readyz`, with status 200 or 503; None if there is no valid answer."""
+    import httpx
+
+    try:
+        report = httpx.get(f"{url.rstrip('/')}/readyz", timeout=LOOK_SECONDS, trust_env=False).json()
+    except (httpx.HTTPError, ValueError):
+        return None
+    return report if isinstance(report, dict) and {"ready", "pid", "services", "checks"} <= report.keys() else None
+
+
+def _services(report: Mapping[str, Any] | None, urls: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the state of each service; ask a service in another process at its own address."""
+    for name, url in urls.items():
+        if report is None:
+            yield name, "does not answer"
+        elif name in report["services"]:
+            yield name, _state(report)
+        else:
+            own = _readiness(url)
+            yield (
+                name,
+                _state(own) if own is not None else f"does not answer at {url} (SUMA_URLS names another address)",
+            )
+
+
+def _state(report: Mapping[str, Any]) -> str:
+    return f"ready (process {report['pid']})" if report["ready"] else f"not ready: {'; '.join(report['problems'])}"
+
+
+def _show(found: Mapping[str, Any]) -> None:
+    how = "is ready" if found["ready"] else "runs but is not ready" if found["running"] else "does not answer"
+    console.print(Text(f"Suma {how} at {found['url']}", style="green" if found["ready"] else "yellow"))
+    rows = Table(box=None, pad_edge=False, show_header=False)
+    rows.add_row("process", str(found["pid"] or "?"))
+    rows.add_row("version", found["version"] or "?")
+    rows.add_row("data", Text(words.plain(found["data_dir"])))
+    rows.add_row("model", Text(words.plain(found["model"])))
+    for name, state in found["services"].items():
+        rows.add_row(name, Text(words.plain(state), style="" if state.startswith("ready") else "yellow"))
+    for name, check in found["checks"].items():
+        report = f"{'ok' if check['ok'] else 'not ok'}{': ' * bool(check['detail'])}{check['detail']}"
+        rows.add_row(name, Text(words.plain(report), style="" if check["ok"] else "yellow"))
+    console.print(rows)
+    for problem in found["problems"]:
+        console.print(Text(words.plain(problem), style="yellow"))

@@ -1,0 +1,273 @@
+"""A turn's questions and their answers: from a person at the terminal, or automatic (`--yes`, `--dry-run`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import typer
+
+from services.cli import phrases, words
+from services.cli.answers import Answer, classify, starts_with_no
+from services.cli.errors import AnswerRequired, NotDone
+from services.cli.show import Screen
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a clarification: words, or one of the candidate skills."""
+
+    text: str
+    skill: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The answer to a permission question, and any other request typed there."""
+
+    granted: bool
+    next_request: str = ""
+
+
+class Correction(Exception):
+    """The person rejects the proposal and requests something else."""
+
+
+class InputClosed(Exception):
+    """The input ended at a question (Ctrl-D); the question stays open."""
+
+
+class PreviewComplete(Exception):
+    """A dry run reached its first question; everything to preview has been shown."""
+
+    def __init__(self, question: str = "") -> None:
+        super().__init__(question)
+        self.question = question
+        """A question that must be answered before there is anything to preview."""
+
+
+NAME_CHARACTERS = 30
+"""The longest file name shown in a prompt, in characters."""
+
+
+class Person(Protocol):
+    """A source of answers to a turn's questions."""
+
+    def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the body of the answer to an approval: verdict, and reason, exclude or args.
+
+        Raises `Correction` if the person requests something else.
+        """
+        ...
+
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return the body of the answer about an unknown effect; None if it is not known yet."""
+        ...
+
+    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
+        """Return the answer to a clarification; None to cancel the turn."""
+        ...
+
+
+def conflicting(question: Mapping[str, Any]) -> list[str]:
+    """List items that were modified since: the rest can only be committed without them."""
+    return [item["id"] for item in question["items"] if item.get("conflict")]
+
+
+class Terminal:
+    """Answers typed at the terminal."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        items = question["items"]
+        while True:
+            typed = _typed(self._choices(items))
+            if items and (some := phrases.SOME.fullmatch(typed)):
+                if left_out := self._leave_out(items, some["which"]):
+                    return {"verdict": "override", "exclude": left_out}
+                continue
+            if items and phrases.SHOW_ALL.fullmatch(typed):
+                self._screen.items(items, len(items))
+                continue
+            match classify(typed):
+                case Answer.YES:
+                    return {"verdict": "approve"}
+                case Answer.NO:
+                    return {"verdict": "deny", "reason": "" if len(typed.split()) == 1 else typed}
+                case Answer.INSTEAD:
+                    raise Correction(typed)
+                case _:
+                    self._screen.tell(phrases.UNCLEAR, "dim")
+
+    def _choices(self, items: Sequence[Mapping[str, Any]]) -> str:
+        """Return the prompt's choices, with a listed file name as an example."""
+        options = [phrases.CHOICES, *([phrases.EXCLUDE] if items else [])]
+        there = [item.get("source") or item["id"] for item in items if item.get("change") in ("deleted", "moved")]
+        name = words.line(str(there[0]).rpartition("/")[2], NAME_CHARACTERS) if len(there) > 1 else ""
+        other = self._screen.words(phrases.SUCH_AS, name=name) if name else phrases.OTHERWISE
+        return ", ".join((*options, other))
+
+    def wider(self, answer: str) -> str | None:
+        """Ask whether to include subfolders. Return the next request, or None to leave it."""
+        asked = () if answer.rstrip().endswith("?") else (phrases.TAKE_BELOW,)
+        match classify(typed := self._ask(*asked, phrases.CHOICES, phrases.OTHERWISE)):
+            case Answer.YES:
+                return phrases.BELOW
+            case Answer.INSTEAD:
+                return typed
+            case _:
+                return None
+
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        while True:
+            match self._ask(phrases.HAPPENED).lower()[:1]:
+                case "h":
+                    return {"verdict": "happened", "reason": self._ask(phrases.HOW_KNOWN)}
+                case "n":
+                    return {"verdict": "did_not_happen", "reason": self._ask(phrases.HOW_KNOWN)}
+                case "l":
+                    self._screen.say(f"  suma effects resolve {question['approval_id']}", "dim")
+                    return None
+
+    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
+        text = self._ask(phrases.NUMBER_OR_WORDS if len(candidates) > 1 else phrases.ANSWER)
+        if text.isdecimal() and 1 <= int(text) <= len(candidates):
+            skill = str(candidates[int(text) - 1]["skill"])
+            return Reply(skill, skill)
+        return Reply(text) if text else None
+
+    def allows(self, to: str) -> Permission:
+        """Ask for a plain yes or no; keep any other text as the next request."""
+        prompt, next_request = f"{to} {phrases.CHOICES}", ""
+        while (
+            (answer := classify(typed := _typed(prompt))) not in (Answer.YES, Answer.NO)
+            and typed
+            and not starts_with_no(typed)
+        ):
+            if answer is Answer.INSTEAD:
+                next_request = typed
+                self._screen.tell(phrases.FIRST_THIS, "dim", text=words.line(typed))
+        return Permission(answer is Answer.YES, next_request)
+
+    def agrees(self, to: str, *, enter: bool) -> bool:
+        """Ask for a plain yes or no. `enter` is the meaning of Enter alone."""
+        prompt = f"{to} {phrases.CHOICES}"
+        while (answer := classify(typed := _typed(prompt))) is not Answer.NO:
+            if answer is Answer.YES or (enter and not typed):
+                return True
+            if not typed:
+                return False
+        return False
+
+    def _ask(self, *what: str) -> str:
+        return _typed(", ".join(what))
+
+    def _leave_out(self, items: Sequence[Mapping[str, Any]], which: str | None) -> list[str]:
+        if which is None:
+            self._screen.items(items, len(items))
+        try:
+            numbers = parse_selection(which or self._ask(phrases.LEAVE_OUT), len(items))
+        except InvalidSelection as error:
+            self._screen.say(str(error), "dim")
+            return []
+        return [str(items[n - 1]["id"]) for n in numbers]
+
+
+def _typed(prompt: str) -> str:
+    """Prompt for a line. Raises `InputClosed` at the end of input, KeyboardInterrupt at Ctrl-C."""
+    try:
+        return str(typer.prompt(prompt, default="", show_default=False)).strip()
+    except typer.Abort as abort:
+        if isinstance(abort.__context__, EOFError):
+            raise InputClosed from None
+        raise KeyboardInterrupt from None
+
+
+class AutoApprove:
+    """Answers of `--yes`: approve each question, exclude items modified since, and fail at a clarification.
+
+    A commit is approved once. A failed commit is asked about again, and would fail again.
+    """
+
+    def __init__(self, session: str) -> None:
+        self._session = session
+        self._left_out: set[str] = set()
+
+    def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        exclude = conflicting(question)
+        if (trouble := question.get("trouble")) or (exclude and self._left_out.issuperset(exclude)):
+            why = trouble or "files that were left out have changed again"
+            again = f"`suma chat --session {self._session}` tries it again"
+            raise NotDone(f"nothing was changed: {words.plain(why)} ({again})")
+        self._left_out.update(exclude)
+        return {"verdict": "override", "exclude": exclude} if exclude else {"verdict": "approve"}
+
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        raise AnswerRequired(_unknown(question))
+
+    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
+        raise AnswerRequired(f"--yes cannot answer this: {words.plain(question)}")
+
+
+class DryRun:
+    """Answers of `--dry-run`: approve nothing. The first question ends the turn after it is shown."""
+
+    def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise PreviewComplete
+
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        raise AnswerRequired(_unknown(question))
+
+    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
+        raise PreviewComplete(question)
+
+
+class NonInteractive:
+    """Answers without a terminal and without `--yes`: the question stays open in the inbox."""
+
+    def __init__(self, session: str) -> None:
+        self._session = session
+
+    def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise AnswerRequired(self._open(question["title"]))
+
+    def find_out(self, question: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        raise AnswerRequired(_unknown(question))
+
+    def clarify(self, question: str, candidates: Sequence[Mapping[str, Any]]) -> Reply | None:
+        raise AnswerRequired(self._open(question))
+
+    def _open(self, question: str) -> str:
+        again = f"suma chat --session {self._session}"
+        return f"waiting for your answer: {words.plain(question)} (resume with `{again}`)"
+
+
+def _unknown(question: Mapping[str, Any]) -> str:
+    return f"{words.plain(question['title'])} Find out, then run suma effects resolve {question['approval_id']}"
+
+
+class InvalidSelection(ValueError):
+    """The numbers do not select listed items."""
+
+    def __init__(self, template: str, /, **values: object) -> None:
+        super().__init__(template.format(**values))
+
+
+def parse_selection(text: str, most: int) -> list[int]:
+    """Parse `1,3-5` into numbers from 1 to `most`. Raises `InvalidSelection`."""
+    numbers: list[int] = []
+    for part in text.replace(" ", ",").split(","):
+        first, _, last = part.partition("-")
+        if not part:
+            continue
+        if not first.isdecimal() or (last and not last.isdecimal()):
+            raise InvalidSelection(phrases.NO_NUMBER, text=repr(part))
+        if int(last or first) > most:
+            raise InvalidSelection(phrases.NO_SUCH, n=last or first, most=most)
+        numbers += range(int(first), int(last or first) + 1)
+    if wrong := [n for n in numbers if n < 1]:
+        raise InvalidSelection(phrases.NO_SUCH, n=wrong[0], most=most)
+    return sorted(set(numbers))

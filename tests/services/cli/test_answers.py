@@ -1,0 +1,37 @@
+"""What is typed at a yes-or-no question: only a plain yes carries anything out."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.cli.answers import Answer, classify
+
+
+@pytest.mark.parametrize("said", ["y", "Yes!", "yes please", "do it", "go ahead", "ok, thanks"])
+def test_a_plain_yes_is_one(said: str) -> None:
+    assert classify(said) is Answer.YES
+
+
+@pytest.mark.parametrize("said", ["n", "No.", "no thanks", "leave it", "never mind"])
+def test_a_plain_refusal_stays_one(said: str) -> None:
+    assert classify(said) is Answer.NO
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no, only the PDFs",
+        "yes, but not the photos",
+        "just those in Photos",
+        "in all subfolders too",
+        "everywhere",
+        "can you keep the newest instead?",
+    ],
+)
+def test_words_of_its_own_say_what_is_wanted_instead(said: str) -> None:
+    assert classify(said) is Answer.INSTEAD
+
+
+@pytest.mark.parametrize("said", ["", "?", "hm", "PDFs", "what is in it?"])
+def test_what_is_neither_is_asked_again(said: str) -> None:
+    assert classify(said) is Answer.UNCLEAR
