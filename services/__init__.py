@@ -1,1 +1,1 @@
-"""The services, each a room of its own over `libs`; none knows another."""
+"""The services: one package each, on top of `libs`; none imports another."""

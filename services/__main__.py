@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import gc
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -23,19 +24,21 @@ from services import catalog
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
-    from libs.runtime.leaving import Leaving
+    from libs.runtime.shutdown import Shutdown
     from services.settings import Process
     from services.start import Ready
 
 BEGAN = time.monotonic()
 THREADS_MOST = 96
-"""Made as they are needed. asyncio's own default would be six on a machine with two cores."""
+"""Threads are created on demand. asyncio's own default would be six on a machine with two cores."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 0 when it was asked to stop, 2 when the caller can mend what is wrong, 1 when the world can."""
+    """Return the exit code: 0 after a requested stop, 2 for an error that the caller can correct, 1 for an unavailable
+    dependency.
+    """
     chosen = _parser().parse_args(arguments)
-    # Nothing of what a start makes is garbage, and looking for it costs a tenth of the start.
+    # A start creates no garbage, and collections would take a tenth of its time.
     gc.disable()
     try:
         return _run(chosen.service)
@@ -43,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"suma: {error}\n")
         return 2 if isinstance(error, Rejected) else 1
     except KeyboardInterrupt:
-        # Before our own handlers stood.
+        # Interrupted before our own signal handlers were installed.
         return 130
 
 
@@ -63,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(name: str | None) -> int:
-    # Imported once the arguments are known to be right: --help and a wrong name answer at once.
+    # Validate the name before the slow imports below, so that a wrong one fails at once.
     entry = catalog.entry(name) if name is not None else None
     from services import settings as reading
     from services import start
@@ -78,7 +81,7 @@ def _run(name: str | None) -> int:
 
 @contextmanager
 def _tracing(settings: Process, process: str) -> Iterator[None]:
-    """Spans go to the file or the collector that was asked for, if one was."""
+    """Export spans to the configured file or collector, if any."""
     with _exporter(settings) as exporter:
         if exporter is None:
             yield
@@ -97,7 +100,7 @@ def _exporter(settings: Process) -> Iterator[SpanExporter | None]:
     if settings.traces is not None:
         from libs.telemetry.traces import lines
 
-        # Another service may write to it too.
+        # Append: another service may write to the same file.
         with settings.traces.open("a", buffering=1) as out:
             yield lines(out)
     elif settings.otlp_url is not None:
@@ -114,17 +117,17 @@ def _configure_logs(settings: Process, unknown: Sequence[str]) -> None:
     json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
     logs.configure(json=json, level=settings.log.upper())
     if unknown:
-        logs.logger("settings").warning("these variables are no settings", names=unknown)
+        logs.logger("settings").warning("ignored unknown variables", names=unknown)
 
 
-def _until_asked_to_stop(work: Callable[[Leaving], Awaitable[None]]) -> int:
-    """Run until SIGINT or SIGTERM cancels the work, which then leaves everything in order; a second one hurries it."""
+def _until_asked_to_stop(work: Callable[[Shutdown], Awaitable[None]]) -> int:
+    """Run until SIGINT or SIGTERM cancels the work and it has shut down in order; a second signal hurries it."""
     import uvloop
 
-    from libs.runtime.leaving import Leaving
+    from libs.runtime.shutdown import Shutdown
 
     async def working() -> None:
-        loop, leaving = asyncio.get_running_loop(), Leaving()
+        loop, leaving = asyncio.get_running_loop(), Shutdown()
         task = asyncio.ensure_future(work(leaving))
 
         def stop() -> None:
@@ -132,7 +135,7 @@ def _until_asked_to_stop(work: Callable[[Leaving], Awaitable[None]]) -> int:
                 task.cancel()
             leaving.ask()
 
-        # More than an executor's calls and the handlers that decide at once: who has room there has a thread here.
+        # More threads than an executor's calls and the deciding handlers together, so that each admitted job has one.
         loop.set_default_executor(ThreadPoolExecutor(THREADS_MOST, "suma"))
         for asked in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(asked, stop)
@@ -145,7 +148,7 @@ def _until_asked_to_stop(work: Callable[[Leaving], Awaitable[None]]) -> int:
 
 
 def _settle() -> None:
-    """What is there by now stays: collections need not look at it again."""
+    """Exclude the objects of the start from later garbage collections."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -164,7 +167,7 @@ def _welcome(ready: Ready) -> None:
         "Three things to try, in another terminal:",
         f'  {suma} run "clean up this folder: remove duplicates, sort by type" --in ~/Downloads',
         f"  {suma} chat",
-        "  make demo",
+        f"  {suma} demo",
     )
     _say(*lines)
 
@@ -180,10 +183,12 @@ def _say(*lines: str) -> None:
 
 
 def _command() -> str:
-    """How the person can call the command line from here."""
-    if shutil.which("suma"):
-        return "suma"
-    return os.path.relpath(Path(sys.executable).with_name("suma"))
+    """Return the command that calls the command line from here and finds this platform."""
+    own = Path(sys.executable).with_name("suma")
+    found = shutil.which("suma")
+    suma = "suma" if found and Path(found).resolve() == own.resolve() else os.path.relpath(own)
+    chosen = os.environ.get("SUMA_DATA_DIR")
+    return f"SUMA_DATA_DIR={shlex.quote(chosen)} {suma}" if chosen else suma
 
 
 if __name__ == "__main__":

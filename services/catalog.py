@@ -1,4 +1,4 @@
-"""The list of what we are: six services, where each is built, its HTTP port, the schema that it owns."""
+"""The catalogue of the six services: their modules, HTTP ports and database schemas."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ if TYPE_CHECKING:
 
 
 class UnknownService(NotFound):
-    """There is no such service."""
+    """This service does not exist."""
 
     code = "UNKNOWN_SERVICE"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One of the six. Its code is imported when it is built, so that a process loads only what it runs."""
+    """One of the six services. Its code is imported when it is built, so that a process loads only what it runs."""
 
     name: str
     port: int
-    """Of its HTTP API where it runs alone; in one process only the gateway and the memory service have a socket."""
+    """The port of its HTTP API when it runs alone. In one process only the gateway and the memory service have a port.
+    """
     schema: str | None
     says: str
-    """What it does, for `python -m services --help`."""
+    """A summary for `python -m services --help`."""
 
     @property
     def module(self) -> str:
@@ -48,7 +49,7 @@ class Entry:
 
 SERVICES = (
     Entry("gateway", 8010, "gateway", "REST, event streams, identity, read models"),
-    Entry("conversation_worker", 8011, "conversation", "turns, plans carried out step by step, approvals"),
+    Entry("conversation_worker", 8011, "conversation", "turns, step-by-step execution of plans, approvals"),
     Entry("committee_worker", 8012, None, "planner, critic, resolver"),
     Entry("tool_executor", 8020, "executor", "guards, policy, workspace, tools"),
     Entry("audit_worker", 9697, "audit", "hash chain, checkpoints, export"),
@@ -58,7 +59,7 @@ NAMES = tuple(entry.name for entry in SERVICES)
 
 
 def entry(name: str) -> Entry:
-    """Raises `UnknownService`."""
+    """Return the entry of this name. Raises `UnknownService`."""
     found = next((entry for entry in SERVICES if entry.name == name), None)
     if found is None:
         raise UnknownService(f"there is no service {name!r}: choose one of {', '.join(NAMES)}, or none for all of them")

@@ -1,6 +1,6 @@
 """`python -m services.contracts [--check] [DIR]`: write `proto/openapi.yaml`, the gateway's API for other languages.
 
-The events' half of `make contracts` is `libs.events.contracts`, which may not know a service.
+`libs.events.contracts`, which must not import a service, writes the events' half of `make contracts`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HEAD = "# Written from services/gateway by `make contracts`: change the routes, 
 
 @cache
 def openapi() -> str:
-    """The gateway's OpenAPI document, as YAML; the routes do not change while a process runs."""
+    """Return the gateway's OpenAPI document as YAML. It is cached: the routes do not change while a process runs."""
     api = catalog.entry("gateway").build(_nothing()).api
     assert api is not None
     document = cast("FastAPI", api.app).openapi()
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if path.exists() and path.read_text("utf-8") == text:
         return 0
     if asked.check:
-        sys.stderr.write(f"{path.name} is stale; run `make contracts` and commit what it writes\n")
+        sys.stderr.write(f"{path.name} is stale; run `make contracts` and commit the result\n")
         return 1
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _nothing() -> Platform:
-    """A platform without ports: a service is declared on it, not run."""
+    """Return a platform without ports: building a service only declares it."""
     ports: dict[str, Any] = {
         port.name: None
         for port in dataclasses.fields(Platform)
@@ -60,7 +60,7 @@ def _nothing() -> Platform:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m services.contracts", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument("--check", action="store_true", help="only check; write nothing")
     parser.add_argument("folder", nargs="?", type=Path, default=PROTO, metavar="DIR", help="proto by default")
     return parser
 

@@ -1,14 +1,17 @@
-"""Health of a process that is not the gateway: alive, ready (and if not, why), and what it has counted."""
+"""Health endpoints of a process that is not the gateway: liveness, readiness with its problems, and metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
+
+from libs.runtime.doors import Door
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -17,8 +20,14 @@ if TYPE_CHECKING:
     from libs.runtime.health import Health
 
 
-def healthy(app: ASGIApp | None, problems: Callable[[], Sequence[str]], health: Health | None = None) -> Starlette:
-    """`/healthz`, `/readyz` and `/metrics` before the service's own routes, where it has any."""
+def healthy(
+    app: ASGIApp | None,
+    problems: Callable[[], Sequence[str]],
+    health: Health | None = None,
+    *,
+    hosts: Collection[str] = ("localhost",),
+) -> Starlette:
+    """Return an app with `/healthz`, `/readyz` and `/metrics` before the service's own routes, for these `hosts`."""
 
     async def alive(request: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -32,4 +41,5 @@ def healthy(app: ASGIApp | None, problems: Callable[[], Sequence[str]], health: 
         return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
     own = [Mount("/", app)] if app is not None else []
-    return Starlette(routes=[Route("/healthz", alive), Route("/readyz", ready), Route("/metrics", counted), *own])
+    routes = [Route("/healthz", alive), Route("/readyz", ready), Route("/metrics", counted), *own]
+    return Starlette(routes=routes, middleware=[Middleware(Door, hosts=hosts)])

@@ -16,6 +16,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
@@ -39,27 +40,42 @@ from libs.budgets.ports import Amount, Limits, Window
 from libs.errors import Rejected
 from libs.models import choice
 from libs.runtime.embedded import datadir
+from libs.workspace.roots import Root
 from services import catalog
 
 T = TypeVar("T")
 PREFIX = "SUMA_"
 AMOUNT_MOST, DOLLARS_MOST = 10**15, 10**9
-"""More than any of this world, and sums of many are whole numbers still."""
+"""Larger than any real amount, yet sums of many are still exact."""
 CLIENT = frozenset({"SUMA_URL", "SUMA_API_KEY", "SUMA_CONFIG"})
-"""Variables of ours that are no settings of a process: the first two are the command line's."""
+"""Variables with our prefix that are not process settings; the first two belong to the command line."""
 
-HOUSE = Path(__file__).resolve().parents[1]
-"""The checkout, which holds the bundled policy and skills."""
+ROOT = Path(__file__).resolve().parents[1]
+"""The folder that `libs` and `services` are imported from: the checkout, or site-packages."""
+
+
+def _bundled() -> Path:
+    """Return the folder of the bundled data: beside this module in a wheel, at the root in a checkout (pyproject.toml,
+    force-include).
+    """
+    packaged = ROOT / "services" / "bundled"
+    return packaged if packaged.is_dir() else ROOT
+
+
+BUNDLED = _bundled()
+"""The folder that contains skills/ and deploy/opa/."""
 
 
 class BadSettings(Rejected):
-    """A setting is not what it must be."""
+    """A setting is invalid; correct it in the environment or the settings file."""
 
     code = "BAD_SETTINGS"
 
 
 def config_file(environment: Mapping[str, str]) -> Path:
-    """`SUMA_CONFIG`, else `$XDG_CONFIG_HOME/suma/config.yaml`, else `~/.config/suma/config.yaml`; it may be absent."""
+    """Return `SUMA_CONFIG`, else `$XDG_CONFIG_HOME/suma/config.yaml`, else `~/.config/suma/config.yaml`; it may be
+    absent.
+    """
     if chosen := environment.get("SUMA_CONFIG"):
         return Path(chosen).expanduser().absolute()
     home = Path(environment.get("XDG_CONFIG_HOME", ""))
@@ -67,70 +83,73 @@ def config_file(environment: Mapping[str, str]) -> Path:
 
 
 class Kafka(BaseModel):
-    """Where Kafka is, and who we are there."""
+    """The Kafka cluster, and our credentials."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    bootstrap: str | None = Field(default=None, description="Brokers to begin with, as `host:port,host:port`")
+    bootstrap: str | None = Field(default=None, description="Bootstrap brokers, as `host:port,host:port`")
     prefix: str = Field(
         default="",
         pattern=r"^[A-Za-z0-9._-]{0,100}$",
-        description="Stands before our topics' and groups' names, so that installations may share a cluster",
+        description="Prefix of our topic and group names, so that installations may share a cluster",
     )
-    replication: int = Field(default=1, ge=1, description="How many copies a topic that we make has; 3 in production")
+    replication: int = Field(
+        default=1, ge=1, description="Replication factor of topics that we create; 3 in production"
+    )
     instance: str | None = Field(
-        default=None, description="A lasting name of this replica, for static membership in its group"
+        default=None, description="A stable name of this replica, for static membership in its group"
     )
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-256"
     sasl_username: str | None = None
     sasl_password: SecretStr | None = None
-    ca_file: Path | None = Field(default=None, description="PEM; without it the system's authorities are trusted")
-    cert_file: Path | None = Field(default=None, description="PEM; our certificate, where the brokers ask for one")
-    key_file: Path | None = Field(default=None, description="PEM; its key")
+    ca_file: Path | None = Field(default=None, description="PEM; by default the system's authorities are trusted")
+    cert_file: Path | None = Field(default=None, description="PEM; our certificate, if the brokers require one")
+    key_file: Path | None = Field(default=None, description="PEM; the certificate's key")
 
     @model_validator(mode="after")
     def _complete(self) -> Kafka:
         if self.security_protocol.startswith("SASL") and not (self.sasl_username and self.sasl_password):
             raise ValueError(f"{self.security_protocol} needs sasl_username and sasl_password")
         if (self.cert_file is None) != (self.key_file is None):
-            raise ValueError("cert_file and key_file go together")
+            raise ValueError("cert_file and key_file must be set together")
         return self
 
 
 class S3(BaseModel):
-    """Where blobs are, and who we are there. What is left out comes from where AWS's own tools look for it."""
+    """The S3 bucket, and our credentials. Omitted values come from AWS's standard configuration."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    bucket: str | None = Field(default=None, description="It is made where there is none")
-    endpoint: str | None = Field(default=None, description="Of a server that is not AWS, such as http://localhost:9000")
+    bucket: str | None = Field(default=None, description="The bucket; created if it does not exist")
+    endpoint: str | None = Field(default=None, description="A server other than AWS, such as http://localhost:9000")
     region: str | None = None
     access_key: SecretStr | None = None
     secret_key: SecretStr | None = None
     public_endpoint: str | None = Field(
         default=None,
-        description="Where clients reach the same server; then they are given links to it, else all goes through us",
+        description="The server's address for clients, who then get links; else all downloads pass through us",
     )
-    link_seconds: int = Field(default=60, ge=1, le=3600, description="How long such a link opens")
+    link_seconds: int = Field(default=60, ge=1, le=3600, description="Lifetime of such a link in seconds")
 
     @field_validator("public_endpoint")
     @classmethod
     def _an_origin(cls, url: str | None) -> str | None:
-        # What is signed covers the host: a path before the bucket would be none of it, and a user would be shown.
+        # The signature covers the host. A path before the bucket would not be covered, and a user name would be
+        # exposed.
         if url is not None and not _is_origin(urlsplit(url)):
-            raise ValueError("an address such as https://files.example.org, without a user and a path")
+            raise ValueError("must be an address such as https://files.example.org, without a user and a path")
         return url
 
     @model_validator(mode="after")
     def _both_keys_or_none(self) -> S3:
         if (self.access_key is None) != (self.secret_key is None):
-            raise ValueError("access_key and secret_key go together")
+            raise ValueError("access_key and secret_key must be set together")
         return self
 
 
 class Budgets(BaseModel):
-    """What calls of a real model may use. Dollars are US dollars at list price."""
+    """Limits on calls of a real model. Dollars are US dollars at list price."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -140,7 +159,7 @@ class Budgets(BaseModel):
     session_dollars: float = Field(default=20.0, ge=0, le=DOLLARS_MOST)
     tenant_tokens: int = Field(default=50_000_000, ge=1, le=AMOUNT_MOST, description="In each window")
     tenant_dollars: float = Field(default=100.0, ge=0, le=DOLLARS_MOST, description="In each window")
-    tenant_window: Window = Field(default="day", description="Of the calendar, in UTC")
+    tenant_window: Window = Field(default="day", description="A calendar window, in UTC")
 
     @property
     def limits(self) -> Limits:
@@ -157,80 +176,97 @@ def _amount(tokens: int, dollars: float) -> Amount:
 
 
 class Process(BaseSettings):
-    """What every process needs to know."""
+    """The settings that every process needs."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", env_ignore_empty=True, frozen=True, extra="ignore"
     )
 
-    host: str = Field(default="127.0.0.1", description="Where our HTTP ports listen")
+    host: str = Field(default="127.0.0.1", description="The address that our HTTP ports listen on")
     port: int = Field(
-        default=8010, ge=0, le=65535, description="The gateway's port, or that of a service run alone; 0 takes any"
+        default=8010,
+        ge=0,
+        le=65535,
+        description="The port of the gateway, or of a service that runs alone; 0 picks a free one",
     )
-    memory_port: int = Field(default=9696, ge=0, le=65535, description="The memory service's port; 0 takes any")
+    memory_port: int = Field(default=9696, ge=0, le=65535, description="The memory service's port; 0 picks a free one")
     data_dir: Path = Field(
         default_factory=lambda: datadir.location(os.environ),
-        description="Where everything is kept",
+        description="The folder for all data",
         validate_default=True,
     )
-    roots: Annotated[tuple[Path, ...], NoDecode] = Field(
-        default=(), description=f"Folders that may be workspaces, with {os.pathsep!r} between them"
+    roots: Annotated[tuple[Annotated[Root, BeforeValidator(Root.of)], ...], NoDecode] = Field(
+        default=(),
+        description=f"Folders that may be workspaces, separated by {os.pathsep!r}; `tenant=/path` for one tenant",
     )
     model: str = Field(default=choice.OFFLINE, description="provider:name; `offline` needs no network")
-    model_url: str | None = Field(default=None, description="Where the model is, when it is not at its vendor's own")
-    model_key: SecretStr | None = Field(default=None, description="The vendor's key; not in the file of settings")
-    model_key_file: Path | None = Field(default=None, description="A file that holds the vendor's key")
+    model_url: str | None = Field(default=None, description="The model's address, if not its vendor's default")
+    model_key: SecretStr | None = Field(default=None, description="The vendor's key; not allowed in the settings file")
+    model_key_file: Path | None = Field(default=None, description="A file that contains the vendor's key")
     model_output: Literal["auto", "tool", "schema", "text"] = Field(
-        default="auto", description="How a model is asked for JSON; `auto` is what its provider does best"
+        default="auto", description="How JSON is requested from a model; `auto` is what its provider does best"
     )
-    model_output_tokens: int = Field(default=16_000, ge=256, description="What one answer of a model may be long")
-    model_input_letters: int = Field(default=200_000, ge=10_000, description="What a model is sent at most")
-    model_first_seconds: float = Field(default=60.0, gt=0, description="How long a model may think before it speaks")
-    model_pause_seconds: float = Field(default=30.0, gt=0, description="How long it may be silent between two words")
-    model_seconds: float = Field(default=300.0, gt=0, description="How long one call of a model may take in all")
+    model_output_tokens: int = Field(default=16_000, ge=256, description="Most tokens in one answer of a model")
+    model_input_letters: int = Field(default=200_000, ge=10_000, description="Most characters sent to a model at once")
+    model_first_seconds: float = Field(default=60.0, gt=0, description="Most seconds until a model's first output")
+    model_pause_seconds: float = Field(default=30.0, gt=0, description="Most seconds between two pieces of output")
+    model_seconds: float = Field(default=300.0, gt=0, description="Most seconds for one call of a model")
     model_input_price: float | None = Field(
         default=None,
         ge=0,
-        description="US dollars for a million tokens that a model reads, instead of the list's price",
+        description="US dollars per million input tokens, instead of the list price",
     )
-    model_output_price: float | None = Field(default=None, ge=0, description="The same for tokens that it writes")
-    budgets: Budgets = Field(default_factory=Budgets, description="What calls of a real model may use")
+    model_output_price: float | None = Field(default=None, ge=0, description="The same for output tokens")
+    skill_match_threshold: float = Field(
+        default=0.70, ge=0, le=1, description="The offline planner: the score that a reading must exceed (S4-46)"
+    )
+    skill_match_gap: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="The offline planner: the required lead of its score over the next (S4-46)",
+    )
+    plan_seconds: float = Field(default=2.0, gt=0, description="The offline planner: most seconds for one plan")
+    budgets: Budgets = Field(default_factory=Budgets, description="Limits on calls of a real model")
     log: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["auto", "json", "text"] = Field(
-        default="auto", description="`auto` is text at a terminal, else JSON"
+        default="auto", description="`auto` is text in a terminal, else JSON"
     )
     traces: Path | None = Field(
-        default=None, description="A file that gets every span as a line of JSON; none without it"
+        default=None, description="A file that receives each span as a line of JSON; by default none"
     )
     otlp_url: str | None = Field(
         default=None,
-        description="An OpenTelemetry collector that gets every span (OTLP over HTTP), such as http://localhost:4318",
+        description="An OpenTelemetry collector that receives each span (OTLP over HTTP), such as http://localhost:4318",
     )
-    traces_ratio: float = Field(default=1.0, ge=0, le=1, description="The share of traces that is kept")
-    policy: Path = Field(default=HOUSE / "deploy" / "opa", description="The policy bundle's folder")
+    traces_ratio: float = Field(default=1.0, ge=0, le=1, description="The fraction of traces that is kept")
+    policy: Path = Field(
+        default=BUNDLED / "deploy" / "opa",
+        description="The policy bundle's folder; with OPA, the bundle that it is expected to have",
+    )
     policy_engine: Literal["rego", "opa"] = Field(
-        default="rego", description="Who answers by the rules: `rego` in this process, `opa` a server at opa_url"
+        default="rego", description="What evaluates the rules: `rego` in this process, or `opa`, a server at opa_url"
     )
     opa_url: str | None = Field(default=None, description="The OPA server, such as http://localhost:8181")
-    opa_token: SecretStr | None = Field(default=None, description="A bearer token, where OPA asks for one")
-    objects: Literal["filesystem", "s3"] = Field(default="filesystem", description="Where blobs are kept")
-    s3: S3 = Field(default_factory=S3, description="The bucket, where blobs are kept in S3")
-    blob_bytes_most: int = Field(default=1 << 30, ge=1 << 20, description="The largest blob")
-    database_url: SecretStr | None = Field(default=None, description="Postgres as suma_app; without it we run our own")
+    opa_token: SecretStr | None = Field(default=None, description="A bearer token, if OPA requires one")
+    objects: Literal["filesystem", "s3"] = Field(default="filesystem", description="The store for blobs")
+    s3: S3 = Field(default_factory=S3, description="The bucket for blobs, if they are in S3")
+    blob_bytes_most: int = Field(default=1 << 30, ge=1 << 20, description="Most bytes in a blob")
+    database_url: SecretStr | None = Field(default=None, description="Postgres as suma_app; by default we run our own")
     database_bus_url: SecretStr | None = Field(default=None, description="The same as suma_bus")
     database_owner_url: SecretStr | None = Field(default=None, description="The same as suma_owner, which migrates")
-    redis_url: SecretStr | None = Field(default=None, description="Redis; without it we run our own")
-    bus: Literal["postgres", "kafka"] = Field(default="postgres", description="What carries events to the services")
-    kafka: Kafka = Field(default_factory=Kafka, description="Kafka, where it is the bus")
+    redis_url: SecretStr | None = Field(default=None, description="Redis; by default we run our own")
+    bus: Literal["postgres", "kafka"] = Field(default="postgres", description="The transport of events to the services")
+    kafka: Kafka = Field(default_factory=Kafka, description="Kafka, if it is the bus")
     start_seconds: float = Field(
-        default=60.0, ge=0, description="How long the start of a service run alone waits for servers that do not answer"
+        default=60.0, ge=0, description="Most seconds that a service that runs alone waits for its servers at the start"
     )
     essential: tuple[Literal["bus", "objects", "policy", "postgres", "redis"], ...] = Field(
         default=("bus", "objects", "policy", "postgres", "redis"),
-        description="Dependencies without which `/readyz` says no; the others only degrade what we do",
+        description="Dependencies that `/readyz` requires; without the others the process is only degraded",
     )
     urls: dict[str, str] = Field(
-        default_factory=dict, description="Where a service's internal API is, by name, when each runs alone"
+        default_factory=dict, description="Addresses of the services' internal APIs by name, if each runs alone"
     )
 
     @field_validator("roots", mode="before")
@@ -245,8 +281,8 @@ class Process(BaseSettings):
 
     @field_validator("roots")
     @classmethod
-    def _all_absolute(cls, paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        return tuple(path.expanduser().absolute() for path in paths)
+    def _all_absolute(cls, roots: tuple[Root, ...]) -> tuple[Root, ...]:
+        return tuple(Root(root.path.expanduser().absolute(), root.tenant) for root in roots)
 
     @field_validator("model")
     @classmethod
@@ -263,40 +299,42 @@ class Process(BaseSettings):
     @field_validator("otlp_url", "opa_url")
     @classmethod
     def _a_web_address(cls, url: str | None) -> str | None:
-        # A port that is no number is a ValueError, too.
+        # Reading `port` raises ValueError for one that is not a number.
         if url is not None and (not url.startswith(("http://", "https://")) or urlsplit(url).port == 0):
-            raise ValueError("an address that begins with http:// or https://")
+            raise ValueError("must be an address that begins with http:// or https://")
         return url
 
     @model_validator(mode="after")
     def _one_place_for_spans(self) -> Process:
         if self.traces is not None and self.otlp_url is not None:
-            raise ValueError("spans go to a file (traces) or to a collector (otlp_url), not to both")
+            raise ValueError("spans go to a file (traces) or to a collector (otlp_url), not both: unset one")
         return self
 
     @model_validator(mode="after")
     def _both_prices_or_none(self) -> Process:
         if (self.model_input_price is None) != (self.model_output_price is None):
-            raise ValueError("model_input_price and model_output_price go together")
+            raise ValueError("model_input_price and model_output_price must be set together")
         return self
 
     @model_validator(mode="after")
     def _what_is_chosen_is_somewhere(self) -> Process:
         if self.policy_engine == "opa" and not self.opa_url:
-            raise ValueError(f"OPA answers by the rules: {variable(('opa_url',))} says where it is")
+            raise ValueError(f"policy_engine is opa: set {variable(('opa_url',))} to its address")
         if self.objects == "s3" and not self.s3.bucket:
-            raise ValueError(f"blobs are kept in S3: {variable(('s3', 'bucket'))} names the bucket")
+            raise ValueError(f"objects is s3: set {variable(('s3', 'bucket'))} to the bucket's name")
         if self.model.startswith("openai-compatible:") and not self.model_url:
-            raise ValueError(f"the model is a server of one's own: {variable(('model_url',))} says where it is")
+            raise ValueError(f"an openai-compatible model needs its address: set {variable(('model_url',))}")
         if self.bus == "kafka" and not self.kafka.bootstrap:
-            raise ValueError(f"the bus is Kafka: {variable(('kafka', 'bootstrap'))} says where it is")
+            raise ValueError(f"bus is kafka: set {variable(('kafka', 'bootstrap'))} to its brokers")
         return self
 
     @model_validator(mode="after")
     def _all_three_or_none(self) -> Process:
         urls = (self.database_url, self.database_bus_url, self.database_owner_url)
         if any(urls) and not all(urls):
-            raise ValueError("database_url, database_bus_url and database_owner_url go together: one for each role")
+            raise ValueError(
+                "database_url, database_bus_url and database_owner_url must be set together, one for each role"
+            )
         return self
 
     @classmethod
@@ -311,35 +349,35 @@ class Process(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         file = YamlConfigSettingsSource(settings_cls, config_file(os.environ))
         if "model_key" in file():
-            raise SettingsError(f"{config_file(os.environ)}: model_key is no setting of a file; use model_key_file")
+            raise SettingsError(f"{config_file(os.environ)}: model_key is not allowed in a file; use model_key_file")
         return init_settings, env_settings, file
 
     def port_alone(self, service: str) -> int:
-        """Where a service listens in a process of its own: SUMA_PORT where it is set, else the catalogue's port."""
+        """Return the port of a service that runs alone: SUMA_PORT if set, else the catalogue's port."""
         return self.port if "port" in self.model_fields_set else catalog.entry(service).port
 
     def url_of(self, service: str) -> str:
-        """Where another process's service is called."""
+        """Return the URL of a service in another process."""
         return self.urls.get(service, f"http://localhost:{catalog.entry(service).port}")
 
     def of(self, service: str) -> BaseModel:
-        """A service's own section. Only what `everything()` made has them."""
+        """Return a service's own section. Only settings from `everything()` have them."""
         return cast("BaseModel", getattr(self, service))
 
 
 def _is_origin(url: SplitResult) -> bool:
-    # A port that is no number is a ValueError, too.
+    # Reading `port` raises ValueError for one that is not a number.
     whole = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
     return whole and url.username is None and url.path in ("", "/") and not url.query and not url.fragment
 
 
 def process() -> Process:
-    """The settings without the services' sections. Raises `BadSettings`."""
+    """Return the settings without the services' sections. Raises `BadSettings`."""
     return _read(Process)
 
 
 def everything() -> Process:
-    """The settings with a section for each service. Raises `BadSettings`."""
+    """Return the settings with a section for each service. Raises `BadSettings`."""
     return _read(_whole())
 
 
@@ -377,13 +415,13 @@ def _complaint(where: Sequence[int | str], message: str) -> str:
 
 
 def variable(path: Sequence[int | str]) -> str:
-    """The environment variable of a setting."""
+    """Return the environment variable of a setting."""
     return PREFIX + "__".join(str(part) for part in path).upper()
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One effective value, and who said so: a variable's name, a file's path, or `default`."""
+    """One effective value and its source: a variable's name, a file's path, or `default`."""
 
     name: str
     value: object
@@ -391,7 +429,7 @@ class Told:
 
 
 def explain(settings: Process) -> Iterator[Told]:
-    """Every setting in order, its value ready for JSON; secrets are hidden."""
+    """Yield every setting in order, with its value as JSON; secrets are hidden."""
     file = config_file(os.environ)
     written = YamlConfigSettingsSource(type(settings), file)()
     for path, value in _leaves(settings.model_dump(mode="json"), ()):
@@ -399,7 +437,7 @@ def explain(settings: Process) -> Iterator[Told]:
 
 
 def unknown(environment: Mapping[str, str]) -> list[str]:
-    """Variables that begin like ours and name no setting, each with the one that may be meant."""
+    """Return variables with our prefix that name no setting, each with the most similar setting."""
     known = {variable((name,)): "" for name in _whole().model_fields} | dict.fromkeys(CLIENT, "")
     ours = [name for name in environment if name.startswith(PREFIX) and name.split("__")[0] not in known]
     return [name + _meant(name, known) for name in sorted(ours)]
@@ -419,7 +457,7 @@ def _leaves(tree: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple[t
 
 
 def _source(path: tuple[str, ...], written: Mapping[str, Any], file: Path) -> str:
-    # A section may also be given whole, as JSON, in the variable of one of its parents.
+    # A section may also be given as a whole, as JSON, in the variable of one of its parents.
     for depth in range(len(path), 0, -1):
         if os.environ.get(variable(path[:depth])):
             return variable(path[:depth])

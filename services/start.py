@@ -1,7 +1,7 @@
-"""A process from its first moment to its last: all six services on servers of our own, or one that finds its servers.
+"""The start of a process: all six services on embedded servers, or one service on servers that run elsewhere.
 
-A start after SIGKILL is a start like any other: servers that were left running are taken over, and what the dead
-process held is freed at once instead of running out.
+A start after SIGKILL is an ordinary start: servers that still run are adopted, and the dead process's leases are
+released at once instead of expiring.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -23,35 +24,39 @@ from libs.identity import internal, keys
 from libs.runtime.embedded import datadir
 from libs.runtime.embedded.datadir import DataDirectory
 from libs.runtime.host import Running, host, prepare
-from libs.runtime.leaving import Leaving
+from libs.runtime.shutdown import Shutdown
 from libs.telemetry import metrics
-from services import catalog, serving, waiting, wiring
+from services import catalog, http_server, startup_checks, wiring
+from services.connections import Connections
 from services.health import healthy
 from services.settings import Process
 
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
 LOCAL_TENANT, OWNER = "local", "owner"
-"""Who the local key stands for: the person whose machine this is (DESIGN §13)."""
+"""The identity of the local key: the person who owns this machine (DESIGN §13)."""
 
 
-TELL_SECONDS = 1.0
+GAUGE_SECONDS = 1.0
 T = TypeVar("T")
 
 
 class ServerEnded(Unavailable):
-    """One of the servers that we run has ended."""
+    """An embedded server has ended; start again."""
 
     code = "SERVER_ENDED"
 
 
 class NoServers(Rejected):
-    """A service run alone was not told where its servers are, and no live platform's are to be found."""
+    """The service has no server URLs, and no live platform was found; set the URLs or start a platform."""
 
     code = "NO_SERVERS"
 
 
 @dataclass(frozen=True)
 class Ready:
-    """What there is to tell a person once all is up."""
+    """What to show to a person once the process is ready."""
 
     url: str
     data: Path
@@ -59,110 +64,115 @@ class Ready:
     notes: Sequence[str] = ()
 
 
-async def together(settings: Process, tell: Callable[[Ready], None], leaving: Leaving) -> None:
-    """Run everything until it is cancelled; `tell` is called once the first request can be answered. What happens then
-    is bounded in time, and hurried by `leaving`.
+async def together(settings: Process, tell: Callable[[Ready], None], leaving: Shutdown) -> None:
+    """Run all services until cancelled; call `tell` once requests can be answered. The shutdown takes a limited time,
+    and less when `leaving` is hurried.
 
-    Raises `Rejected` for what the caller can mend: a port or a data directory in use, or not ours."""
+    Raises `Rejected` for errors that the caller can correct: a port or a data directory that is in use or belongs to
+    another program.
+    """
     directory = datadir.prepare(settings.data_dir)
     settings = settings.model_copy(update={"data_dir": directory.path})
     async with AsyncExitStack() as stack:
         hold = stack.enter_context(directory.held())
-        front = stack.enter_context(closing(serving.bind(settings.host, settings.port, variable="SUMA_PORT")))
-        grounds, given = await _grounds(stack, settings)
+        front = stack.enter_context(closing(http_server.bind(settings.host, settings.port, variable="SUMA_PORT")))
+        servers, given = await _start_servers(stack, settings)
         sections = _sections(settings, catalog.NAMES)
         sections["gateway"]["local_key"] = SecretStr(directory.key_or_new(_owners_key))
-        lives = Lives(directory.path / "lives")
+        lives = LeaseOwners(directory.path / "lives")
         member, dead = ids.new(), lives.past()
         lives.record([*dead, member])
-        stand = Stand(grounds, given, sections, member, leaving, dead)
-        running, apps = await unless_a_server_ends(_run(stack, settings, catalog.NAMES, stand), grounds)
+        context = ProcessContext(servers, given, sections, member, leaving, dead)
+        running, apps = await unless_a_server_ends(_run(stack, settings, catalog.NAMES, context), servers)
         lives.record([member])
-        notes = await _serve_memory(stack, settings, apps, running, leaving)
-        await stack.enter_async_context(serving.serving(apps["gateway"], front, leaving))
+        among = Connections()
+        notes = await _serve_memory(stack, settings, apps, running, leaving, among)
+        await stack.enter_async_context(http_server.serving(apps["gateway"], front, leaving, among=among))
         stack.push_async_callback(_drain, running, leaving)
-        url = serving.url_of(front)
-        hold.announce(url)
+        url = http_server.url_of(front)
+        hold.announce(url, model=settings.model)
         tell(Ready(url, directory.path, directory.key_file, notes))
-        await unless_a_server_ends(asyncio.shield(running.failed), grounds)
+        await unless_a_server_ends(asyncio.shield(running.failed), servers)
 
 
-async def alone(name: str, settings: Process, tell: Callable[[Ready], None], leaving: Leaving) -> None:
-    """Run one service until it is cancelled, on servers that others run."""
+async def alone(name: str, settings: Process, tell: Callable[[Ready], None], leaving: Shutdown) -> None:
+    """Run one service until cancelled, on servers that run elsewhere."""
     entry = catalog.entry(name)
     directory = _directory(settings)
     settings = settings.model_copy(update={"data_dir": directory.path})
     async with AsyncExitStack() as stack:
         port = settings.port_alone(name)
-        front = stack.enter_context(closing(serving.bind(settings.host, port, variable="SUMA_PORT")))
-        grounds, sections = wiring.found(settings), _sections(settings, [name])
-        await waiting.answered(wiring.asks(grounds), within=settings.start_seconds)
+        front = stack.enter_context(closing(http_server.bind(settings.host, port, variable="SUMA_PORT")))
+        servers, sections = wiring.find_servers(settings), _sections(settings, [name])
+        await startup_checks.answered(wiring.asks(servers), within=settings.start_seconds)
         if name == "gateway" and sections[name]["local_key"] is None:
             sections[name]["local_key"] = SecretStr(directory.key_or_new(_owners_key))
-        stand = Stand(grounds, await wiring.ports(settings, [name]), sections, ids.new(), leaving)
-        # A key that lies open to others, or cannot be read, is better noticed here than by the first turn.
-        stand.ports.keys.sign(internal.PURPOSE, b"start")
-        running, apps = await _run(stack, settings, [entry.name], stand)
-        app = apps[name] if name == "gateway" else healthy(apps.get(name), running.problems, running.health)
-        await stack.enter_async_context(serving.serving(app, front, leaving))
+        context = ProcessContext(servers, await wiring.ports(settings, [name]), sections, ids.new(), leaving)
+        # Sign something now: a signing key that is unreadable or readable by others fails here rather than in a turn.
+        context.ports.keys.sign(internal.PURPOSE, b"start")
+        running, apps = await _run(stack, settings, [entry.name], context)
+        app = apps[name] if name == "gateway" else _internal(settings, name, apps.get(name), running)
+        await stack.enter_async_context(http_server.serving(app, front, leaving))
         stack.push_async_callback(_drain, running, leaving)
-        tell(Ready(serving.url_of(front), directory.path, directory.key_file))
-        await unless_a_server_ends(asyncio.shield(running.failed), grounds)
+        tell(Ready(http_server.url_of(front), directory.path, directory.key_file))
+        await unless_a_server_ends(asyncio.shield(running.failed), servers)
 
 
 @dataclass(frozen=True)
-class Stand:
-    """What a process is given to run its services with. `dead` are the members whose leases are ours to free."""
+class ProcessContext:
+    """The context in which a process runs its services. `dead` are the members whose leases it may release."""
 
-    grounds: wiring.Grounds
+    servers: wiring.Servers
     ports: wiring.Ports
     sections: Mapping[str, Any]
     member: str
-    leaving: Leaving
+    leaving: Shutdown
     dead: Sequence[str] = ()
 
 
-async def _grounds(stack: AsyncExitStack, settings: Process) -> tuple[wiring.Grounds, wiring.Ports]:
-    """Start the servers and read what needs none, side by side."""
+async def _start_servers(stack: AsyncExitStack, settings: Process) -> tuple[wiring.Servers, wiring.Ports]:
+    """Start the servers, and meanwhile prepare the ports that need none."""
     reading = asyncio.ensure_future(wiring.ports(settings, catalog.NAMES))
     try:
-        grounds = await stack.enter_async_context(wiring.standing(settings))
-        return grounds, await reading
+        servers = await stack.enter_async_context(wiring.start_servers(settings))
+        return servers, await reading
     finally:
         reading.cancel()
 
 
 async def _run(
-    stack: AsyncExitStack, settings: Process, names: Sequence[str], stand: Stand
+    stack: AsyncExitStack, settings: Process, names: Sequence[str], context: ProcessContext
 ) -> tuple[Running, wiring.Apps]:
     apps: wiring.Apps = {}
     platform = await stack.enter_async_context(
-        wiring.platform(settings, stand.grounds, stand.ports, stand.member, apps, stand.sections, leaving=stand.leaving)
+        wiring.platform(
+            settings, context.servers, context.ports, context.member, apps, context.sections, leaving=context.leaving
+        )
     )
     services = [catalog.entry(name).build(platform) for name in names]
     apps.update({service.name: service.api.app for service in services if service.api is not None})
     await prepare(platform, services)
-    if stand.dead:
-        await platform.leases.free(stand.dead)
+    if context.dead:
+        await platform.leases.free(context.dead)
     running = await stack.enter_async_context(host(platform, services))
     for service in services:
         if service.name == "gateway":
             from services.gateway.service import watch
 
             watch(service, running.problems, running.health)
-    telling = asyncio.ensure_future(_tell_what_a_process_knows(settings, running))
-    stack.callback(telling.cancel)
+    gauges = asyncio.ensure_future(_update_gauges(settings, running))
+    stack.callback(gauges.cancel)
     return running, apps
 
 
-async def _tell_what_a_process_knows(settings: Process, running: Running) -> None:
-    """Disks are looked at when the metrics are asked for, in a thread, where problems may not be asked."""
+async def _update_gauges(settings: Process, running: Running) -> None:
+    """Update the gauges of disks and problems. The metrics thread reads disks, but must not read problems."""
     metrics.disk_free.labels("data").set_function(partial(_free, settings.data_dir))
     for root in settings.roots:
-        metrics.disk_free.labels(str(root)).set_function(partial(_free, root))
+        metrics.disk_free.labels(str(root.path)).set_function(partial(_free, root.path))
     while True:
         metrics.problems.set(len(running.problems()))
-        await asyncio.sleep(TELL_SECONDS)
+        await asyncio.sleep(GAUGE_SECONDS)
 
 
 def _free(place: Path) -> float:
@@ -174,21 +184,32 @@ def _free(place: Path) -> float:
 
 
 async def _serve_memory(
-    stack: AsyncExitStack, settings: Process, apps: wiring.Apps, running: Running, leaving: Leaving
+    stack: AsyncExitStack,
+    settings: Process,
+    apps: wiring.Apps,
+    running: Running,
+    leaving: Shutdown,
+    among: Connections,
 ) -> Sequence[str]:
-    """Give the memory service its own port. Nobody in this process needs it, so a port in use is no reason to stop."""
+    """Serve the memory service on its own port. Nothing here needs that port, so one in use is only a note."""
     try:
-        taken = serving.bind("127.0.0.1", settings.memory_port, variable="SUMA_MEMORY_PORT")
-    except serving.PortInUse as error:
+        taken = http_server.bind("127.0.0.1", settings.memory_port, variable="SUMA_MEMORY_PORT")
+    except http_server.PortInUse as error:
         return [f"The memory service has no port of its own: {error}"]
     stack.enter_context(closing(taken))
-    app = healthy(apps["memory_service"], running.problems, running.health)
-    await stack.enter_async_context(serving.serving(app, taken, leaving))
+    app = _internal(settings, "memory_service", apps["memory_service"], running)
+    await stack.enter_async_context(http_server.serving(app, taken, leaving, among=among))
     return []
 
 
-async def _drain(running: Running, leaving: Leaving) -> None:
-    """The first thing on the way out, while all still runs: nothing new is let in, and what is in hand is answered."""
+def _internal(settings: Process, name: str, app: ASGIApp | None, running: Running) -> ASGIApp:
+    """Return the app of a service other than the gateway, for its own host name and the one that others call."""
+    hosts = {"localhost", name, urlsplit(settings.url_of(name)).hostname or name}
+    return healthy(app, running.problems, running.health, hosts=hosts)
+
+
+async def _drain(running: Running, leaving: Shutdown) -> None:
+    """Start the shutdown while everything still runs: refuse new requests, and answer running ones."""
     leaving.begin()
     for service in running.services:
         if service.name == "gateway":
@@ -197,17 +218,18 @@ async def _drain(running: Running, leaving: Leaving) -> None:
             await drain(service, leaving)
 
 
-async def unless_a_server_ends(work: Awaitable[T], grounds: wiring.Grounds) -> T:
-    """The end of `work`, unless a server that we run goes away first: whatever needs it would only wait, and a new
-    start mends what can be mended. Raises `ServerEnded`."""
-    endings = {asyncio.ensure_future(ended()): name for name, ended in grounds.ended.items()}
+async def unless_a_server_ends(work: Awaitable[T], servers: wiring.Servers) -> T:
+    """Return the result of `work`, unless an embedded server ends first: then only a new start helps. Raises
+    `ServerEnded`.
+    """
+    endings = {asyncio.ensure_future(ended()): name for name, ended in servers.ended.items()}
     working = asyncio.ensure_future(work)
     try:
         await asyncio.wait({working, *endings}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
         gone = [name for ending, name in endings.items() if ending.done()]
-        raise ServerEnded(f"{' and '.join(gone)} ended by itself: start again (its log is in the data directory)")
+        raise ServerEnded(f"{' and '.join(gone)} ended unexpectedly: start again (its log is in the data directory)")
     finally:
         for task in (working, *endings):
             task.cancel()
@@ -215,7 +237,7 @@ async def unless_a_server_ends(work: Awaitable[T], grounds: wiring.Grounds) -> T
 
 
 def _directory(settings: Process) -> DataDirectory:
-    """One that a live platform made; where every server has a URL, one that the services which run alone share."""
+    """Return a live platform's data directory, or, if all servers have URLs, the one that services alone share."""
     missing = {
         "SUMA_DATABASE_URL, SUMA_DATABASE_BUS_URL and SUMA_DATABASE_OWNER_URL": settings.database_url,
         "SUMA_REDIS_URL": settings.redis_url,
@@ -240,8 +262,8 @@ def _owners_key() -> str:
     return keys.mint(LOCAL_TENANT, OWNER, scopes=["*"])[0]
 
 
-class Lives:
-    """The names under which the platforms of this data directory hold leases: the dead ones, and our own."""
+class LeaseOwners:
+    """The names under which platforms of this data directory hold leases: dead ones, and this one."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

@@ -1,6 +1,6 @@
-"""Wiring: settings become a Platform. The only file that names an adapter, and none is imported that was not chosen.
+"""Wiring: builds a Platform from settings. Only this file names adapters, and it imports only the chosen ones.
 
-PostgreSQL takes a while to be ready; meanwhile the rules and the skills are read.
+PostgreSQL takes a while to start; the rules and the skills are read meanwhile.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from libs import ids
 from libs.budgets.postgres import PostgresBudgets
 from libs.bus.parked import ParkedEvents
 from libs.bus.postgres import PostgresBus
@@ -20,13 +21,13 @@ from libs.changes.writer import Writer
 from libs.clock import SystemClock
 from libs.database import Database, Dsns, reach
 from libs.leases.postgres import PostgresLeases
-from libs.outbound import Door, Doors
+from libs.resilience import GuardedCall, GuardedCalls
 from libs.runtime.embedded.postgres import Postgres, Role
 from libs.runtime.embedded.redis import Redis
-from libs.runtime.leaving import Leaving
 from libs.runtime.platform import Platform
-from services import catalog, minds
-from services.settings import HOUSE, Process
+from libs.runtime.shutdown import Shutdown
+from services import catalog, model_factory
+from services.settings import BUNDLED, Process
 
 if TYPE_CHECKING:
     import httpx
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from libs.models.ports import Model
     from libs.objects import Objects
     from libs.policy import Policy
-    from libs.retrieval import Embedder
-    from libs.skills import Catalogue
+    from libs.search import Embedder
+    from libs.skills import Catalogue, Categories
     from libs.tools import Tool
 
 ROLES: tuple[Role, ...] = ("suma_owner", "suma_bus", "suma_app")
@@ -48,14 +49,14 @@ Ended = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Grounds:
-    """Where Postgres and Redis are. `ended` tells of the end of each server that is our own."""
+class Servers:
+    """The addresses of Postgres and Redis. `ended` waits for the end of each embedded server."""
 
     dsns: Dsns
     redis: str
     ended: Mapping[str, Ended] = field(default_factory=dict)
     kafka: Address | None = None
-    """Where Kafka is, when it is the bus."""
+    """The address of Kafka, if it is the bus."""
 
 
 @dataclass(frozen=True)
@@ -65,25 +66,23 @@ class Ports:
     policy: Policy
     skills: Catalogue
     embedder: Embedder
-    model: Callable[[Doors, Budgets], Model | None]
-    """The model behind the door that the process has for it, and the accounts that pay for it; None where nobody asks
-    one.
-    """
+    model: Callable[[GuardedCalls, Budgets], Model | None]
+    """Create the model behind its guard, paid for from these budgets; None if no service here uses a model."""
     keys: Keys
     objects: Objects
     tools: Mapping[str, Tool] = field(default_factory=dict)
     open: AsyncExitStack = field(default_factory=AsyncExitStack)
-    """What is to be closed at the end."""
+    """Resources to close at the end."""
 
 
 Apps = dict[str, "ASGIApp"]
-"""The HTTP apps of this process, by service: filled once they are built, called by `Platform.clients`."""
+"""The HTTP apps of this process, by service: filled once they are built, and called by `Platform.clients`."""
 
 
 @asynccontextmanager
-async def standing(settings: Process) -> AsyncIterator[Grounds]:
-    """Run what no URL was given for, side by side. For the holder of the data directory's lock."""
-    elsewhere = _elsewhere(settings)
+async def start_servers(settings: Process) -> AsyncIterator[Servers]:
+    """Start the servers that have no URL, concurrently. The caller holds the data directory's lock."""
+    elsewhere = _external_dsns(settings)
     postgres, redis = Postgres(settings.data_dir), Redis(settings.data_dir)
     async with AsyncExitStack() as stack:
         own: dict[str, Postgres | Redis] = {}
@@ -92,11 +91,11 @@ async def standing(settings: Process) -> AsyncIterator[Grounds]:
         if settings.redis_url is None:
             own["Redis"] = redis
         starts = [stack.enter_async_context(server) for server in own.values()]
-        # Wait for both even when one fails: what has started must be stopped again.
+        # Wait for both even if one fails: a started server must be stopped again.
         for started in await asyncio.gather(*starts, return_exceptions=True):
             if isinstance(started, BaseException):
                 raise started
-        yield Grounds(
+        yield Servers(
             elsewhere or _dsns(postgres),
             _redis_url(settings, redis),
             {name: server.ended for name, server in own.items()},
@@ -104,24 +103,24 @@ async def standing(settings: Process) -> AsyncIterator[Grounds]:
         )
 
 
-def found(settings: Process) -> Grounds:
-    """What others run: by URL, or in the data directory of a live platform."""
+def find_servers(settings: Process) -> Servers:
+    """Return the servers that run elsewhere: by URL, or in the data directory of a live platform."""
     postgres, redis = Postgres(settings.data_dir), Redis(settings.data_dir)
-    return Grounds(_elsewhere(settings) or _dsns(postgres), _redis_url(settings, redis), kafka=_kafka(settings))
+    return Servers(_external_dsns(settings) or _dsns(postgres), _redis_url(settings, redis), kafka=_kafka(settings))
 
 
-def asks(grounds: Grounds) -> dict[str, Callable[[], Awaitable[None]]]:
-    """How each server that others run is asked whether it is there for us."""
+def asks(servers: Servers) -> dict[str, Callable[[], Awaitable[None]]]:
+    """Return a check for each server that runs elsewhere; it raises until the server accepts us."""
     from libs.cache import redis
 
     asked: dict[str, Callable[[], Awaitable[None]]] = {
-        "PostgreSQL": partial(reach, grounds.dsns),
-        "Redis": partial(redis.reach, grounds.redis),
+        "PostgreSQL": partial(reach, servers.dsns),
+        "Redis": partial(redis.reach, servers.redis),
     }
-    if grounds.kafka is not None:
+    if servers.kafka is not None:
         from libs.bus import kafka
 
-        asked["Kafka"] = partial(kafka.reach, grounds.kafka)
+        asked["Kafka"] = partial(kafka.reach, servers.kafka)
     return asked
 
 
@@ -139,7 +138,7 @@ def _kafka(settings: Process) -> Address | None:
         protocol=chosen.security_protocol,
         mechanism=chosen.sasl_mechanism,
         username=chosen.sasl_username,
-        password=_told(chosen.sasl_password),
+        password=_plain(chosen.sasl_password),
         ca_file=chosen.ca_file,
         cert_file=chosen.cert_file,
         key_file=chosen.key_file,
@@ -147,7 +146,7 @@ def _kafka(settings: Process) -> Address | None:
 
 
 def _bus(log: PostgresBus, address: Address | None, member: str) -> dict[str, Any]:
-    """The bus is the log itself, or Kafka with a relay from the log."""
+    """Return the bus: the log itself, or Kafka with a relay from the log."""
     if address is None:
         return {"bus": log}
     from libs.bus import relay
@@ -157,7 +156,7 @@ def _bus(log: PostgresBus, address: Address | None, member: str) -> dict[str, An
     return {"bus": KafkaBus(address, member), "route": route, "log_readers": relay.readers}
 
 
-def _elsewhere(settings: Process) -> Dsns | None:
+def _external_dsns(settings: Process) -> Dsns | None:
     urls = (settings.database_owner_url, settings.database_bus_url, settings.database_url)
     given = [url.get_secret_value() for url in urls if url is not None]
     return Dsns(*given) if len(given) == len(urls) else None
@@ -173,33 +172,34 @@ def _redis_url(settings: Process, redis: Redis) -> str:
 
 ADAPTERS = (
     "libs.skills",
-    "libs.retrieval.offline",
+    "libs.search.embedder",
     "libs.keys.file",
     "libs.cache.redis",
 )
 
 
 async def ports(settings: Process, names: Sequence[str]) -> Ports:
-    """Import the code of these services and of our adapters, which takes longer than PostgreSQL's start beside it; read
-    the rules, the skills and, for those who think, the model's words."""
+    """Prepare the ports that need no server: import the services and adapters, which takes longer than PostgreSQL's
+    start, and read the rules, the skills and the model's vocabulary.
+    """
     async with AsyncExitStack() as stack:
-        # In one thread: side by side, modules that import each other could be met half made.
+        # In one thread: concurrent imports of modules that import each other could meet half-initialised ones.
         imported = asyncio.ensure_future(asyncio.to_thread(_import, [*_adapters(settings, names), *_modules(names)]))
         policy = asyncio.ensure_future(_policy(settings, stack, imported))
         stack.callback(policy.cancel)
         await imported
         tools = await asyncio.to_thread(_tools, settings) if PLANNING.intersection(names) else ()
         skills, embedder = await asyncio.gather(_skills(settings, tools), asyncio.to_thread(_embedder))
-        model = await stack.enter_async_context(_thinker(settings, names, embedder))
+        model = await stack.enter_async_context(_thinker(settings, names))
         known = {tool.name: tool for tool in tools}
         objects = await stack.enter_async_context(_objects(settings))
         return Ports(await policy, skills, embedder, model, _keys(settings), objects, known, stack.pop_all())
 
 
 def _adapters(settings: Process, names: Sequence[str]) -> list[str]:
-    law = ["libs.policy.opa"] if settings.policy_engine == "opa" else []
-    mind = ["libs.models.offline"] if THINKING.intersection(names) else []
-    return [*ADAPTERS, *law, *mind, f"libs.objects.{settings.objects}"]
+    policy_modules = ["libs.policy.opa"] if settings.policy_engine == "opa" else []
+    model_modules = ["libs.models.offline"] if THINKING.intersection(names) else []
+    return [*ADAPTERS, *policy_modules, *model_modules, f"libs.objects.{settings.objects}"]
 
 
 def _modules(names: Sequence[str]) -> list[str]:
@@ -225,67 +225,89 @@ async def _policy(settings: Process, stack: AsyncExitStack, imported: Awaitable[
 
 
 def _opa(settings: Process) -> AbstractAsyncContextManager[Policy]:
+    from libs.policy.bundle import Bundle, BundleBroken
     from libs.policy.opa import connected
 
     assert settings.opa_url is not None
-    return connected(settings.opa_url, token=_told(settings.opa_token))
+    try:
+        expected = Bundle.read(settings.policy).revision
+    except BundleBroken:
+        expected = ""
+    return connected(settings.opa_url, token=_plain(settings.opa_token), expected=expected)
 
 
 async def _skills(settings: Process, tools: Sequence[Tool]) -> Catalogue:
     from libs.skills import Catalogue, Place, Source
 
-    places = (Place(settings.data_dir / "skills", Source.USER), Place(HOUSE / "skills", Source.BUNDLED))
+    places = (Place(settings.data_dir / "skills", Source.USER), Place(BUNDLED / "skills", Source.BUNDLED))
     return await asyncio.to_thread(Catalogue, places, tools)
 
 
 PLANNING = frozenset(("conversation_worker", "committee_worker", "tool_executor"))
-"""Who knows the tools from outside: all that plan, decide or run."""
+"""The services that know external tools: all that plan, decide or run."""
 
 
 def _tools(settings: Process) -> tuple[Tool, ...]:
-    """What the executor's setting names. Raises `BadTool`: none is quietly left out."""
+    """Load the tools that the executor's setting names. Raises `BadTool`: no tool is skipped silently."""
     from libs.tools import load
 
     return load(settings.of("tool_executor").tools)  # type: ignore[attr-defined]
 
 
 def _embedder() -> Embedder:
-    from libs.retrieval.offline import HashedEmbedder
+    from libs.search.embedder import HashedEmbedder
 
     return HashedEmbedder()
 
 
-def _offline(embedder: Embedder) -> Model:
-    from libs.models.offline import OfflineModel
+def _categories() -> Categories:
     from libs.skills import Categories
 
-    categories = Categories.load(HOUSE / "skills" / "organize-by-type" / "references" / "categories.yaml")
-    return OfflineModel(embedder, categories)
+    return Categories.load(BUNDLED / "skills" / "organize-by-type" / "references" / "categories.yaml")
+
+
+def _offline(settings: Process) -> Model:
+    from libs.models.offline import OfflineModel
+
+    return OfflineModel(
+        _categories(),
+        threshold=settings.skill_match_threshold,
+        gap=settings.skill_match_gap,
+        seconds=settings.plan_seconds,
+    )
 
 
 THINKING = frozenset(("conversation_worker", "committee_worker"))
-"""Who asks the model: these alone load one, and need its key."""
+"""The services that call the model: only these load one, and need its key."""
 
 
 @asynccontextmanager
 async def _thinker(
-    settings: Process, names: Sequence[str], embedder: Embedder
-) -> AsyncIterator[Callable[[Doors, Budgets], Model | None]]:
-    """The model that is configured, where anyone thinks. Raises `BadSettings`."""
+    settings: Process, names: Sequence[str]
+) -> AsyncIterator[Callable[[GuardedCalls, Budgets], Model | None]]:
+    """Yield a factory of the configured model, if a service here calls it. Raises `BadSettings`."""
     if not THINKING.intersection(names):
         yield lambda doors, budgets: None
         return
-    which = minds.chosen(settings)
+    which = model_factory.chosen(settings)
     if which is None:
-        offline = await asyncio.to_thread(_offline, embedder)
+        offline = await asyncio.to_thread(_offline, settings)
         yield lambda doors, budgets: offline
         return
     from libs.models.offline.agreement import Agreeing
-    from libs.models.offline.matching import Matcher
+    from libs.models.offline.model import NOW
+    from libs.models.offline.planner import Planner
 
-    matcher = Matcher(embedder)
-    async with minds.vendor(settings, which) as model:
-        yield lambda doors, budgets: Agreeing(model(doors.to(minds.DOOR), budgets), matcher)
+    planner = Planner(
+        await asyncio.to_thread(_categories),
+        new_id=ids.new,
+        now=NOW,
+        threshold=settings.skill_match_threshold,
+        gap=settings.skill_match_gap,
+        seconds=settings.plan_seconds,
+    )
+    async with model_factory.vendor(settings, which) as model:
+        yield lambda doors, budgets: Agreeing(model(doors.to(model_factory.DOOR), budgets), planner)
 
 
 def _keys(settings: Process) -> Keys:
@@ -310,18 +332,18 @@ def _s3(settings: Process) -> AbstractAsyncContextManager[Objects]:
 
     chosen = settings.s3
     assert chosen.bucket is not None
-    account = Account(chosen.endpoint, chosen.region, _told(chosen.access_key), _told(chosen.secret_key))
+    account = Account(chosen.endpoint, chosen.region, _plain(chosen.access_key), _plain(chosen.secret_key))
     outside = Outside(chosen.public_endpoint, chosen.link_seconds) if chosen.public_endpoint else None
     return connected(chosen.bucket, account, max_bytes=settings.blob_bytes_most, outside=outside)
 
 
-def _told(secret: SecretStr | None) -> str | None:
+def _plain(secret: SecretStr | None) -> str | None:
     return secret.get_secret_value() if secret is not None else None
 
 
 @asynccontextmanager
-async def _cache(url: str, door: Door) -> AsyncIterator[dict[str, Any]]:
-    """What Redis is used for, by the platform's names."""
+async def _cache(url: str, door: GuardedCall) -> AsyncIterator[dict[str, Any]]:
+    """Yield the ports on Redis, by their names in the platform."""
     from libs.cache.guarded import GuardedBoard, GuardedDeltas, GuardedWindows
     from libs.cache.redis import RedisBoard, RedisDeltas, RedisWindows, connect
 
@@ -333,8 +355,8 @@ async def _cache(url: str, door: Door) -> AsyncIterator[dict[str, Any]]:
         }
 
 
-def _guarded(settings: Process, given: Ports, doors: Doors) -> dict[str, Any]:
-    """The ports that may lie outside the process, each behind its door where it does."""
+def _guarded(settings: Process, given: Ports, doors: GuardedCalls) -> dict[str, Any]:
+    """Return the ports that may be outside the process, guarded if they are."""
     policy, objects = given.policy, given.objects
     if settings.policy_engine != "rego":
         from libs.policy.guarded import GuardedPolicy
@@ -350,27 +372,27 @@ def _guarded(settings: Process, given: Ports, doors: Doors) -> dict[str, Any]:
 @asynccontextmanager
 async def platform(
     settings: Process,
-    grounds: Grounds,
+    servers: Servers,
     given: Ports,
     member: str,
     apps: Apps,
     sections: Mapping[str, Any],
     *,
-    leaving: Leaving,
+    leaving: Shutdown,
 ) -> AsyncIterator[Platform]:
-    """A process's platform. `sections` are the services' settings, by name; connections are made at their first use."""
-    database = Database(grounds.dsns)
+    """Yield a process's platform. `sections` are the services' settings by name. Connections open at first use."""
+    database = Database(servers.dsns)
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
         await stack.enter_async_context(given.open)
-        doors, budgets = Doors(), PostgresBudgets(database, settings.budgets.limits)
-        cache = await stack.enter_async_context(_cache(grounds.redis, doors.to("redis")))
+        doors, budgets = GuardedCalls(), PostgresBudgets(database, settings.budgets.limits)
+        cache = await stack.enter_async_context(_cache(servers.redis, doors.to("redis")))
         yield Platform(
             member=member,
             clock=clock,
             database=database,
-            **_bus(PostgresBus(database, member), grounds.kafka, member),
+            **_bus(PostgresBus(database, member), servers.kafka, member),
             leases=PostgresLeases(database, member),
             parked=ParkedEvents(database),
             writer=Writer(database, clock, member),
@@ -392,11 +414,13 @@ async def platform(
 
 
 def _client(settings: Process, apps: Apps, name: str) -> httpx.AsyncClient:
-    """A client of a service's API: straight into the app where it is in this process, else over HTTP."""
+    """Return a client of a service's API: in memory if the app is in this process, else over HTTP."""
     import httpx
 
     if name in apps:
-        return httpx.AsyncClient(transport=httpx.ASGITransport(apps[name]), base_url="http://localhost")
+        return httpx.AsyncClient(
+            transport=httpx.ASGITransport(apps[name], raise_app_exceptions=False), base_url="http://localhost"
+        )
     url = settings.url_of(name)
-    # Without https there is nothing to verify, and reading the certificates would cost each call 20 ms.
+    # Without https there is nothing to verify, and reading the certificates would take 20 ms per call.
     return httpx.AsyncClient(base_url=url, verify=url.startswith("https:"))

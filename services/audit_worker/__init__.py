@@ -1,6 +1,6 @@
-"""The audit worker: the only one that chains. What anyone did, decided or refused becomes a link that none can remove.
+"""The audit worker: appends every action, decision and refusal to a tamper-evident chain.
 
-Listens to audit.events (action.recorded), from every service. Says nothing. Owns the schema `audit`: audit_events (the
-chain, one per tenant), heads (where each chain ends) and checkpoints (signed heads, also in a file outside Postgres).
-It never dead-letters: an event that it cannot chain stops its lane, and `/readyz` says so (DESIGN §17; bus.md 19).
+Consumes audit.events (action.recorded) from every service; produces nothing. Owns the schema `audit`: audit_events (the
+chain, one per tenant), heads (the end of each chain) and checkpoints (signed heads, also in a file outside Postgres).
+It never dead-letters: an event that cannot be chained stops its lane, and `/readyz` reports it (DESIGN §17; bus.md 19).
 """

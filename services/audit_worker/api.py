@@ -1,6 +1,6 @@
-"""The internal API: a tenant's chain exported as a proof, searched, and how far it has come.
+"""The internal API: export, search and status of a tenant's chain.
 
-The tenant is the one in the internal token, never one in the request (DESIGN §13).
+The tenant comes from the internal token, never from the request (DESIGN §13).
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -14,74 +14,75 @@ from pydantic import AwareDatetime
 from libs import ids
 from libs.audit import Entry, export
 from libs.identity import internal
-from libs.runtime import problems
+from libs.runtime import problem_details
 from libs.runtime.platform import Platform
 from services.audit_worker.sealing import Sealer
-from services.audit_worker.store import GROUP, Store, Wanted, empty
+from services.audit_worker.store import GROUP, Search, Store, empty_head
 
-PORT = 9697
 ROOT = "/internal/v1/audit"
 
 
 @dataclass(frozen=True)
-class Desk:
-    """What the routes need at hand."""
+class RouteContext:
+    """Dependencies of the routes."""
 
     platform: Platform
     store: Store
     sealer: Sealer
 
     async def lines(self, tenant: str) -> AsyncIterator[bytes]:
-        """The whole chain, its end sealed anew: outside too, so that a tail that is cut later is missed."""
+        """Return the lines of the whole chain. Seal its end first, also outside, so that a later truncation is
+        detected.
+        """
         now = self.platform.clock.now()
-        head = await self.store.head(tenant) or empty(tenant, now)
+        head = await self.store.head(tenant) or empty_head(tenant, now)
         if head.count > head.sealed:
             await self.sealer.seal(head)
         checkpoints = await self.store.checkpoints(tenant)
-        # Also beyond the head: a checkpoint there was made meanwhile, or tells of rows that are gone.
+        # Include checkpoints beyond the head: they are new, or prove that rows are missing.
         entries = self.store.entries(tenant, last=max([head.count, *(c.count for c in checkpoints)]))
         return export(self.platform.keys, tenant, entries, checkpoints, id=ids.new(), now=self.platform.clock.now())
 
     async def behind(self) -> int:
-        """Records on the bus that are not chained yet, of all tenants."""
+        """Count the records of all tenants that are on the bus and not chained yet."""
         return sum((await self.platform.bus.lag([GROUP])).values())
 
 
 async def tenant_of(request: Request) -> str:
-    """Raises BadToken."""
-    platform: Platform = request.app.state.desk.platform
+    """Return the tenant of the internal token. Raises BadToken."""
+    platform: Platform = request.app.state.context.platform
     token = request.headers.get(internal.HEADER, "")
     return internal.verify(platform.keys, token, audience=GROUP, now=platform.clock.now()).tenant
 
 
-async def desk_of(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
+async def context_of(request: Request) -> RouteContext:
+    context: RouteContext = request.app.state.context
+    return context
 
 
 Tenant = Annotated[str, Depends(tenant_of)]
-At = Annotated[Desk, Depends(desk_of)]
+Context = Annotated[RouteContext, Depends(context_of)]
 
 
 def build(platform: Platform, store: Store, sealer: Sealer) -> FastAPI:
     app = FastAPI(title="Suma audit", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.desk = Desk(platform, store, sealer)
-    app.add_api_route(f"{ROOT}/export", exported)
-    app.add_api_route(f"{ROOT}/search", searched)
+    app.state.context = RouteContext(platform, store, sealer)
+    app.add_api_route(f"{ROOT}/export", export_chain)
+    app.add_api_route(f"{ROOT}/search", search_chain)
     app.add_api_route(f"{ROOT}/status", status)
     app.add_api_route("/healthz", health)
-    problems.install(app)
+    problem_details.install(app)
     return app
 
 
-async def exported(tenant: Tenant, desk: At) -> StreamingResponse:
-    """JSON Lines as libs.audit.export writes them; without its last line the export proves nothing, and says so."""
-    return StreamingResponse(await desk.lines(tenant), media_type="application/jsonl")
+async def export_chain(tenant: Tenant, context: Context) -> StreamingResponse:
+    """Stream the JSON Lines of libs.audit.export. An export without its last line fails verification."""
+    return StreamingResponse(await context.lines(tenant), media_type="application/jsonl")
 
 
-async def searched(
+async def search_chain(
     tenant: Tenant,
-    desk: At,
+    context: Context,
     action: str | None = None,
     verdict: str | None = None,
     principal: str | None = None,
@@ -92,24 +93,25 @@ async def searched(
     before: Annotated[int | None, Query(ge=1)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> dict[str, Any]:
-    """{"records": [{"position", "link", "record"}], "next", "behind"}, newest first.
+    """Search the chain: {"records": [{"position", "link", "record"}], "next", "behind"}, newest first.
 
-    `next` is the `before` of the next page; `behind` counts what was said on the bus and is not chained yet."""
-    wanted = Wanted(action, verdict, principal, session, turn, since, until)
-    found = await desk.store.search(tenant, wanted, before=before, most=limit)
+    `next` is the `before` of the next page; `behind` counts the records on the bus that are not chained yet.
+    """
+    search = Search(action, verdict, principal, session, turn, since, until)
+    found = await context.store.search(tenant, search, before=before, most=limit)
     following = found[-1].position if len(found) == limit else None
-    return {"records": [_shown(entry) for entry in found], "next": following, "behind": await desk.behind()}
+    return {"records": [_shown(entry) for entry in found], "next": following, "behind": await context.behind()}
 
 
-async def status(tenant: Tenant, desk: At) -> dict[str, Any]:
-    """{"count", "sealed", "sealed_at", "head", "behind"}: how far this tenant's chain has come."""
-    head = await desk.store.head(tenant) or empty(tenant, desk.platform.clock.now())
+async def status(tenant: Tenant, context: Context) -> dict[str, Any]:
+    """Report the length of this tenant's chain: {"count", "sealed", "sealed_at", "head", "behind"}."""
+    head = await context.store.head(tenant) or empty_head(tenant, context.platform.clock.now())
     return {
         "count": head.count,
         "sealed": head.sealed,
         "sealed_at": head.since.isoformat() if head.sealed else None,
         "head": head.link.hex(),
-        "behind": await desk.behind(),
+        "behind": await context.behind(),
     }
 
 

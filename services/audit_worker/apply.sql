@@ -1,4 +1,4 @@
--- The links that follow `before`: link = sha256(link before || leaf), as in libs/audit/chain.py.
+-- Return the links that follow `before`: link = sha256(previous link || leaf), as in libs/audit/chain.py.
 create or replace function audit.links(before bytea, leaves bytea[]) returns bytea[]
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -12,15 +12,17 @@ begin
 end
 $$;
 
--- Every write of the audit worker. Nothing here can conflict: whoever comes second waits for the head's row and goes on from it.
-create or replace function audit.apply(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+-- Apply every write of the audit worker. Nothing conflicts: a second writer waits for the lock on the head's row and continues
+-- from it. The function runs with its owner's rights and suma_app only reads the tables, so the chain can only be appended to.
+create or replace function audit.apply(changes jsonb) returns int[]
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     whose text[]; done int[];
 begin
     select array_agg(distinct r ->> 'tenant_id'), array_agg((r ->> 'i')::int) into whose, done
     from jsonb_each(changes) as k cross join lateral jsonb_array_elements(k.value) as r;
 
-    -- All heads first, in one order: two writers that chain the same tenants wait for each other and never deadlock.
+    -- Lock all heads first, in one order, so that two writers of the same tenants never deadlock.
     insert into audit.heads (tenant_id, count, link)
     select w.tenant_id, 0, sha256(convert_to('suma.audit.v1:' || w.tenant_id, 'UTF8')) from unnest(whose) as w(tenant_id)
     where not exists (select from audit.heads h where h.tenant_id = w.tenant_id) order by w.tenant_id
@@ -51,7 +53,7 @@ begin
         join c on c.i = p.i;
     end if;
 
-    -- seal: a checkpoint, signed over a head that was read after its commit. Two workers may seal the same one.
+    -- seal: store a checkpoint, signed over a committed head. Two workers may seal the same head.
     if changes ? 'seal' then
         insert into audit.checkpoints (tenant_id, count, head, time, key_id, signature)
         select s.tenant_id, s.count, s.head, s.time, s.key_id, s.signature from jsonb_to_recordset(changes -> 'seal')
@@ -68,10 +70,14 @@ begin
 end
 $$;
 
--- The chains of all tenants with records that no checkpoint covers: ids and counts, no content.
+-- Return the chains of all tenants with records that no checkpoint covers: ids and counts, no content.
 create or replace function audit.unsealed() returns table (tenant_id text, count bigint, link bytea, sealed bigint, since timestamptz)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
     select h.tenant_id, h.count, h.link, h.sealed, h.since from audit.heads h where h.count > h.sealed order by h.since
 $$;
 revoke all on function audit.unsealed() from public;
 grant execute on function audit.unsealed() to suma_app;
+
+revoke all on function audit.apply(jsonb) from public;
+grant execute on function audit.apply(jsonb) to suma_app;
+revoke insert, update, delete on audit.audit_events, audit.checkpoints, audit.heads from suma_app;

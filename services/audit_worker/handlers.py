@@ -1,4 +1,4 @@
-"""The one handler: the record's leaf. A turn has several of these, so it loads nothing and waits for nothing."""
+"""The handler of audit events. A turn emits several, so it loads nothing and waits for nothing."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from libs.events import ActionRecorded
 from libs.events.envelope import Envelope
 
 
-async def recorded(cause: Cause, event: Envelope[ActionRecorded]) -> Changeset:
-    """Position and link follow in `audit.apply`, under the tenant's head. Chained once: the inbox sees to it."""
-    record = described(event)
+async def chain_action(cause: Cause, event: Envelope[ActionRecorded]) -> Changeset:
+    """Chain a record. `audit.apply` assigns position and link under the tenant's head; the inbox prevents a second
+    record.
+    """
+    record = chain_record(event)
     return Changeset(cause).change("audit", "chain", record=record, leaf=leaf(record).hex())
 
 
-def described(event: Envelope[ActionRecorded]) -> Record:
-    """All that is chained: what libs.audit takes of an event, its type, and the turn that it belongs to."""
+def chain_record(event: Envelope[ActionRecorded]) -> Record:
+    """Return the record to chain: the members from libs.audit, the event's type and its turn."""
     turn = {"turn": event.turn} if event.turn is not None else {}
     return {**record_of(event), "type": event.type, **turn}

@@ -1,22 +1,26 @@
 -- name: unsealed()
--- The heads of every tenant that has records since its last checkpoint.
+-- Heads of all tenants with records since their last checkpoint.
 select tenant_id, count, link, sealed, since from audit.unsealed();
 
 -- name: head_of(tenant)^
--- Where a tenant's chain ends, and how far it is sealed.
+-- The end of a tenant's chain, and the number of its sealed records.
 select tenant_id, count, link, sealed, since from audit.heads where tenant_id = :tenant;
 
 -- name: checkpoints_of(tenant)
--- A tenant's checkpoints, as they were signed, oldest first.
+-- A tenant's checkpoints as signed, oldest first.
 select tenant_id as tenant, count, head, time, key_id, signature from audit.checkpoints where tenant_id = :tenant order by count;
 
+-- name: link_at(tenant, position)$
+-- The link of one record.
+select link from audit.audit_events where tenant_id = :tenant and position = :position;
+
 -- name: entries_after(tenant, after, last, most)
--- A page of the chain as it is stored.
+-- A page of the stored chain.
 select position, link, record::text as record from audit.audit_events
 where tenant_id = :tenant and position > :after and position <= :last order by position limit :most;
 
 -- name: entries_found(tenant, before, action, verdict, principal, session, turn, since, until, most)
--- The newest records that fit, below a position.
+-- The newest matching records below a position.
 select position, link, record::text as record from audit.audit_events
 where tenant_id = :tenant
   and (:before::bigint is null or position < :before)

@@ -1,12 +1,14 @@
-"""Sealing: signs where the chains stand, every 60 s or 1,000 records: in a file outside Postgres, then in a table."""
+"""Sealing: signs each chain's head every 60 s or 1,000 records, first to a file outside Postgres, then to a table."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from collections.abc import Sequence
 
 from libs import ids
 from libs.audit import Checkpoint, CheckpointFile
-from libs.audit.checkpoint import due, sign
+from libs.audit.checkpoint import PURPOSE, due, sign
 from libs.changes import Cause, Changeset
 from libs.errors import SumaError
 from libs.runtime.platform import Platform
@@ -14,38 +16,77 @@ from libs.telemetry.logs import logger
 from services.audit_worker.store import GROUP, Head, Store
 
 log = logger("audit")
+FORGED_MOST = 100
+"""Number of last lines per tenant that are checked. More lines signed by foreign keys would hide a valid one."""
 
 
 class Sealer:
-    """Several may work side by side: two seals of one head say the same."""
+    """The signer of chain heads. Several may run at once: two checkpoints of one head are equivalent."""
 
     def __init__(self, platform: Platform, store: Store, file: CheckpointFile) -> None:
         self._platform, self._store, self._file = platform, store, file
         self.problem: str | None = None
-        """Why nothing could be sealed at the last look."""
+        """The error of the last sealing attempt; None if it succeeded."""
+        self.broken: Sequence[str] = ()
+        """Chains that contradicted their outside checkpoints at start."""
 
     async def keep_sealing(self, every: float) -> None:
-        """Look every so many seconds until cancelled. When no seal can be made, records go on and wait for one."""
+        """Seal due chains every `every` seconds until cancelled. If sealing fails, chaining goes on and sealing is
+        retried.
+        """
+        compared = False
         while True:
             try:
-                await self.look()
+                if not compared:
+                    await self.compare()
+                    compared = True
+                await self.seal_due()
                 self.problem = None
             except (SumaError, OSError) as error:
                 self.problem = f"audit checkpoints cannot be written: {error}"
-                log.error("no checkpoint could be written", error=str(error))
+                log.error("failed to write a checkpoint", error=str(error))
             await asyncio.sleep(every)
 
-    async def look(self) -> int:
-        """Seal every chain that is due; how many were."""
+    async def compare(self) -> None:
+        """Compare each chain with its last outside checkpoint, which the database's owner cannot alter."""
+        sealed = await asyncio.to_thread(self._last_outside)
+        found = [await self._contradiction(checkpoint) for checkpoint in sealed]
+        self.broken = [problem for problem in found if problem]
+        for problem in self.broken:
+            log.error("found a chain that contradicts its checkpoints", problem=problem)
+
+    async def _contradiction(self, sealed: Checkpoint) -> str:
+        head = await self._store.head(sealed.tenant)
+        link = await self._store.link(sealed.tenant, sealed.count)
+        have = head.count if head is not None else 0
+        if link is None or have < sealed.count:
+            return f"audit: the chain of {sealed.tenant} was cut: {sealed.count} records were sealed, {have} exist"
+        if link.hex() != sealed.head:
+            return f"audit: the chain of {sealed.tenant} was rewritten before record {sealed.count}"
+        return ""
+
+    def _last_outside(self) -> Sequence[Checkpoint]:
+        """Return the highest checkpoint of each tenant that a known key signed."""
+        last: dict[str, deque[Checkpoint]] = {}
+        for checkpoint in self._file.read():
+            last.setdefault(checkpoint.tenant, deque(maxlen=FORGED_MOST)).append(checkpoint)
+        known_keys = self._platform.keys.public(PURPOSE)
+        signed = [[c for c in each if c.count and c.holds(known_keys)] for each in last.values()]
+        return [max(each, key=lambda checkpoint: checkpoint.count) for each in signed if each]
+
+    async def seal_due(self) -> int:
+        """Seal every chain that is due; return their number."""
         now = self._platform.clock.now()
         heads = await self._store.unsealed()
-        ripe = [head for head in heads if due(unsealed=head.count - head.sealed, since=head.since, now=now)]
-        for head in ripe:
+        due_heads = [head for head in heads if due(unsealed=head.count - head.sealed, since=head.since, now=now)]
+        for head in due_heads:
             await self.seal(head)
-        return len(ripe)
+        return len(due_heads)
 
     async def seal(self, head: Head) -> Checkpoint:
-        """A checkpoint of this committed head. First outside: what the table shows is then always there as well."""
+        """Sign a checkpoint of this committed head. Write the file first, so that every checkpoint in the table is also
+        outside.
+        """
         now = self._platform.clock.now()
         checkpoint = sign(self._platform.keys, tenant=head.tenant, count=head.count, head=head.link, time=now)
         await asyncio.to_thread(self._append, checkpoint)

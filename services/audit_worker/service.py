@@ -1,4 +1,4 @@
-"""What the audit worker is."""
+"""The composition of the audit worker."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from libs.events import ActionRecorded
 from libs.runtime.platform import Platform
 from libs.runtime.service import Api, Service, Subscription
 from services.audit_worker import api
-from services.audit_worker.handlers import recorded
+from services.audit_worker.handlers import chain_action
 from services.audit_worker.sealing import Sealer
 from services.audit_worker.settings import Settings
 from services.audit_worker.store import GROUP, SCHEMA, Store
 
 LINGER_SECONDS = 0.02
-"""Nobody waits for a link of the chain, and a turn has a dozen records: they share a transaction."""
+"""Delay before a batch commits. Links are not urgent and a turn has a dozen records, so they share a transaction."""
 
 
 def build(platform: Platform) -> Service:
@@ -23,11 +23,11 @@ def build(platform: Platform) -> Service:
     sealer = Sealer(platform, store, CheckpointFile(outside))
     return Service(
         GROUP,
-        [Subscription(ActionRecorded, recorded, stubborn=True)],
-        gathers=True,
-        linger=LINGER_SECONDS,
+        [Subscription(ActionRecorded, chain_action, never_dead_letter=True)],
+        batch=True,
+        batch_delay=LINGER_SECONDS,
         schema=SCHEMA,
-        api=Api(api.build(platform, store, sealer), api.PORT),
+        api=Api(api.build(platform, store, sealer)),
         tasks=[lambda: sealer.keep_sealing(settings.look_seconds)],
-        problems=lambda: [sealer.problem] if sealer.problem else [],
+        problems=lambda: [*sealer.broken, *([sealer.problem] if sealer.problem else [])],
     )

@@ -11,7 +11,8 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     checkpoints: Path | None = None
-    """The file of checkpoints outside Postgres. Best on a volume where the database's owner has no say.
-    Unless given: `audit/checkpoints.jsonl` in the data directory."""
+    """The checkpoint file outside Postgres, best on a volume that the database's owner cannot write. Default:
+    `audit/checkpoints.jsonl` in the data directory.
+    """
     look_seconds: float = Field(default=1.0, gt=0)
-    """How often it is looked whether a checkpoint is due."""
+    """Seconds between checks for due checkpoints."""

@@ -1,4 +1,4 @@
-"""What the audit worker reads: heads, checkpoints and the chain, of one tenant at a time; only due heads of all."""
+"""Reads of the audit worker: heads, checkpoints and chain of one tenant at a time; due heads of all tenants."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ GROUP = "audit_worker"
 HERE = Path(__file__).parent
 SCHEMA = Schema("audit", HERE / "migrations", HERE / "apply.sql")
 PAGE = 200
-"""Entries read at a time: they are parsed and written without a pause, which may not take 10 ms."""
+"""Entries per page. Parsing and writing a page blocks the event loop and must stay under 10 ms."""
 
 queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The end of a tenant's chain. A checkpoint covers `sealed` records; the last one was made at `since`."""
+    """The end of a tenant's chain. Checkpoints cover the first `sealed` records; the last one was made at `since`."""
 
     tenant: str
     count: int
@@ -36,8 +36,8 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to search for; None leaves it open. `since` is inclusive, `until` exclusive."""
+class Search:
+    """Search conditions; None matches everything. `since` is inclusive, `until` exclusive."""
 
     action: str | None = None
     verdict: str | None = None
@@ -53,12 +53,12 @@ class Store:
         self._database = database
 
     async def unsealed(self) -> Sequence[Head]:
-        """Of every tenant: the heads with records that no checkpoint covers, longest waiting first."""
+        """Return the heads of all tenants with records that no checkpoint covers, longest waiting first."""
         async with self._database.read(GROUP) as connection:
             return [_head(row) async for row in queries.unsealed(connection)]
 
     async def head(self, tenant: str) -> Head | None:
-        """None while nothing is chained."""
+        """Return the tenant's head; None if nothing is chained yet."""
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.head_of(connection, tenant=tenant)
         return _head(row) if row else None
@@ -69,17 +69,23 @@ class Store:
             return [Checkpoint.model_validate(dict(row)) async for row in rows]
 
     async def entries(self, tenant: str, *, last: int) -> AsyncIterator[Entry]:
-        """The chain up to a position, page by page, so that no slow reader holds a connection. Rows never change."""
+        """Yield the chain up to a position. Pages keep a slow reader from holding a connection; rows never change."""
         after = 0
         while page := await self._page(tenant, after, last):
             for entry in page:
                 yield entry
             after = page[-1].position
 
-    async def search(self, tenant: str, wanted: Wanted, *, before: int | None, most: int) -> Sequence[Entry]:
-        """The newest entries that fit, newest first, below the position `before`."""
+    async def link(self, tenant: str, position: int) -> bytes | None:
+        """Return the link at a position; None if there is no record."""
         async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.entries_found(connection, tenant=tenant, before=before, most=most, **_fields(wanted))
+            found: bytes | None = await queries.link_at(connection, tenant=tenant, position=position)
+            return found
+
+    async def search(self, tenant: str, conditions: Search, *, before: int | None, most: int) -> Sequence[Entry]:
+        """Return the matching entries below the position `before`, newest first."""
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.entries_found(connection, tenant=tenant, before=before, most=most, **_fields(conditions))
             return [_entry(row) async for row in rows]
 
     async def _page(self, tenant: str, after: int, last: int) -> Sequence[Entry]:
@@ -88,8 +94,8 @@ class Store:
             return [_entry(row) async for row in rows]
 
 
-def empty(tenant: str, now: datetime) -> Head:
-    """The head of a chain without records."""
+def empty_head(tenant: str, now: datetime) -> Head:
+    """Return the head of a chain without records."""
     return Head(tenant, 0, genesis(tenant), 0, now)
 
 
@@ -101,5 +107,5 @@ def _entry(row: Mapping[str, Any]) -> Entry:
     return Entry(row["position"], row["link"], orjson.loads(row["record"]))
 
 
-def _fields(wanted: Wanted) -> dict[str, Any]:
-    return {name: getattr(wanted, name) for name in wanted.__slots__}
+def _fields(conditions: Search) -> dict[str, Any]:
+    return {name: getattr(conditions, name) for name in conditions.__slots__}

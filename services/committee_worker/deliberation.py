@@ -1,17 +1,17 @@
-"""A deliberation, as its leases carry it from call to call."""
+"""The state of a deliberation, carried by its leases from call to call."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from libs.events.base import Value
-from libs.events.committee import PlanRequested, ReviewRequested, Task
+from libs.events.committee import PlanRequested, Task
 from libs.events.values import Plan, Review, Usage
 from libs.leases.ports import Held
 
 
 class Deliberation(Value):
-    """All that the next call needs to know."""
+    """The input of the next model call."""
 
     request_id: str
     turn_id: str
@@ -39,17 +39,16 @@ class Deliberation(Value):
         return self.model_dump(mode="json")
 
 
-def opened(request: PlanRequested | ReviewRequested) -> Deliberation:
-    """The deliberation that a request opens."""
+def opened(request: PlanRequested) -> Deliberation:
+    """Return the initial deliberation of a request."""
     return Deliberation(
         request_id=request.request_id,
         turn_id=request.turn_id,
         round=request.round,
         task=request.task,
-        plan=request.plan if isinstance(request, ReviewRequested) else None,
     )
 
 
 def of(held: Held) -> Deliberation:
-    """The deliberation that a lease carries."""
+    """Return the deliberation in a lease's input."""
     return Deliberation.model_validate(held.input["deliberation"])

@@ -1,4 +1,4 @@
-"""The committee at work: plan → examine → review → (resolve → examine → review …), each model call under a lease."""
+"""Handlers of the committee: plan → examine → review → (resolve → examine → review …), one lease per model call."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from libs.events import (
     PlanRejected,
     PlanRequested,
     PlanUnclear,
-    ReviewRequested,
 )
 from libs.events.envelope import Envelope
 from libs.events.values import Plan, Review
 from libs.leases.ports import Held, Start
 from libs.models.ports import Answered, Drafted, Nonsense, PlannerOutcome, Said, Unclear, Why
-from libs.policy.patience import Patience
 from libs.policy.ports import Decision, committee_required
+from libs.policy.retry_deadline import RetryDeadline
 from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
 from services.committee_worker.deliberation import Deliberation, of, opened
@@ -35,28 +34,25 @@ from services.committee_worker.settings import Settings
 PLAN, REVIEW, RESOLVE = "plan", "review", "resolve"
 GROUP = "committee_worker"
 ANSWER_MOST = 40_000
-"""Characters of an answer that needs no plan."""
+"""Characters of an answer without a plan."""
 WISH_MOST = 2000
-"""Characters of a request as its replies have made it."""
+"""Characters of the request as amended by the user's replies."""
 
 
 class Handlers:
-    """How each stays right when it runs twice: every decision is a changeset with its input's id."""
+    """Handlers of requests and leases. Safe to repeat: every decision is a changeset with its input's id."""
 
     def __init__(self, platform: Platform, settings: Settings) -> None:
         assert platform.model is not None
         self._model, self._policy = platform.model, platform.policy
         self._catalogue, self._settings = platform.catalogue, settings
-        self._patience = Patience(platform.clock, settings.policy_seconds)
+        self._retry_deadline = RetryDeadline(platform.clock, settings.policy_seconds)
 
-    async def asked(self, cause: Cause, event: Envelope[PlanRequested]) -> Changeset:
+    async def plan_requested(self, cause: Cause, event: Envelope[PlanRequested]) -> Changeset:
         return Changeset(cause).start(_call(PLAN, cause, opened(event.data)))
 
-    async def shown(self, cause: Cause, event: Envelope[ReviewRequested]) -> Changeset:
-        return await self._weigh(cause, opened(event.data), bound(event.data.plan, self._tools))
-
-    async def unwanted(self, cause: Cause, event: Envelope[PlanCancelRequested]) -> Changeset:
-        """Close whatever model call the deliberation is at: of all that it may come to there is at most one."""
+    async def cancel_requested(self, cause: Cause, event: Envelope[PlanCancelRequested]) -> Changeset:
+        """Cancel the deliberation's model call: at most one of its possible calls exists, so cancel them all."""
         request, most = event.data.request_id, self._settings.rejections_most
         later = [_call_id(cause, request, kind, n) for kind in (REVIEW, RESOLVE) for n in range(most)]
         return Changeset(cause).cancel(_call_id(cause, request, PLAN, 0), *later)
@@ -65,7 +61,7 @@ class Handlers:
         tools, case = self._tools, of(held)
         with paid_by(_payer(held, case)):
             outcome = await self._model.plan(case.task, tools)
-        return replace(outcome, plan=bound(outcome.plan, tools)) if isinstance(outcome, Drafted) else outcome
+        return replace(outcome, plan=bind_tools(outcome.plan, tools)) if isinstance(outcome, Drafted) else outcome
 
     async def planned(self, held: Held, outcome: PlannerOutcome) -> Changeset:
         cause, case = Cause.held(held), of(held).spent(outcome.usage)
@@ -73,26 +69,27 @@ class Handlers:
             case = case.model_copy(update={"wish": outcome.wish[:WISH_MOST]})
         match outcome:
             case Drafted(plan=plan):
-                return await self._weigh(cause, case, _named(plan, cause))
+                return await self._check_plan(cause, case, _with_own_ids(plan, cause))
             case Answered(text=text, why=why):
                 empty = Plan(plan_id=ids.derived(cause.id, "plan"))
                 approved = _approved(case, empty, committee=False, answer=text[:ANSWER_MOST])
-                return Changeset(cause).say(approved.model_copy(update={"undo": why is Why.UNDO}))
+                kind = {"undo": why is Why.UNDO, "declined": why in (Why.DECLINED, Why.DANGEROUS)}
+                return Changeset(cause).emit(approved.model_copy(update=kind))
             case Unclear():
-                return Changeset(cause).say(_unclear(case, outcome))
+                return Changeset(cause).emit(_unclear(case, outcome))
 
     async def review(self, held: Held) -> Said:
         case = of(held)
         with paid_by(_payer(held, case)):
             return await self._model.review(case.task, _plan(case), self._tools)
 
-    async def reviewed(self, held: Held, said: Said) -> Changeset:
-        cause, case = Cause.held(held), of(held).spent(said.usage)
-        review = verdict.read(said.text)
-        recorded = Changeset(cause).say(_record(case, review))
+    async def reviewed(self, held: Held, response: Said) -> Changeset:
+        cause, case = Cause.held(held), of(held).spent(response.usage)
+        review = verdict.read(response.text)
+        recorded = Changeset(cause).emit(_review_record(case, review))
         case = case.reviewed(review)
         if review.approved:
-            return recorded.say(_approved(case, _plan(case), committee=True))
+            return recorded.emit(_approved(case, _plan(case), committee=True))
         return recorded + self._refused(cause, case, review)
 
     async def resolve(self, held: Held) -> Drafted:
@@ -100,26 +97,26 @@ class Handlers:
         tools = self._tools
         with paid_by(_payer(held, case)):
             drafted = await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, tools)
-        return replace(drafted, plan=bound(drafted.plan, tools))
+        return replace(drafted, plan=bind_tools(drafted.plan, tools))
 
     async def resolved(self, held: Held, drafted: Drafted) -> Changeset:
-        """A mended plan goes back to the critic, also when it is the rejected one again (S0-19)."""
+        """Check and review a resolved plan again, even if it equals the rejected one (S0-19)."""
         cause = Cause.held(held)
-        return await self._weigh(cause, of(held).spent(drafted.usage), _named(drafted.plan, cause))
+        return await self._check_plan(cause, of(held).spent(drafted.usage), _with_own_ids(drafted.plan, cause))
 
     async def failed(self, held: Held, error: SumaError) -> Changeset:
-        """A model that cannot answer is no approval, and what it said in vain has been paid for."""
+        """Reject: a failed model call is no approval. Tokens of a useless answer still count as used."""
         case = of(held).spent(error.usage) if isinstance(error, Nonsense) else of(held)
-        return Changeset(Cause.held(held)).say(_rejected(case, error.code, str(error)))
+        return Changeset(Cause.held(held)).emit(_rejected(case, error.code, str(error)))
 
-    def never_heard(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
-        """A request that cannot be handled at all: whoever waits learns it, without anything being loaded."""
+    def dead_lettered(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
+        """Reject a dead-lettered request, so that its turn does not wait for ever. Loads nothing."""
         data = dead.fields()
-        return Changeset(cause).say(
+        return Changeset(cause).emit(
             PlanRejected(
                 request_id=str(data.get("request_id", "")),
                 turn_id=str(data.get("turn_id", dead.header("turnid") or "")),
-                round=told if isinstance(told := data.get("round"), int) else 1,
+                round=number if isinstance(number := data.get("round"), int) else 1,
                 code=error.code,
                 reason="The committee could not read the request.",
             )
@@ -127,28 +124,28 @@ class Handlers:
 
     @property
     def _tools(self) -> Sequence[ToolDefinition]:
-        """As they are now: another look may show others."""
+        """The current tools; they may change between calls."""
         return self._catalogue.skills.tools
 
-    async def _weigh(self, cause: Cause, case: Deliberation, plan: Plan) -> Changeset:
-        """The static checks, then, where policy wants it, the critic."""
+    async def _check_plan(self, cause: Cause, case: Deliberation, plan: Plan) -> Changeset:
+        """Run the static checks, then start the critic if policy requires it."""
         case = case.drafted(plan)
         tools = {tool.name: tool for tool in self._tools}
         review = checks.examine(checks.Case(case.task, plan, tools))
         case = case.reviewed(review) if not review.approved else case
-        recorded = Changeset(cause).say(_record(case, review))
+        recorded = Changeset(cause).emit(_review_record(case, review))
         if not review.approved:
             return recorded + self._refused(cause, case, review)
         try:
             required = await self._required(cause, case, plan)
         except Unavailable as error:
-            if not self._patience.over(cause.id):
+            if not self._retry_deadline.over(cause.id):
                 raise
-            return recorded.say(_rejected(case, "POLICY_UNAVAILABLE", str(error)))
-        recorded = recorded.say(_decided(case, required))
+            return recorded.emit(_rejected(case, "POLICY_UNAVAILABLE", str(error)))
+        recorded = recorded.emit(_policy_record(case, required))
         if required.allowed:
             return recorded.start(_call(REVIEW, cause, case))
-        return recorded.say(_approved(case.reviewed(review), plan, committee=False))
+        return recorded.emit(_approved(case.reviewed(review), plan, committee=False))
 
     async def _required(self, cause: Cause, case: Deliberation, plan: Plan) -> Decision:
         named = {step.tool for step in plan.steps}
@@ -166,21 +163,21 @@ class Handlers:
         )
 
     def _refused(self, cause: Cause, case: Deliberation, review: Review) -> Changeset:
-        """Mend it and try again, at most until the third rejection (S0-20)."""
+        """Resolve the plan and try again, up to the third rejection (S0-20)."""
         if case.rejections >= self._settings.rejections_most:
-            return Changeset(cause).say(_rejected(case, "COMMITTEE_REJECTED", review.reason))
+            return Changeset(cause).emit(_rejected(case, "COMMITTEE_REJECTED", review.reason))
         return Changeset(cause).start(_call(RESOLVE, cause, case))
 
 
-def bound(plan: Plan, tools: Sequence[ToolDefinition]) -> Plan:
-    """The plan, each step with the definition that its author saw: should the tool change, it is not run as another."""
+def bind_tools(plan: Plan, tools: Sequence[ToolDefinition]) -> Plan:
+    """Bind each step to the tool definition that its author saw, so that a changed tool is not run in its place."""
     digests = {tool.name: tool.digest for tool in tools}
     steps = (step.model_copy(update={"tool_digest": digests.get(step.tool)}) for step in plan.steps)
     return plan.model_copy(update={"steps": tuple(steps)})
 
 
 def _payer(held: Held, case: Deliberation) -> Payer:
-    """As the lease and the conversation worker's own event name them."""
+    """Return the payer, as named by the lease and the conversation worker's event."""
     return Payer(held.tenant, Cause.held(held).session or "", case.turn_id)
 
 
@@ -189,13 +186,14 @@ def _call(kind: str, cause: Cause, case: Deliberation) -> Start:
 
 
 def _call_id(cause: Cause, request_id: str, kind: str, rejections: int) -> str:
-    """The lease of a model call, by what it is for, so that it can be cancelled: between two rejections there is one
-    of each kind."""
+    """Return the lease id of a model call. It is derived from the call's purpose, so that the call can be cancelled;
+    between two rejections there is one call of each kind.
+    """
     return ids.derived(cause.key, request_id, kind, str(rejections))
 
 
-def _named(plan: Plan, cause: Cause) -> Plan:
-    """The plan under names of our own: a model's may be those of other plans."""
+def _with_own_ids(plan: Plan, cause: Cause) -> Plan:
+    """Replace the model's ids by derived ones: its own may collide with those of other plans."""
     plan_id = ids.derived(cause.id, "plan")
     steps = tuple(
         step.model_copy(update={"step_id": ids.derived(plan_id, str(place))}) for place, step in enumerate(plan.steps)
@@ -217,7 +215,7 @@ def _unclear(case: Deliberation, outcome: Unclear) -> PlanUnclear:
 
 def _plan(case: Deliberation) -> Plan:
     if case.plan is None:
-        raise ValueError("a deliberation without a plan was put to review")
+        raise ValueError("the deliberation under review has no plan")
     return case.plan
 
 
@@ -247,7 +245,7 @@ def _rejected(case: Deliberation, code: str, reason: str) -> PlanRejected:
     )
 
 
-def _record(case: Deliberation, review: Review) -> ActionRecorded:
+def _review_record(case: Deliberation, review: Review) -> ActionRecorded:
     return ActionRecorded(
         action="committee.review",
         phase="decision",
@@ -259,7 +257,7 @@ def _record(case: Deliberation, review: Review) -> ActionRecorded:
     )
 
 
-def _decided(case: Deliberation, decision: Decision) -> ActionRecorded:
+def _policy_record(case: Deliberation, decision: Decision) -> ActionRecorded:
     return ActionRecorded(
         action=decision.action,
         phase="decision",

@@ -1,8 +1,8 @@
-"""What the committee worker is."""
+"""The composition of the committee worker."""
 
 from __future__ import annotations
 
-from libs.events import PlanCancelRequested, PlanRequested, ReviewRequested
+from libs.events import PlanCancelRequested, PlanRequested
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind, Service, Subscription
 from services.committee_worker.handlers import GROUP, PLAN, RESOLVE, REVIEW, Handlers
@@ -11,18 +11,17 @@ from services.committee_worker.settings import Settings
 
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
-    on = Handlers(platform, settings)
-    room, each = settings.calls_at_once, settings.calls_at_once_per_tenant
+    handlers = Handlers(platform, settings)
+    at_once, per_tenant = settings.calls_at_once, settings.calls_at_once_per_tenant
     return Service(
         GROUP,
         [
-            Subscription(PlanRequested, on.asked, on.never_heard),
-            Subscription(ReviewRequested, on.shown, on.never_heard),
-            Subscription(PlanCancelRequested, on.unwanted, urgent=True),
+            Subscription(PlanRequested, handlers.plan_requested, handlers.dead_lettered),
+            Subscription(PlanCancelRequested, handlers.cancel_requested, urgent=True),
         ],
         [
-            Kind(PLAN, on.plan, on.planned, on.failed, room, each),
-            Kind(REVIEW, on.review, on.reviewed, on.failed, room, each),
-            Kind(RESOLVE, on.resolve, on.resolved, on.failed, room, each),
+            Kind(PLAN, handlers.plan, handlers.planned, handlers.failed, at_once, per_tenant),
+            Kind(REVIEW, handlers.review, handlers.reviewed, handlers.failed, at_once, per_tenant),
+            Kind(RESOLVE, handlers.resolve, handlers.resolved, handlers.failed, at_once, per_tenant),
         ],
     )

@@ -196,9 +196,9 @@ async def ask(office: Office, scene: Scene, doing: Doing, ready: Ready, decision
             args=ready.args,
             items=approval.items,
             diff=bounds.diff(scene.turn.diff),
-            undo=undo_of(ready.tool, ready.args, scene.language),
+            undo=undo_of(ready.tool, ready.args),
             rule=decision.rule,
-            detail=quoted.leaves_out(scene.language, reasons.shown(_feeding(scene, doing))),
+            detail=quoted.leaves_out(reasons.shown(_feeding(scene, doing))),
         )
     )
 

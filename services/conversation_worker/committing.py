@@ -46,13 +46,14 @@ async def ask(office: Office, scene: Scene, conflicts: tuple[str, ...] = (), tro
             approval_id=approval.approval_id,
             kind="commit",
             digest=approval.digest,
-            title=wording.commit_title(scene.language, diff.things, clashes=len(conflicts), trouble=trouble),
+            title=wording.commit_title(diff.things, clashes=len(conflicts), trouble=trouble),
             expires_in=office.settings.approval_seconds,
             items=approval.items,
             diff=diff,
-            undo=wording.commit_undo(scene.language),
+            undo=wording.COMMIT_UNDO,
+            trouble=trouble[:500],
             rule=decision.rule,
-            detail=quoted.leaves_out(scene.language, reasons.shown(scene.talk.current())),
+            detail=quoted.leaves_out(reasons.shown(scene.talk.current())),
         )
     )
 
@@ -106,7 +107,8 @@ def _items(diff: Diff, conflicts: tuple[str, ...], known: Known) -> Iterator[Jso
     yield from ({"id": path, "conflict": True} for path in conflicts)
     for entry in diff.entries:
         if entry.path not in conflicts:
-            yield {"id": entry.path, "change": entry.change, **known.get((entry.change, entry.path), {})}
+            source = {"source": entry.source} if entry.change == "moved" else {}
+            yield {"id": entry.path, "change": entry.change, **source, **known.get((entry.change, entry.path), {})}
 
 
 Known = Mapping[tuple[str, str], Mapping[str, Json]]

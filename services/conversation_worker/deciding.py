@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from libs.errors import Rejected
-from libs.events import ApprovalDecided, PlanCancelRequested, TurnCancelRequested
+from libs.events import ApprovalDecided, FeedbackGiven, PlanCancelRequested, TurnCancelRequested
 from libs.events.values import Args, StepState
 from services.conversation_worker import acting, calling, committing, ending, turns, unknown
 from services.conversation_worker.domain import binding
@@ -29,9 +29,21 @@ async def decided(office: Office, scene: Scene, answer: ApprovalDecided) -> None
     if answer.verdict not in VERDICTS or not decision.allowed:
         scene.void(answer, f"not allowed: {decision.reason}")
     elif approval.kind == "commit":
+        scene.say(_feedback(scene, answer))
         await committing.decided(office, scene, approval, answer)
     else:
         await _step_decided(office, scene, approval, answer)
+
+
+def _feedback(scene: Scene, answer: ApprovalDecided) -> FeedbackGiven:
+    """A person's verdict on a turn's diff is what the memory learns from (S3-12)."""
+    return FeedbackGiven(
+        subject=scene.turn.turn_id,
+        score=-1.0 if answer.verdict == "deny" else 0.0 if answer.verdict == "override" or answer.exclude else 1.0,
+        user=answer.principal,
+        scopes=answer.scopes,
+        comment=answer.reason,
+    )
 
 
 async def expired(office: Office, scene: Scene, approval_id: str) -> None:

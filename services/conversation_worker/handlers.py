@@ -30,8 +30,8 @@ from libs.events import (
 from libs.events.envelope import Envelope
 from libs.events.values import Plan
 from libs.leases.ports import Start
-from libs.policy.patience import Patience
 from libs.policy.ports import PolicyUnanswered
+from libs.policy.retry_deadline import RetryDeadline
 from libs.telemetry.logs import logger
 from services.conversation_worker import acting, committing, deciding, ending, results, turns, undoing, unknown
 from services.conversation_worker.domain import bounds, reasons
@@ -52,7 +52,7 @@ Otherwise = Callable[[Scene, Ending], None]
 class Handlers:
     def __init__(self, office: Office) -> None:
         self._office, self._store = office, office.store
-        self._patience = Patience(office.platform.clock, office.settings.policy_seconds)
+        self._patience = RetryDeadline(office.platform.clock, office.settings.policy_seconds)
 
     # conversation.inbound
 
@@ -201,13 +201,13 @@ class Handlers:
 
     async def _planned(self, scene: Scene, plan: PlanApproved) -> None:
         if scene.session.root is None and self._needs_folder(plan.plan):
-            turns.complete(self._office, scene, NO_FOLDER)
+            turns.complete(self._office, scene, NO_FOLDER, reason=reasons.DECLINED)
         elif plan.plan.steps or plan.answer is None:
             await acting.propose(self._office, scene, plan)
         elif scene.turn.dirty:
             await committing.ask(self._office, scene)
         else:
-            turns.complete(self._office, scene, plan.answer, reason=reasons.UNDO_WANTED if plan.undo else None)
+            turns.complete(self._office, scene, plan.answer, reason=reasons.of_answer(plan))
 
     def _needs_folder(self, plan: Plan) -> bool:
         """Would a step work in the session's folder? Tools from outside need none."""

@@ -9,7 +9,6 @@ from typing import Any
 from libs.events import ActionRecorded
 from libs.events.values import Args, EffectClass
 from libs.policy.ports import Decision
-from libs.retrieval.lexicon import Language
 from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
 from services.conversation_worker.domain import wording
@@ -68,10 +67,10 @@ def recorded(decision: Decision, letter: Letter, **about: Any) -> ActionRecorded
     )
 
 
-def undo_of(tool: ToolDefinition, args: Args, said: Language) -> str:
+def undo_of(tool: ToolDefinition, args: Args) -> str:
     """What a person is told about undoing this, before approving it (P5)."""
     staged = tool.deletes(args) or tool.effect_class is EffectClass.STAGED
-    return wording.undo(said, tool.effect_class, in_workspace=tool.in_workspace, staged=staged)
+    return wording.undo(tool.effect_class, in_workspace=tool.in_workspace, staged=staged)
 
 
 __all__ = ["COMMIT", "DROP", "GROUP", "RESTORE", "ROLLBACK", "Office", "recorded", "undo_of"]

@@ -143,7 +143,7 @@ async def _not_committed(office: Office, scene: Scene, result: Result) -> None:
     if scene.turn.ending is not None:
         ending.wind_down(office, scene)
     elif isinstance(result, ToolFailed):
-        await committing.ask(office, scene, conflicts, "" if conflicts else reason.detail)
+        await committing.ask(office, scene, conflicts, "" if conflicts else reason.detail or result.code)
     else:
         ending.stop(office, scene, reason)
 

@@ -14,8 +14,6 @@ from libs.events import ApprovalClosed, ApprovalDecided, EffectResolved, StepCha
 from libs.events.base import Event
 from libs.events.values import Asset, StepState
 from libs.leases.ports import Start
-from libs.retrieval.lexicon import Language
-from libs.retrieval.words import language_of
 from services.conversation_worker.domain.talk import ENDED_MOST, Approval, Doing, Ending, Session, Talk, Turn
 from services.conversation_worker.store import Rows, Store
 
@@ -39,11 +37,6 @@ class Scene:
         if self.talk.turn is None:
             raise LookupError("no turn is under way")
         return self.talk.turn
-
-    @property
-    def language(self) -> Language:
-        """That of the request; of one that does not tell, such as a bare "ok", of what was said before."""
-        return language_of(self.turn.letter.text, *(each.text for each in reversed(self.session.history)))
 
     def active(self, turn_id: str) -> bool:
         """Is this the turn under way?"""
@@ -149,7 +142,7 @@ class Scene:
                 self.close_approval(approval, outcome, principal=principal)
 
     def say(self, *events: Event) -> None:
-        self._changeset = self._changeset.say(*events)
+        self._changeset = self._changeset.emit(*events)
 
     def start(self, *starts: Start) -> None:
         self._changeset = self._changeset.start(*starts)

@@ -18,7 +18,9 @@ from libs.events import (
 )
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind, Service, Subscription
+from libs.telemetry import metrics
 from services.conversation_worker.committing import EXPIRY
+from services.conversation_worker.domain.talk import TurnState
 from services.conversation_worker.handlers import LOST, Handlers
 from services.conversation_worker.office import Office
 from services.conversation_worker.queue import QUEUED_AT_ONCE, QUEUED_EACH, Queue
@@ -30,6 +32,9 @@ from services.conversation_worker.waits import Waits
 
 
 def build(platform: Platform) -> Service:
+    for state in filter(lambda state: state.ended, TurnState):
+        # Prometheus sees no increase in a counter that first appears at 1, so create it at 0.
+        metrics.turns.labels(state.value)
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
     slots = Slots(settings.turns_at_once, settings.turns_at_once_per_tenant)
     office = Office(platform, settings, Store(platform.database, slots), slots)

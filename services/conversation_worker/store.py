@@ -94,7 +94,7 @@ class Store:
         kept = Talk(session, turn, rows.steps if turn else (), rows.open if turn else ())
         written = Changeset(changeset.cause, tuple(_changes(session, turn, rows))) + changeset
         key = changeset.cause.tenant, session.session_id
-        return written.afterwards(lambda: self._keep(key, kept), lambda: self._note(key, kept))
+        return written.on_commit(lambda: self._keep(key, kept), lambda: self._note(key, kept))
 
     def _note(self, key: tuple[str, str], talk: Talk) -> None:
         (self._slots.work if talk.at_work else self._slots.rest)(key)

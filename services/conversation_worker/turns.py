@@ -15,14 +15,15 @@ from libs.events import (
     TurnStarted,
 )
 from libs.events.committee import Exchange, Task
-from libs.events.values import Body, Observation, StepState, Usage
+from libs.events.values import Body, Json, Observation, StepState, Usage
 from libs.leases.ports import Start
 from libs.telemetry import metrics
-from services.conversation_worker.domain import bounds, naming
+from services.conversation_worker.domain import bounds, naming, reasons
 from services.conversation_worker.domain.analysis import analyse
 from services.conversation_worker.domain.talk import Doing, Ending, Letter, Talk, Turn, TurnState
 from services.conversation_worker.office import COMMIT, Office
 from services.conversation_worker.scene import Scene
+from services.conversation_worker.settings import Settings
 
 REPLIES_MOST = 8
 """Replies to questions of one turn that are kept beside the last."""
@@ -185,7 +186,9 @@ def _remember(scene: Scene, answer: str, reason: str | None) -> None:
     """Put the turn to the session's working memory."""
     shown, steps = naming.named(scene.turn.settled, scene.talk.steps), scene.talk.steps
     text, wish = scene.turn.letter.text[:2000], scene.turn.wish
-    told = Exchange(text=text, answer=answer[:2000], wish=wish, reason=reason, shown=shown)
+    # The next plan rests on what kept this one from being done; an answer that declines speaks for itself.
+    kept = None if reason == reasons.DECLINED else reason
+    told = Exchange(text=text, answer=answer[:2000], wish=wish, reason=kept, shown=shown)
     scene.set_session(history=naming.remembered(scene.session.history, told, talked=not steps))
 
 
@@ -226,8 +229,12 @@ def finish(office: Office, scene: Scene, ending: Ending) -> None:
         begin_next(office, scene)
 
 
+PLANNED_MOST = 20
+"""Calls to which a plan may always bring a turn."""
+
+
 def task_of(
-    talk: Talk, *, tools: tuple[str, ...], memories: tuple[str, ...] = (), facts: dict[str, object] | None = None
+    talk: Talk, settings: Settings, *, memories: tuple[str, ...] = (), facts: dict[str, object] | None = None
 ) -> Task:
     """All that a model may know of this turn (S0-10)."""
     turn = talk.turn
@@ -245,7 +252,9 @@ def task_of(
         root=talk.session.root,
         workspace=bounds.facts(facts or {}, bounds.size([turn.letter.text, turn.clarification, *turn.replies])),
         read=bounds.read({path: epoch for path, epoch in talk.session.read.items() if epoch == talk.session.epoch}),
-        tools=tools,
+        tools=settings.tools,
+        # A lower limit ends the turn at the call that exceeds it: what came before it stays to be seen.
+        calls_most=max(PLANNED_MOST, settings.limits.calls),
     )
 
 
@@ -277,12 +286,20 @@ def _observation(doing: Doing) -> Observation:
         state=doing.state,
         summary=doing.summary,
         data=_seen(doing.data),
+        left_alone=_left_alone(doing.data),
         error=doing.error,
     )
 
 
 def _seen(body: Body | None) -> object:
     return body.json_ if body is not None and body.sha256 is None and body.size <= SEEN_MOST else None
+
+
+def _left_alone(body: Body | None) -> dict[str, Json] | None:
+    """Return what a step left alone, also where its data is too large to be seen."""
+    if body is None or body.sha256 is not None:
+        return body.left_alone if body is not None else None
+    return body.json_.get("left_alone") if isinstance(body.json_, dict) else None
 
 
 def _keep(scene: Scene, message_id: str, role: str, text: str) -> None:

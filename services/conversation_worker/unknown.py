@@ -16,7 +16,6 @@ from libs.events.values import StepState
 from libs.leases.ports import Start
 from libs.objects import bodies
 from libs.policy.ports import Decision
-from libs.retrieval.lexicon import Language
 from services.conversation_worker import acting, ending
 from services.conversation_worker.committing import EXPIRY
 from services.conversation_worker.domain import binding, wording
@@ -42,7 +41,7 @@ def ask(office: Office, scene: Scene, doing: Doing, result: ToolUnknown) -> None
     """Put it to a person, and hold the turn for as long as the settings say."""
     question = _question(scene.turn.turn_id, doing, result)
     scene.ask(question.approval)
-    scene.say(_asked(office, question, result, scene.language))
+    scene.say(_asked(office, question, result))
     if scene.turn.ending is None:
         about = {"turn_id": question.turn_id, "approval_id": question.approval.approval_id}
         scene.start(Start(question.approval.approval_id, EXPIRY, about, delay=office.settings.unknown_seconds))
@@ -65,7 +64,7 @@ async def late(office: Office, scene: Scene, result: Result) -> bool:
     if isinstance(result, ToolUnknown):
         question = _question(turn_id, changed, result)
         scene.ask_of(turn_id, question.approval)
-        scene.say(_asked(office, question, result, "en"))
+        scene.say(_asked(office, question, result))
     return True
 
 
@@ -156,13 +155,13 @@ def _question(turn_id: str, doing: Doing, result: ToolUnknown) -> Question:
     return Question(turn_id, approval, doing)
 
 
-def _asked(office: Office, question: Question, result: ToolUnknown, said: Language) -> ApprovalRequested:
+def _asked(office: Office, question: Question, result: ToolUnknown) -> ApprovalRequested:
     return ApprovalRequested(
         turn_id=question.turn_id,
         approval_id=question.approval.approval_id,
         kind=EFFECT,
         digest=question.approval.digest,
-        title=wording.did_it_happen(said, question.doing.step.description),
+        title=wording.did_it_happen(question.doing.step.description),
         expires_in=office.settings.unknown_seconds,
         step_id=question.doing.step_id,
         tool=question.doing.step.tool,

@@ -56,8 +56,8 @@ class Waits:
             memories, facts = tuple(found.get("memories") or ()), found.get("facts")
             if found.get("memories", ()) is None:
                 scene.say(TurnDegraded(turn_id=scene.turn.turn_id, missing="memory", detail=WITHOUT_MEMORIES))
-            tools = self._office.settings.tools
-            turns.think(scene, turns.task_of(scene.talk, tools=tools, memories=memories, facts=facts))
+            task = turns.task_of(scene.talk, self._office.settings, memories=memories, facts=facts)
+            turns.think(scene, task)
 
         return await self._go_on(held, TurnState.CONTEXT, think)
 
@@ -72,7 +72,7 @@ class Waits:
         model = self._platform.model
         assert model is not None
         stream, text, usage = Stream(held.tenant, talk.turn.turn_id), "", Usage()
-        task = turns.task_of(talk, tools=self._office.settings.tools)
+        task = turns.task_of(talk, self._office.settings)
         with paid_by(Payer(held.tenant, session, stream.turn)):
             async with _closing(model.answer(task)) as answer:
                 async for said in answer:

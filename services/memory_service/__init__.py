@@ -1,8 +1,8 @@
-"""The memory service: what is worth keeping, found again by meaning and by words, for the one whose it is.
+"""The memory service: stores a person's memories and facts, and recalls them by meaning and by words.
 
-Listens to memory.events (remember.requested, feedback.given) and speaks HTTP on 9696 to our other services. Says
+Consumes memory.events (remember.requested, feedback.given) and serves HTTP on 9696 to Suma's services. Produces
 audit.events: no memory is written without a recorded policy decision. Owns the schema `memory`: memories, facts,
 feedback (DESIGN §12).
 
-A memory of the universe `session` comes back in its own session alone, one of any other universe to its person alone.
+A memory of the universe `session` is recalled in its own session only; one of any other universe, by its person only.
 """

@@ -1,9 +1,9 @@
--- Every write of the memory service, one paragraph per kind of change, each over all rows of its batch.
+-- Apply every write of the memory service: one statement per kind of change, over all rows of the batch.
 create or replace function memory.apply(changes jsonb) returns int[] language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
     done int[] := '{}'; part int[]; kind text;
 begin
-    -- memory.add: once. The same id again is the same memory, or else a conflict: nothing is silently left out.
+    -- memory.add: insert once. The same id with the same content is the same memory; with other content it is a conflict.
     if changes ? 'memory.add' then
         insert into memory.memories (tenant_id, memory_id, user_id, session_id, universe, kind, text, embedder, embedding)
         select c.tenant_id, c.memory_id, c.user_id, c.session_id, c.universe, c.kind, c.text, c.embedder, c.embedding::public.sparsevec::public.vector
@@ -19,7 +19,7 @@ begin
         done := done || part;
     end if;
 
-    -- fact.put: said again, it is fresher; what a person asked for stays explicit.
+    -- fact.put: repeating a fact updates its time; an explicit fact stays explicit.
     if changes ? 'fact.put' then
         insert into memory.facts as f (tenant_id, fact_id, user_id, key, value, source)
         select distinct on (c.tenant_id, c.user_id, c.key, c.value) c.tenant_id, c.fact_id, c.user_id, c.key, c.value, c.source
@@ -30,7 +30,7 @@ begin
             set updated_at = now(), source = case when excluded.source = 'explicit' then 'explicit' else f.source end;
     end if;
 
-    -- fact.forget: by key, or by key and value. Forgetting what is not there changes nothing.
+    -- fact.forget: delete by key, or by key and value. Safe to repeat.
     if changes ? 'fact.forget' then
         delete from memory.facts f using (
             select f.tenant_id, f.fact_id from memory.facts f
@@ -49,7 +49,7 @@ begin
         on conflict (tenant_id, feedback_id) do nothing;
     end if;
 
-    -- The kinds that rest on nothing always apply.
+    -- These kinds have no condition and always apply.
     foreach kind in array array['fact.put', 'fact.forget', 'feedback.add'] loop
         if changes ? kind then
             select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;

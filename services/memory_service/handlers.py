@@ -1,4 +1,4 @@
-"""What comes over the bus. Either may be handled again: its rows have ids that come from the event."""
+"""Handlers of the memory service's events. Safe to repeat: row ids derive from the event."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ class Handlers:
         return (await self._writing.remember(cause, event.data)).changeset
 
     async def feedback(self, cause: Cause, event: Envelope[FeedbackGiven]) -> Changeset:
-        return (await self._writing.judge(cause, event.data, scopes=event.data.scopes)).changeset
+        return (await self._writing.record_feedback(cause, event.data, scopes=event.data.scopes)).changeset

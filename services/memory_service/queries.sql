@@ -1,14 +1,14 @@
 -- name: any_in_scope(tenant, universe, scope)$
--- Is anything remembered there? Spares the embedding of a question that cannot have an answer.
+-- Whether the scope has any memory; if not, the query is not embedded.
 select exists (
     select from memory.memories where tenant_id = :tenant and universe = :universe and scope = :scope
 );
 
 -- name: ranked(tenant, universe, scope, person, embedder, query, words, pool)
--- The memories of one scope by nearness and by common words, each with its place in either ranking.
--- One pass without a join: while a table has no statistics, a look-up by id scans all of its tenant's rows.
+-- The memories of one scope by vector distance and by common words, with their rank in each ranking.
+-- One pass without a join: on a table without statistics, a lookup by id scans all of its tenant's rows.
 with asked as materialized (
-    -- Read once: a prepared statement would read the parameters' texts again for every row.
+    -- Parse once: a prepared statement would parse the parameters again for every row.
     select replace(plainto_tsquery('pg_catalog.simple', :words)::text, ' & ', ' | ')::tsquery as any_word,
         :query::text::sparsevec::vector(768) as query
 ), mine as materialized (
@@ -18,7 +18,7 @@ with asked as materialized (
     from memory.memories m cross join asked
     where m.tenant_id = :tenant and m.universe = :universe and m.scope = :scope and m.user_id = :person
 ), placed as (
-    -- 1 is a right angle: nothing in common. Postgres sorts NaN, the distance from a text without a word, above all numbers.
+    -- A distance of 1 is orthogonal: nothing in common. Postgres sorts NaN, the distance of a text without words, above all numbers.
     select memory_id, text, kind, created_at,
         case when distance < 1 then row_number() over (order by distance, memory_id) end as near,
         case when rank > 0 then row_number() over (order by rank desc nulls last, memory_id) end as worded
@@ -27,11 +27,11 @@ with asked as materialized (
 select memory_id, text, kind, created_at, near, worded from placed where near <= :pool or worded <= :pool;
 
 -- name: facts_of(tenant, person, most)
--- A person's facts, the latest first.
+-- A person's facts, latest first.
 select fact_id as id, key, value, source, created_at, updated_at from memory.facts
 where tenant_id = :tenant and user_id = :person order by updated_at desc, fact_id desc limit :most;
 
 -- name: facts_named(tenant, person, key, value)$
--- How many facts a key, or a key and its value, names.
+-- The number of facts with a key, or with a key and value.
 select count(*) from memory.facts
 where tenant_id = :tenant and user_id = :person and key = :key and (:value::text is null or value = :value);

@@ -1,18 +1,18 @@
-"""Recalling: the memories of one scope by meaning and by words, fused."""
+"""Recall: searches the memories of one scope by meaning and by words, and fuses the rankings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from libs.retrieval import Embedder
-from libs.retrieval.words import words
+from libs.search import Embedder
+from libs.search.words import FILLERS, words
 from services.memory_service.domain.ranking import Recalled, best
 from services.memory_service.store import Scope, Store
 
-ASKED_MOST = 4_000
-"""Characters of a question that are looked at."""
+QUERY_MOST = 4_000
+"""Characters of a query that are used."""
 POOL = 4
-"""Each ranking offers this many times what was asked for: a memory good in both may win over one good in either."""
+"""Candidates per ranking, as a multiple of `top_k`: a memory good in both rankings may beat one good in either."""
 
 
 class Recalling:
@@ -20,21 +20,21 @@ class Recalling:
         self._store, self._embedder = store, embedder
 
     async def recall(self, scope: Scope, query: str, top_k: int) -> Sequence[Recalled]:
-        """The best first; nothing where nothing is remembered, without embedding anything.
+        """Return the best memories, best first. An empty scope returns nothing and embeds nothing.
 
         Raises:
             Unavailable: the database or the embedder does not answer.
         """
         if not await self._store.any(scope):
             return ()
-        asked = query[:ASKED_MOST]
-        vector = await self._embedder.embed_query(asked)
+        text = query[:QUERY_MOST]
+        vector = await self._embedder.embed_query(text)
         found = await self._store.ranked(
-            scope, vector, words=telling(asked), embedder=self._embedder.name, pool=top_k * POOL
+            scope, vector, words=without_fillers(text), embedder=self._embedder.name, pool=top_k * POOL
         )
         return best(found, top_k)
 
 
-def telling(query: str) -> str:
-    """The query without its fillers, which every memory shares. `or` and `is` find nothing."""
-    return " ".join(part for part in query.split() if not all(word.filler for word in words(part)))
+def without_fillers(query: str) -> str:
+    """Return the query without filler words, which occur in every memory."""
+    return " ".join(part for part in query.split() if not FILLERS.issuperset(words(part)))

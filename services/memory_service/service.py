@@ -1,4 +1,4 @@
-"""What the memory service is."""
+"""The composition of the memory service."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from libs.events import FeedbackGiven, RememberRequested
 from libs.runtime.platform import Platform
 from libs.runtime.service import Api, Service, Subscription
 from services.memory_service import api
-from services.memory_service.api.routes import Desk
+from services.memory_service.api.routes import RouteContext
 from services.memory_service.handlers import Handlers
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
@@ -18,11 +18,11 @@ def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
     store, embedder = Store(platform.database), platform.embedder
     writing = Writing(platform.policy, embedder)
-    on = Handlers(writing)
-    desk = Desk(platform, store, writing, Recalling(store, embedder), settings)
+    handlers = Handlers(writing)
+    context = RouteContext(platform, store, writing, Recalling(store, embedder), settings)
     return Service(
         GROUP,
-        [Subscription(RememberRequested, on.remember), Subscription(FeedbackGiven, on.feedback)],
+        [Subscription(RememberRequested, handlers.remember), Subscription(FeedbackGiven, handlers.feedback)],
         schema=SCHEMA,
-        api=Api(api.build(desk), api.PORT),
+        api=Api(api.build(context)),
     )

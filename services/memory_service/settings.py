@@ -9,6 +9,6 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     facts_most: int = Field(default=100, ge=1)
-    """Facts in the `<memory>` block of a prompt, the latest first."""
+    """Facts in the `<memory>` block of a prompt, latest first."""
     block_most: int = Field(default=8_000, ge=200)
     """Characters of that block."""

@@ -1,4 +1,4 @@
-"""What the memory service reads, of one tenant at a time, and always within one scope."""
+"""Reads of the memory service, of one tenant and within one scope."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import aiosql
 import numpy as np
 
 from libs.database import Database, Schema
-from libs.retrieval import Vector
+from libs.search import Vector
 from services.memory_service.domain.facts import Fact
 from services.memory_service.domain.ranking import Found
 
@@ -19,14 +19,14 @@ GROUP = "memory_service"
 HERE = Path(__file__).parent
 SCHEMA = Schema("memory", HERE / "migrations", HERE / "apply.sql")
 SESSION = "session"
-"""The universe whose memories stay in their session."""
+"""The universe of memories that belong to one session."""
 
 queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose memories, and where: `within` a session for the universe `session`, else within the person's own."""
+    """The owner and extent of memories: `within` is a session for the universe `session`, else the person."""
 
     tenant: str
     universe: str
@@ -46,7 +46,7 @@ class Store:
         return found
 
     async def ranked(self, scope: Scope, query: Vector, *, words: str, embedder: str, pool: int) -> Sequence[Found]:
-        """At most `pool` of each ranking."""
+        """Return at most `pool` memories of each ranking."""
         async with self._database.read(GROUP, scope.tenant) as connection:
             rows = queries.ranked(
                 connection,
@@ -62,18 +62,18 @@ class Store:
             return [Found(*row.values()) async for row in rows]
 
     async def facts(self, tenant: str, person: str, *, most: int) -> Sequence[Fact]:
-        """The latest first."""
+        """Return the person's facts, latest first."""
         async with self._database.read(GROUP, tenant) as connection:
             return [Fact(**row) async for row in queries.facts_of(connection, tenant=tenant, person=person, most=most)]
 
     async def named(self, tenant: str, person: str, key: str, value: str | None) -> int:
-        """How many facts forgetting these would take."""
+        """Count the facts of a key, or of a key and value."""
         async with self._database.read(GROUP, tenant) as connection:
             count: int = await queries.facts_named(connection, tenant=tenant, person=person, key=key, value=value)
         return count
 
 
 def literal(vector: Vector) -> str:
-    """A vector as pgvector's sparse text: hashed vectors are mostly zeros, and this goes through JSON."""
+    """Return a vector in pgvector's sparse text format: hashed vectors are mostly zeros, and this is sent as JSON."""
     places = np.flatnonzero(vector)
     return "{" + ",".join(f"{place + 1}:{vector[place]:.7g}" for place in places) + f"}}/{len(vector)}"

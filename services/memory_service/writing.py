@@ -1,6 +1,6 @@
-"""Writing: policy first, its answer recorded in the very changeset that it permits; then the memory, fact or feedback.
+"""Writes of memories, facts and feedback. Each policy decision is recorded in the changeset that it permits.
 
-Both doors come here, events and HTTP, so that neither can write what the other may not (P4, S3-53).
+Events and HTTP share this code, so that both follow the same rules (P4, S3-53).
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from libs.changes import Cause, Change, Changeset
 from libs.errors import Rejected
 from libs.events import ActionRecorded, FeedbackGiven, RememberRequested
 from libs.policy.ports import Decision, Policy
-from libs.retrieval import Embedder
+from libs.search import Embedder
 from services.memory_service.domain import facts
 from services.memory_service.store import SESSION, literal
 
 FACT, FEEDBACK = "fact", "feedback"
 EMBEDDED_MOST = 8_000
-"""Characters of a memory that its vector speaks for; words are found in all of it."""
+"""Characters of a memory that are embedded; word search covers all of it."""
 
 
 class SessionMissing(Rejected):
-    """A memory of the universe `session` belongs to a session, and none was named."""
+    """A memory of the universe `session` needs a session; name one."""
 
     code = "SESSION_MISSING"
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """On whose behalf something is written."""
+    """The person for whom a service writes."""
 
     id: str
     scopes: tuple[str, ...]
@@ -37,23 +37,23 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What follows. Where the decision is a no, that is its record and nothing else."""
+    """A decision and its changeset. A denial's changeset contains only the audit record."""
 
     changeset: Changeset
     decision: Decision
 
 
 class Writing:
-    """Each answers the same input with the same rows: memories and feedback by their ids, facts by what they say."""
+    """The writer. Safe to repeat: memories and feedback are keyed by id, facts by content."""
 
     def __init__(self, policy: Policy, embedder: Embedder) -> None:
         self._policy, self._embedder = policy, embedder
 
     async def remember(self, cause: Cause, asked: RememberRequested) -> Written:
-        """A memory; of the kind `fact`, a fact.
+        """Store a memory; of kind `fact`, a fact.
 
         Raises:
-            SessionMissing: it could never come back.
+            SessionMissing: without a session it could never be recalled.
             Unavailable: policy or the embedder does not answer.
         """
         person = Person(asked.user, asked.scopes)
@@ -62,7 +62,7 @@ class Writing:
             return await self.keep(cause, person, key, value, id=asked.memory_id)
         if asked.universe == SESSION and cause.session is None:
             raise SessionMissing
-        written = await self._decided(cause, person, asked.kind, asked.memory_id)
+        written = await self._decide(cause, person, asked.kind, asked.memory_id)
         if not written.decision.allowed:
             return written
         [vector] = await self._embedder.embed_document([asked.text[:EMBEDDED_MOST]])
@@ -80,26 +80,26 @@ class Writing:
         return Written(written.changeset + added, written.decision)
 
     async def keep(self, cause: Cause, person: Person, key: str, value: str, *, id: str) -> Written:
-        """A fact that the person asked to be kept."""
-        written = await self._decided(cause, person, FACT, id)
+        """Store a fact at the person's explicit request."""
+        written = await self._decide(cause, person, FACT, id)
         if not written.decision.allowed:
             return written
         fact = {"fact_id": id, "user_id": person.id, "key": key, "value": value, "source": "explicit"}
         return Written(written.changeset.change("memory", "fact.put", **fact), written.decision)
 
     async def forget(self, cause: Cause, person: Person, key: str, value: str | None) -> Written:
-        """The facts of a key, or of a key and its value."""
-        written = await self._decided(cause, person, FACT, cause.id)
+        """Delete the facts of a key, or of a key and value."""
+        written = await self._decide(cause, person, FACT, cause.id)
         if not written.decision.allowed:
             return written
-        gone = written.changeset.change("memory", "fact.forget", user_id=person.id, key=key, value=value)
-        return Written(gone, written.decision)
+        changeset = written.changeset.change("memory", "fact.forget", user_id=person.id, key=key, value=value)
+        return Written(changeset, written.decision)
 
-    async def judge(self, cause: Cause, given: FeedbackGiven, *, scopes: tuple[str, ...]) -> Written:
-        """Feedback on something, by its id."""
+    async def record_feedback(self, cause: Cause, given: FeedbackGiven, *, scopes: tuple[str, ...]) -> Written:
+        """Record feedback, under an id derived from its cause."""
         id = ids.derived(cause.id, FEEDBACK)
         person = Person(given.user, scopes)
-        written = await self._decided(cause, person, FEEDBACK, id)
+        written = await self._decide(cause, person, FEEDBACK, id)
         if not written.decision.allowed:
             return written
         changeset = written.changeset.change(
@@ -114,8 +114,8 @@ class Writing:
         )
         return Written(changeset, written.decision)
 
-    async def _decided(self, cause: Cause, person: Person, kind: str, resource: str) -> Written:
-        """Policy's answer and its record (deploy/opa/README.md names the fields)."""
+    async def _decide(self, cause: Cause, person: Person, kind: str, resource: str) -> Written:
+        """Ask policy and record the decision (deploy/opa/README.md names the fields)."""
         decision = await self._policy.decide(
             "memory.write",
             {
@@ -137,4 +137,4 @@ class Writing:
             revision=decision.revision,
             turn_id=cause.turn,
         )
-        return Written(Changeset(cause).say(record), decision)
+        return Written(Changeset(cause).emit(record), decision)

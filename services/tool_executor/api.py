@@ -11,22 +11,26 @@ from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
+from pydantic import BaseModel
 from starlette.routing import BaseRoute
 
 from libs.errors import NotFound, Rejected
 from libs.identity import internal
-from libs.runtime import problems
+from libs.runtime import problem_details
 from libs.runtime.platform import Platform
+from libs.workspace.commit import check_exclusion
 from libs.workspace.stage import Stage
+from libs.workspace.tree import ROOT as TOP
+from libs.workspace.view import Node
+from services.tool_executor.history import History, Purge
 from services.tool_executor.local_skills import LocalSkills
 from services.tool_executor.skill_desk import Approval, Desk, Word
 from services.tool_executor.work import diff_of
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
 
-NAMES_MOST = 500
+NAMES_MOST = PATHS_MOST = 5_000
+"""Names of a folder, and paths below it, that a planner is shown; an event has room for about half as many."""
 NODES_MOST = 20_000
-PATHS_MOST = 1_000
-"""Files of a tree that is small enough to tell them all to who plans."""
 ROOT = "/internal/v1"
 
 
@@ -38,6 +42,7 @@ class Room:
     workspaces: Workspaces
     local: LocalSkills
     desk: Desk
+    history: History
 
     async def look(
         self, tenant: str, session: str, root: str | None, *, turn: str | None = None, fresh: bool = False
@@ -76,10 +81,10 @@ async def tenant_of(request: Request, room: At) -> str:
 Tenant = Annotated[str, Depends(tenant_of)]
 
 
-def build(platform: Platform, workspaces: Workspaces, local: LocalSkills) -> FastAPI:
+def build(platform: Platform, workspaces: Workspaces, local: LocalSkills, history: History) -> FastAPI:
     app = FastAPI(title="Suma tool executor", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.room = Room(platform, workspaces, local, Desk(platform, local))
-    problems.install(app)
+    app.state.room = Room(platform, workspaces, local, Desk(platform, local), history)
+    problem_details.install(app)
     app.router.routes.extend(_routes())
     return app
 
@@ -92,6 +97,9 @@ def _routes() -> Sequence[BaseRoute]:
     router.add_api_route(f"{ROOT}/sessions/{{session}}/graph", graph)
     router.add_api_route(f"{ROOT}/sessions/{{session}}/diff", diff)
     router.add_api_route(f"{ROOT}/sessions/{{session}}/snapshots", snapshots)
+    router.add_api_route(f"{ROOT}/sessions/{{session}}/exclusions", exclusions, methods=["PUT"])
+    router.add_api_route(f"{ROOT}/history", history)
+    router.add_api_route(f"{ROOT}/history/purge", purge, methods=["PUT"])
     router.add_api_route(f"{ROOT}/tools", tools)
     router.add_api_route(f"{ROOT}/skills", skills)
     router.add_api_route(f"{ROOT}/skills/{{name}}", skill)
@@ -114,7 +122,7 @@ async def facts(
 async def graph(tenant: Tenant, room: At, session: str, root: str | None = None) -> dict[str, Any]:
     """The staged tree in networkx's node-link form (S4-26)."""
     tree = (await room.look(tenant, session, root)).stage.tree
-    if tree.graph.number_of_nodes() > NODES_MOST:
+    if len(tree) > NODES_MOST:
         raise Rejected(f"the tree has more than {NODES_MOST} nodes; look at its facts or its diff")
     return await asyncio.to_thread(tree.export)
 
@@ -126,11 +134,35 @@ async def diff(tenant: Tenant, room: At, session: str, root: str | None = None) 
     return net.model_dump(mode="json")
 
 
+class Exclusions(BaseModel):
+    """Paths that a commit is to leave out; `root` where the session has a folder of its own."""
+
+    root: str | None = None
+    paths: tuple[str, ...]
+
+
+async def exclusions(tenant: Tenant, room: At, session: str, asked: Exclusions) -> dict[str, Any]:
+    """Refuse paths that a commit cannot leave out, by name; nothing changes."""
+    workspace = await room.look(tenant, session, asked.root)
+    await asyncio.to_thread(check_exclusion, workspace.stage, asked.paths)
+    return {"paths": asked.paths}
+
+
 async def snapshots(tenant: Tenant, room: At, session: str) -> dict[str, Any]:
     """Where the open stage can be taken back to."""
     async with room.platform.database.read(GROUP, tenant) as connection:
         rows = [row async for row in queries.snapshots(connection, tenant=tenant, session=session)]
     return {"snapshots": [{**row, "at": row["at"].isoformat()} for row in map(dict, rows)]}
+
+
+async def history(tenant: Tenant, room: At, root: str, most: int = 100) -> dict[str, Any]:
+    """The commits of a folder."""
+    return await room.history.log(tenant, root, most)
+
+
+async def purge(tenant: Tenant, room: At, wish: Purge) -> dict[str, Any]:
+    """Remove history."""
+    return await room.history.purge(tenant, wish)
 
 
 async def tools(tenant: Tenant, room: At) -> dict[str, Any]:
@@ -142,7 +174,7 @@ async def tools(tenant: Tenant, room: At) -> dict[str, Any]:
                 "description": tool.description,
                 "mutates": tool.mutates,
                 "effect_class": tool.effect_class.value,
-                "params": tool.params,
+                "params": dict(tool.params),
             }
             for tool in room.platform.skills.tools
         ]
@@ -175,17 +207,21 @@ async def revoke(tenant: Tenant, room: At, name: str, word: Word) -> dict[str, A
 
 def facts_of(stage: Stage) -> dict[str, Any]:
     """What a planner is told of a tree."""
-    top = stage.get_children(".")
-    found = stage.statistics(".")
-    # All of them or none: who plans takes a name that is not among them as absent.
-    names = [f"{node.path}/" if node.kind == "directory" else node.path for node in top]
+    few_names = len(stage.tree.inside(TOP)) <= NAMES_MOST
+    found = stage.totals(".")
+    # All of them or none: a planner takes a name that is not among them as absent.
     few = found.files <= PATHS_MOST
-    paths = [node.path for node in stage.walk(".") if node.kind == "file"] if few else []
+    below = (node for node in stage.walk(".") if node.kind == "file" and "/" in node.path) if few else ()
+    paths = [node.path for node in below if not node.left_alone]
     return {
-        **({"names": names} if len(names) <= NAMES_MOST else {}),
+        **({"names": [*map(_named, stage.get_children("."))]} if few_names else {}),
         **({"paths": paths} if few else {}),
         "files": found.files,
         "directories": found.directories,
         "bytes": found.size,
         "extensions": sorted(found.extensions)[:100],
     }
+
+
+def _named(node: Node) -> str:
+    return f"{node.path}/" if node.is_folder else node.path

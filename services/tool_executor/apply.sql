@@ -195,6 +195,15 @@ begin
         done := done || part;
     end if;
 
+    -- journal.free: the files that a commit could be undone with are removed.
+    if changes ? 'journal.free' then
+        update executor.journal j set freed_at = now()
+        from jsonb_to_recordset(changes -> 'journal.free') as c(tenant_id text, commit_id text)
+        where j.tenant_id = c.tenant_id and j.commit_id = c.commit_id and j.freed_at is null;
+        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'journal.free') as c;
+        done := done || part;
+    end if;
+
     -- skill.approve: one version of a skill in a folder; an approval of another version before it ends.
     if changes ? 'skill.approve' then
         insert into executor.skill_approvals as a (tenant_id, root, name, digest, principal)

@@ -70,16 +70,17 @@ class Chain:
         self._grant(cause, request, now)
         args = await expanded(self._platform.objects, cause.tenant, request.args)
         # What came out of the object store is large: a hundred thousand paths are not checked on the event loop.
+        about = cause.tenant, request, args
         large = any(isinstance(value, Mapping) and "$blob" in value for value in request.args.values())
-        tool = await asyncio.to_thread(self._fixed, request, args) if large else self._fixed(request, args)
+        tool = await asyncio.to_thread(self._fixed, *about) if large else self._fixed(*about)
         return Passed(args, tool, await self._policy(cause, request, tool))
 
-    def _fixed(self, request: ToolRequested, args: Mapping[str, Any]) -> ToolDefinition | None:
+    def _fixed(self, tenant: str, request: ToolRequested, args: Mapping[str, Any]) -> ToolDefinition | None:
         """The links that ask nobody."""
         tool = self._schema(request, args)
         self._allowlist(request)
         if tool is None or tool.in_workspace or request.root is not None:
-            self._guards(args, self._scope(request, tool, args))
+            self._guards(args, self._scope(tenant, request, tool, args))
         else:
             self._guards(args, None)
         return tool
@@ -112,9 +113,9 @@ class Chain:
         if name not in WORKSPACE_TOOLS and not allows(request.allowed, name):
             raise LinkRefused("allowlist", f"this agent may not use {name}")
 
-    def _scope(self, request: ToolRequested, tool: ToolDefinition | None, args: Mapping[str, Any]) -> Path:
+    def _scope(self, tenant: str, request: ToolRequested, tool: ToolDefinition | None, args: Mapping[str, Any]) -> Path:
         try:
-            root = self._workspaces.allowed(request.root)
+            root = self._workspaces.allowed(tenant, request.root)
             if tool is not None:
                 paths.check_paths(str(root), tool.params, args)
         except Rejected as error:
@@ -134,6 +135,8 @@ class Chain:
             "session": cause.session,
             "turn": request.turn_id,
             "approved": request.approval_id is not None,
+            # The scope link has refused a folder of any other tenant.
+            "root_tenant": cause.tenant if request.root is not None else None,
         }
         if tool is None:
             action = WORKSPACE_TOOLS[request.tool].action

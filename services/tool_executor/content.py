@@ -1,9 +1,9 @@
-"""Content search over a workspace: an index of the files' text, made at the first question (S4-27, S4-28).
+"""Content search over a workspace: an index of the files' text, built by the first search (S4-27, S4-28).
 
-An index is of one session's view: what a session has staged is not for another's eyes.
-
-It reads the files as the scan found them. Files that the stage has made or changed since, and those beyond the bound,
-are counted in every answer as stale (S4-22, S4-23); documents that were not looked into are told with the reason.
+Each session has its own index, because one session must not see what another has staged. A search brings the index up
+to date by size and time of each file, as the last scan found them. Files that the stage has made or changed, and files
+beyond the bounds, are counted in every answer as stale (S4-22, S4-23). Documents that were not read are reported with
+the reason.
 """
 
 from __future__ import annotations
@@ -17,25 +17,29 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
-from libs.retrieval import ContentIndex, Embedder, Found
-from libs.retrieval.content import under
+from libs.errors import SumaError
+from libs.search import ContentIndex, Found
+from libs.search.index import under
 from libs.skills import selected
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import go_on
-from services.tool_executor.domain.texts import Texts, Why, temporary
+from services.tool_executor.domain.decoding import Why
+from services.tool_executor.domain.texts import Texts, temporary
 from services.tool_executor.settings import Settings
 from services.tool_executor.workspaces import Workspace
 
 KEPT_MOST = 8
+SHARED = 2
+"""All indexes together hold at most this many times the text of the largest allowed one."""
 REMEMBERED_MOST = 32 << 20
-"""Letters of documents that were read once, of all tenants."""
+"""Letters of documents that are kept after reading, for all tenants."""
 ENTRY = 200
-"""What one costs beside its text."""
+"""The memory of one such document beside its text."""
 NAMED_MOST = 10
-"""Documents that were not looked into, told by their names."""
+"""Paths of documents that were not read, in an answer."""
 Stamp = tuple[int, str | None]
 View = tuple[str, str, Path]
 """Tenant, session, folder."""
@@ -43,8 +47,7 @@ View = tuple[str, str, Path]
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What a search does not know: how many files are not indexed as they are now, and the documents that it has not
-    looked into, with the reason."""
+    """The gaps of a search: the number of files that are not indexed as they are now, and the unread documents."""
 
     stale: int = 0
     unread: Mapping[str, Why] = field(default_factory=dict)
@@ -52,16 +55,34 @@ class Unknown:
 
 @dataclass(slots=True)
 class Indexed:
-    """One session's index, with what it knows of each file."""
+    """One session's index, with the stamp of each indexed file."""
 
-    index: ContentIndex
+    index: ContentIndex = field(default_factory=ContentIndex)
     known: dict[str, Stamp] = field(default_factory=dict)
     unread: dict[str, Why] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The arguments of a search. `among` selects the files that were asked about; `exclude` leaves files out."""
+
+    query: str
+    top_k: int
+    within: str
+    exclude: Sequence[str] = ()
+    among: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, args: Mapping[str, Any]) -> Self:
+        """Read the arguments of the tool."""
+        return cls(args["query"], args["top_k"], args["path"], args.get("exclude", ()), args.get("among", ()))
+
+
 class Contents:
-    def __init__(self, embedder: Embedder, settings: Settings, *, now: Callable[[], float] = time.monotonic) -> None:
-        self._embedder, self._settings, self._now = embedder, settings, now
+    """The indexes of all sessions. Each search runs in a thread, with an index that no other search holds."""
+
+    def __init__(self, settings: Settings, *, now: Callable[[], float] = time.monotonic) -> None:
+        self._settings, self._now = settings, now
         self._indexes: OrderedDict[View, Indexed] = OrderedDict()
         self._remembered = Remembered()
 
@@ -69,59 +90,85 @@ class Contents:
         self,
         whose: tuple[str, str],
         workspace: Workspace,
-        query: str,
-        top_k: int,
+        question: Question,
         *,
-        within: str,
-        exclude: Sequence[str] = (),
-        among: Sequence[str] = (),
         check: Callable[[], None] = go_on,
     ) -> tuple[Found, Unknown]:
-        """The best matches that are still there, and what is not known: of the files that `among` selects, unless these
-        lack a word that others have; those are told besides. `check` raises once nobody waits any more.
+        """Return the best matches that still exist, and the gaps of the search.
+
+        Files outside `among` are matches only if those inside lack one of the words; else they are in `elsewhere`.
+        `check` raises if the caller no longer waits.
         """
         view = (*whose, workspace.root)
-        indexed = self._indexes.pop(view, None) or Indexed(ContentIndex(self._embedder))
-        now = await asyncio.to_thread(_stamps, workspace.stage)
-        most = self._settings.index_files_most
-        on_disk = dict(islice(((path, stamp) for path, stamp in now.items() if stamp[1] is not None), most))
+        indexed = self._indexes.pop(view, None) or Indexed()
         texts = self.texts(whose[0], workspace.stage, check)
-        await _update(indexed, on_disk, texts)
-        self._indexes[view] = indexed
-        if len(self._indexes) > KEPT_MOST:
-            self._indexes.popitem(last=False)
-        kept = partial(selected, exclude=exclude)
-        found = await indexed.index.find(query, top_k, within=within, keep=kept)
-        if among:
-            asked = partial(selected, include=among, exclude=exclude)
-            narrower = await indexed.index.find(query, top_k, within=within, keep=asked)
-            if narrower.matches and {*narrower.missing} <= {*found.missing}:
-                others = tuple(match.path for match in found.matches if not asked(match.path))
-                found, kept = replace(narrower, elsewhere=others), asked
-        unread = {path: why for path, why in indexed.unread.items() if under(path, within) and kept(path)}
+        try:
+            answer = await asyncio.to_thread(self._answer, indexed, texts, question)
+        except SumaError:
+            indexed.index.close()
+            raise
+        self._keep(view, indexed)
+        return answer
+
+    def texts(self, tenant: str, stage: Stage, check: Callable[[], None] = go_on) -> Texts:
+        """Open the texts of a stage, with the tenant's memory of documents that were read before."""
+        return Texts(stage, self._settings.search, self._now, Remembering(self._remembered, tenant), check)
+
+    def _answer(self, indexed: Indexed, texts: Texts, question: Question) -> tuple[Found, Unknown]:
+        now = _stamps(texts.stage)
+        on_disk = ((path, stamp) for path, stamp in now.items() if stamp[1] is not None)
+        wanted = dict(islice(on_disk, self._settings.index_files_most))
+        _update(indexed, wanted, texts, self._settings.index_text_bytes_most)
+        found, kept = _find(indexed.index, question)
+        unread = {path: why for path, why in indexed.unread.items() if under(path, question.within) and kept(path)}
         stale = len(now.keys() - indexed.known.keys() - indexed.unread.keys())
         return replace(found, matches=tuple(m for m in found.matches if m.path in now)), Unknown(stale, unread)
 
-    def texts(self, tenant: str, stage: Stage, check: Callable[[], None] = go_on) -> Texts:
-        """What files of a stage say, with the memory of what the tenant's documents said before."""
-        return Texts(stage, self._settings.search, self._now, Remembering(self._remembered, tenant), check)
+    def _keep(self, view: View, indexed: Indexed) -> None:
+        """Keep an index for the next search; drop the least recently used beyond the bounds."""
+        if (older := self._indexes.pop(view, None)) is not None:
+            older.index.close()
+        self._indexes[view] = indexed
+        most = SHARED * self._settings.index_text_bytes_most
+        while len(self._indexes) > KEPT_MOST or sum(one.index.size for one in self._indexes.values()) > most:
+            self._indexes.popitem(last=False)[1].index.close()
 
 
-async def _update(indexed: Indexed, now: Mapping[str, Stamp], texts: Texts) -> None:
-    """Read what is new, or has changed, or was put off to a later search."""
+def _find(index: ContentIndex, question: Question) -> tuple[Found, Callable[[str], bool]]:
+    """Search, and return the filter of the files that the answer is about."""
+    kept = partial(selected, exclude=question.exclude)
+    found = index.find(question.query, question.top_k, within=question.within, keep=kept)
+    if not question.among:
+        return found, kept
+    asked = partial(selected, include=question.among, exclude=question.exclude)
+    narrower = index.find(question.query, question.top_k, within=question.within, keep=asked)
+    if not narrower.matches or not {*narrower.missing} <= {*found.missing}:
+        return found, kept
+    others = tuple(match.path for match in found.matches if not asked(match.path))
+    return replace(narrower, elsewhere=others), asked
+
+
+def _update(indexed: Indexed, now: Mapping[str, Stamp], texts: Texts, most: int) -> None:
+    """Read files that are new, changed or were put off to a later search, while there is room for their text."""
     for gone in [path for path in indexed.known if path not in now]:
         indexed.index.remove(gone)
         del indexed.known[gone]
     changed = [path for path, stamp in now.items() if indexed.known.get(path) != stamp]
-    found = await asyncio.to_thread(lambda: dict(texts.of(changed)))
-    await indexed.index.put(found)
-    kept = {path: why for path, why in indexed.unread.items() if path in now and path not in found}
-    indexed.unread = {**kept, **texts.unread}
-    indexed.known.update({path: now[path] for path in found if texts.unread.get(path) is not Why.LATER})
+    for path in changed:
+        indexed.index.remove(path)
+        indexed.known.pop(path, None)
+        indexed.unread.pop(path, None)
+    for path, text in texts.of(changed) if indexed.index.size < most else ():
+        indexed.index.put(path, text)
+        if texts.unread.get(path) is not Why.LATER:
+            indexed.known[path] = now[path]
+        if indexed.index.size >= most:
+            break
+    indexed.unread = {**{path: why for path, why in indexed.unread.items() if path in now}, **texts.unread}
 
 
 class Remembered:
-    """What documents say by tenant and content, the longest unused forgotten first. Threads share it."""
+    """The texts of documents by tenant and content, least recently used dropped first. Safe for threads."""
 
     def __init__(self, most: int = REMEMBERED_MOST) -> None:
         self._most, self._lock = most, Lock()
@@ -145,7 +192,7 @@ class Remembered:
 
 
 class Remembering:
-    """What one tenant's searches have read."""
+    """The remembered documents of one tenant."""
 
     def __init__(self, remembered: Remembered, tenant: str) -> None:
         self._remembered, self._tenant = remembered, tenant
@@ -158,7 +205,7 @@ class Remembering:
 
 
 def told(found: Found, unknown: Unknown) -> dict[str, Any]:
-    """What a search shows, as the tool returns it."""
+    """Format the result of a search as the tool returns it."""
     matches = [{"path": m.path, "score": round(m.score, 3), "excerpt": m.excerpt} for m in found.matches]
     by_reason = Counter(why.value for why in unknown.unread.values())
     unread = {"count": len(unknown.unread), "why": dict(by_reason), "paths": sorted(unknown.unread)[:NAMED_MOST]}
@@ -174,8 +221,12 @@ def told(found: Found, unknown: Unknown) -> dict[str, Any]:
 
 
 def _stamps(stage: Stage) -> dict[str, Stamp]:
-    """Size and time of every file; what is only staged has no time."""
-    return {node.path: _stamp(node) for node in stage.walk(".") if node.kind == "file" and not temporary(node.name)}
+    """Return size and time of every file; a staged file has no time."""
+    return {node.path: _stamp(node) for node in stage.walk(".") if _indexed(node)}
+
+
+def _indexed(node: Node) -> bool:
+    return node.kind == "file" and not node.left_alone and not temporary(node.name)
 
 
 def _stamp(node: Node) -> Stamp:

@@ -16,7 +16,7 @@ from libs.changes import Cause, Changeset
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import ToolRequested, ToolSucceeded, ToolUnknown
 from libs.events.values import Body
-from libs.leases.ports import Cancelled, Held, Start
+from libs.leases.ports import Cancelled, Held, ProcessDied, Start
 from libs.objects import bodies
 from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
@@ -57,11 +57,11 @@ class Effects:
         allowed = calls.allowed(request, passed.decision)
         known = await self._ledger.look(cause.tenant, intent)
         if known is not None and known.state in (OPEN, HAPPENED, UNKNOWN):
-            return Changeset(cause).say(allowed) + _again(cause, request, known)
+            return Changeset(cause).emit(allowed) + _again(cause, request, known)
         effect = tool.effect_class
         about = {"request": request.model_dump(mode="json"), "intent": intent, "effect": effect.value}
         opened = calls.opened(cause, request, "running") + ledger.intended(cause, request, intent=intent, effect=effect)
-        return opened.start(Start(request.call_id, EFFECT, about)).say(
+        return opened.start(Start(request.call_id, EFFECT, about)).emit(
             allowed,
             calls.recorded(request, "intent", "begin", rule=effect, revision=passed.decision.revision),
             calls.started(request, attempt=1),
@@ -72,7 +72,7 @@ class Effects:
         request, summary = calls.request_of(held), _legible(outcome.summary)
         body, warnings = await self._kept(held.tenant, outcome.data)
         document = {"data": body.model_dump(mode="json", by_alias=True), "summary": summary}
-        return _closed(held, document, call="succeeded", effect=HAPPENED).say(
+        return _closed(held, document, call="succeeded", effect=HAPPENED).emit(
             calls.recorded(request, "outcome", "succeeded"), _succeeded(request, body, summary, warnings)
         )
 
@@ -85,19 +85,20 @@ class Effects:
         if not standing.doubtful or isinstance(error, DidNotHappen):
             code = "CANCELLED" if isinstance(error, Cancelled) else error.code
             return _without(held, str(error), code=code)
-        if isinstance(error, Cancelled) and can_be_settled(effect_of(held)):
-            return _handed_over(held)
+        # A person may be asked only once no late attempt can act any more: settling raises the fence in the world.
+        if isinstance(error, Cancelled | ProcessDied) and can_be_settled(effect_of(held)):
+            return _handed_over(held, error)
         return _unknown(held, error)
 
     async def settled(self, held: Held, outcome: Outcome | None) -> Changeset:
-        """What a cancel left in doubt is known now."""
+        """Close an effect whose doubt has ended: it happened, it was undone, or it never happened."""
         if outcome is not None:
             return await self.ended(held, outcome)
+        code = held.input.get("code", Cancelled.code)
+        cause = "Its process died repeatedly" if code == ProcessDied.code else "It was cancelled"
         if effect_of(held) is Effect.COMPENSABLE:
-            return _without(
-                held, "It was cancelled, and what it had done was taken back.", code="CANCELLED", state=UNDONE
-            )
-        return _without(held, "It was cancelled before it happened.", code="CANCELLED")
+            return _without(held, f"{cause}; what it had done was undone.", code=code, state=UNDONE)
+        return _without(held, f"{cause} before it happened.", code=code)
 
     async def unsettled(self, held: Held, error: SumaError) -> Changeset:
         return _unknown(held, error)
@@ -118,12 +119,12 @@ def _again(cause: Cause, request: ToolRequested, known: Standing) -> Changeset:
         raise UnderWay()
     if known.state == UNKNOWN:
         told = _asking(request, known.intent, str(outcome.get("reason", "")))
-        return calls.opened(cause, request, "unknown", outcome).say(
+        return calls.opened(cause, request, "unknown", outcome).emit(
             calls.recorded(request, "outcome", "unknown", rule="SAME_EFFECT"), told
         )
     summary = str(outcome.get("summary", ""))
     body = Body.model_validate(outcome.get("data", {}))
-    return calls.opened(cause, request, "succeeded", {"summary": summary, "same_as": known.call}).say(
+    return calls.opened(cause, request, "succeeded", {"summary": summary, "same_as": known.call}).emit(
         calls.recorded(request, "outcome", "succeeded", rule="SAME_EFFECT"), _succeeded(request, body, summary, ())
     )
 
@@ -139,14 +140,14 @@ def _closed(held: Held, outcome: Mapping[str, Any], *, call: str, effect: str) -
 def _without(held: Held, why: str, *, code: str, state: str = DID_NOT_HAPPEN) -> Changeset:
     """There is no effect, and there will be none."""
     request, why = calls.request_of(held), _legible(why)
-    return _closed(held, {"code": code, "error": why}, call="failed", effect=state).say(
+    return _closed(held, {"code": code, "error": why}, call="failed", effect=state).emit(
         calls.recorded(request, "outcome", "failed", rule=code), calls.failure(request, code, why)
     )
 
 
-def _handed_over(held: Held) -> Changeset:
-    """Whoever takes the new lease finds out, or takes it back; the call goes on until then."""
-    about = {name: value for name, value in held.input.items() if name != "_cause"}
+def _handed_over(held: Held, error: SumaError) -> Changeset:
+    """Start a lease that finds out what happened, or undoes it; the call stays open until then."""
+    about = {name: value for name, value in held.input.items() if name != "_cause"} | {"code": error.code}
     return Changeset(Cause.held(held)).start(Start(ids.derived(held.id, SETTLE), SETTLE, about))
 
 
@@ -155,7 +156,7 @@ def _unknown(held: Held, error: SumaError) -> Changeset:
     request = calls.request_of(held)
     # An error's own words are not repeated: nobody knows what a foreign tool put into them.
     reason = f"{WHY[effect_of(held)]} ({error.code})."
-    return _closed(held, {"code": error.code, "reason": reason}, call="unknown", effect=UNKNOWN).say(
+    return _closed(held, {"code": error.code, "reason": reason}, call="unknown", effect=UNKNOWN).emit(
         calls.recorded(request, "outcome", "unknown", rule=error.code),
         _asking(request, held.input["intent"], reason),
     )

@@ -27,8 +27,9 @@ from libs.telemetry.logs import logger
 from services.tool_executor import calls
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
 from services.tool_executor.domain import bounds
-from services.tool_executor.domain.workspace_tools import WORKSPACE_TOOLS
+from services.tool_executor.domain.workspace_tools import COMMIT, WORKSPACE_TOOLS
 from services.tool_executor.effects import Effects
+from services.tool_executor.history import History
 from services.tool_executor.settings import Settings
 from services.tool_executor.work import FilesChanged, Work, Worked
 from services.tool_executor.workspaces import GROUP, Workspaces, queries
@@ -55,17 +56,23 @@ log = logger("executor")
 
 class Handlers:
     def __init__(
-        self, platform: Platform, workspaces: Workspaces, work: Work, effects: Effects, settings: Settings
+        self,
+        platform: Platform,
+        workspaces: Workspaces,
+        work: Work,
+        effects: Effects,
+        history: History,
+        settings: Settings,
     ) -> None:
         self._platform, self._workspaces, self._settings = platform, workspaces, settings
-        self._work, self._effects = work, effects
+        self._work, self._effects, self._history = work, effects, history
         self._chain = Chain(platform, workspaces)
 
     async def requested(self, cause: Cause, event: Envelope[ToolRequested]) -> Changeset:
         request = event.data
         known = await self._known(cause, request)
         if known["call"]:
-            return Changeset(cause).say(calls.recorded(request, "decision", "stale"))
+            return Changeset(cause).emit(calls.recorded(request, "decision", "stale"))
         if known["cancelled"] and request.tool not in WORKSPACE_TOOLS:
             return _too_late(cause, request)
         now = self._platform.clock.now()
@@ -104,10 +111,12 @@ class Handlers:
             changeset = await self._moved(changeset, request, worked, session)
         if worked.journal is not None:
             changeset = changeset.change("executor", "journal.put", session_id=session, **worked.journal)
+            if request.tool == COMMIT:
+                changeset = self._history.committed(changeset, worked.journal["commit_id"], worked.journal["root"])
         workspace = worked.workspace
         if workspace is not None:
-            changeset = changeset.afterwards(lambda: self._workspaces.keep(held.tenant, session, workspace))
-        return changeset.say(
+            changeset = changeset.on_commit(lambda: self._workspaces.keep(held.tenant, session, workspace))
+        return changeset.emit(
             calls.recorded(request, "outcome", "succeeded"),
             ToolSucceeded(
                 call_id=request.call_id,
@@ -129,7 +138,7 @@ class Handlers:
         cause, request = Cause.held(held), calls.request_of(held)
         code = "CANCELLED" if isinstance(error, Cancelled) else error.code
         conflicts = error.paths if isinstance(error, FilesChanged) else ()
-        return calls.closed(cause, request, "failed", {"code": code, "error": str(error)[:2000]}).say(
+        return calls.closed(cause, request, "failed", {"code": code, "error": str(error)[:2000]}).emit(
             calls.recorded(request, "outcome", "failed", rule=code),
             calls.failure(request, code, str(error), conflicts=bounds.fitting(conflicts[:200], bounds.CONFLICTS_BYTES)),
         )
@@ -155,7 +164,7 @@ class Handlers:
             step_id=step,
             call_id=call,
         )
-        return Changeset(cause).change("executor", "call.dead", **row, tool=tool).say(recorded, failed)
+        return Changeset(cause).change("executor", "call.dead", **row, tool=tool).emit(recorded, failed)
 
     async def _known(self, cause: Cause, request: ToolRequested) -> Mapping[str, bool]:
         async with self._platform.database.read(GROUP, cause.tenant) as connection:
@@ -168,7 +177,7 @@ class Handlers:
         return (
             calls.opened(cause, request, "running")
             .start(Start(request.call_id, TOOL, {"request": request.model_dump(mode="json")}))
-            .say(
+            .emit(
                 calls.allowed(request, passed.decision),
                 calls.recorded(request, "intent", "begin", revision=passed.decision.revision),
                 calls.started(request, request.attempt),
@@ -177,7 +186,7 @@ class Handlers:
 
     def _refuse(self, cause: Cause, request: ToolRequested, refused: LinkRefused) -> Changeset:
         log.warning("a call was refused", link=refused.link, reason=refused.reason, call_id=request.call_id)
-        return calls.opened(cause, request, "denied", {"link": refused.link, "reason": refused.reason[:2000]}).say(
+        return calls.opened(cause, request, "denied", {"link": refused.link, "reason": refused.reason[:2000]}).emit(
             calls.recorded(request, "decision", "deny", rule=refused.link, revision=self._platform.policy.revision),
             ToolDenied(
                 call_id=request.call_id,
@@ -227,6 +236,6 @@ class Handlers:
 
 def _too_late(cause: Cause, request: ToolRequested) -> Changeset:
     """Its turn was cancelled before it came: it does not begin."""
-    return calls.opened(cause, request, "failed", {"code": "CANCELLED"}).say(
+    return calls.opened(cause, request, "failed", {"code": "CANCELLED"}).emit(
         calls.recorded(request, "decision", "stale"), calls.failure(request, "CANCELLED", "the turn was cancelled")
     )

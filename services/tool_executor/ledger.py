@@ -76,7 +76,7 @@ class Ledger:
             "executor", "effect.begin", intent_id=standing.intent, call_id=request.call_id, attempt=attempt
         )
         if attempt > 1:
-            changeset = changeset.say(calls.recorded(request, "intent", move.value), calls.started(request, attempt))
+            changeset = changeset.emit(calls.recorded(request, "intent", move.value), calls.started(request, attempt))
         try:
             await self._writer.apply(changeset)
         except Conflict:
@@ -112,7 +112,7 @@ def ended(cause: Cause, intent: str, *, effect: Effect, state: str, outcome: Map
     """What became of it."""
     row = {"intent_id": intent, "state": state, "outcome": outcome}
     counted = metrics.effects.labels(effect.value, state).inc
-    return Changeset(cause).change("executor", "effect.close", **row).afterwards(counted)
+    return Changeset(cause).change("executor", "effect.close", **row).on_commit(counted)
 
 
 def _aside(held: Held, what: str) -> Cause:

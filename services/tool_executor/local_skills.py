@@ -67,15 +67,15 @@ class LocalSkills:
 
     async def found(self, tenant: str, root: str) -> tuple[Local, ...]:
         """Every skill of the folder, read anew. Raises `BadRoot` for a folder that may not be worked in."""
-        folder = self.folder(root)
+        folder = self.folder(tenant, root)
         async with self._platform.database.read(GROUP, tenant) as connection:
             rows = queries.skill_approvals(connection, tenant=tenant, root=str(folder))
             approved = {row["name"]: row["digest"] async for row in rows}
         return await asyncio.to_thread(_found, folder, self._platform.skills, approved)
 
-    def folder(self, root: str) -> Path:
+    def folder(self, tenant: str, root: str) -> Path:
         """The folder as approvals name it. Raises `BadRoot`."""
-        return self._workspaces.allowed(root)
+        return self._workspaces.allowed(tenant, root)
 
     async def told(self, tenant: str, root: str) -> list[dict[str, str]]:
         """What a planner is told: those that are on."""
@@ -108,7 +108,7 @@ class LocalSkills:
             raise CannotApprove("; ".join(local.problems) or local.off)
         if local.skill.digest != digest:
             raise SkillChanged(f"{name} has changed since it was looked at: look again")
-        return self.folder(root)
+        return self.folder(tenant, root)
 
 
 def _found(root: Path, skills: Skills, approved: Mapping[str, str]) -> tuple[Local, ...]:

@@ -35,6 +35,24 @@ where t.tenant_id = :tenant and t.turn_id = :turn and t.state = 'running';
 select f.intent_id, f.call_id, f.effect_class, f.state, f.begun, f.settled, f.outcome::text as outcome
 from executor.effects f where f.tenant_id = :tenant and f.intent_id = :intent;
 
+-- name: commits(tenant, root, most)
+-- What was committed in a folder, newest first.
+select j.commit_id, j.session_id, j.turn_id, j.at, j.state, j.operations, j.diff::text as diff, j.freed_at
+from executor.journal j where j.tenant_id = :tenant and j.root = :root order by j.at desc, j.commit_id limit :most;
+
+-- name: unfreed(tenant, root)
+-- Commits of a folder that were in its history when it was looked at last.
+select j.commit_id from executor.journal j where j.tenant_id = :tenant and j.root = :root and j.freed_at is null;
+
+-- name: commit_freed(tenant, commit)^
+-- When the history of a commit was removed; null where it was not.
+select j.freed_at from executor.journal j where j.tenant_id = :tenant and j.commit_id = :commit;
+
+-- name: rolling_back(tenant)
+-- Commits that are being rolled back now.
+select t.args ->> 'commit_id' as commit_id from executor.tool_calls t
+where t.tenant_id = :tenant and t.state = 'running' and t.tool = 'workspace.rollback';
+
 -- name: skill_approvals(tenant, root)
 -- Which skills of a folder's own are approved, each in which version.
 select a.name, a.digest from executor.skill_approvals a where a.tenant_id = :tenant and a.root = :root;

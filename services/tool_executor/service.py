@@ -12,23 +12,27 @@ from services.tool_executor import api
 from services.tool_executor.content import Contents
 from services.tool_executor.effects import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
+from services.tool_executor.history import HISTORY, History
 from services.tool_executor.local_skills import LocalSkills
 from services.tool_executor.settings import Settings
-from services.tool_executor.work import Work
+from services.tool_executor.work import Work, fence_of
 from services.tool_executor.workspaces import GROUP, SCHEMA, Workspaces
 
-PORT = 8020
 CATEGORIES = ("organize-by-type", "references/categories.yaml")
 
 
 def build(platform: Platform) -> Service:
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
-    workspaces = Workspaces(platform.database, platform.objects, settings, data_dir=platform.data_dir)
-    local, contents = LocalSkills(platform, workspaces), Contents(platform.embedder, settings)
+    workspaces = Workspaces(platform.database, platform.objects, platform.keys, settings, data_dir=platform.data_dir)
+    local, contents = LocalSkills(platform, workspaces), Contents(settings)
     categories, limits = _categories(platform), settings.limits
-    work = Work(platform, workspaces, categories=categories, contents=contents, local=local, limits=limits)
+    history = History(platform, workspaces, settings, fence=fence_of)
+    workspaces.on_open = history.opened
+    work = Work(
+        platform, workspaces, categories=categories, contents=contents, local=local, history=history, limits=limits
+    )
     effects = Effects(platform, settings)
-    on = Handlers(platform, workspaces, work, effects, settings)
+    on = Handlers(platform, workspaces, work, effects, history, settings)
     room, each, tries = settings.effects_at_once, settings.effects_at_once_per_tenant, settings.effect_attempts
     return Service(
         GROUP,
@@ -38,11 +42,12 @@ def build(platform: Platform) -> Service:
         ],
         [
             Kind(TOOL, on.run, on.ended, on.failed, settings.calls_at_once, settings.calls_at_once_per_tenant),
+            Kind(HISTORY, history.run, history.ended, history.failed, settings.calls_at_once),
             Kind(EFFECT, effects.run, effects.ended, effects.failed, room, each, tries),
             Kind(SETTLE, effects.settle, effects.settled, effects.unsettled, room, each, tries),
         ],
         schema=SCHEMA,
-        api=Api(api.build(platform, workspaces, local), PORT),
+        api=Api(api.build(platform, workspaces, local, history)),
     )
 
 

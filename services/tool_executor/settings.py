@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from libs.workspace.roots import Root
 from services.tool_executor.domain.bench import Limits
 from services.tool_executor.domain.texts import Bounds
 
@@ -13,7 +14,7 @@ from services.tool_executor.domain.texts import Bounds
 class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    roots: tuple[Path, ...] = ()
+    roots: tuple[Annotated[Root, BeforeValidator(Root.of)], ...] = ()
     """Folders whose sub-folders may be workspaces; `roots.json` of the data directory adds what a person allowed."""
     tools: tuple[str, ...] = ()
     """Tools from outside: each `module:attribute` or an entry point of `suma.tools`, with `@sha256:…` where pinned."""
@@ -31,13 +32,21 @@ class Settings(BaseModel):
     cancel_seconds: float = Field(default=5.0, ge=0)
     """How long a cancel lets an effect end that could not be asked about afterwards."""
     policy_seconds: float = Field(default=60.0, gt=0)
-    workspaces_kept: int = Field(default=32, ge=1)
-    """Open trees in memory; others are read again when they are needed."""
+    workspaces_bytes_most: int = Field(default=128 << 20, ge=0)
+    """Memory for open workspaces, estimated; the longest unused are let go, and read again when they are needed."""
+    workspaces_idle_seconds: float = Field(default=300.0, ge=0)
+    """An open workspace that is not used for so long is let go."""
+    history_days: float = Field(default=30.0, ge=0)
+    """How long a commit can be undone; then the files that it replaced or deleted are removed."""
+    history_bytes_most: int = Field(default=10 * 1000**3, ge=0)
+    """Of each folder. What is beyond is removed, the oldest commit first."""
     rescan_seconds: float = Field(default=30.0, ge=0)
     """A kept tree older than this is read again before a call."""
     index_bytes_most: int = Field(default=256 * 1024, ge=1)
     """Of each file, for content search."""
     index_files_most: int = Field(default=20_000, ge=1)
+    index_text_bytes_most: int = Field(default=64 << 20, ge=1)
+    """Of all files of one folder; a search counts the others as stale."""
     read_bytes_most: int = Field(default=4 << 20, ge=1)
     """Of one file that is parsed, explained or summarised."""
     document_bytes_most: int = Field(default=32 << 20, ge=1)

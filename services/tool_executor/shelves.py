@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from libs.objects import Objects
+from libs.workspace.blob_cache import CHUNK, BlobCache
 from libs.workspace.errors import BadContent
 from libs.workspace.operations import Blob
-from libs.workspace.shelf import CHUNK, Shelf
 from libs.workspace.stage import Stage
 
 AT_ONCE = 8
@@ -25,10 +25,10 @@ class Shelves:
     def __init__(self, objects: Objects, home: Path) -> None:
         self._objects, self._home = objects, home
 
-    def shelf(self) -> Shelf:
-        return Shelf(self._home)
+    def shelf(self) -> BlobCache:
+        return BlobCache(self._home)
 
-    async def save(self, tenant: str, shelf: Shelf) -> None:
+    async def save(self, tenant: str, shelf: BlobCache) -> None:
         """Raises `Unavailable`, `BlobTooLarge`: what was not kept may not be staged."""
         room = asyncio.Semaphore(AT_ONCE)
 
@@ -46,7 +46,7 @@ class Shelves:
         for blob in await asyncio.to_thread(_lacking, stage):
             await self._fetched(tenant, stage.shelf, blob)
 
-    async def _fetched(self, tenant: str, shelf: Shelf, blob: Blob) -> None:
+    async def _fetched(self, tenant: str, shelf: BlobCache, blob: Blob) -> None:
         with shelf.drafting() as draft:
             async for piece in self._objects.open(tenant, blob.sha256):
                 await asyncio.to_thread(draft.write, piece)

@@ -83,7 +83,7 @@ class Desk:
     async def revoke(self, tenant: str, word: Word) -> None:
         """Turn it off, whatever version was approved. Raises Denied."""
         changes = await self._permitted(tenant, word, "revoke")
-        root = str(self._local.folder(word.root))
+        root = str(self._local.folder(tenant, word.root))
         await self._platform.writer.apply(changes.change("executor", "skill.revoke", root=root, name=word.name))
 
     async def _own(self, tenant: str, root: str | None) -> Sequence[Local]:
@@ -104,7 +104,7 @@ class Desk:
             rule=decision.rule,
             revision=decision.revision,
         )
-        changes = Changeset(cause).say(record)
+        changes = Changeset(cause).emit(record)
         if not decision.allowed:
             await self._platform.writer.apply(changes)
             raise Denied(decision.reason or "policy does not allow this", code="POLICY_DENIED")
@@ -180,7 +180,7 @@ def _more(skill: SkillDefinition) -> Mapping[str, Any]:
                 "mutates": tool.mutates,
                 "effect": tool.effect.value,
                 "params": tool.params,
-                "phrases": list(tool.phrases),
+                "examples": list(tool.examples),
             }
             for tool in skill.tools
         ],

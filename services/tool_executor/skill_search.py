@@ -1,30 +1,30 @@
-"""Which skills are meant by a few words (S4-59, skill-search): by what they say of themselves."""
+"""Skill search: find the skills that fit a few words, by their own descriptions (S4-59)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from libs.retrieval import Embedder
-from libs.retrieval.likeness import alike, sought, terms
+from libs.search import Embedder
+from libs.search.words import meaning, telling, words
 from libs.skills import SkillDefinition
 
 LEAST = 0.4
-"""Below this nothing is worth showing."""
+"""The lowest score that is shown."""
 
 
 async def nearest(
     query: str, skills: Sequence[SkillDefinition], embedder: Embedder
 ) -> list[tuple[SkillDefinition, float]]:
-    """The skills that come near the words, the nearest first, with a score from 0 to 1: the share of the words that one
-    of the skill's sentences has, or how near its vector is, whichever is more.
+    """List the skills near a query, best first, with scores from 0 to 1.
 
-    Raises `Unavailable` where the embedder is remote and cannot be reached.
+    A score is the larger of two: the share of the query's words in one text of the skill, and its calibrated cosine.
+    Raises `Unavailable` if the embedder is remote and does not answer.
     """
-    told = [_told(skill) for skill in skills]
-    rows = await embedder.embed_document([text for texts in told for text in texts])
+    described = [_texts(skill) for skill in skills]
+    rows = await embedder.embed_document([text for texts in described for text in texts])
     wanted = await embedder.embed_query(query)
     scored, at = [], 0
-    for skill, texts in zip(skills, told, strict=True):
+    for skill, texts in zip(skills, described, strict=True):
         cosines = rows[at : at + len(texts)] @ wanted
         at += len(texts)
         best = max(_share(query, text) for text in texts)
@@ -33,12 +33,11 @@ async def nearest(
     return sorted(near, key=lambda one: (-one[1], one[0].name))
 
 
-def _told(skill: SkillDefinition) -> list[str]:
-    """Its sentences; the phrases of its tools are how people ask for it."""
+def _texts(skill: SkillDefinition) -> list[str]:
     own = f"{skill.name.replace('-', ' ')} {' '.join(skill.tags)}. {skill.description}"
-    return [own, *(phrase for tool in skill.tools for phrase in (tool.description, *tool.phrases))]
+    return [own, *(text for tool in skill.tools for text in (tool.description, *tool.examples))]
 
 
 def _share(query: str, text: str) -> float:
-    asked, known = sought(query), dict.fromkeys(terms(text))
-    return sum(bool(alike(term, known)) for term in asked) / len(asked) if asked else 0.0
+    asked, known = {meaning(word) for word in telling(query)}, {meaning(word) for word in words(text)}
+    return len(asked & known) / len(asked) if asked else 0.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,16 +19,19 @@ from libs.runtime.platform import Platform
 from libs.skills import USE, Categories, Primitive, use
 from libs.workspace.commit import Committed, commit, committed, outcome
 from libs.workspace.diff import Diff as NetDiff
-from libs.workspace.errors import CommitConflict, Unfinished
+from libs.workspace.errors import CommitConflict, HistoryGone, NoSpace, NoSuchCommit, Unfinished
+from libs.workspace.history import Pruned
 from libs.workspace.lock import lock, seize
 from libs.workspace.rollback import RolledBack, rollback
 from libs.workspace.stage import Stage
 from services.tool_executor.chain import as_planned, expanded
-from services.tool_executor.content import Contents, told
+from services.tool_executor.content import Contents, Question, told
 from services.tool_executor.domain import bounds
-from services.tool_executor.domain.bench import Bench, Done, Limits, many
+from services.tool_executor.domain.bench import Bench, Done, Limits, human, many
+from services.tool_executor.domain.listing import left_alone
 from services.tool_executor.domain.primitives import PRIMITIVES
 from services.tool_executor.domain.workspace_tools import COMMIT, DROP, RESTORE, ROLLBACK
+from services.tool_executor.history import History
 from services.tool_executor.local_skills import LocalSkills
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
 
@@ -119,11 +122,12 @@ class Work:
         categories: Callable[[], Categories],
         contents: Contents,
         local: LocalSkills,
+        history: History,
         limits: Limits,
     ) -> None:
         self._platform, self._workspaces = platform, workspaces
         self._categories, self._contents, self._local = categories, contents, local
-        self._limits = limits
+        self._history, self._limits = history, limits
 
     async def do(self, held: Held, request: ToolRequested, session: str) -> Worked:
         """Do the call's work, alone with its session's workspace.
@@ -133,21 +137,25 @@ class Work:
             Unavailable: it can be tried again.
         """
         async with self._workspaces.at_work(held.tenant, session):
-            match request.tool:
-                case str() if request.tool == COMMIT:
-                    return await self._commit(held, request, session)
-                case str() if request.tool == DROP:
-                    return await self._drop(held, request, session)
-                case str() if request.tool == RESTORE:
-                    return await self._restore(held, request, session)
-                case str() if request.tool == ROLLBACK:
-                    return await self._roll_back(held, request, session)
-                case str() if request.tool == USE:
-                    async with _deadline(request.deadline):
-                        return await self._use(held, request)
-                case _:
-                    async with _deadline(request.deadline):
-                        return await self._primitive(held, request, session)
+            worked = await self._worked(held, request, session)
+        return replace(worked, warnings=(*worked.warnings, *self._workspaces.notes(held.tenant, request.root)))
+
+    async def _worked(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        match request.tool:
+            case str() if request.tool == COMMIT:
+                return await self._commit(held, request, session)
+            case str() if request.tool == DROP:
+                return await self._drop(held, request, session)
+            case str() if request.tool == RESTORE:
+                return await self._restore(held, request, session)
+            case str() if request.tool == ROLLBACK:
+                return await self._roll_back(held, request, session)
+            case str() if request.tool == USE:
+                async with _deadline(request.deadline):
+                    return await self._use(held, request)
+            case _:
+                async with _deadline(request.deadline):
+                    return await self._primitive(held, request, session)
 
     async def _primitive(self, held: Held, request: ToolRequested, session: str) -> Worked:
         tool = as_planned(self._platform.skills.tool(request.tool), request)
@@ -170,7 +178,8 @@ class Work:
             done = await asyncio.to_thread(PRIMITIVES[tool.method], bench, args)
         if done.applied is None:
             self._workspaces.keep(held.tenant, session, workspace)
-            return Worked(done.data, done.summary, reads=done.reads, warnings=done.warnings)
+            warnings = (*done.warnings, *workspace.stage.tree.base.problems)
+            return Worked(done.data, done.summary, reads=done.reads, warnings=warnings)
         return await self._staged(held, request, workspace, before=before, done=done)
 
     async def _use(self, held: Held, request: ToolRequested) -> Worked:
@@ -205,18 +214,12 @@ class Work:
         wanted = Wanted()
         with wanted:
             found, unknown = await self._contents.search(
-                (held.tenant, session),
-                workspace,
-                args["query"],
-                args["top_k"],
-                within=args["path"],
-                exclude=args.get("exclude", ()),
-                among=args.get("among", ()),
-                check=wanted.check,
+                (held.tenant, session), workspace, Question.of(args), check=wanted.check
             )
         self._workspaces.keep(held.tenant, session, workspace)
+        alone = await asyncio.to_thread(_left_alone, workspace.stage, args["path"])
         return Worked(
-            told(found, unknown),
+            told(found, unknown) | alone,
             f"Found {many(len(found.matches), 'file')}.",
             reads=tuple(match.path for match in found.matches),
             warnings=(STALE.format(n=unknown.stale),) if unknown.stale else (),
@@ -224,7 +227,7 @@ class Work:
 
     async def _commit(self, held: Held, request: ToolRequested, session: str) -> Worked:
         """The stage goes to the disk, all of it or nothing. Asked again after a crash, it answers what became of it."""
-        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(request.root)
+        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(held.tenant, request.root)
         done = await self._already(held, root, commit_id) or await self._committed(held, request, session, root)
         diff = shown(done.diff, 0)
         return Worked(
@@ -243,14 +246,29 @@ class Work:
         if workspace.revision != request.args["version"]:
             raise StaleDiff("the stage has changed since its diff was approved; look at it again")
         await self._workspaces.fill(held.tenant, workspace)
+        await self._workspaces.own(root)
         commit_id, exclude = str(request.args["commit_id"]), tuple(map(str, request.args.get("exclude", ())))
-        fence, stage = _fence(held), workspace.stage
-        return await self._whole(
-            held, root, lambda: commit(root, stage, commit_id=commit_id, fence=fence, exclude=exclude, step=self._step)
+        fence, stage = fence_of(held), workspace.stage
+        done, removed = await self._whole(
+            held,
+            root,
+            lambda: commit(root, stage, commit_id=commit_id, fence=fence, exclude=exclude, step=self._step),
+            needs=stage.bytes_to_write,
         )
+        return replace(done, warnings=(*done.warnings, *_removed(removed)))
 
-    async def _whole(self, held: Held, root: Path, action: Callable[[], T]) -> T:
-        """A change of files, all of it or nothing; what a crash left in its way is settled first."""
+    async def _whole(self, held: Held, root: Path, action: Callable[[], T], *, needs: int = 0) -> tuple[T, Pruned]:
+        """A change of files, all of it or nothing; what a crash left in its way is settled first. On a full disk old
+        history makes room for `needs` bytes, once; the answer names what was removed."""
+        try:
+            return await self._tried(held, root, action), Pruned()
+        except NoSpace as full:
+            removed = await self._history.make_room(held, root, needs)
+            if not removed.commits:
+                raise NoSpace(f"{full}; `suma purge` frees what the history of {root} holds") from full
+            return await self._tried(held, root, action), removed
+
+    async def _tried(self, held: Held, root: Path, action: Callable[[], T]) -> T:
         try:
             return await _to_the_end(lambda: _answering(action))
         except Unfinished:
@@ -263,7 +281,7 @@ class Work:
 
     async def _settle(self, held: Held, root: Path) -> None:
         """Who holds a lease anew may take the lock from its former holder, who may be stopped and not dead (A25)."""
-        await self._workspaces.settle(root, hold=seize if held.attempts > 1 else lock, fence=_fence(held))
+        await self._workspaces.settle(root, hold=seize if held.attempts > 1 else lock, fence=fence_of(held))
 
     async def _already(self, held: Held, root: Path, commit_id: str) -> Committed | None:
         """The answer that the commit gave, where it was done before."""
@@ -282,16 +300,20 @@ class Work:
         return done
 
     async def _roll_back(self, held: Held, request: ToolRequested, session: str) -> Worked:
-        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(request.root)
-        exclude, fence = tuple(map(str, request.args.get("exclude", ()))), _fence(held)
-        back: RolledBack = await self._whole(
-            held, root, lambda: rollback(root, commit_id, fence=fence, exclude=exclude, step=self._step)
-        )
+        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(held.tenant, request.root)
+        exclude, fence = tuple(map(str, request.args.get("exclude", ()))), fence_of(held)
+        back: RolledBack
+        try:
+            back, removed = await self._whole(
+                held, root, lambda: rollback(root, commit_id, fence=fence, exclude=exclude, step=self._step)
+            )
+        except (HistoryGone, NoSuchCommit) as error:
+            raise await self._history.gone(held.tenant, commit_id) or error from None
         empty = Diff(version=0, count=0)
         return Worked(
             {"operations": back.operations, "commit_id": commit_id, "whole": not exclude},
             _told(back, exclude),
-            warnings=back.warnings,
+            warnings=(*back.warnings, *_removed(removed)),
             commit_id=commit_id,
             journal=_journal(request, root, commit_id, "rolled_back", back.operations, empty),
         )
@@ -312,6 +334,12 @@ class Work:
         diff = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
         told = "The stage is as it was before that step."
         return Worked({}, told, workspace, length=version, base=version, diff=diff)
+
+
+def _left_alone(stage: Stage, path: str) -> dict[str, Any]:
+    with suppress(Rejected):
+        return left_alone(stage, {"path": path}, recursive=True)
+    return {}
 
 
 def diff_of(stage: Stage, revision: int) -> Diff:
@@ -351,6 +379,13 @@ def _entries(net: NetDiff) -> Iterator[DiffEntry]:
         yield entry
 
 
+def _removed(history: Pruned) -> Iterator[str]:
+    """What a commit cost that had no room."""
+    if history.commits:
+        count = many(len(history.commits), "older commit")
+        yield f"The disk was full: the history of {count} was removed ({human(history.size)}); they cannot be undone."
+
+
 def _told(back: RolledBack, exclude: Sequence[str]) -> str:
     if not back.operations:
         return "There was nothing left to roll back."
@@ -358,7 +393,7 @@ def _told(back: RolledBack, exclude: Sequence[str]) -> str:
     return f"Rolled back {many(back.operations, 'change')}; the files are as they were{rest}."
 
 
-def _fence(held: Held) -> Callable[[], None]:
+def fence_of(held: Held) -> Callable[[], None]:
     def check() -> None:
         if not held.valid():
             raise LeaseLost()

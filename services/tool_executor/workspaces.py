@@ -11,27 +11,34 @@ import asyncio
 import json
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+from weakref import WeakValueDictionary
 
 import aiosql
 import orjson
+from pydantic import BeforeValidator, TypeAdapter
 
 from libs.database import Database, Schema
 from libs.errors import Rejected
-from libs.guards.paths import within
+from libs.keys.ports import Keys
 from libs.objects import Objects
+from libs.telemetry.logs import logger
+from libs.workspace import ownership
+from libs.workspace.blob_cache import BlobCache
 from libs.workspace.engine import Fence, no_fence
-from libs.workspace.errors import BadRoot
+from libs.workspace.errors import BadRoot, Forged
 from libs.workspace.lock import lock
 from libs.workspace.operations import Operation
 from libs.workspace.recovery import recover
-from libs.workspace.roots import check_root
-from libs.workspace.shelf import Shelf
+from libs.workspace.reserved import HIDDEN
+from libs.workspace.roots import Root, belongs, check_root
+from libs.workspace.scan import Scan
 from libs.workspace.stage import Stage
+from libs.workspace.transaction import answer
 from libs.workspace.tree import Tree
 from services.tool_executor.settings import Settings
 from services.tool_executor.shelves import Shelves
@@ -40,12 +47,16 @@ HERE = Path(__file__).parent
 SCHEMA = Schema("executor", HERE / "migrations", HERE / "apply.sql")
 GROUP = "tool_executor"
 ROOTS, SHELVES = "roots.json", "shelves"
+_ROOTS = TypeAdapter(list[Annotated[Root, BeforeValidator(Root.of)]])
 LOOK_SECONDS = 2.0
 """How long a root that was found in order is taken for one."""
 LOOKED_MOST = 1_000
+OPEN_BYTES = 64 << 10
+"""What an open workspace takes at least."""
 
 Hold = Callable[[Path], AbstractContextManager[None]]
 
+log = logger("executor")
 queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
 
 
@@ -72,16 +83,70 @@ class Workspace:
     """Whose stage this is."""
     read_at: float = field(default_factory=time.monotonic)
 
+    @property
+    def scan(self) -> Scan:
+        return self.stage.tree.base
+
+
+class Kept:
+    """Open workspaces, up to a size, for as long as they are used. A scan that several share counts once."""
+
+    def __init__(self, bytes_most: int, idle_seconds: float) -> None:
+        self._most, self._idle = bytes_most, idle_seconds
+        self._by_session: OrderedDict[tuple[str, str], tuple[Workspace, int, float]] = OrderedDict()
+        """The longest unused first, with what each takes beside its scan, and since when it is unused."""
+        self._due: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._by_session)
+
+    @property
+    def nbytes(self) -> int:
+        """About what they take in memory."""
+        scans = {id(workspace.scan): workspace.scan.nbytes for workspace, _, _ in self._by_session.values()}
+        return sum(scans.values()) + sum(size for _, size, _ in self._by_session.values())
+
+    def take(self, key: tuple[str, str]) -> Workspace | None:
+        found = self._by_session.pop(key, None)
+        return found[0] if found else None
+
+    def put(self, key: tuple[str, str], workspace: Workspace) -> None:
+        self._by_session[key] = workspace, OPEN_BYTES + workspace.stage.nbytes, time.monotonic()
+        self._by_session.move_to_end(key)
+        while self._by_session and self.nbytes > self._most:
+            self._by_session.popitem(last=False)
+        self._rest()
+
+    def _rest(self) -> None:
+        """Look again when the longest unused is idle."""
+        if self._by_session and self._due is None:
+            left = next(iter(self._by_session.values()))[2] + self._idle - time.monotonic()
+            self._due = asyncio.get_running_loop().call_later(max(left, 0), self._let_go)
+
+    def _let_go(self) -> None:
+        self._due, horizon = None, time.monotonic() - self._idle
+        idle = [key for key, (_, _, since) in self._by_session.items() if since <= horizon]
+        dropped = [self._by_session.pop(key) for key in idle]
+        # A large one takes its time to be freed: not on the event loop.
+        asyncio.get_running_loop().run_in_executor(None, dropped.clear)
+        self._rest()
+
 
 class Workspaces:
-    def __init__(self, database: Database, objects: Objects, settings: Settings, *, data_dir: Path) -> None:
-        self._database, self._settings, self._data_dir = database, settings, data_dir
+    def __init__(self, database: Database, objects: Objects, keys: Keys, settings: Settings, *, data_dir: Path) -> None:
+        self._database, self._keys, self._settings, self._data_dir = database, keys, settings, data_dir
         self._shelves = Shelves(objects, data_dir / SHELVES)
-        self._kept: OrderedDict[tuple[str, str], Workspace] = OrderedDict()
+        self.kept = Kept(settings.workspaces_bytes_most, settings.workspaces_idle_seconds)
+        self._scans: WeakValueDictionary[Path, Scan] = WeakValueDictionary()
+        """The newest scan of each folder that is in use; sessions of a folder share it while the folder is the same."""
         self._locks: dict[tuple[str, str], tuple[asyncio.Lock, int]] = {}
         """By session: the lock, and how many hold it or wait for it."""
         self._recovered: set[Path] = set()
-        self._looked: dict[str, tuple[float, Path]] = {}
+        self.on_open: Callable[[str, Path], Awaitable[None]] = _nothing_due
+        """Called at the first opening of a folder by this process."""
+        self._set_aside: dict[Path, str] = {}
+        """Folders whose `.suma` was not ours, with the sentence that says so, until an answer has it."""
+        self._looked: dict[tuple[str, str], tuple[float, Path]] = {}
         """Roots that were found in order, and when; asked several times for each call."""
 
     @asynccontextmanager
@@ -106,8 +171,8 @@ class Workspaces:
         Raises:
             NoWorkspace, BadRoot: there is no folder, or it may not be one.
         """
-        folder = self.allowed(root)
-        kept = self._kept.pop((tenant, session), None)
+        folder = self.allowed(tenant, root)
+        kept = self.kept.take((tenant, session))
         shelf = kept.stage.shelf if kept else self._shelves.shelf()
         if kept is None or fresh:
             return await self._open(tenant, session, folder, turn=turn, shelf=shelf)
@@ -127,44 +192,65 @@ class Workspaces:
 
     def keep(self, tenant: str, session: str, workspace: Workspace) -> None:
         """Put it back: what is in memory is what Postgres has."""
-        self._kept[tenant, session] = workspace
-        if len(self._kept) > self._settings.workspaces_kept:
-            self._kept.popitem(last=False)
+        self.kept.put((tenant, session), workspace)
 
-    def allowed(self, root: str | None) -> Path:
-        """The folder, if it lies in one that was allowed, and may be a workspace at all."""
+    def allowed(self, tenant: str, root: str | None) -> Path:
+        """The folder, if it lies in one that was allowed for this tenant, and may be a workspace at all. A folder of
+        another tenant is refused as one that nobody allowed."""
         if root is None:
             raise NoWorkspace("this session has no folder; start one in a folder, as with `suma run … --in DIR`")
-        looked, folder = self._looked.get(root, (float("-inf"), Path()))
+        looked, folder = self._looked.get((tenant, root), (float("-inf"), Path()))
         if time.monotonic() - looked < LOOK_SECONDS:
             return folder
-        folder = self._looked_at(root)
-        self._looked[root] = time.monotonic(), folder
+        folder = self._looked_at(tenant, root)
+        self._looked[tenant, root] = time.monotonic(), folder
         if len(self._looked) > LOOKED_MOST:
             self._looked.pop(next(iter(self._looked)))
         return folder
 
-    def _looked_at(self, root: str) -> Path:
+    def _looked_at(self, tenant: str, root: str) -> Path:
         folder = check_root(Path(root), self._data_dir)
-        if not any(_inside(allowed, folder) for allowed in self._roots()):
+        if not belongs(folder, tenant, self._roots()):
             raise ForeignRoot(f"{folder} is not inside an allowed root; allow it first, as `suma run --in` offers")
+        if note := ownership.check(folder, self._keys.secret(GROUP)):
+            self._note(folder, note)
         return folder
+
+    async def own(self, folder: Path) -> None:
+        """Prove a folder's `.suma` as ours, before a commit makes use of it."""
+        try:
+            await asyncio.to_thread(ownership.own, folder, self._keys.secret(GROUP))
+        except OSError as error:
+            raise answer(HIDDEN, error) from error
+
+    def notes(self, tenant: str, root: str | None) -> tuple[str, ...]:
+        """What an answer must say of a folder, once."""
+        _, folder = self._looked.get((tenant, root or ""), (0.0, Path()))
+        note = self._set_aside.pop(folder, None)
+        return (note,) if note else ()
+
+    def _note(self, folder: Path, note: str) -> None:
+        log.warning("set a foreign .suma aside", note=note)
+        self._set_aside[folder] = note
 
     async def settle(self, root: Path, *, hold: Hold = lock, fence: Fence = no_fence) -> None:
         """Undo what a crash left in a folder, before anything else happens there."""
-        await asyncio.to_thread(lambda: recover(root, "undo", hold=hold, fence=fence))
+        try:
+            await asyncio.to_thread(lambda: recover(root, "undo", hold=hold, fence=fence))
+        except Forged:
+            self._note(root, await asyncio.to_thread(ownership.set_aside, root))
 
-    def _roots(self) -> list[Path]:
+    def _roots(self) -> list[Root]:
         listed = self._data_dir / ROOTS
         added = json.loads(listed.read_text("utf-8")) if listed.exists() else []
-        return [*self._settings.roots, *map(Path, added)]
+        return [*self._settings.roots, *_ROOTS.validate_python(added)]
 
     def _holds(self, kept: Workspace, folder: Path, head: Any, turn: str | None) -> bool:
         young = time.monotonic() - kept.read_at <= self._settings.rescan_seconds
         ours = turn in (None, kept.turn)
         return young and ours and kept.root == folder and kept.revision == (head["revision"] if head else 0)
 
-    async def _open(self, tenant: str, session: str, folder: Path, *, turn: str | None, shelf: Shelf) -> Workspace:
+    async def _open(self, tenant: str, session: str, folder: Path, *, turn: str | None, shelf: BlobCache) -> Workspace:
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.stage(connection, tenant=tenant, session=session)
         whose = turn or (row["turn_id"] if row else None)
@@ -172,19 +258,24 @@ class Workspaces:
         if folder not in self._recovered:
             await self.settle(folder)
             self._recovered.add(folder)
-        stage = await asyncio.to_thread(_replayed, folder, logged, shelf)
+            await self.on_open(tenant, folder)
+        stage = await asyncio.to_thread(self._replayed, folder, logged, shelf)
         return Workspace(folder, stage, row["revision"] if row else 0, whose)
 
+    def _replayed(self, folder: Path, logged: list[Any], shelf: BlobCache) -> Stage:
+        tree, operations = Tree(self._scanned(folder)), [Operation.model_validate(operation) for operation in logged]
+        stage = Stage.replay(tree, operations, shelf)
+        shelf.prune(stage.blobs_needed)
+        return stage
 
-def _replayed(folder: Path, logged: list[Any], shelf: Shelf) -> Stage:
-    stage = Stage.replay(Tree.scan(folder), [Operation.model_validate(operation) for operation in logged], shelf)
-    shelf.prune(stage.blobs_needed)
-    return stage
+    def _scanned(self, folder: Path) -> Scan:
+        """What is in the folder now. Where it is as another session found it, that one's scan."""
+        found, known = Scan.of(folder), self._scans.get(folder)
+        if known is not None and known.same(found):
+            return known
+        self._scans[folder] = found
+        return found
 
 
-def _inside(allowed: Path, folder: Path) -> bool:
-    try:
-        within(str(allowed.expanduser().resolve()), str(folder))
-    except Rejected:
-        return False
-    return True
+async def _nothing_due(tenant: str, folder: Path) -> None:
+    return None

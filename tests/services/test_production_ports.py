@@ -10,6 +10,10 @@ from typing import TypeVar
 import pytest
 import pytest_asyncio
 
+from deploy.local.cache import Unprovided
+from deploy.local.opa import opa
+from deploy.local.s3 import S3, s3
+from deploy.local.served import Served
 from libs.database import Dsns
 from libs.events import ApprovalRequested, ToolRequested, ToolSucceeded
 from libs.objects import s3 as bucket
@@ -17,10 +21,6 @@ from libs.policy import opa as law
 from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.house import REPOSITORY, House, house, mind, plan, template
-from tests.infrastructure.cache import Unprovided
-from tests.infrastructure.opa import opa
-from tests.infrastructure.s3 import S3, s3
-from tests.infrastructure.served import Served
 
 MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
 CLEAR = plan(("manage-files.list", {"path": "."}), ("manage-files.delete", {"paths": "$step(1).nodes"}))

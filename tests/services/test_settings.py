@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from libs.workspace.roots import Root
 from services import settings
 
 
@@ -24,7 +25,6 @@ def sources() -> dict[str, tuple[object, str]]:
     return {told.name: (told.value, told.source) for told in settings.explain(settings.everything())}
 
 
-@pytest.mark.requirement("S4-37")
 def test_a_variable_goes_before_the_file_and_the_file_before_the_default(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,7 +84,7 @@ def test_a_file_that_cannot_be_read_is_refused_in_one_line(bare: Path, text: str
 
 def test_the_three_roles_of_a_database_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUMA_DATABASE_URL", "postgresql://suma_app@db/suma")
-    with pytest.raises(settings.BadSettings, match="go together"):
+    with pytest.raises(settings.BadSettings, match="must be set together"):
         settings.process()
 
 
@@ -102,17 +102,17 @@ def test_a_variable_that_is_no_setting_is_named_with_the_one_that_may_be_meant()
 
 def test_roots_are_several_folders_in_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUMA_ROOTS", "/srv/a:~/b")
-    assert settings.process().roots == (Path("/srv/a"), Path("~/b").expanduser())
+    assert settings.process().roots == (Root(Path("/srv/a")), Root(Path("~/b").expanduser()))
 
 
 @pytest.mark.parametrize(
     ("variable", "value", "says"),
     [
-        ("SUMA_POLICY_ENGINE", "opa", "SUMA_OPA_URL says where it is"),
-        ("SUMA_OPA_URL", "localhost:8181", "SUMA_OPA_URL: an address that begins with http://"),
+        ("SUMA_POLICY_ENGINE", "opa", "set SUMA_OPA_URL to its address"),
+        ("SUMA_OPA_URL", "localhost:8181", "SUMA_OPA_URL: must be an address that begins with http://"),
         ("SUMA_OPA_URL", "http://localhost:port", "SUMA_OPA_URL: Port could not be cast"),
-        ("SUMA_OBJECTS", "s3", "SUMA_S3__BUCKET names the bucket"),
-        ("SUMA_S3__ACCESS_KEY", "key", "go together"),
+        ("SUMA_OBJECTS", "s3", "set SUMA_S3__BUCKET to"),
+        ("SUMA_S3__ACCESS_KEY", "key", "must be set together"),
         ("SUMA_S3__BUCKETS", "suma", "SUMA_S3__BUCKETS"),
         ("SUMA_S3__PUBLIC_ENDPOINT", "files.example.org", "SUMA_S3__PUBLIC_ENDPOINT"),
         ("SUMA_S3__PUBLIC_ENDPOINT", "ftp://files.example.org", "SUMA_S3__PUBLIC_ENDPOINT"),
@@ -121,12 +121,12 @@ def test_roots_are_several_folders_in_one_variable(monkeypatch: pytest.MonkeyPat
         ("SUMA_S3__PUBLIC_ENDPOINT", "https://example.org:x", "SUMA_S3__PUBLIC_ENDPOINT"),
         ("SUMA_S3__LINK_SECONDS", "0", "SUMA_S3__LINK_SECONDS"),
         ("SUMA_S3__LINK_SECONDS", "3601", "SUMA_S3__LINK_SECONDS"),
-        ("SUMA_MODEL", "openai-compatible:x", "SUMA_MODEL_URL says where it is"),
-        ("SUMA_MODEL_INPUT_PRICE", "1", "go together"),
-        ("SUMA_BUS", "kafka", "SUMA_KAFKA__BOOTSTRAP says where it is"),
+        ("SUMA_MODEL", "openai-compatible:x", "set SUMA_MODEL_URL"),
+        ("SUMA_MODEL_INPUT_PRICE", "1", "must be set together"),
+        ("SUMA_BUS", "kafka", "set SUMA_KAFKA__BOOTSTRAP to"),
         ("SUMA_BUS", "rabbit", "SUMA_BUS"),
         ("SUMA_KAFKA__SECURITY_PROTOCOL", "SASL_SSL", "needs sasl_username and sasl_password"),
-        ("SUMA_KAFKA__CERT_FILE", "c.pem", "cert_file and key_file go together"),
+        ("SUMA_KAFKA__CERT_FILE", "c.pem", "cert_file and key_file must be set together"),
         ("SUMA_KAFKA__PREFIX", "with space", "SUMA_KAFKA__PREFIX"),
     ],
 )

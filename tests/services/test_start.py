@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
-from services.start import Lives, ServerEnded, unless_a_server_ends
-from services.wiring import Ended, Grounds
+from services.start import LeaseOwners, ServerEnded, unless_a_server_ends
+from services.wiring import Ended, Servers
 
 
 def test_a_first_start_has_nobody_before_it(tmp_path: Path) -> None:
-    assert Lives(tmp_path / "lives").past() == []
+    assert LeaseOwners(tmp_path / "lives").past() == []
 
 
 def test_the_dead_are_remembered_until_what_they_held_is_free(tmp_path: Path) -> None:
-    lives = Lives(tmp_path / "lives")
+    lives = LeaseOwners(tmp_path / "lives")
     lives.record(["first"])
     # A start that is killed before it has freed them.
     lives.record([*lives.past(), "second"])
-    assert Lives(tmp_path / "lives").past() == ["first", "second"]
+    assert LeaseOwners(tmp_path / "lives").past() == ["first", "second"]
     lives.record(["third"])
     assert lives.past() == ["third"]
 
@@ -29,7 +29,7 @@ def test_the_dead_are_remembered_until_what_they_held_is_free(tmp_path: Path) ->
 @pytest.mark.requirement("A17")
 async def test_a_start_whose_server_goes_away_ends_instead_of_waiting_for_it() -> None:
     gone = asyncio.Event()
-    grounds = Grounds(Dsns("", "", ""), "", {"PostgreSQL": _when(gone), "Redis": _when(asyncio.Event())})
+    grounds = Servers(Dsns("", "", ""), "", {"PostgreSQL": _when(gone), "Redis": _when(asyncio.Event())})
     starting = asyncio.Event()
 
     async def start() -> None:
@@ -44,7 +44,7 @@ async def test_what_a_part_that_fails_says_is_what_ends_the_process() -> None:
     failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     failed.set_exception(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
-        await unless_a_server_ends(asyncio.shield(failed), Grounds(Dsns("", "", ""), ""))
+        await unless_a_server_ends(asyncio.shield(failed), Servers(Dsns("", "", ""), ""))
 
 
 def _when(event: asyncio.Event) -> Ended:

@@ -1,1 +1,1 @@
-"""The rules of the committee: facts in, facts out."""
+"""The pure rules of the committee worker."""

@@ -1,6 +1,6 @@
-"""The critic's static checks (S0-13 … S0-16): they need no model, come first, and each can only refuse.
+"""The critic's static checks (S0-13 … S0-16). They need no model, run first, and can only reject.
 
-Each check is a function from the case to a reason to refuse, or None. The first refusal decides.
+Each check is a function from the case to a fault, or None. The first fault decides.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ from libs.guards import commands, paths
 from libs.guards.allowlist import allows
 from libs.skills import REFERENCE, Effect, ToolDefinition, strings
 
-STEPS_MOST = 20
-"""Tool calls of one turn (DESIGN §7)."""
 BYTES_MOST = 48 * 1024
-"""A plan travels inside events, which are small; what is large is what its steps show, not what it says."""
+"""Bytes of a plan, since it travels inside events. Its steps' results may be large, but are not part of it."""
 NOT_CALLED = (StepState.SKIPPED, StepState.CANCELLED, StepState.DENIED, StepState.PENDING)
-ANCHOR = "/workspace"
-"""Paths are checked as text; where the workspace really lies is not the committee's business."""
+DEFAULT_ROOT = "/workspace"
+"""The default root for checking paths as text; the committee does not access the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A plan on trial, with the task that it is for and the tools that exist."""
+    """A plan under review, with its task and the available tools."""
 
     task: Task
     plan: Plan
@@ -35,7 +33,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a plan is refused, and at which step."""
+    """The reason for a rejection, and the step at fault."""
 
     reason: str
     step: int | None = None
@@ -45,7 +43,7 @@ Check = Callable[[Case], Fault | None]
 
 
 def examine(case: Case) -> Review:
-    """Every check in turn; approved only when none refuses."""
+    """Run the checks in order; approve only if none rejects."""
     for name, check in CHECKS.items():
         fault = check(case)
         if fault is not None:
@@ -54,7 +52,7 @@ def examine(case: Case) -> Review:
 
 
 def form(case: Case) -> Fault | None:
-    """Steps are numbered from 1, wait only for earlier ones, and the whole is of a reasonable size."""
+    """Check that steps are numbered from 1, depend only on earlier ones, and that the plan's size is within bounds."""
     steps = case.plan.steps
     if not steps:
         return Fault("The plan has no steps.")
@@ -66,20 +64,23 @@ def form(case: Case) -> Fault | None:
         return Fault("Two steps have the same id.")
     for step in steps:
         if not all(1 <= n < step.ordinal for n in step.depends_on):
-            return Fault(f"Step {step.ordinal} waits for a step that does not come before it.", step.ordinal)
+            return Fault(f"Step {step.ordinal} depends on a step that does not precede it.", step.ordinal)
     return None
 
 
 def budget(case: Case) -> Fault | None:
-    """The calls of the turn, those of earlier rounds among them, stay within what it may make."""
+    """Check that the turn's calls, including those of earlier rounds, stay within its limit."""
     made = sum(seen.state not in NOT_CALLED for seen in case.task.observations)
-    if made + len(case.plan.steps) > STEPS_MOST:
-        return Fault(f"The plan has {len(case.plan.steps)} steps; only {max(0, STEPS_MOST - made)} calls are left.")
+    left = max(0, case.task.calls_most - made)
+    if len(case.plan.steps) > left:
+        return Fault(f"The plan has {len(case.plan.steps)} steps; only {left} calls are left.")
     return None
 
 
 def tools(case: Case) -> Fault | None:
-    """Each step names a tool that exists and is allowed, says truly whether it changes something, and its args fit."""
+    """Check that each step names an existing, permitted tool, declares correctly whether it mutates, and has valid
+    args.
+    """
     for step in case.plan.steps:
         tool = case.tools.get(step.tool)
         if tool is None:
@@ -87,54 +88,54 @@ def tools(case: Case) -> Fault | None:
         if not allows(case.task.tools, step.tool):
             return Fault(f"Step {step.ordinal} uses {step.tool!r}, which this agent may not use.", step.ordinal)
         if step.tool_digest not in (None, tool.digest):
-            return Fault(f"Step {step.ordinal} uses {step.tool!r}, which has changed since then.", step.ordinal)
+            return Fault(f"Step {step.ordinal} uses {step.tool!r}, which has changed since planning.", step.ordinal)
         if step.mutates is not tool.mutates:
             return Fault(f"Step {step.ordinal} misstates whether {step.tool!r} changes something.", step.ordinal)
         result = tool.validate(step.args)
         if not result.valid:
-            trouble = ", ".join(
+            problems = ", ".join(
                 [
                     *(f"{name} is missing" for name in result.missing),
                     *(f"{name} is unknown" for name in result.extra),
                     *result.problems,
                 ]
             )
-            return Fault(f"Step {step.ordinal}: {trouble}.", step.ordinal)
+            return Fault(f"Step {step.ordinal}: {problems}.", step.ordinal)
     return None
 
 
 def references(case: Case) -> Fault | None:
-    """`$step(n).field` names an earlier step and a field that its tool returns (S4-31)."""
+    """Check that each `$step(n).field` names an earlier step and a field that its tool returns (S4-31)."""
     for step in case.plan.steps:
         for text in strings(step.args):
             if not text.startswith("$step("):
                 continue
             match = REFERENCE.match(text)
             if match is None:
-                return Fault(f"Step {step.ordinal} holds a malformed reference {text!r}.", step.ordinal)
+                return Fault(f"Step {step.ordinal} contains a malformed reference {text!r}.", step.ordinal)
             n, field = int(match[1]), match[2]
             if not 1 <= n < step.ordinal:
-                return Fault(f"Step {step.ordinal} refers to step {n}, which does not come before it.", step.ordinal)
+                return Fault(f"Step {step.ordinal} refers to step {n}, which does not precede it.", step.ordinal)
             if field not in case.tools[case.plan.steps[n - 1].tool].returns:
                 return Fault(f"Step {step.ordinal} refers to {field!r}, which step {n} does not return.", step.ordinal)
     return None
 
 
 def scope(case: Case) -> Fault | None:
-    """No path leaves the workspace (S0-13)."""
+    """Check that no path leaves the workspace (S0-13)."""
     for step in case.plan.steps:
         for path in paths.path_args(case.tools[step.tool].params, step.args):
             if path.startswith("$step("):
                 continue
             try:
-                paths.within(case.task.root or ANCHOR, path)
+                paths.within(case.task.root or DEFAULT_ROOT, path)
             except Rejected:
                 return Fault(f"Step {step.ordinal} touches {path} — path is outside the workspace.", step.ordinal)
     return None
 
 
 def blocked(case: Case) -> Fault | None:
-    """No blocked pattern stands in any argument of any tool, however it is spelt (S0-15)."""
+    """Check that no argument of any tool contains a blocked pattern in any spelling (S0-15)."""
     known = {*case.task.read, *case.task.workspace.get("names", ())}
     for step in case.plan.steps:
         try:
@@ -145,7 +146,9 @@ def blocked(case: Case) -> Fault | None:
 
 
 def destructive(case: Case) -> Fault | None:
-    """What deletes or overwrites has read it first: in this plan, or in this session at the current version (S0-14)."""
+    """Check that each deleted or overwritten path was read before: in this plan, or in this session at the current
+    version (S0-14).
+    """
     for step in case.plan.steps:
         tool = case.tools[step.tool]
         if tool.deletes(step.args) and not all(_has_read(case, step, path) for path in _targets(tool, step)):
@@ -154,8 +157,10 @@ def destructive(case: Case) -> Fault | None:
 
 
 def _targets(tool: ToolDefinition, step: Step) -> Sequence[str]:
-    """Whatever the step may delete: its paths, what its references bring, and every text inside a list or object, for
-    a plan may have made up groups of files of its own. Of a tool that deletes besides, it is what a read brings it."""
+    """Return everything that the step may delete: its paths, its references, and every text inside a list or object,
+    since a plan may contain groups of files that it made up. For a tool that deletes as a side effect, return only the
+    args that must come from a read.
+    """
     taken = {need.param for need in tool.needs} if tool.effect is not Effect.DELETE else step.args.keys()
     args = {name: value for name, value in step.args.items() if name in taken}
     nested = (value for value in args.values() if not isinstance(value, str))

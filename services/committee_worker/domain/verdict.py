@@ -1,4 +1,4 @@
-"""What a model critic said, read strictly: anything but a clear approval is a rejection (acceptance 1)."""
+"""Strict parsing of a model critic's verdict: anything but a clear approval is a rejection (acceptance 1)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from libs.events.values import Review
 REASON_MOST = 1000
 
 
-class Spoken(BaseModel):
-    """The shape asked of the critic (S0-17)."""
+class CriticVerdict(BaseModel):
+    """The JSON that the critic must return (S0-17)."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -22,20 +22,18 @@ class Spoken(BaseModel):
     step: int | None = None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object that says no key twice: of two verdicts neither counts."""
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs as a dict; reject duplicate keys, since two contradictory verdicts are none."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key is said twice")
+        raise ValueError("duplicate key")
     return found
 
 
 def read(text: str) -> Review:
-    """The verdict in a critic's words: prose, nothing, malformed or truncated JSON is a rejection."""
+    """Parse the critic's verdict. Prose, empty text and malformed or truncated JSON are rejections."""
     try:
-        spoken = Spoken.model_validate(json.loads(text, object_pairs_hook=_once))
+        verdict = CriticVerdict.model_validate(json.loads(text, object_pairs_hook=_unique_keys))
     except (ValueError, RecursionError):
-        return Review(
-            approved=False, reason="The critic did not give a verdict that can be read. Rejected.", by="model"
-        )
-    return Review(approved=spoken.approved, reason=spoken.reason[:REASON_MOST], by="model", step=spoken.step)
+        return Review(approved=False, reason="The critic's verdict is not readable. Rejected.", by="model")
+    return Review(approved=verdict.approved, reason=verdict.reason[:REASON_MOST], by="model", step=verdict.step)

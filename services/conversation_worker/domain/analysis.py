@@ -13,15 +13,6 @@ QUESTIONS = (
     "where",
     "who",
     "which",
-    "wie",
-    "was",
-    "warum",
-    "wann",
-    "wo",
-    "wer",
-    "qué",
-    "cómo",
-    "cuándo",
 )
 ACTIONS = (
     "create",
@@ -43,7 +34,7 @@ ACTIONS = (
     "analyze",
 )
 PROBLEMS = ("fix", "bug", "issue", "error", "broken", "crash")
-GOOD = ("thanks", "thank", "great", "good", "nice", "love", "perfect", "please", "danke", "gracias")
+GOOD = ("thanks", "thank", "great", "good", "nice", "love", "perfect", "please")
 BAD = ("bad", "wrong", "hate", "terrible", "awful", "broken", "useless", "annoying", "stupid")
 TAGS = {
     "code": ("code", "function", "class", "script", "python", "javascript"),

@@ -18,7 +18,7 @@ TEXT_MOST = 120 * 1024
 ANSWER_MOST = 40_000
 """Characters of an answer."""
 HISTORY_BYTES, OBSERVED_BYTES, MEMORY_BYTES = 16 * 1024, 40 * 1024, 12 * 1024
-READ_BYTES, NAMES_BYTES, PATHS_BYTES = 12 * 1024, 16 * 1024, 56 * 1024
+READ_BYTES, NAMES_BYTES, PATHS_BYTES, FEW_BYTES = 12 * 1024, 56 * 1024, 48 * 1024, 16 * 1024
 ITEMS_MOST, ITEMS_BYTES, DIFF_BYTES = 200, 40 * 1024, 40 * 1024
 LIST_MOST, STRING_MOST = 20, 500
 
@@ -71,7 +71,8 @@ def facts(found: Mapping[str, Json], said: int = 0) -> dict[str, Json]:
     """Facts of the workspace, beside so many bytes that were said. Names are all of them or none: who plans takes a
     name that is not there as absent.
     """
-    room = {"names": NAMES_BYTES, "paths": PATHS_BYTES if said <= TEXT_MOST // 2 else NAMES_BYTES}
+    long = said > TEXT_MOST // 2
+    room = {"names": FEW_BYTES if long else NAMES_BYTES, "paths": FEW_BYTES if long else PATHS_BYTES}
     return {name: value for name, value in found.items() if name not in room or size(value) <= room[name]}
 
 

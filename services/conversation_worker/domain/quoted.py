@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from libs.events.values import Json
-from libs.retrieval.lexicon import Language
 from services.conversation_worker.domain import below, wording
 
 NAMED_MOST = 5
@@ -18,17 +17,15 @@ def lines(shown: Iterable[Json]) -> dict[str, str]:
     return dict(_texts(shown, "lines"))
 
 
-def leaves_out(said: Language, shown: Iterable[Json]) -> str:
-    """All that the lists among what steps have shown leave out, for a person who speaks so; empty where that is
-    nothing.
-    """
+def leaves_out(shown: Iterable[Json]) -> str:
+    """Say what the lists among the results leave out; empty if that is nothing."""
     found = [*shown]
     denied = [*_texts(found, "denied")][:NAMED_MOST]
     count, paths = _unread(found)
     told = (
-        wording.more_below(said, below.more(found)),
-        wording.denied(said, denied),
-        wording.unread(said, paths, count),
+        wording.more_below(below.more(found)),
+        wording.denied(denied),
+        wording.unread(paths, count),
     )
     return "; ".join(filter(None, told))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from libs.events import reasons
+from libs.events import PlanApproved, reasons
 from libs.events.committee import DENIED, MORE_BELOW
 from libs.events.values import Json, StepState, refused
 from services.conversation_worker.domain import below
@@ -12,6 +12,8 @@ from services.conversation_worker.domain.talk import Doing, Settled
 
 UNDO_WANTED = "UNDO_WANTED"
 """What the person wants is a rollback, which their client offers."""
+DECLINED = "DECLINED"
+"""No tool can do what was asked for, or it is refused; the answer says why."""
 
 
 def of(settled: Settled | None, steps: Sequence[Doing]) -> str | None:
@@ -24,6 +26,13 @@ def of(settled: Settled | None, steps: Sequence[Doing]) -> str | None:
         return failed
     done = all(doing.state is StepState.SUCCEEDED for doing in steps)
     return MORE_BELOW if done and below.only(shown(steps)) else None
+
+
+def of_answer(plan: PlanApproved) -> str | None:
+    """The code of an answer that needed no plan."""
+    if plan.undo:
+        return UNDO_WANTED
+    return DECLINED if plan.declined else None
 
 
 def shown(steps: Sequence[Doing]) -> list[Json]:

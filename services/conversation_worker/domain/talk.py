@@ -114,7 +114,7 @@ class Turn(Value):
     decided: str | None = None
     """What became of the diff, in words."""
     settled: Settled | None = None
-    """The same in figures, for an answer in the person's language."""
+    """The same in figures, for the answer."""
     ending: Ending | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""What the API takes and gives, in JSON. An unknown field is refused."""
+"""The JSON bodies of the API's requests and responses. An unknown field is rejected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Body(BaseModel):
 
 class Write(Body):
     scopes: tuple[Name, ...] = ()
-    """The person's, for policy."""
+    """The person's scopes, for policy."""
 
 
 class Remember(Write):
@@ -29,7 +29,7 @@ class Remember(Write):
     kind: Name = "message"
     universe: Name = SESSION
     memory_id: Name | None = None
-    """Named by a caller that may have to repeat itself: the same id is the same memory."""
+    """An id set by a caller that may repeat the request: the same id is the same memory."""
 
 
 class Recall(Body):
@@ -61,7 +61,7 @@ class Memories(Body):
     memories: list[Memory]
 
 
-class Kept(Body):
+class StoredFact(Body):
     id: str
     key: str
     value: str
@@ -71,10 +71,10 @@ class Kept(Body):
 
 
 class Facts(Body):
-    facts: list[Kept]
+    facts: list[StoredFact]
 
 
-class Said(Body):
+class FactText(Body):
     key: str
     value: str
 

@@ -1,4 +1,4 @@
-"""The routes. Each one that writes is a changeset; it is answered when that has committed."""
+"""The routes. Each write is one changeset; the response follows its commit."""
 
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -9,48 +9,47 @@ from libs import ids
 from libs.changes import Cause
 from libs.errors import Denied
 from libs.events import FeedbackGiven, RememberRequested
-from libs.runtime import problems
+from libs.runtime import problem_details
 from libs.runtime.platform import Platform
 from services.memory_service.api.bodies import (
     Block,
     Fact,
     Facts,
+    FactText,
     Feedback,
     Forgotten,
     Id,
-    Kept,
     Memories,
     Memory,
     Recall,
     Remember,
-    Said,
+    StoredFact,
 )
-from services.memory_service.api.door import Caller, Door
+from services.memory_service.api.middleware import AuthMiddleware, Caller
 from services.memory_service.domain import facts
 from services.memory_service.recalling import Recalling
 from services.memory_service.settings import Settings
 from services.memory_service.store import GROUP, SESSION, Scope, Store
 from services.memory_service.writing import Person, SessionMissing, Writing, Written
 
-PORT = 9696
-LISTED_MOST = 500
+FACTS_MOST = 500
 
 
 class AnotherSession(Denied):
-    """The token is for another session."""
+    """The token is for another session; request one for this session."""
 
     code = "ANOTHER_SESSION"
 
 
 class Refused(Denied):
-    """Policy says no; that it did is recorded."""
+    """Policy denies this; the denial is recorded."""
 
     code = "POLICY_DENIED"
 
 
 @dataclass(frozen=True)
-class Desk:
-    """What the routes need at hand."""
+class RouteContext:
+    """Dependencies of the routes."""
 
     platform: Platform
     store: Store
@@ -59,7 +58,7 @@ class Desk:
     settings: Settings
 
     async def write(self, written: Written) -> None:
-        """Raises Refused, once the refusal itself is on record."""
+        """Apply a write. Raises Refused if policy denied it, once the denial is recorded."""
         await self.platform.writer.apply(written.changeset)
         if not written.decision.allowed:
             raise Refused(written.decision.reason)
@@ -70,23 +69,23 @@ async def caller_of(request: Request) -> Caller:
     return caller
 
 
-async def desk_of(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
+async def context_of(request: Request) -> RouteContext:
+    context: RouteContext = request.app.state.context
+    return context
 
 
 By = Annotated[Caller, Depends(caller_of)]
-At = Annotated[Desk, Depends(desk_of)]
+Context = Annotated[RouteContext, Depends(context_of)]
 
 
-def build(desk: Desk) -> FastAPI:
+def build(context: RouteContext) -> FastAPI:
     app = FastAPI(title="Suma memory", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.desk = desk
-    app.add_middleware(Door, platform=desk.platform)
-    problems.install(app)
+    app.state.context = context
+    app.add_middleware(AuthMiddleware, platform=context.platform)
+    problem_details.install(app)
     app.add_api_route("/remember", remember, methods=["POST"], status_code=201)
     app.add_api_route("/recall", recall, methods=["POST"])
-    app.add_api_route("/facts", listed, methods=["GET"])
+    app.add_api_route("/facts", list_facts, methods=["GET"])
     app.add_api_route("/facts", keep, methods=["POST"], status_code=201)
     app.add_api_route("/facts", forget, methods=["DELETE"])
     app.add_api_route("/facts/block", block, methods=["GET"])
@@ -95,60 +94,60 @@ def build(desk: Desk) -> FastAPI:
     return app
 
 
-async def remember(asked: Remember, by: By, desk: At) -> Id:
-    """Keep a text. The same `memory_id` again changes nothing; with another text it is a conflict."""
+async def remember(asked: Remember, by: By, context: Context) -> Id:
+    """Store a text. The same `memory_id` with the same text changes nothing; with another text it is a conflict."""
     id = asked.memory_id or ids.new()
     wanted = RememberRequested.model_validate(asked.model_dump() | {"memory_id": id, "user": by.named()})
-    await desk.write(await desk.writing.remember(_cause(by), wanted))
+    await context.write(await context.writing.remember(_cause(by), wanted))
     return Id(id=id)
 
 
-async def recall(asked: Recall, by: By, desk: At) -> Memories:
-    """The memories that fit a query, best first."""
-    found = await desk.recalling.recall(_scope(asked, by), asked.query, asked.top_k)
+async def recall(asked: Recall, by: By, context: Context) -> Memories:
+    """Return the memories that match a query, best first."""
+    found = await context.recalling.recall(_scope(asked, by), asked.query, asked.top_k)
     return Memories(memories=[Memory(text=m.text, score=m.score, kind=m.kind, created_at=m.created_at) for m in found])
 
 
-async def listed(by: By, desk: At) -> Facts:
-    """The person's facts, the latest first."""
-    kept = await desk.store.facts(by.tenant, by.named(), most=LISTED_MOST)
-    return Facts(facts=[Kept(**asdict(fact)) for fact in kept])
+async def list_facts(by: By, context: Context) -> Facts:
+    """Return the person's facts, latest first."""
+    kept = await context.store.facts(by.tenant, by.named(), most=FACTS_MOST)
+    return Facts(facts=[StoredFact(**asdict(fact)) for fact in kept])
 
 
-async def keep(said: Fact, by: By, desk: At) -> Said:
-    """Keep a fact, and answer with it as it is kept. Said again it is the same fact, and fresher."""
-    key, value = facts.fact_of(said.key, said.value)
-    person = Person(by.named(), said.scopes)
-    await desk.write(await desk.writing.keep(_cause(by), person, key, value, id=ids.new()))
-    return Said(key=key, value=value)
+async def keep(fact: Fact, by: By, context: Context) -> FactText:
+    """Store a fact and return it as stored. Repeating a fact updates its time."""
+    key, value = facts.fact_of(fact.key, fact.value)
+    person = Person(by.named(), fact.scopes)
+    await context.write(await context.writing.keep(_cause(by), person, key, value, id=ids.new()))
+    return FactText(key=key, value=value)
 
 
 async def forget(
     by: By,
-    desk: At,
+    context: Context,
     key: Annotated[str, Query(min_length=1)],
     value: str | None = None,
     scope: Annotated[tuple[str, ...], Query()] = (),
 ) -> Forgotten:
-    """Forget all facts of a key, or the one with this value. Repeating it forgets nothing more."""
+    """Delete all facts of a key, or the one with this value. Safe to repeat."""
     named, meant = facts.plain(key).lower(), facts.plain(value) if value is not None else None
     person = Person(by.named(), scope)
-    count = await desk.store.named(by.tenant, person.id, named, meant)
-    await desk.write(await desk.writing.forget(_cause(by), person, named, meant))
+    count = await context.store.named(by.tenant, person.id, named, meant)
+    await context.write(await context.writing.forget(_cause(by), person, named, meant))
     return Forgotten(forgotten=count)
 
 
-async def block(by: By, desk: At) -> Block:
-    """The `<memory>` block for a prompt; empty without facts."""
-    kept = await desk.store.facts(by.tenant, by.named(), most=desk.settings.facts_most)
-    return Block(block=facts.block(kept, most=desk.settings.block_most))
+async def block(by: By, context: Context) -> Block:
+    """Return the `<memory>` block for a prompt; empty without facts."""
+    kept = await context.store.facts(by.tenant, by.named(), most=context.settings.facts_most)
+    return Block(block=facts.block(kept, most=context.settings.block_most))
 
 
-async def feedback(given: Feedback, by: By, desk: At) -> Id:
-    """How useful something was, from -1 to 1 (S3-12)."""
+async def feedback(given: Feedback, by: By, context: Context) -> Id:
+    """Record how useful something was, from -1 to 1 (S3-12)."""
     cause = _cause(by)
-    said = FeedbackGiven.model_validate(given.model_dump() | {"user": by.named()})
-    await desk.write(await desk.writing.judge(cause, said, scopes=given.scopes))
+    event = FeedbackGiven.model_validate(given.model_dump() | {"user": by.named()})
+    await context.write(await context.writing.record_feedback(cause, event, scopes=given.scopes))
     return Id(id=cause.id)
 
 
@@ -157,13 +156,15 @@ async def health() -> dict[str, str]:
 
 
 def _cause(by: Caller) -> Cause:
-    """Each request is an input of its own; its rows say what a repetition means."""
+    """Return the cause of a request. Each request is a separate input; its rows' keys define the effect of a
+    repetition.
+    """
     within = by.session or f"user:{by.named()}"
     return Cause.request(GROUP, id=ids.new(), tenant=by.tenant, key=f"{by.tenant}:{within}", session=by.session)
 
 
 def _scope(asked: Recall, by: Caller) -> Scope:
-    """Raises AnotherSession, SessionMissing, PersonMissing."""
+    """Return the scope to search. Raises AnotherSession, SessionMissing, PersonMissing."""
     person = by.named()
     if by.session is not None and asked.session not in (None, by.session):
         raise AnotherSession

@@ -1,1 +1,1 @@
-"""The memory service's rules: no I/O."""
+"""The pure rules of the memory service."""

@@ -1,4 +1,4 @@
-"""Two rankings of the same memories made one, by reciprocal rank."""
+"""Fusion of two rankings of the same memories by reciprocal rank."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from libs.retrieval import fuse
+from libs.search import fuse
 
 BEST = 2 / 61
-"""What reciprocal rank fusion gives to the first of both rankings (1 / (60 + rank), each)."""
+"""The reciprocal rank fusion score of a memory that is first in both rankings (1 / (60 + rank), each)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A memory with its place among the nearest and among those that share words; None: not among them."""
+    """A memory with its rank by vector distance and its rank by shared words; None: not ranked."""
 
     id: str
     text: str
@@ -26,7 +26,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """`score` is from 0 to 1: 1 is the first by meaning and by words."""
+    """A recalled memory. `score` is from 0 to 1; 1 is first by meaning and by words."""
 
     text: str
     score: float

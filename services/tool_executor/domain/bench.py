@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BufferedReader
 from posixpath import basename
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 from libs.errors import NotFound, Rejected
 from libs.skills import Categories
@@ -19,9 +19,7 @@ from libs.workspace.operations import AnyOperation, Batch, Blob, Create
 from libs.workspace.scope import resolve
 from libs.workspace.stage import Applied, Stage
 from libs.workspace.view import Node
-
-if TYPE_CHECKING:
-    from services.tool_executor.domain.texts import Texts
+from services.tool_executor.domain.decoding import Why
 
 READS_MOST = 2_000
 CHUNK = 256 * 1024
@@ -69,6 +67,24 @@ class Done:
     warnings: tuple[str, ...] = ()
 
 
+class FileTexts(Protocol):
+    """What files say (`texts.Texts`), declared here so that no module imports its own user."""
+
+    @property
+    def unread(self) -> dict[str, Why]:
+        """Why a file was not looked into, by its path."""
+        ...
+
+    @property
+    def cut(self) -> set[str]:
+        """The files of which only the beginning was read."""
+        ...
+
+    def of(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Path and text of each file that can be read."""
+        ...
+
+
 def go_on() -> None:
     """For whoever is never stopped."""
 
@@ -83,7 +99,7 @@ class Bench:
     reason: str = ""
     limits: Limits = field(default_factory=Limits)
     check: Callable[[], None] = go_on
-    texts: Texts | None = None
+    texts: FileTexts | None = None
     """What files say, with the memory of what was read before."""
     missing: list[str] = field(default_factory=list)
     """What was named and is no longer there, as warnings."""
@@ -141,10 +157,14 @@ class Bench:
         """What makes a folder where it, or one above it, is not there yet."""
         lineage = [folder, *_above(folder)]
         lacking = [path for path in lineage if path not in (".", "") and not self.exists(path)]
+        if taken := next(
+            (path for path in lineage if path not in (*lacking, ".", "") and not self.is_folder(path)), None
+        ):
+            raise WrongKind(f"{taken} is a file, so no folder can have its name; rename that file first")
         return [Create(path=path, directory=True, reason=self.reason) for path in reversed(lacking)]
 
     def names_in(self, folder: str) -> set[str]:
-        return {node.name for node in self.stage.get_children(folder)} if self.is_folder(folder) else set()
+        return self.stage.names_in(folder) if self.is_folder(folder) else set()
 
     def file(self, path: str) -> Node:
         """The file at a path; a folder or a link is none."""

@@ -1,7 +1,7 @@
 """Which files say a text, and which lack it: what a listing chooses by what stands in them.
 
 A text is found as whole words, whatever their case and accents, and across line ends. A place that denies it ("NOT paid
-yet", "bezahlt: nein", "to be paid") says the opposite: a file that has it in such places alone lacks it. Each such file
+yet", "paid: no", "to be paid") says the opposite: a file that has it in such places alone lacks it. Each such file
 is told with its line, whichever was asked for; a document that could not be looked into is in neither choice, and told
 with the reason.
 """
@@ -15,34 +15,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from libs.retrieval.words import fold
+from libs.search.words import fold
 from libs.workspace.view import Node
-from services.tool_executor.domain.bench import Args, Bench, TooMuch
-from services.tool_executor.domain.texts import Bounds, Texts, Unremembered, Why, temporary
+from services.tool_executor.domain.bench import Args, Bench, FileTexts, TooMuch
+from services.tool_executor.domain.decoding import Why
+from services.tool_executor.domain.texts import Bounds, Texts, Unremembered, temporary
 
 ASKED = ("containing", "lacking")
 BOUNDS = Bounds(
     text_bytes=256 * 1024, document_bytes=32 << 20, documents=200, documents_bytes=256 << 20, documents_seconds=20.0
 )
 LINE_MOST, LINES_MOST, NAMED_MOST = 100, 40, 10
-_STILL = (
-    r"(?:\s+(?:yet|been|be|fully|completely|quite|all|noch|ganz|voll|vollstandig|komplett"
-    r"|aun|todavia|esta|ha|sido|del|todo))"
-)
-_NOT = r"not|never|no|nor|un|non|(?:is|was|has|have|are|were)n['’]?t|nicht|nie|niemals|kein\w*|nunca|jamas|tampoco|sin"
-_IF = (
-    r"(?:to|must|should|shall|will|can|may)\s+be|if|unless|until|when|falls|sofern|sobald|wenn|bis|si|hasta|cuando|ser"
-)
+_STILL = r"(?:\s+(?:yet|been|be|fully|completely|quite|all))"
+_NOT = r"not|never|no|nor|un|non|(?:is|was|has|have|are|were)n['’]?t"
+_IF = r"(?:to|must|should|shall|will|can|may)\s+be|if|unless|until|when"
 DENIED_BEFORE = re.compile(rf"(?<!\w)(?:{_NOT}){_STILL}{{0,3}}[\s-]+$")
 OPEN_BEFORE = re.compile(rf"(?<!\w)(?:{_IF}){_STILL}{{0,3}}\s+$")
 DENIED_AFTER = re.compile(
-    r"\s*(?:[:=?]|\s[-–—])\s*(?:no|not|nope|never|nein|nicht|noch\s+nicht|nie|nunca|todavia\s+no|aun\s+no|offen|open|pending"
-    r"|pendiente|ausstehend)(?!\w)|\s+(?:no|nicht|noch\s+nicht)\s*[.!]*\s*$|\s*[:=?]?\s*(?:_{2,}|\[\s*\])"
+    r"\s*(?:[:=?]|\s[-–—])\s*(?:no|not|nope|never|open|pending)(?!\w)|\s+no\s*[.!]*\s*$|\s*[:=?]?\s*(?:_{2,}|\[\s*\])"
 )
-STATE = re.compile(r"\w*(?:ed|id|one|ent|[aei]d[oa]s?|\w\w\wt|ch[oa])")
+STATE = re.compile(r"\w*(?:ed|id|one|ent|\w\w\wt)")
 """What something may become: "if paid" says nothing of the sort, while "if Hobbs calls" speaks of Hobbs."""
-
-PARTICIPLE = re.compile(r"(\w{2,}[ai]d)[oa]s?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +52,7 @@ class Containing:
 
     wanted: str
     lacks: bool
-    texts: Texts
+    texts: FileTexts
     most: int
     """Files that are looked into."""
     lines: dict[str, str] = field(default_factory=dict)
@@ -132,13 +125,7 @@ def said(wanted: str, text: str) -> Said | None:
 def _pattern(wanted: str) -> re.Pattern[str]:
     words = fold(wanted).split()
     first, last = (r"(?<!\w)" if re.match(r"\w", words[0]) else ""), (r"(?!\w)" if re.search(r"\w$", words[-1]) else "")
-    return re.compile(first + r"\s+".join(map(_form, words)) + last)
-
-
-def _form(word: str) -> str:
-    """A Spanish participle in each gender and number: PAGADO is stamped on a factura, too."""
-    stem = PARTICIPLE.fullmatch(word)
-    return f"{re.escape(stem[1])}[oa]s?" if stem else re.escape(word)
+    return re.compile(first + r"\s+".join(map(re.escape, words)) + last)
 
 
 def _denied(plain: str, place: re.Match[str], *, may_be: bool) -> bool:

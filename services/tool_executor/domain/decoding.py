@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
+from enum import StrEnum
 
 from libs.errors import Rejected
 
@@ -18,6 +19,18 @@ NAMES = {"utf-8-sig": "UTF-8 with a mark", "utf-8": "UTF-8", "utf-16": "UTF-16",
 GUESSED = "Latin-1 (guessed)"
 CONTROLS = frozenset(range(32)) - {9, 10, 12, 13, 27}
 LOOK = 8192
+
+
+class Why(StrEnum):
+    """Why a document was not looked into."""
+
+    TOO_LARGE = "too_large"
+    LOCKED = "locked"
+    DAMAGED = "damaged"
+    OLDER = "older_form"
+    PICTURES = "no_words"
+    LATER = "later"
+    """The search had read enough; the next one goes on here."""
 
 
 class NoText(Rejected):

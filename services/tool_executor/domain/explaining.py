@@ -98,6 +98,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
 """Offset, bytes, and what they are the signature of (file(1) knows more)."""
 INSIDE_ZIP = frozenset(KINDS[ending] for ending in FORMS if ending != ".pdf")
 TEXT = "text"
+OTHERS = {"repository": "repository", "bundle": "folder of dependencies, a cache or an application"}
 
 
 def explain_node(bench: Bench, args: Args) -> Done:
@@ -112,8 +113,9 @@ def explain_node(bench: Bench, args: Args) -> Done:
     if node.kind == "directory":
         return _folder(bench, node, about)
     if node.kind != "file":
-        about |= {"kind": "link or device", "looks_like": "", "agrees": True, "holds": {}}
-        return Done(about, f"{node.path} is a link or a device; it is not followed.", reads=(node.path,))
+        kind = OTHERS.get(node.kind, "link or device")
+        about |= {"kind": kind, "looks_like": "", "agrees": True, "holds": {}}
+        return Done(about, f"{node.path} is a {kind}; what is in it was not read.", reads=(node.path,))
     head = bench.stage.read_content(node.path, LOOK).data
     kind, looks = KINDS.get(node.extension, ""), looks_like(head, whole=node.size <= LOOK)
     agrees = fits(kind, looks)
@@ -151,10 +153,10 @@ def fits(kind: str, looks: str) -> bool:
 
 def _folder(bench: Bench, node: Node, about: dict[str, Any]) -> Done:
     found = bench.stage.statistics(node.path)
-    children = bench.stage.get_children(node.path)
+    children = [child for child in bench.stage.get_children(node.path) if not child.left_alone]
     kinds: dict[str, int] = {}
     for inside in bench.stage.walk(node.path):
-        if inside.kind == "file":
+        if inside.kind == "file" and not inside.left_alone:
             kind = bench.categories.category_of(inside.name)
             kinds[kind] = kinds.get(kind, 0) + 1
     most = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))

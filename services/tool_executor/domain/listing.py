@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from posixpath import basename
 from typing import Any
 
 from libs.errors import Rejected
 from libs.skills import selected
+from libs.skills.patterns import WILD
+from libs.workspace import queries, reserved
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 
@@ -48,11 +51,26 @@ def admitted(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> li
         node
         for node in nodes
         if kind in (None, node.kind)
+        and (not node.left_alone or named(node, args))
         and selected(node.path, include=args.get("include", ()), exclude=args.get("exclude", ()))
         and (before is None or _time(node) < before)
         and (after is None or _time(node) >= after)
         and _sized(stage, node, args)
     ]
+
+
+def named(node: Node, args: Mapping[str, Any]) -> bool:
+    """Whether a pattern asks for something that is otherwise left alone: by its whole name, or as `*.part` does."""
+    patterns = (one for one in args.get("include", ()) if not WILD.search(one) or reserved.by_name(basename(one)))
+    return any(selected(node.path, include=[one]) for one in patterns)
+
+
+def left_alone(stage: Stage, args: Mapping[str, Any], *, recursive: bool | None = None) -> dict[str, Any]:
+    """What the same selection left alone, as the field `left_alone` of a result; nothing where it left nothing."""
+    deep = bool(args.get("recursive")) if recursive is None else recursive
+    tops = args["folders"] if "folders" in args else [args["path"]]
+    told = queries.left_alone(stage, tops, recursive=deep, named=lambda node: named(node, args))
+    return {"left_alone": told} if told else {}
 
 
 def inside(paths: Iterable[str], folders: Sequence[str]) -> list[str]:
@@ -132,7 +150,7 @@ def _size(stage: Stage, node: Node) -> int:
 
 
 def _hollow(stage: Stage, node: Node) -> bool:
-    return not stage.get_children(node.path) if node.kind == "directory" else node.size == 0
+    return stage.is_empty(node.path) if node.kind == "directory" else node.size == 0
 
 
 def _time(node: Node) -> datetime:

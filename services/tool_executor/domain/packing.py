@@ -25,6 +25,7 @@ from libs.workspace import names
 from libs.workspace.operations import AnyOperation, Create, Delete
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import CHUNK, READS_MOST, Args, Bench, Done, TooMuch, human, many, topmost
+from services.tool_executor.domain.listing import left_alone
 
 FORMS = (".tar.gz", ".tgz", ".tar", ".zip")
 FOREIGN = (".rar", ".7z", ".gz", ".bz2", ".xz", ".zst", ".lzma")
@@ -86,6 +87,7 @@ def pack_nodes(bench: Bench, args: Args) -> Done:
     deletes: list[AnyOperation] = [Delete(path=path, reason=bench.reason) for path in paths] if remove else []
     applied = bench.put([*made, create, *deletes])
     files = sum(member.node.kind == "file" for member in members)
+    folders = [member.node.path for member in members if member.node.kind == "directory" and member.node.path in paths]
     return Done(
         {
             "archive": archive,
@@ -93,6 +95,7 @@ def pack_nodes(bench: Bench, args: Args) -> Done:
             "bytes": size,
             "packed_bytes": packed.size,
             "deleted": paths if remove else [],
+            **({} if remove else left_alone(bench.stage, {"folders": folders}, recursive=True)),
         },
         f"Packed {many(files, 'file')}, {human(size)}, into {archive} ({human(packed.size)}).",
         reads=tuple(dict.fromkeys((*paths, *(member.node.path for member in members))))[:READS_MOST],
@@ -132,9 +135,12 @@ def _members(bench: Bench, paths: Sequence[str], *, strict: bool) -> Iterator[Me
         for node in (bench.stage.get_metadata(path), *_below(bench, path)):
             bench.check()
             if node.kind not in ("file", "directory"):
+                what = "a folder that stays whole" if node.is_folder else "a link or a device"
                 if strict:
-                    raise CannotPack(f"{node.path} is a link or a device and would be lost")
-                bench.missing.append(f"{node.path} is a link or a device and was left out.")
+                    raise CannotPack(f"{node.path} is {what} and would be lost")
+                bench.missing.append(f"{node.path} is {what} and was left out.")
+                continue
+            if node.left_alone and node.path not in paths and not strict:
                 continue
             seen += 1
             if seen > bench.limits.archive_entries:

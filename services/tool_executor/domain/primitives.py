@@ -14,15 +14,15 @@ from typing import Any
 from libs.errors import Rejected
 from libs.skills import free_name
 from libs.workspace.operations import AnyOperation, Create, Delete, Inline, Move, Rename
+from libs.workspace.queries import Group
 from libs.workspace.stage import Stage
-from libs.workspace.survey import Group
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import READS_MOST, Args, Bench, Done, human, many, topmost
 from services.tool_executor.domain.containing import asked
 from services.tool_executor.domain.copying import copy_nodes, is_its_folder
 from services.tool_executor.domain.counting import count_rows
 from services.tool_executor.domain.explaining import explain_node
-from services.tool_executor.domain.listing import admitted, bounded, chosen, further, inside, sizes, sought
+from services.tool_executor.domain.listing import admitted, bounded, chosen, further, inside, left_alone, sizes, sought
 from services.tool_executor.domain.packing import pack_nodes
 from services.tool_executor.domain.parsing import parse_content
 from services.tool_executor.domain.renaming import rename_many
@@ -43,6 +43,8 @@ def get_children(bench: Bench, args: Args) -> Done:
     paths = [node.path for node in nodes]
     files = sum(node.kind == "file" for node in nodes)
     told: dict[str, Any] = {"nodes": paths, "count": len(paths)}
+    if files < len(paths):
+        told["folders"] = len(paths) - files
     if args.get("order") in ("largest", "smallest") or {"larger_than", "smaller_than"} & args.keys():
         told["sizes"] = sizes(bench.stage, nodes[:READS_MOST])
     if args.get("order") in ("newest", "oldest") or {"modified_before", "modified_after"} & args.keys():
@@ -50,11 +52,12 @@ def get_children(bench: Bench, args: Args) -> Done:
     if deeper := further(bench.stage, args, inner.kept if inner is not None else None):
         told["deeper"] = deeper
     told |= inner.told() if inner is not None else {}
+    told |= left_alone(bench.stage, args)
     if not nodes:
         told["sought"] = sought(args)
     return Done(
         told,
-        f"{many(files, 'file')} and {many(len(paths) - files, 'folder')} in {_place(args)}.",
+        f"{_counted(files, len(paths) - files)}.",
         reads=tuple(paths[:READS_MOST]),
     )
 
@@ -108,6 +111,7 @@ def statistics(bench: Bench, args: Args) -> Done:
             "bytes": sum(group.size * (len(group.paths) - 1) for group in groups),
         },
     }
+    data |= left_alone(bench.stage, args, recursive=True)
     if picked:
         data["nodes"] = [node.path for node in nodes]
     return Done(data, f"{many(len(nodes), 'file')} in {many(data['directories'], 'folder')}, {human(data['bytes'])}.")
@@ -123,9 +127,10 @@ def find_duplicates(bench: Bench, args: Args) -> Done:
     spare = sum(group["size"] * len(group["remove"]) for group in groups)
     reads = tuple(path for group in groups for path in group["paths"])
     among = {} if groups or not bounded(args) else {"sought": sought(args)}
+    among |= left_alone(bench.stage, args, recursive=True)
     return Done(
         {"groups": groups, "files": files, "bytes": spare, **among},
-        f"{many(len(groups), 'group')} of duplicates: {many(files, 'file')} could go, {human(spare)}.",
+        f"{many(len(groups), 'group')} of duplicates: {many(files, 'file')} can be removed, {human(spare)}.",
         reads=reads[:READS_MOST],
     )
 
@@ -175,21 +180,31 @@ class CannotDelete(Rejected):
 
 def delete_node(bench: Bench, args: Args) -> Done:
     """Away with paths, or with the surplus of groups of duplicates."""
-    if "groups" in args:
-        asked = [path for group in args["groups"] for path in group["remove"]]
-    else:
-        asked = args["paths"] if "paths" in args else [args["path"]]
+    kept = {path: group for group in args.get("groups", ()) for path in group["remove"]}
+    asked = list(kept) if "groups" in args else args["paths"] if "paths" in args else [args["path"]]
     paths = topmost(list(bench.present(asked, strict="groups" not in args and len(asked) == 1)))
+    deletes = [Delete(path=path, same_as=_stays(bench, kept.get(path)), reason=bench.reason) for path in paths]
     _refuse_what_was_made(bench, paths)
     sizes = [bench.stage.get_metadata(path) for path in paths]
     freed = sum(node.size for node in sizes)
-    applied = bench.put([Delete(path=path, reason=bench.reason) for path in paths])
+    applied = bench.put(deletes)
     return Done(
         {"deleted": paths, "files": len(paths), "bytes": freed},
-        f"Removed {many(len(paths), 'file')}, {human(freed)}.",
+        f"Removed {many(len(paths), 'file')}; {human(freed)} kept in history.",
         applied=applied,
         warnings=tuple(bench.missing),
     )
+
+
+def _stays(bench: Bench, group: Mapping[str, Any] | None) -> str | None:
+    """Of a group of duplicates, a file that stays; None for what is deleted for its own sake."""
+    if group is None:
+        return None
+    staying = [str(path) for path in (group["keep"], *group["paths"]) if path not in group["remove"]]
+    found = next(filter(bench.exists, staying), None)
+    if found is None:
+        raise CannotDelete(f"{group['keep']} was to stay and is no longer there; look for duplicates again")
+    return found
 
 
 def _refuse_what_was_made(bench: Bench, paths: Sequence[str]) -> None:
@@ -291,5 +306,6 @@ def _dated(node: Node) -> dict[str, Any]:
     return {"path": node.path, "modified_at": node.modified_at.isoformat() if node.modified_at else None}
 
 
-def _place(args: Args) -> str:
-    return "the folder" if args["path"] == "." else str(args["path"])
+def _counted(files: int, folders: int) -> str:
+    told = [many(count, noun) for count, noun in ((files, "file"), (folders, "folder")) if count]
+    return " and ".join(told) or "No files"

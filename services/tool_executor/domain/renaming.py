@@ -152,7 +152,7 @@ def _subjects(bench: Bench, args: Args) -> list[Node]:
     """The files among the listed; the folders where there is nothing else."""
     present = bench.present(args["paths"], strict=len(args["paths"]) == 1)
     nodes = [bench.stage.get_metadata(path) for path in present if path != "."]
-    files = [node for node in nodes if node.kind != "directory"]
+    files = [node for node in nodes if not node.is_folder]
     if files and len(files) < len(nodes):
         bench.missing.append(f"{many(len(nodes) - len(files), 'folder')} in the list kept their names.")
     return files or nodes
@@ -165,7 +165,7 @@ def _wishes(bench: Bench, nodes: Sequence[Node], args: Args) -> Iterator[Wish]:
         day = node.modified_at.date().isoformat() if node.modified_at else ""
         # A name is bytes: what is no UTF-8 passes through as it is.
         old = os.fsdecode(names.decode(node.name))
-        new = renewed(old, args, number=number, day=day, whole=node.kind == "directory")
+        new = renewed(old, args, number=number, day=day, whole=node.is_folder)
         if UNSHOWN.search(new) and not UNSHOWN.search(old):
             raise Rejected(f"{node.path} would get a name that cannot be shown truly")
         if new != old:

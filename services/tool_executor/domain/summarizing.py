@@ -6,9 +6,10 @@ from typing import Any
 
 from libs import documents
 from libs.errors import Rejected
-from libs.retrieval.summary import summarize
+from libs.search.extract import summarize
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import READS_MOST, Args, Bench, Done, TooMuch, many
+from services.tool_executor.domain.decoding import NoText
 from services.tool_executor.domain.parsing import read
 
 TEXTS = frozenset(
@@ -26,31 +27,38 @@ def summarize_texts(bench: Bench, args: Args) -> Done:
     if len(files) > bench.limits.texts:
         raise TooMuch(f"{len(files)} files are too many for one summary; at most {bench.limits.texts}")
     told: list[dict[str, Any]] = []
-    silent: list[str] = []
+    silent: dict[str, str] = {}
     for node in files:
         bench.check()
         found = _summary(bench, node, args.get("sentences", 5))
-        told += [found] if found else []
-        silent += [] if found else [node.path]
-    summary = f"Summarised {many(len(told), 'file')}." if told else "There is no text to summarise."
+        if isinstance(found, str):
+            silent[node.path] = found
+        else:
+            told.append(found)
+    summary = f"Summarized {many(len(told), 'file')}." if told else "There is no text to summarize."
     return Done(
-        {"summaries": told, "files": len(told), "without_text": silent},
+        {
+            "summaries": told,
+            "files": len(told),
+            "without_text": list(silent),
+            "unread": {path: why for path, why in silent.items() if why},
+        },
         summary,
         reads=tuple(node.path for node in files)[:READS_MOST],
         warnings=tuple(bench.missing),
     )
 
 
-def _summary(bench: Bench, node: Node, most: int) -> dict[str, Any] | None:
-    """None for a file in which nobody says anything."""
+def _summary(bench: Bench, node: Node, most: int) -> dict[str, Any] | str:
+    """Return the summary, or why there is none: empty for a file without sentences."""
     try:
         found = read(bench, node)
-    except Rejected:
-        return None
+    except Rejected as error:
+        return "" if isinstance(error.__cause__, NoText) else str(error).removeprefix(f"{node.name} ")
     if found.format not in TEXTS:
-        return None
+        return ""
     summary = summarize(found.text, most)
     if not summary.sentences:
-        return None
+        return ""
     whole = {} if found.complete and summary.complete else {"complete": False}
     return {"path": node.path, "sentences": list(summary.sentences), "words": summary.words, **whole}

@@ -1,6 +1,6 @@
 """Of files with the same bytes, which one stays: the one that a person would keep.
 
-A copy says so by its name ("report (1).pdf", "screen kopie.png", "backup of x"), or by where it lies: downloads,
+A copy says so by its name ("report (1).pdf", "screen copy.png", "backup of x"), or by where it lies: downloads,
 backups, bins. Which names count as a copy's is told within the group, too: "song 2" is one beside "song".
 """
 
@@ -11,28 +11,22 @@ from collections.abc import Callable, Iterable, Sequence
 from posixpath import dirname, splitext
 from typing import Any
 
-from libs.retrieval.lexicon import listed
-from libs.retrieval.words import fold
+from libs.search.words import fold
 from libs.skills import selected
 from libs.workspace.view import Node
 
 WORD = re.compile(r"[^\W_]+")
-MARKS = listed(
-    "copy copies kopie kopien copia copias duplicate duplikat duplicado dup backup bak sicherung sicherungskopie"
-    " respaldo conflict conflicted"
-)
+MARKS = frozenset(("copy", "copies", "duplicate", "dup", "backup", "bak", "conflict", "conflicted"))
 """Words of a name that say that it is a copy."""
 NUMBERED = re.compile(r"\(\d{1,3}\)$")
-ADDED = re.compile(r"[\s._-]*(?:\(?\d{1,2}\)?|neu|new|nuevo|nueva)$")
+ADDED = re.compile(r"[\s._-]*(?:\(?\d{1,2}\)?|new)$")
 """What a name has at its end that is otherwise another one of the same group."""
-ASIDE = listed(
-    "download downloads dl descargas heruntergeladen backup backups bak sicherung sicherungen respaldo respaldos trash"
-    " bin papierkorb papelera muell mull tmp temp temporary scratch cache old"
-)
+_ASIDE = "download downloads dl backup backups bak trash bin tmp temp temporary scratch cache old"
+ASIDE = frozenset(_ASIDE.split())
 """Folders that hold what was fetched, saved twice or given up."""
 BY_MACHINE = re.compile(
-    r"(?:img|dsc|dscn|dscf|pict|vid|mvi|pxl|wp|scan|scn|doc|document|dokument|documento|screenshot|bildschirmfoto"
-    r"|captura|untitled|unbenannt|unknown|download|descarga|file|image|photo|foto|statement)?(?:[\d\W_]|wa\d)*(?:[0-9a-f]{6,})?"
+    r"(?:img|dsc|dscn|dscf|pict|vid|mvi|pxl|wp|scan|scn|doc|document|screenshot|untitled|unknown|download|file|image"
+    r"|photo|statement)?(?:[\d\W_]|wa\d)*(?:[0-9a-f]{6,})?"
 )
 """A whole name that a camera, a scanner or a browser gave."""
 

@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
 
 from libs import documents
@@ -20,7 +19,7 @@ from libs.errors import Rejected, SumaError
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 from services.tool_executor.domain.bench import go_on
-from services.tool_executor.domain.decoding import NoText, decoded
+from services.tool_executor.domain.decoding import NoText, Why, decoded
 from services.tool_executor.domain.explaining import TEXT, looks_like
 from services.tool_executor.domain.parsing import parsed
 
@@ -31,18 +30,6 @@ OLDER = frozenset((".doc", ".xls", ".ppt", ".pages", ".numbers", ".key", ".mobi"
 """Documents of a form that is not read here."""
 TEMPORARY = ("~$", ".~lock.")
 """How the names of the small files begin that office programs lay beside an open document."""
-
-
-class Why(StrEnum):
-    """Why a document was not looked into."""
-
-    TOO_LARGE = "too_large"
-    LOCKED = "locked"
-    DAMAGED = "damaged"
-    OLDER = "older_form"
-    PICTURES = "no_words"
-    LATER = "later"
-    """The search had read enough; the next one goes on here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
+from pathlib import Path
 from posixpath import basename, dirname, join
 from typing import Any, BinaryIO, Literal
 
@@ -24,9 +25,10 @@ from libs.errors import Rejected
 from libs.guards.paths import within
 from libs.skills import free_name
 from libs.skills.categories import split_suffix
+from libs.texts import quoted
 from libs.workspace import names
 from libs.workspace.operations import INLINE_MAX, Create, Inline
-from libs.workspace.scope import checked_name
+from libs.workspace.scope import checked_name, resolve
 from services.tool_executor.domain.bench import CHUNK, READS_MOST, Args, Bench, Done, TooMuch, human, many
 
 READ_MOST = 8 << 20
@@ -47,6 +49,12 @@ class BadArchive(Rejected):
     """This archive is not unpacked; nothing was changed."""
 
     code = "BAD_ARCHIVE"
+
+
+class UnsafeArchive(BadArchive):
+    """Unpacking this archive could write outside its folder or fill the disk."""
+
+    code = "UNSAFE_ARCHIVE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +159,11 @@ def _taken(bench: Bench, stream: BinaryIO, name: str, packed: int) -> Iterator[T
 
 def _bounded(bench: Bench, total: int, packed: int) -> None:
     if total > bench.limits.archive_bytes:
-        raise TooMuch(f"more than {human(bench.limits.archive_bytes)} would be unpacked")
+        raise TooMuch(f"more than {human(bench.limits.archive_bytes)} would be unpacked, which is the limit")
     if total > RATIO_FROM and total > packed * bench.limits.archive_ratio:
-        raise BadArchive(f"more than {bench.limits.archive_ratio} bytes come out of each byte of it: it is a bomb")
+        raise UnsafeArchive(
+            f"for safety, nothing was unpacked: it expands to more than {bench.limits.archive_ratio} times its size"
+        )
 
 
 @contextmanager
@@ -163,7 +173,7 @@ def _opened(bench: Bench, stream: BinaryIO, name: str) -> Iterator[Iterable[tupl
     stream.seek(0)
     form = form_of(head) or ("tar" if name.lower().endswith(".tar") else None)
     if form is None:
-        raise BadArchive(f"{name} is no archive that can be read here (zip, tar, tar.gz, tar.bz2)")
+        raise BadArchive(f"{name} is not an archive that can be read here (zip, tar, tar.gz, tar.bz2)")
     try:
         if form == "zip":
             with zipfile.ZipFile(_Frugal(stream)) as packed:
@@ -175,7 +185,7 @@ def _opened(bench: Bench, stream: BinaryIO, name: str) -> Iterator[Iterable[tupl
             with tarfile.open(fileobj=plain, mode="r|", tarinfo=_Header) as tar:
                 yield _once(bench, _tarred(bench, tar))
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError) as error:
-        raise BadArchive(f"{name} is damaged, or no archive: {error}") from error
+        raise BadArchive(f"{name} is damaged or not an archive: {error}") from error
     except (OSError, RuntimeError, ValueError, OverflowError) as error:
         # gzip, bz2 and a password show themselves so.
         raise BadArchive(f"{name} cannot be read: {error}") from error
@@ -199,7 +209,7 @@ def _once(bench: Bench, found: Iterator[tuple[Entry, Read]]) -> Iterator[tuple[E
         if number > bench.limits.archive_entries:
             raise TooMuch(f"an archive may hold at most {bench.limits.archive_entries} files and folders here")
         if entry.path in kinds and not (entry.directory and kinds[entry.path]):
-            raise BadArchive(f"it holds {entry.path} twice")
+            raise BadArchive(f"it contains {entry.path} twice")
         for above in names.lineage(entry.path)[1:]:
             if kinds.setdefault(above, True) is False:
                 raise BadArchive(f"{above} is a file and a folder in it")
@@ -211,10 +221,10 @@ def _once(bench: Bench, found: Iterator[tuple[Entry, Read]]) -> Iterator[tuple[E
 def _zipped(bench: Bench, packed: zipfile.ZipFile) -> Iterator[tuple[Entry, Read]]:
     for info in packed.infolist():
         if info.flag_bits & 0x1:
-            raise BadArchive("it is locked with a password")
+            raise BadArchive("it is protected by a password")
         kind = info.external_attr >> 28
         if info.create_system == 3 and kind not in (0, 0o10, 0o04):
-            raise BadArchive(f"{info.filename} is a link or a device")
+            raise UnsafeArchive(f"for safety, nothing was unpacked: {_shown(info.filename)} is a link or a device")
         # Archives of Windows may part folders by a backslash; elsewhere it is a letter like others.
         said = info.filename.replace("\\", "/") if info.create_system == 0 else info.filename
         path = _named(said.encode("utf-8", "surrogateescape"))
@@ -228,7 +238,9 @@ def _zipped(bench: Bench, packed: zipfile.ZipFile) -> Iterator[tuple[Entry, Read
 def _tarred(bench: Bench, tar: tarfile.TarFile) -> Iterator[tuple[Entry, Read]]:
     for info in tar:
         if not (info.isreg() or info.isdir()) or info.issparse():
-            raise BadArchive(f"{info.name} is a link, a device, or a file with holes")
+            raise UnsafeArchive(
+                f"for safety, nothing was unpacked: {_shown(info.name)} is a link, a device or a sparse file"
+            )
         path = _named(os.fsencode(info.name))
         if path is None:
             continue
@@ -239,17 +251,21 @@ def _tarred(bench: Bench, tar: tarfile.TarFile) -> Iterator[tuple[Entry, Read]]:
         yield entry, content.read if content else BytesIO().read
 
 
+def _shown(raw: bytes | str) -> str:
+    return quoted((raw if isinstance(raw, str) else raw.decode("utf-8", "replace"))[:80])
+
+
 def _named(raw: bytes) -> str | None:
     """The path of an entry as the workspace spells it; None for the archive's own top (`./`)."""
     text = names.encode(raw) if b"\0" not in raw else ""
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if text.startswith("/") or text[1:2] == ":" or ".." in parts or not text:
-        raise BadArchive(f"{raw[:80]!r} would be written outside its folder")
+        raise UnsafeArchive(f"for safety, nothing was unpacked: {_shown(raw)} would be written outside its folder")
     try:
         within(ANCHOR, f"./{text}")
-        path = "/".join(checked_name(part) for part in parts)
+        path = "/".join(checked_name(part) for part in resolve(Path(ANCHOR), "/".join(parts) or "."))
     except Rejected as error:
-        raise BadArchive(f"{raw[:80]!r} is no name that a file can have here: {error}") from error
+        raise UnsafeArchive(f"for safety, nothing was unpacked: {_shown(raw)} is not a valid name: {error}") from error
     return path or None
 
 
@@ -293,7 +309,7 @@ def _target(bench: Bench, asked: str | None, archive: str, stem: str, *, straigh
         return bench.within(asked) if asked else dirname(archive) or "."
     path = bench.within(asked) if asked else join(dirname(archive), stem)
     if asked and bench.is_folder(path):
-        if not bench.stage.get_children(path) and path != ".":
+        if bench.stage.is_empty(path) and path != ".":
             return path
         path = join("" if path == "." else path, stem)
     name = free_name(basename(path), bench.names_in(dirname(path) or "."))
@@ -348,7 +364,7 @@ class _Frugal:
         left = self.stream.seek(0, os.SEEK_END) - at
         self.stream.seek(at)
         if (left if size < 0 else min(size, left)) > READ_MOST:
-            raise BadArchive("its list of entries is too large")
+            raise UnsafeArchive("for safety, nothing was unpacked: its list of entries is too large")
         return self.stream.read(size)
 
     def seek(self, to: int, whence: int = 0) -> int:
@@ -385,6 +401,6 @@ class _Header(tarfile.TarInfo):
     def _proc_member(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
         extended = self.type in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
         if (extended or self.type in tarfile.GNU_TYPES) and self.size > HEADER_MOST:
-            raise BadArchive("a header in it is too large")
+            raise UnsafeArchive("for safety, nothing was unpacked: a header in it is too large")
         found: tarfile.TarInfo = super()._proc_member(tar)  # type: ignore[misc]
         return found

@@ -17,7 +17,7 @@ CHAINED = "suma_audit"
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def audit_template(server: Postgres) -> str:
-    """A template that has the audit worker's schema."""
+    """A template database with the audit worker's schema."""
     await infrastructure.create_database(server, CHAINED, infrastructure.TEMPLATE)
     await migrate(server.dsn("suma_owner", CHAINED), SCHEMA)
     return CHAINED

@@ -1,4 +1,4 @@
-"""An audit worker at work in a process of its own, with hands to speak to it and to look at what it made."""
+"""An audit worker in its own process, with helpers to send events and to inspect the chain."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ HANDLED = f"{GROUP}:{ActionRecorded.type}:after"
 
 
 class Points:
-    """Told of every point of the catalogue; waits until one was passed often enough."""
+    """Counter of fault points; waits until a point was passed often enough."""
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
-        self._told = asyncio.Event()
+        self._passed = asyncio.Event()
 
     def __call__(self, point: str) -> None:
         self.seen[point] += 1
-        self._told.set()
+        self._passed.set()
 
     async def passed(self, point: str, times: int) -> None:
         async with asyncio.timeout(60):
             while self.seen[point] < times:
-                self._told.clear()
-                await self._told.wait()
+                self._passed.clear()
+                await self._passed.wait()
 
 
 @dataclass
 class MovedClock:
-    """The machine's clock, put forward."""
+    """The machine's clock plus an offset."""
 
     by: timedelta = timedelta()
 
@@ -74,21 +74,21 @@ class House:
         return CheckpointFile(self.platform.data_dir / "audit" / "checkpoints.jsonl")
 
     async def say(self, *events: ActionRecorded, tenant: str = "acme", session: str = "s-1", turn: str = "t-1") -> None:
-        """As any service does: events of one changeset."""
+        """Publish events of one changeset, as any service does."""
         cause = Cause.request(
             "tester", id=ids.new(), tenant=tenant, key=f"{tenant}:{session}", session=session, turn=turn
         )
-        await self.platform.writer.apply(Changeset(cause).say(*events))
+        await self.platform.writer.apply(Changeset(cause).emit(*events))
 
     async def chained(self, *events: ActionRecorded, **where: str) -> None:
-        """Say them, and return once they are chained."""
+        """Publish events, and return once they are chained."""
         tenant = where.get("tenant", "acme")
         wanted = await self.count(tenant) + len(events)
         await self.say(*events, **where)
         await self.reached(wanted, tenant)
 
     async def reached(self, wanted: int, tenant: str = "acme") -> None:
-        """Wait until a chain has so many records: looks anew each time that something was handled."""
+        """Wait until a chain has so many records; check again after each handled event."""
         while True:
             seen = self.points.seen[HANDLED]
             if await self.count(tenant) >= wanted:
@@ -117,7 +117,7 @@ class House:
             return [dict(row) for row in await connection.fetch(query, *args)]
 
     async def tamper(self, statement: str, tenant: str = "acme") -> None:
-        """What someone does who owns the database, though not the signing key."""
+        """Run SQL as an attacker who owns the database but not the signing key."""
         connection = await asyncpg.connect(self.where.owner)
         try:
             await connection.execute("select set_config('suma.tenants', $1, false)", f"{{{tenant}}}")

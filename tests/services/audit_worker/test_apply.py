@@ -1,4 +1,4 @@
-"""`audit.apply`: the chain that SQL makes is the chain that libs.audit makes, whatever is in one batch."""
+"""`audit.apply`: SQL and libs.audit compute the same chain for any batch."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ async def test_the_links_are_those_of_the_python_chain(where: Dsns, batches: lis
 
 @pytest.mark.requirement("A36")
 async def test_two_writers_at_once_make_one_chain(where: Dsns) -> None:
-    """Tenants in opposite orders: they wait for each other at the heads, and nobody deadlocks or skips a position."""
+    """Writers with tenants in opposite orders wait at the heads; none deadlocks or skips a position."""
 
     async def write(order: tuple[str, ...]) -> None:
         connection = await asyncpg.connect(where.app)

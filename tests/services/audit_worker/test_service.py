@@ -1,8 +1,9 @@
-"""The audit worker through the bus: what is said anywhere becomes a chain that a stranger can check."""
+"""The audit worker on the bus: events of any service become a chain that a third party can verify."""
 
 import asyncio
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -12,16 +13,17 @@ from libs.audit import verify
 from libs.audit.checkpoint import EVERY, EVERY_RECORDS, PURPOSE
 from libs.bus.ports import Record
 from libs.changes import Cause, Changeset
+from libs.database import Dsns
 from libs.identity import internal
 from libs.keys import Keys
-from services.audit_worker.handlers import recorded
+from services.audit_worker.handlers import chain_action
 from services.audit_worker.sealing import Sealer
 from services.audit_worker.store import GROUP, Store
-from tests.services.audit_worker.house import House, action
+from tests.services.audit_worker.house import House, action, house
 
 
 @pytest.mark.requirement("S3-34", "A36")
-async def test_what_is_said_on_the_bus_is_exported_as_a_chain_that_verifies(at: House) -> None:
+async def test_bus_events_are_exported_as_a_verifiable_chain(at: House) -> None:
     await at.chained(*(action(n) for n in range(10)))
     report = verify(await at.export())
     assert (report.ok, report.count, report.tenant, report.problem) == (True, 10, "acme", "")
@@ -39,7 +41,7 @@ async def test_a_record_holds_its_event_and_all_that_it_says(at: House) -> None:
 
 
 @pytest.mark.requirement("A36")
-async def test_each_tenant_has_a_chain_of_its_own_dense_from_one(at: House) -> None:
+async def test_each_tenant_has_a_dense_chain(at: House) -> None:
     await at.chained(action(1), action(2), tenant="acme")
     await at.chained(action(3), tenant="globex")
     await at.chained(action(4), tenant="acme")
@@ -52,7 +54,7 @@ async def test_the_same_record_fifty_times_is_chained_once(at: House) -> None:
     await at.chained(action(1))
     record = await written(at)
     cause = Cause.record(GROUP, record)
-    again = [at.platform.writer.apply(await recorded(cause, record.envelope())) for _ in range(50)]  # type: ignore[arg-type]
+    again = [at.platform.writer.apply(await chain_action(cause, record.envelope())) for _ in range(50)]  # type: ignore[arg-type]
     assert {applied.verdict for applied in await asyncio.gather(*again)} == {"seen"}
     assert verify(await at.export()).count == 1
 
@@ -96,7 +98,7 @@ async def bus_rows(at: House, query: str) -> list[asyncpg.Record]:
     ],
     ids=["changed", "removed", "swapped", "cut", "cut with its head"],
 )
-async def test_what_was_done_to_the_table_is_named_by_the_verifier(at: House, tampering: str, bad: int) -> None:
+async def test_verifier_reports_tampering_with_the_table(at: House, tampering: str, bad: int) -> None:
     await at.chained(*(action(n) for n in range(1, 11)))
     await at.export()
     await at.tamper(tampering)
@@ -105,7 +107,7 @@ async def test_what_was_done_to_the_table_is_named_by_the_verifier(at: House, ta
 
 
 @pytest.mark.requirement("A36")
-async def test_one_byte_changed_in_an_export_is_found_without_the_database(at: House) -> None:
+async def test_one_changed_byte_is_found_offline(at: House) -> None:
     await at.chained(*(action(n) for n in range(1, 6)))
     lines = await at.export()
     lines[3] = lines[3].replace(b"call-3", b"call-4")
@@ -124,7 +126,60 @@ async def test_a_chain_written_anew_contradicts_the_checkpoints_outside(at: Hous
 
 
 @pytest.mark.requirement("A36")
-async def test_an_export_ends_in_a_fresh_checkpoint_that_is_outside_too(at: House, keys: Keys) -> None:
+async def test_a_tail_cut_with_its_checkpoints_is_found_outside(at: House) -> None:
+    await at.chained(*(action(n) for n in range(1, 11)))
+    early = await head_of(at, 5)
+    await at.export()
+    await at.tamper(
+        "delete from audit.audit_events where position > 5; delete from audit.checkpoints where count > 5;"
+        f"update audit.heads set count = 5, sealed = 5, link = '\\x{early.hex()}'"
+    )
+    lines = await at.export()
+    assert verify(lines).ok
+    report = verify(lines, outside_checkpoints=at.checkpoints.read())
+    assert (report.ok, report.first_bad) == (False, 6)
+
+
+@pytest.mark.requirement("A36")
+@pytest.mark.parametrize(
+    ("tampering", "says"),
+    [
+        ("delete from audit.audit_events where position > 5; update audit.heads set count = 5, sealed = 5", "cut: 10"),
+        ("delete from audit.audit_events; delete from audit.heads", "cut: 10"),
+        ("update audit.audit_events set link = sha256(link)", "rewritten before record 10"),
+    ],
+    ids=["cut", "all gone", "rewritten"],
+)
+async def test_a_start_finds_a_chain_that_was_tampered_with(
+    where: Dsns, keys: Keys, tmp_path: Path, tampering: str, says: str
+) -> None:
+    async with house(where, keys, tmp_path) as at:
+        await at.chained(*(action(n) for n in range(1, 11)))
+        await at.export()
+    await at.tamper(tampering)
+    async with house(where, keys, tmp_path) as again, asyncio.timeout(60):
+        while not (found := again.problems()):
+            await asyncio.sleep(0.02)
+    assert f"the chain of acme was {says}" in found[0]
+
+
+async def test_a_start_on_an_untouched_chain_has_no_problem(where: Dsns, keys: Keys, tmp_path: Path) -> None:
+    async with house(where, keys, tmp_path) as at:
+        await at.chained(action(1), action(2))
+        await at.export()
+        sealer = Sealer(at.platform, Store(at.platform.database), at.checkpoints)
+        await sealer.compare()
+    assert sealer.broken == []
+
+
+async def head_of(at: House, position: int) -> bytes:
+    link = await Store(at.platform.database).link("acme", position)
+    assert link is not None
+    return link
+
+
+@pytest.mark.requirement("A36")
+async def test_export_ends_in_a_new_outside_checkpoint(at: House, keys: Keys) -> None:
     await at.chained(action(1), action(2))
     last = json.loads((await at.export())[-1])
     assert (last["kind"], last["count"]) == ("checkpoint", 2)
@@ -157,8 +212,8 @@ async def test_a_checkpoint_is_due_after_a_thousand_records(at: House) -> None:
 
 
 async def sealed(at: House) -> int:
-    """How far the chain is sealed after a look by another worker, which finds what this one would."""
-    await Sealer(at.platform, Store(at.platform.database), at.checkpoints).look()
+    """Return the sealed count after another worker, with the same view, has sealed due chains."""
+    await Sealer(at.platform, Store(at.platform.database), at.checkpoints).seal_due()
     answer = await at.get("status")
     count: int = answer.json()["sealed"]
     assert [c.count for c in at.checkpoints.read("acme")][-1:] == ([count] if count else [])
@@ -166,7 +221,7 @@ async def sealed(at: House) -> int:
 
 
 @pytest.mark.requirement("A36")
-async def test_a_seal_that_cannot_be_written_is_a_problem_and_chaining_goes_on(at: House) -> None:
+async def test_failed_seal_is_reported_and_chaining_continues(at: House) -> None:
     at.checkpoints.path.parent.write_text("a file where the folder should be")
     await at.chained(action(1))
     at.clock.by = EVERY * 2
@@ -210,7 +265,7 @@ async def test_nobody_reads_without_a_token_for_this_service(at: House, route: s
 
 @pytest.mark.requirement("S3-34")
 async def test_what_is_not_chained_yet_is_counted(at: House) -> None:
-    """Someone holds the tenant's head: the record waits, and the answer says that it is not the whole truth."""
+    """While the tenant's head is locked, the record waits, and the response reports that it is incomplete."""
     await at.chained(action(1))
     holder = await asyncpg.connect(at.where.owner)
     try:
@@ -227,7 +282,7 @@ async def test_what_is_not_chained_yet_is_counted(at: House) -> None:
 
 
 async def test_a_changeset_that_only_seals_needs_no_event(at: House) -> None:
-    """Sealing one head twice says the same twice and leaves one row."""
+    """Sealing one head twice writes equal checkpoints and one row."""
     await at.chained(action(1))
     cause = Cause.request(GROUP, id=ids.new(), tenant="acme", key="acme:checkpoints")
     row = {"count": 1, "head": "00", "time": at.clock.now().isoformat(), "key_id": "k", "signature": "s"}

@@ -1,4 +1,4 @@
-"""A database that has the services' tables already, for every test of its own."""
+"""A database with the services' tables for each test."""
 
 from __future__ import annotations
 

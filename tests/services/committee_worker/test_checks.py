@@ -38,7 +38,7 @@ def test_a_path_outside_the_workspace_is_refused(path: str) -> None:
         lambda text: ("search-files.find", {"path": ".", "include": ["*.txt", text], "recursive": True}),
     ],
 )
-def test_a_blocked_pattern_is_found_in_any_argument_of_any_tool(text: str, call: Any) -> None:
+def test_blocked_pattern_is_found_in_any_argument(text: str, call: Any) -> None:
     assert (review(plan(call(text))).approved, review(plan(call(text))).by) == (False, "blocklist")
 
 
@@ -107,12 +107,12 @@ ZIP = ("archive-files.pack", {"paths": "$step(1).nodes", "archive": "new.zip", "
 
 
 @pytest.mark.requirement("S0-14", "S4-59")
-def test_moving_into_an_archive_is_a_delete_of_what_was_read_and_not_of_the_new_archive() -> None:
+def test_move_into_an_archive_deletes_only_its_sources() -> None:
     assert review(plan(LIST, ZIP)).approved
 
 
 @pytest.mark.requirement("S0-14", "S4-59")
 @pytest.mark.parametrize(("remove", "by"), [(True, "destructive"), (False, "static")])
-def test_what_was_not_read_may_be_packed_but_not_packed_away(remove: bool, by: str) -> None:
+def test_unread_file_may_be_archived_but_not_removed(remove: bool, by: str) -> None:
     call = ("archive-files.pack", {"paths": ["read.txt", "a.txt"], "archive": "read.txt", "remove": remove})
     assert review(plan(call), read={"read.txt": 0}).by == by

@@ -1,4 +1,4 @@
-"""Planner, critic and resolver at work, with models that misbehave."""
+"""Planner, critic and resolver with misbehaving models."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_three_rejections_run_no_tool(home: Dsns, tmp_path: Path, words: s
 
 
 @pytest.mark.requirement("A2", "S0-18", "S0-19")
-async def test_a_rejected_plan_that_comes_back_is_seen_by_the_critic_again(home: Dsns, tmp_path: Path) -> None:
+async def test_resubmitted_plan_is_reviewed_again(home: Dsns, tmp_path: Path) -> None:
     model = Scripted(plans=[Drafted(MAKE)], reviews=[NO, YES], resolutions=[MAKE], answers=[("done",)])
     async with house(home, tmp_path, model=model) as at:
         assert await asked(at) == ("completed", None)
@@ -84,7 +84,7 @@ async def test_what_only_reads_needs_no_critic(home: Dsns, tmp_path: Path) -> No
 
 
 class Hanging(Scripted):
-    """A model whose call to `verb` goes on until it is closed."""
+    """A model whose call to `verb` runs until it is cancelled."""
 
     def __init__(self, verb: str) -> None:
         super().__init__(plans=[Drafted(MAKE)], reviews=[NO], resolutions=[MAKE])
@@ -117,7 +117,7 @@ class Hanging(Scripted):
 
 @pytest.mark.requirement("A23", "S0-09")
 @pytest.mark.parametrize("verb", ["plan", "review", "resolve"])
-async def test_a_cancel_closes_the_model_call_that_the_committee_is_at(home: Dsns, tmp_path: Path, verb: str) -> None:
+async def test_cancel_closes_the_running_model_call(home: Dsns, tmp_path: Path, verb: str) -> None:
     model = Hanging(verb)
     async with house(home, tmp_path, model=model) as at, asyncio.timeout(60):
         turn = await at.say("make", session="s", root=at.folder())

@@ -1,4 +1,4 @@
-"""A critic's words, read strictly (acceptance 1)."""
+"""Strict parsing of a critic's verdict (acceptance 1)."""
 
 from __future__ import annotations
 

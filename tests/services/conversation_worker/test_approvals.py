@@ -7,9 +7,17 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
-from libs.events import ApprovalClosed, ApprovalRequested, PlanRequested, StepChanged, ToolRequested, TurnEnded
+from libs.events import (
+    ApprovalClosed,
+    ApprovalRequested,
+    FeedbackGiven,
+    PlanRequested,
+    StepChanged,
+    ToolRequested,
+    TurnEnded,
+)
 from libs.events.values import Hitl, StepState
-from tests.house import House, house, mind, plan
+from tests.house import WHO, House, house, mind, plan
 
 MAKE = ("manage-files.create", {"path": ".", "name": "n", "type": "directory"})
 DAY = 24 * 3600.0
@@ -67,9 +75,9 @@ async def test_a_question_says_how_much_more_its_choice_would_find_in_subfolders
 ) -> None:
     async with house(home, tmp_path, model=mind(TIDY)) as at:
         folder = at.folder("a.tmp", "deep/b.tmp", "deep/er/c.tmp")
-        await at.say("lösche die tmp-Dateien", session="s", root=folder, hitl=hitl)
+        await at.say("delete the tmp files", session="s", root=folder, hitl=hitl)
         asked = await at.asked(session="s")
-        assert asked.detail == "2 weitere in Unterordnern; sollen sie mit, sag: in allen Unterordnern"
+        assert asked.detail == "2 more in subfolders; to include them, say: in all subfolders"
 
 
 @pytest.mark.parametrize("hitl", [Hitl.BYPASS, Hitl.KEY])
@@ -275,3 +283,15 @@ async def test_denied_changes_are_not_reported_as_made(home: Dsns, tmp_path: Pat
         await at.decide(await at.asked(session="s"), "deny", session="s")
         assert (await at.until(TurnEnded, session="s")).turn_id == turn
         assert await at.steps("s") == {1: StepState.ROLLED_BACK}
+
+
+@pytest.mark.parametrize(("verdict", "score"), [("approve", 1.0), ("deny", -1.0)])
+async def test_a_verdict_on_a_diff_is_feedback_to_the_memory(
+    home: Dsns, tmp_path: Path, verdict: str, score: float
+) -> None:
+    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+        turn = await at.say("make", session="s", root=at.folder("a.txt"), hitl=Hitl.BYPASS)
+        asked = await at.asked(session="s")
+        await at.decide(asked, verdict, session="s")
+        given = await at.until(FeedbackGiven, session="s")
+        assert (given.subject, given.score, given.user) == (turn, score, WHO)

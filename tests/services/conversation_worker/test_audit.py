@@ -38,7 +38,7 @@ TURN = [
 ]
 
 
-@pytest.mark.requirement("S4-51", "S3-11")
+@pytest.mark.requirement("S3-11")
 async def test_a_turn_leaves_a_record_of_everything_it_was_allowed_and_did(home: Dsns, tmp_path: Path) -> None:
     async with house(home, tmp_path, model=mind(PLAN)) as at:
         turn = await at.say("a private wish", session="s", root=at.folder("secret-name"))

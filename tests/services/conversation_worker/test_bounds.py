@@ -18,6 +18,6 @@ def test_beside_a_long_message_so_many_are_not_told_at_all() -> None:
 
 
 def test_all_of_it_together_fits() -> None:
-    around = bounds.HISTORY_BYTES + bounds.OBSERVED_BYTES + bounds.MEMORY_BYTES + bounds.READ_BYTES + bounds.NAMES_BYTES
-    assert bounds.TEXT_MOST + bounds.NAMES_BYTES + around < EVENT_MOST
-    assert bounds.TEXT_MOST // 2 + bounds.PATHS_BYTES + around < EVENT_MOST
+    around = bounds.HISTORY_BYTES + bounds.OBSERVED_BYTES + bounds.MEMORY_BYTES + bounds.READ_BYTES
+    assert bounds.TEXT_MOST + 2 * bounds.FEW_BYTES + around < EVENT_MOST
+    assert bounds.TEXT_MOST // 2 + bounds.NAMES_BYTES + bounds.PATHS_BYTES + around < EVENT_MOST

@@ -61,8 +61,8 @@ async def test_a_call_that_might_overspend_is_not_made_and_the_turn_says_why(
     async with scene(home, tmp_path, LIST, limits=limited(account, **{unit: 1000})) as on:
         told = await ended(on)
         assert (told.state, told.reason, on.there.asked) == ("failed", reason, [])
-        assert f"this {account} may use {'$0.0010' if unit == 'cost' else '1,000 tokens'}" in told.detail
-        assert "the next call of the model might use up to" in told.detail
+        assert f"limit for this {account} reached ({'$0.0010' if unit == 'cost' else '1,000 tokens'}" in told.detail
+        assert "the next model call may use up to" in told.detail
         assert (await standing(on)).tokens.spent == 0
 
 

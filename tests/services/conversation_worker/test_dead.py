@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from libs import ids
-from libs.changes import Aside, Cause, Changeset
+from libs.changes import Cause, Changeset, DeadLetterAction
 from libs.database import Dsns
 from libs.events import MessageReceived, PlanRequested, TurnEnded
 from tests.house import TENANT, House, house
@@ -37,7 +37,7 @@ async def test_a_dead_message_ends_its_turn_and_is_stale_when_it_is_replayed(hom
 
         at.judge.failing.clear()
         cause = Cause.request("gateway", id=ids.new(), tenant=TENANT, key=f"{TENANT}:operator")
-        await at.platform.writer.apply(Changeset(cause).decide(Aside("replay", GROUP, dead)))
+        await at.platform.writer.apply(Changeset(cause).act_on_dead_letters(DeadLetterAction("replay", GROUP, dead)))
         while [r.verdict for r in await at.audited("s")][-1:] != ["stale"]:
             await at.platform.bus.waiting()
         await at.quiet()

@@ -14,7 +14,7 @@ from libs.events.values import Plan
 from tests.house import House, house, mind, plan
 
 FILES = 400
-FEW, MANY = 10, 20
+FEW, MANY = 10, 100
 WRITTEN = "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"
 
 
@@ -43,7 +43,7 @@ async def written(at: House, where: Dsns, session: str) -> float:
 @pytest.mark.parametrize("rounds", [False, True], ids=["one plan", "rounds"])
 async def test_what_a_turn_stores_grows_with_its_calls_and_not_faster(home: Dsns, tmp_path: Path, rounds: bool) -> None:
     model = mind(*looks(2, rounds=rounds), *looks(FEW, rounds=rounds), *looks(MANY, rounds=rounds))
-    settings = {"conversation_worker": {"limits": {"rounds": 50, "calls": 50}}}
+    settings = {"conversation_worker": {"limits": {"rounds": 2 * MANY, "calls": MANY}}}
     async with house(home, tmp_path, model=model, settings=settings) as at:
         at.folder(*(hashlib.sha256(b"%d" % n).hexdigest() for n in range(FILES)))
         await written(at, home, "warm")

@@ -18,7 +18,7 @@ from libs.database import Database, Dsns
 from libs.events import MessageCompleted
 from libs.models.choice import Key, chosen
 from libs.models.vendors import Bounds, Price, VendorModel, opened
-from libs.outbound import Doors, State
+from libs.resilience import GuardedCalls, State
 from libs.runtime.health import Health
 from tests.house import House, house
 from tests.infrastructure import PLENTY
@@ -80,7 +80,7 @@ async def scene(
     home: Dsns, folder: Path, *turns: Turn, limits: Limits = PLENTY, **bounds: float
 ) -> AsyncIterator[Scene]:
     """A house that thinks with a vendor which plays these turns, and pays for it within these limits."""
-    doors, watched, database = Doors(), Watched(), Database(home)
+    doors, watched, database = GuardedCalls(), Watched(), Database(home)
     async with vendor(*turns) as there, AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
         which = chosen("openai-compatible:toy", url=there.url, key=Key(SecretStr(KEY), None, {}), output="tool")

@@ -17,7 +17,7 @@ LIST = ("manage-files.list", {"path": "."})
 LOOK = ("manage-files.get_metadata", {"path": "a.txt"})
 
 
-@pytest.mark.requirement("S4-36", "A27")
+@pytest.mark.requirement("A27")
 async def test_what_builds_on_a_failed_step_is_skipped_and_the_rest_goes_on(home: Dsns, tmp_path: Path) -> None:
     steps = plan(
         ("manage-files.get_metadata", {"path": "gone.txt"}),

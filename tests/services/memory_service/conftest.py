@@ -19,7 +19,7 @@ REMEMBERING = "suma_memory"
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def memory_template(server: Postgres) -> str:
-    """A template that has the memory service's schema."""
+    """A template database with the memory service's schema."""
     await infrastructure.create_database(server, REMEMBERING, infrastructure.TEMPLATE)
     await migrate(server.dsn("suma_owner", REMEMBERING), SCHEMA)
     return REMEMBERING
@@ -38,7 +38,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def law() -> RegoPolicy:
-    """The real bundle."""
+    """The shipped policy bundle."""
     policy = RegoPolicy(BUNDLE, deadline=5)
     await policy.reload()
     assert policy.problem is None

@@ -1,4 +1,4 @@
-"""A memory service at work in a process of its own, with hands to speak to it over both of its doors."""
+"""A memory service in its own process, with helpers for its events and its HTTP API."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from libs.clients.calls import USER
 from libs.database import Dsns
 from libs.events.base import Event
 from libs.identity import internal
-from libs.retrieval.offline import HashedEmbedder
 from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
+from libs.search.embedder import HashedEmbedder
 from services.memory_service.service import build
 from services.memory_service.store import GROUP
 from tests.infrastructure import PACE, platform
@@ -30,21 +30,21 @@ OWNER = ("memory",)
 
 
 class Points:
-    """Told of every point of the catalogue; waits until one was passed often enough."""
+    """Counter of fault points; waits until a point was passed often enough."""
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
-        self._told = asyncio.Event()
+        self._passed = asyncio.Event()
 
     def __call__(self, point: str) -> None:
         self.seen[point] += 1
-        self._told.set()
+        self._passed.set()
 
     async def passed(self, point: str, times: int) -> None:
         async with asyncio.timeout(60):
             while self.seen[point] < times:
-                self._told.clear()
-                await self._told.wait()
+                self._passed.clear()
+                await self._passed.wait()
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class House:
     points: Points
 
     async def say(self, event: Event, *, tenant: str = "acme", session: str | None = "s-1") -> None:
-        """As the conversation worker does; returns once it was handled."""
+        """Publish an event as the conversation worker does; return once it was handled."""
         point = f"{GROUP}:{event.type}:after"
         before = self.points.seen[point]
         key = f"{tenant}:{session or 'nowhere'}"
         cause = Cause.request("tester", id=ids.new(), tenant=tenant, key=key, session=session, turn="t-1")
-        await self.platform.writer.apply(Changeset(cause).say(event))
+        await self.platform.writer.apply(Changeset(cause).emit(event))
         await self.points.passed(point, before + 1)
 
     def token(self, tenant: str = "acme", session: str | None = "s-1", audience: str = GROUP) -> str:
@@ -85,13 +85,13 @@ class House:
             return await client.request(method, route, json=json, headers=headers, **more)
 
     async def remember(self, text: str, *, user: str | None = "ada", **fields: Any) -> httpx.Response:
-        """Over HTTP, as a person who may. `tenant` and `session` are the token's."""
+        """Send HTTP requests for a person with permission. `tenant` and `session` are the token's."""
         return await self.ask(
             "POST", "/remember", {"text": text, "scopes": OWNER, **_rest(fields)}, user=user, **_token(fields)
         )
 
     async def recalled(self, query: str, *, user: str | None = "ada", **fields: Any) -> list[str]:
-        """The texts, best first."""
+        """Return the recalled texts, best first."""
         answer = await self.ask("POST", "/recall", {"query": query, **_rest(fields)}, user=user, **_token(fields))
         assert answer.status_code == 200, answer.text
         return [memory["text"] for memory in answer.json()["memories"]]
@@ -101,7 +101,7 @@ class House:
             return [dict(row) for row in await connection.fetch(query)]
 
     async def recorded(self) -> list[dict[str, Any]]:
-        """What was said on audit.events, in order."""
+        """Return the events on audit.events, in order."""
         pool = await self.platform.database.bus()
         rows = await pool.fetch(
             "select data::text as data from bus.log where topic = 'audit.events' order by at, position"

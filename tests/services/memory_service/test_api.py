@@ -1,4 +1,4 @@
-"""The HTTP API: a token opens it, writes are changesets under policy, and nothing malformed gets in."""
+"""The HTTP API: tokens are required, writes are changesets under policy, malformed requests are rejected."""
 
 import asyncio
 
@@ -15,7 +15,6 @@ async def facts(at: House, user: str = "ada", tenant: str = "acme") -> list[tupl
     return [(fact["key"], fact["value"], fact["source"]) for fact in answer.json()["facts"]]
 
 
-@pytest.mark.requirement("S2-25", "S2-26", "S2-28")
 async def test_a_fact_is_kept_shown_and_forgotten(at: House) -> None:
     kept = await at.ask("POST", "/facts", FACT)
     assert (kept.status_code, kept.json()) == (201, {"key": "employer", "value": "Google"})
@@ -28,8 +27,7 @@ async def test_a_fact_is_kept_shown_and_forgotten(at: House) -> None:
     assert await facts(at) == []
 
 
-@pytest.mark.requirement("S2-26")
-async def test_a_fact_said_again_is_one_fact_and_one_key_may_have_several(at: House) -> None:
+async def test_repeated_fact_is_stored_once_and_keys_repeat(at: House) -> None:
     for value in ("Google", "Google", "Suma"):
         await at.ask("POST", "/facts", FACT | {"value": value})
     assert await facts(at) == [("employer", "Suma", "explicit"), ("employer", "Google", "explicit")]
@@ -38,7 +36,7 @@ async def test_a_fact_said_again_is_one_fact_and_one_key_may_have_several(at: Ho
 
 
 @pytest.mark.requirement("A29")
-async def test_facts_of_another_person_or_tenant_are_neither_seen_nor_forgotten(at: House) -> None:
+async def test_facts_of_other_people_and_tenants_are_inaccessible(at: House) -> None:
     await at.ask("POST", "/facts", FACT)
     assert await facts(at, user="bob") == []
     assert await facts(at, tenant="globex") == []
@@ -63,7 +61,6 @@ async def test_writes_that_policy_refuses_are_refused_and_recorded(at: House) ->
     assert len(await facts(at)) == 1
 
 
-@pytest.mark.requirement("S3-12")
 async def test_feedback_is_kept(at: House) -> None:
     given = {"scopes": ["memory"], "subject": "turn-1", "score": 0.5, "comment": "good"}
     assert (await at.ask("POST", "/context/feedback", given)).status_code == 201
@@ -71,7 +68,7 @@ async def test_feedback_is_kept(at: House) -> None:
     assert tuple(row.values()) == ("ada", "s-1", "turn-1", 0.5, "good")
 
 
-async def test_the_same_memory_id_is_the_same_memory_and_another_text_a_conflict(at: House) -> None:
+async def test_memory_id_reused_with_another_text_conflicts(at: House) -> None:
     again = [await at.remember("one", memory_id="m-1") for _ in range(2)]
     assert [answer.json() for answer in again] == [{"id": "m-1"}] * 2
     assert len(await at.rows("select from memory.memories")) == 1
@@ -111,9 +108,7 @@ async def test_nobody_enters_without_a_token_for_this_service(at: House, method:
     ],
     ids=["cut", "not UTF-8", "unknown field", "half a surrogate", "NUL", "deep", "large"],
 )
-async def test_what_is_malformed_is_a_problem_document_and_the_service_lives(
-    at: House, body: bytes, status: int
-) -> None:
+async def test_malformed_request_gets_a_problem_document(at: House, body: bytes, status: int) -> None:
     answer = await at.ask("POST", "/remember", content=body)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"

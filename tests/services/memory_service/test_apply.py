@@ -1,4 +1,4 @@
-"""`memory.apply`: a batch may hold the same row twice, and rows of several tenants, and each change is answered for."""
+"""`memory.apply`: repeated rows and several tenants in one batch, with one result per change."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -23,7 +23,7 @@ async def app(where: Dsns) -> AsyncIterator[Connection]:
 
 
 async def applied(app: Connection, *changes: tuple[str, dict[str, Any]], tenants: str = "{a,b}") -> list[int]:
-    """The numbers that were applied. Nothing of it is kept."""
+    """Return the applied numbers, and roll back."""
     transaction = app.transaction()
     await transaction.start()
     try:
@@ -61,13 +61,12 @@ async def test_every_kind_takes_the_same_row_twice(app: Connection, chosen: list
     assert await applied(app, *changes) == list(range(len(changes)))
 
 
-async def test_of_two_memories_with_one_id_the_first_stays_and_the_other_is_a_conflict(app: Connection) -> None:
+async def test_second_memory_with_the_same_id_conflicts(app: Connection) -> None:
     assert await applied(app, memory("1", "x"), memory("1", "y")) == [0]
     assert await applied(app, memory("1", "x"), memory("1", "x", user_id="other")) == [0]
     assert await applied(app, memory("1", "x"), memory("1", "y", tenant_id="b")) == [0, 1]
 
 
-@pytest.mark.requirement("S2-26")
 @pytest.mark.parametrize("sources", [("auto", "explicit"), ("explicit", "auto"), ("explicit", "explicit")])
 async def test_what_a_person_asked_for_stays_explicit(app: Connection, sources: tuple[str, str]) -> None:
     async with app.transaction():

@@ -1,4 +1,4 @@
-"""Recall: by meaning and by words, and never across a tenant, a person, a session or a universe."""
+"""Recall by meaning and by words, never across a tenant, person, session or universe."""
 
 import pytest
 
@@ -22,7 +22,7 @@ async def test_a_memory_is_found_by_a_rare_word(at: House) -> None:
 
 
 @pytest.mark.requirement("S3-06")
-async def test_first_by_meaning_and_by_words_scores_one_and_the_rest_less(at: House) -> None:
+async def test_best_by_meaning_and_words_scores_one(at: House) -> None:
     await at.remember("invoices are in the blue folder")
     await at.remember("folder names are in English")
     answer = await at.ask("POST", "/recall", {"query": "blue folder invoices", "top_k": 2})

@@ -55,7 +55,7 @@ async def test_a_folder_is_moved_into_an_archive_and_rolled_back_bit_for_bit(hom
 async def test_a_stage_that_another_executor_opens_has_the_contents_that_were_staged(
     home: Dsns, tmp_path: Path
 ) -> None:
-    every = {"tool_executor": {"rescan_seconds": 0, "workspaces_kept": 1}}
+    every = {"tool_executor": {"rescan_seconds": 0, "workspaces_bytes_most": 0}}
     contents = ("archive-files.contents", {"path": "all.zip"})
     async with house(home, tmp_path, model=mind(plan(LIST, PACK, contents, UNPACK)), settings=every) as at:
         folder = grown(at)
@@ -86,7 +86,7 @@ async def test_what_is_packed_away_is_told_as_a_delete_before_it_is_approved(hom
         await at.say("zip all", session="s", root=grown(at))
         asked = await at.asked(session="s")
         assert (asked.tool, asked.args["archive"]) == ("archive-files.pack", "all.zip")
-        assert asked.undo.startswith("Only prepared: no file is touched until you")
+        assert asked.undo.startswith("Only staged: no file changes until you")
         assert [item["id"] for item in asked.items] == ["Sub", "a.txt", "large.bin"]
 
 

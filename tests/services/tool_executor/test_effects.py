@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import asyncpg
 import orjson
 import pytest
 import pytest_asyncio
@@ -192,6 +193,32 @@ async def test_a_cancel_in_the_middle_is_told_how_it_ended(
             gate.opened.set()
         assert (await house.ended(turn, session=session)).state == "cancelled"
         ends = [*await told(house, ToolFailed, session), *await told(house, ToolSucceeded, session)]
+    assert [getattr(end, "code", None) for end in ends] == [code]
+    assert len(await there.made(session)) == left
+
+
+DEAD = (
+    "update bus.leases set owner = 'elsewhere', token = token + 1, deaths = 3, due_at = bus.now() where kind = 'effect'"
+)
+
+
+@pytest.mark.requirement("A17a")
+@pytest.mark.parametrize(("tool", "code", "left"), [(Book.name, "PROCESS_DIED", 0), (Note.name, None, 1)])
+async def test_an_effect_whose_process_keeps_dying_is_settled(
+    opened: Open, home: Dsns, there: World, tool: str, code: str | None, left: int
+) -> None:
+    session = f"dying-{tool}"
+    there.trouble = gate = Gate("run:after")
+    async with opened(tool) as house:
+        turn = await house.say("go", session=session)
+        await house.decide(await house.asked(session=session), session=session)
+        await gate.reached.wait()
+        eye = await asyncpg.connect(home.bus)
+        await eye.execute(DEAD)
+        await eye.close()
+        await house.ended(turn, session=session)
+        ends = [*await told(house, ToolFailed, session), *await told(house, ToolSucceeded, session)]
+        assert not await told(house, ToolUnknown, session)
     assert [getattr(end, "code", None) for end in ends] == [code]
     assert len(await there.made(session)) == left
 

@@ -113,3 +113,25 @@ async def test_where_those_that_are_asked_about_lack_a_word_the_others_are_shown
         (at.folder() / "minutes may.txt").write_text("the castle at night")
         (at.folder() / "notes.txt").write_text("the harbour at dawn")
         assert [match["path"] for match in (await found(at)).data.json_["matches"]] == ["notes.txt"]
+
+
+@pytest.mark.requirement("S4-23")
+async def test_files_beyond_the_bound_of_an_index_are_counted_as_stale(home: Dsns, tmp_path: Path) -> None:
+    bounded = {"tool_executor": {"index_text_bytes_most": 10}}
+    async with house(home, tmp_path, model=mind(plan(SEARCH)), settings=bounded) as at:
+        for name in "abc":
+            (at.folder() / f"{name}.txt").write_text("the harbour at night")
+        told = await found(at)
+        assert (len(told.data.json_["matches"]), told.data.json_["stale"]) == (1, 2)
+
+
+@pytest.mark.requirement("S4-28")
+async def test_a_committed_change_is_found_by_the_next_search(home: Dsns, tmp_path: Path) -> None:
+    async with house(home, tmp_path, model=mind(plan(SEARCH), plan(WRITE), plan(SEARCH))) as at:
+        (at.folder() / "old.txt").write_text("the harbour at night")
+        for _ in range(3):
+            turn = await at.say("search", session="s", root=at.folder(), hitl=Hitl.BYPASS)
+            await at.finish(turn, session="s")
+        told = [e for e in await at.logged("s") if isinstance(e, ToolSucceeded) and "matches" in (e.data.json_ or {})]
+        assert {match["path"] for match in told[-1].data.json_["matches"]} == {"old.txt", "new.txt"}
+        assert told[-1].data.json_["stale"] == 0

@@ -161,7 +161,8 @@ async def test_an_approval_counts_in_its_folder_and_until_it_is_revoked(home: Ds
 
 
 async def test_an_approval_of_one_tenant_is_none_of_another(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path) as at:
+    shared = {"tool_executor": {"roots": [tmp_path / "root", f"foreign={tmp_path / 'root'}"]}}
+    async with house(home, tmp_path, settings=shared) as at:
         own(root := at.folder())
         await approved(at, root)
         path, params = "/internal/v1/skills/letters", {"root": str(root)}
@@ -295,11 +296,11 @@ def _changed(skills: Skills, name: str) -> Skills:
 @pytest.mark.parametrize(
     ("words", "skill"),
     [
-        ("give many photos new names", "batch-rename"),
+        ("rename all photos with numbers", "batch-rename"),
         ("zip things up", "archive-files"),
         ("find copies of the same file", "remove-duplicates"),
-        ("Dateien zusammenfassen", "summarize"),
-        ("comprimir archivos en un zip", "archive-files"),
+        ("summarize a long text", "summarize"),
+        ("put pictures into folders by date", "organize-by-type"),
     ],
 )
 async def test_a_search_finds_the_skill_that_is_good_for_it(home: Dsns, tmp_path: Path, words: str, skill: str) -> None:

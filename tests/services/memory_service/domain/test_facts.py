@@ -1,4 +1,4 @@
-"""Facts as a model sees them: whatever a value holds, it stays one line of data inside the block."""
+"""Facts in the prompt: any value stays one line of data inside the block."""
 
 from datetime import UTC, datetime
 
@@ -15,7 +15,6 @@ def fact(value: str, key: str = "note") -> Fact:
     return Fact("f", key, value, "explicit", THEN, THEN)
 
 
-@pytest.mark.requirement("S2-25")
 def test_the_block_lists_facts_between_its_tags() -> None:
     lines = block([fact("Google", "employer"), fact("likes tea")], most=1_000).split("\n")
     assert (lines[0], lines[-1]) == (OPEN, CLOSE)
@@ -26,7 +25,6 @@ def test_without_facts_there_is_no_block() -> None:
     assert block([], most=1_000) == ""
 
 
-@pytest.mark.requirement("S2-25")
 @pytest.mark.parametrize(
     "value",
     [
@@ -48,7 +46,6 @@ def test_a_value_cannot_close_the_block_or_add_a_line(value: str) -> None:
     assert shown.endswith(f"- note: last\n{CLOSE}")
 
 
-@pytest.mark.requirement("S2-25")
 @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=200)), min_size=1, max_size=10), st.integers(120, 600))
 def test_any_facts_make_one_line_each_within_the_bound(said: list[tuple[str, str]], most: int) -> None:
     shown = block([fact(value, key) for key, value in said], most=most)
@@ -60,7 +57,6 @@ def test_any_facts_make_one_line_each_within_the_bound(said: list[tuple[str, str
         assert shown.isprintable() or set(filter(lambda c: not c.isprintable(), shown)) <= {"\n"}
 
 
-@pytest.mark.requirement("S2-28")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -71,7 +67,7 @@ def test_any_facts_make_one_line_each_within_the_bound(said: list[tuple[str, str
         ("  Home   town :  Rosario ", ("home town", "Rosario")),
     ],
 )
-def test_a_fact_has_the_key_that_was_said_else_it_is_a_note(text: str, expected: tuple[str, str]) -> None:
+def test_fact_without_a_key_is_a_note(text: str, expected: tuple[str, str]) -> None:
     assert read(text) == expected
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from libs.skills import Categories
+from libs.workspace.blob_cache import BlobCache
 from libs.workspace.commit import commit
 from libs.workspace.engine import no_fence
 from libs.workspace.rollback import rollback
-from libs.workspace.shelf import Shelf
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from services.tool_executor.domain.bench import Bench, Done, Limits, go_on
@@ -37,7 +37,7 @@ class Desk:
         self.scan()
 
     def scan(self) -> None:
-        self.stage = Stage(Tree.scan(self.root), Shelf(self.shelves))
+        self.stage = Stage(Tree.scan(self.root), BlobCache(self.shelves))
 
     def write(self, name: str, content: str | bytes = b"", *, at: str | None = None, mode: int = 0o644) -> Path:
         """A file, with a date of change where one is given; the desk sees it after the next `scan`."""

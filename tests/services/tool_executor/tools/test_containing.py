@@ -93,18 +93,15 @@ def test_more_files_than_can_be_looked_into_are_refused_and_not_cut(bills: Desk)
 @pytest.mark.parametrize(
     ("wanted", "text", "denied"),
     [
-        ("bezahlt", "noch nicht ganz bezahlt", True),
-        ("bezahlt", "Bezahlt: nein", True),
-        ("bezahlt", "BEZAHLT am 3.3.", False),
-        ("pagado", "aún no está pagado", True),
-        ("pagado", "PAGADO el lunes", False),
+        ("paid", "not yet fully paid", True),
+        ("paid", "Paid: no", True),
+        ("paid", "PAID on Monday", False),
         ("paid", "to be paid within 14 days", True),
         ("paid", "if paid by Friday", True),
         ("paid", "Paid [ ]", True),
         ("paid", "not paid\npaid 4 June", False),
         ("Hobbs", "If Hobbs calls, say no", False),
         ("photographer", "we did not see the photographer", False),
-        ("seguro", "sin seguro", True),
     ],
 )
 def test_a_place_that_denies_it_says_the_opposite(wanted: str, text: str, denied: bool) -> None:
@@ -114,12 +111,6 @@ def test_a_place_that_denies_it_says_the_opposite(wanted: str, text: str, denied
 
 
 def test_accents_and_case_are_no_difference_and_parts_of_words_are() -> None:
-    assert containing.said("Müller", "Frau MÜLLER rief an") is not None
-    assert containing.said("gasto", "lo que gastó") is not None
+    assert containing.said("Müller", "Mrs MÜLLER rang") is not None
+    assert containing.said("cafe", "the Café at noon") is not None
     assert containing.said("paid", "unpaid, prepaid") is None
-
-
-def test_a_spanish_participle_is_found_in_each_gender_and_number() -> None:
-    assert containing.said("pagado", "Factura 12: PAGADA") is not None
-    assert containing.said("pagadas", "Recibo pagado") is not None
-    assert containing.said("pagado", "por pagar, pagadero") is None

@@ -161,3 +161,12 @@ def test_a_folder_that_is_missing_is_made_by_a_move_of_one_file_or_many(
 ) -> None:
     desk.files("a.pdf", "b.pdf").run("manage-files.move", source=source, target=target.format(root=desk.root))
     assert [node.path for node in desk.stage.get_children("Docs/2024")] == [f"Docs/2024/{name}" for name in source]
+
+
+def test_a_list_counts_what_it_lists_and_names_no_place(desk: Desk) -> None:
+    desk.write("a.txt", "1")
+    desk.write("d/b.txt", "2")
+    desk.scan()
+    every = desk.run("manage-files.list", path=".")
+    assert (every.summary, every.data["folders"]) == ("1 file and 1 folder.", 1)
+    assert desk.run("manage-files.list", path=".", include=["*.txt"], recursive=True).summary == "2 files."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from libs.workspace.errors import WrongKind
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-18", "S4-59")
@@ -104,3 +105,11 @@ def test_a_name_that_says_no_year_or_several_is_left_and_told(named: Desk) -> No
         "from 2019 to 2020.txt has no single year in its name and was left where it is.",
         "notes 12345.md has no single year in its name and was left where it is.",
     )
+
+
+def test_a_file_named_like_the_folder_is_the_reason(desk: Desk) -> None:
+    desk.write("Images", "not a folder")
+    desk.write("a.jpg", "1")
+    desk.scan()
+    with pytest.raises(WrongKind, match="Images is a file, so no folder can have its name"):
+        desk.run(SORT, source=["a.jpg"], by="extension_category", target=".")

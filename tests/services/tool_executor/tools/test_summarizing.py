@@ -53,7 +53,7 @@ def test_the_words_of_documents_are_summarised_too(desk: Desk) -> None:
 
 def test_no_text_at_all_is_said(desk: Desk) -> None:
     done = desk.files().run("summarize.summarize", paths=desk.listed())
-    assert (done.data["files"], done.summary) == (0, "There is no text to summarise.")
+    assert (done.data["files"], done.summary) == (0, "There is no text to summarize.")
 
 
 def test_a_folder_is_not_summarised(desk: Desk) -> None:
@@ -64,3 +64,13 @@ def test_a_folder_is_not_summarised(desk: Desk) -> None:
 def test_more_files_than_one_summary_takes_are_refused(desk: Desk) -> None:
     with pytest.raises(TooMuch):
         desk.files("a.txt", "b.txt").bounded(texts=1).run("summarize.summarize", paths=["a.txt", "b.txt"])
+
+
+def test_a_damaged_document_says_why_it_has_no_summary(desk: Desk) -> None:
+    desk.write("broken.pdf", b"%PDF-1.4 nothing more")
+    desk.write("none.txt", "")
+    desk.scan()
+    told = desk.run("summarize.summarize", paths=["broken.pdf", "none.txt"]).data
+    assert told["without_text"] == ["broken.pdf", "none.txt"]
+    assert "damaged" in told["unread"]["broken.pdf"]
+    assert "none.txt" not in told["unread"]

@@ -29,8 +29,8 @@ def kept(desk: Desk, **args: Any) -> list[str]:
     [
         ("report.pdf", "report (1).pdf"),
         ("bill - Copy.pdf", "letters/2024/bill.pdf"),
-        ("screen kopie.png", "Bilder/Bildschirm am Montag.png"),
-        ("DSC0411 (copia).jpg", "Fotos/DSC0411.jpg"),
+        ("screen copy.png", "Pictures/screen on Monday.png"),
+        ("DSC0411 (copy).jpg", "Photos/DSC0411.jpg"),
         ("song 2.mp3", "albums/song.mp3"),
         ("Downloads/plan.pdf", "house/drawings/plan.pdf"),
         ("backup 2021/plan.pdf", "house/drawings/plan.pdf"),

@@ -1,4 +1,4 @@
-"""The door: no token, no further. It also bounds and counts; nothing of a stranger's body is read."""
+"""Middleware that verifies the internal token, bounds the body and counts requests. No body is read without a token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from libs.clients.calls import USER
 from libs.errors import Denied, Rejected, SumaError
 from libs.identity import internal
 from libs.runtime.platform import Platform
-from libs.runtime.problems import answer
+from libs.runtime.problem_details import answer
 from libs.telemetry import metrics
 from services.memory_service.store import GROUP
 
@@ -22,34 +22,34 @@ OPEN = "/healthz"
 
 
 class BodyTooLarge(Rejected):
-    """The request's body is too large."""
+    """The request's body is over 512 KiB; send less."""
 
     code = "BODY_TOO_LARGE"
 
 
 class PersonMissing(Denied):
-    """Memories belong to a person, and the calling service named none."""
+    """The request names no person; send the user header."""
 
     code = "PERSON_MISSING"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """On whose behalf a service calls. Without a session: the whole tenant's."""
+    """The tenant, session and person of a call. Without a session, it concerns the whole tenant."""
 
     tenant: str
     session: str | None
     user: str | None
 
     def named(self) -> str:
-        """The person. Raises PersonMissing."""
+        """Return the person. Raises PersonMissing."""
         if not self.user:
             raise PersonMissing
         return self.user
 
 
-class Door:
-    """ASGI middleware; the caller stands in the request's state behind it."""
+class AuthMiddleware:
+    """ASGI middleware that puts the caller into the request's state."""
 
     def __init__(self, app: ASGIApp, platform: Platform) -> None:
         self._app, self._platform = app, platform
@@ -60,19 +60,19 @@ class Door:
             return
         started, statuses = time.perf_counter(), [500]
 
-        async def noting(message: Message) -> None:
+        async def send_counted(message: Message) -> None:
             if message["type"] == "http.response.start":
                 statuses.append(message["status"])
             await send(message)
 
         try:
-            await self._through(scope, receive, noting)
+            await self._authenticate(scope, receive, send_counted)
         finally:
             route = _route(scope)
             metrics.memory_requests.labels(route, str(statuses[-1])).inc()
             metrics.memory_seconds.labels(route).observe(time.perf_counter() - started)
 
-    async def _through(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _authenticate(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] == OPEN:
             await self._app(scope, receive, send)
             return
@@ -85,14 +85,14 @@ class Door:
         await self._app(scope, _replayed(body, receive), send)
 
     def _caller(self, headers: Mapping[str, str]) -> Caller:
-        """Raises BadToken."""
+        """Return the caller behind the internal token. Raises BadToken."""
         token = headers.get(internal.HEADER, "")
         claims = internal.verify(self._platform.keys, token, audience=GROUP, now=self._platform.clock.now())
         return Caller(claims.tenant, claims.session, headers.get(USER))
 
 
 async def _body(receive: Receive) -> bytes:
-    """The whole body, bounded before it is parsed.
+    """Read the whole body; bound its size before parsing.
 
     Raises:
         BodyTooLarge: it exceeds 512 KiB.
@@ -110,12 +110,12 @@ async def _body(receive: Receive) -> bytes:
 def _replayed(body: bytes, receive: Receive) -> Receive:
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def again() -> Message:
+    async def replay() -> Message:
         return pending.pop() if pending else await receive()
 
-    return again
+    return replay
 
 
 def _route(scope: Scope) -> str:
-    """The route's template: a label that no caller can make up."""
+    """Return the route's template, a metric label that callers cannot influence."""
     return getattr(scope.get("route"), "path", "other")

@@ -1,6 +1,6 @@
-"""Waiting at the start: servers that come up beside us are asked until they answer, within a bound, and aloud.
+"""Startup checks: wait for servers until they answer, with a time limit, and log the waiting.
 
-An orchestrator starts everything at once; a process that gave up at the first refusal would only be started again, with
+An orchestrator starts everything at once. A process that exited at the first refusal would only be restarted, with
 longer and longer pauses.
 """
 
@@ -19,17 +19,17 @@ log = logger("start")
 
 
 class NoAnswer(Unavailable):
-    """A server did not answer in time."""
+    """A server did not answer in time; check that it runs."""
 
     code = "NO_ANSWER"
 
 
 async def answered(asks: Mapping[str, Ask], *, within: float) -> None:
-    """Return once every server has answered; `within` seconds for all together.
+    """Return once every server has answered; all share `within` seconds.
 
     Raises:
-        NoAnswer: one did not, and says why.
-        Rejected: one refuses us, which waiting would not mend.
+        NoAnswer: a server did not answer; the text gives the reason.
+        Rejected: a server refuses us, which waiting would not change.
     """
     deadline = asyncio.get_running_loop().time() + within
     for name, ask in asks.items():
@@ -44,7 +44,7 @@ async def _answered(name: str, ask: Ask, deadline: float, within: float) -> None
         except Unavailable as error:
             if loop.time() + pause > deadline:
                 raise NoAnswer(f"{name} did not answer within {within:g} s: {error}") from error
-            log.warning("waiting for a server", server=name, reason=str(error))
+            log.warning("waiting for server", server=name, reason=str(error))
         else:
             return
         await asyncio.sleep(pause)

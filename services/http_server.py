@@ -1,4 +1,4 @@
-"""HTTP servers in this process: the port is taken before anything starts, and a stop answers what is in hand."""
+"""HTTP servers of this process: the port is bound before anything else starts, and a stop finishes running requests."""
 
 from __future__ import annotations
 
@@ -7,49 +7,50 @@ import errno
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 from typing_extensions import override
 
 from libs.errors import Rejected
-from libs.runtime.leaving import Leaving
+from libs.runtime.shutdown import Shutdown
+from services.connections import Bounds, Connections, bounded
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 STOP_SECONDS = 3
-"""For requests in hand; an event stream is cut after it, and its viewer resumes at the next start."""
+"""Seconds for running requests; event streams are cut after it, and their clients resume at the next start."""
 
 
 BACKLOG = 2048
-CONNECTIONS_MOST = 16_384
-"""Open connections, idle ones and streams among them; one more is answered 503."""
 
 
 class PortInUse(Rejected):
-    """Another program listens there."""
+    """Another program listens on this port; choose another port."""
 
     code = "PORT_IN_USE"
 
 
 class BadHost(Rejected):
-    """This machine has no such address."""
+    """This machine has no such address; correct SUMA_HOST."""
 
     code = "BAD_HOST"
 
 
 def bind(host: str, port: int, *, variable: str) -> socket.socket:
-    """Take the port; who connects before it serves waits for the start to end.
+    """Bind the port and listen; early clients wait until the start is complete.
 
-    Raises `PortInUse` or `BadHost`; both name the `variable` to set."""
+    Raises `PortInUse` or `BadHost`; both name the `variable` to set.
+    """
     try:
         family, kind, proto, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         taken = socket.socket(family, kind, proto)
         try:
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             taken.bind(address)
-            # Only a listening socket keeps others off: two that merely bound it, as a restart must, may share a port.
+            # Only a listening socket reserves the port: with SO_REUSEADDR, which a restart needs, two sockets can bind
+            # it.
             taken.listen(BACKLOG)
         except OSError:
             taken.close()
@@ -62,20 +63,28 @@ def bind(host: str, port: int, *, variable: str) -> socket.socket:
 
 
 def url_of(taken: socket.socket) -> str:
-    """Where this machine's own programs reach it."""
+    """Return the URL for programs on this machine."""
     host, port = taken.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, taken: socket.socket, leaving: Leaving | None = None) -> AsyncIterator[None]:
-    """Answer requests until the block ends; entered once the port listens. Then requests in hand have their time, but
-    not while `leaving` is hurried."""
+async def serving(
+    app: ASGIApp,
+    taken: socket.socket,
+    leaving: Shutdown | None = None,
+    *,
+    among: Connections | None = None,
+    bounds: Bounds = Bounds(),  # noqa: B008 - frozen
+) -> AsyncIterator[None]:
+    """Serve the app until the block ends; the block is entered once the port listens. Then running requests may finish,
+    unless `leaving` is hurried. `among` are the connections of the whole process, for processes with several ports.
+    """
     server = _Server(
         uvicorn.Config(
             app,
-            http="httptools",
+            http=cast("Any", bounded(bounds, among or Connections())),
             ws="none",
             lifespan="auto",
             log_config=None,
@@ -83,7 +92,6 @@ async def serving(app: ASGIApp, taken: socket.socket, leaving: Leaving | None = 
             server_header=False,
             proxy_headers=False,
             backlog=BACKLOG,
-            limit_concurrency=CONNECTIONS_MOST,
             timeout_graceful_shutdown=STOP_SECONDS,
         )
     )
@@ -95,13 +103,13 @@ async def serving(app: ASGIApp, taken: socket.socket, leaving: Leaving | None = 
     finally:
         listening.cancel()
         server.should_exit = True
-        await (leaving or Leaving()).within(2 * STOP_SECONDS, asyncio.shield(answering))
+        await (leaving or Shutdown()).within(2 * STOP_SECONDS, asyncio.shield(answering))
         server.force_exit = True
         await answering
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, less its signal handlers, which would stop the server and leave the rest of the process running."""
+    """uvicorn without its signal handlers, which would stop the server and leave the rest of the process running."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)

@@ -12,34 +12,34 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from services import serving
+from services import http_server
 
 
 def test_a_port_that_another_program_has_is_refused_with_the_variable_to_set() -> None:
-    with closing(serving.bind("127.0.0.1", 0, variable="SUMA_PORT")) as taken:
+    with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(serving.PortInUse, match=f"port {port} on 127.0.0.1 is in use: set SUMA_PORT"):
-            serving.bind("127.0.0.1", port, variable="SUMA_PORT")
+        with pytest.raises(http_server.PortInUse, match=f"port {port} on 127.0.0.1 is in use: set SUMA_PORT"):
+            http_server.bind("127.0.0.1", port, variable="SUMA_PORT")
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "203.0.113.1"])
 def test_an_address_that_is_not_ours_is_refused(host: str) -> None:
-    with pytest.raises(serving.BadHost, match="cannot listen"):
-        serving.bind(host, 0, variable="SUMA_PORT")
+    with pytest.raises(http_server.BadHost, match="cannot listen"):
+        http_server.bind(host, 0, variable="SUMA_PORT")
 
 
 async def test_who_asks_before_it_serves_is_answered_once_it_does() -> None:
     app = Starlette(routes=[Route("/", lambda request: PlainTextResponse("hello"))])
-    with closing(serving.bind("127.0.0.1", 0, variable="SUMA_PORT")) as taken:
+    with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as taken:
         async with httpx.AsyncClient(verify=False) as client:
-            early = asyncio.ensure_future(client.get(serving.url_of(taken)))
-            async with serving.serving(app, taken):
+            early = asyncio.ensure_future(client.get(http_server.url_of(taken)))
+            async with http_server.serving(app, taken):
                 assert (await asyncio.wait_for(early, 5)).text == "hello"
 
 
 def test_every_address_is_told_as_one_that_can_be_called() -> None:
-    with closing(serving.bind("0.0.0.0", 0, variable="SUMA_PORT")) as taken:
-        assert serving.url_of(taken).startswith("http://127.0.0.1:")
+    with closing(http_server.bind("0.0.0.0", 0, variable="SUMA_PORT")) as taken:
+        assert http_server.url_of(taken).startswith("http://127.0.0.1:")
 
 
 async def test_a_request_in_hand_is_answered_before_it_stops() -> None:
@@ -51,9 +51,9 @@ async def test_a_request_in_hand_is_answered_before_it_stops() -> None:
         return PlainTextResponse("done")
 
     app = Starlette(routes=[Route("/", slow)])
-    with closing(serving.bind("127.0.0.1", 0, variable="SUMA_PORT")) as taken:
-        async with httpx.AsyncClient(base_url=serving.url_of(taken), verify=False) as client:
-            async with serving.serving(app, taken):
+    with closing(http_server.bind("127.0.0.1", 0, variable="SUMA_PORT")) as taken:
+        async with httpx.AsyncClient(base_url=http_server.url_of(taken), verify=False) as client:
+            async with http_server.serving(app, taken):
                 waiting = asyncio.ensure_future(client.get("/"))
                 await asyncio.wait_for(asked.wait(), 5)
                 asyncio.get_running_loop().call_later(0.05, finish.set)

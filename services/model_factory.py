@@ -1,6 +1,6 @@
-"""Which model thinks: the settings' choice, with its key, bounds and price. Whoever needs a real model gets it here.
+"""The model factory: creates the configured model with its key, limits and price; all real models come from here.
 
-The libraries of the vendors are imported only for a model that is theirs, in a thread: they take seconds.
+A vendor's libraries are imported only for its own models, in a thread: they take seconds.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from services.settings import BadSettings, Process
 if TYPE_CHECKING:
     from libs.budgets import Budgets
     from libs.models.vendors import Price, VendorModel
-    from libs.outbound import Door
+    from libs.resilience import GuardedCall
 
 DOOR = "model"
 
 
 def chosen(settings: Process, name: str | None = None) -> Choice | None:
-    """The configured model, or the one that is named; None for the offline one. Raises `BadSettings`."""
+    """Return the configured model, or the named one; None for the offline model. Raises `BadSettings`."""
     text = name or settings.model
     if text == choice.OFFLINE:
         return None
@@ -38,8 +38,10 @@ def chosen(settings: Process, name: str | None = None) -> Choice | None:
 
 
 @asynccontextmanager
-async def vendor(settings: Process, which: Choice) -> AsyncIterator[Callable[[Door, Budgets | None], VendorModel]]:
-    """The model behind whatever door it is given, paid for from these accounts. Nothing is sent yet."""
+async def vendor(
+    settings: Process, which: Choice
+) -> AsyncIterator[Callable[[GuardedCall, Budgets | None], VendorModel]]:
+    """Yield a function that creates the model behind a guard, paid for from these budgets. Nothing is sent yet."""
     await asyncio.to_thread(import_module, "libs.models.vendors")
     from libs.models.vendors import Bounds, VendorModel, opened
 

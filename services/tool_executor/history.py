@@ -1,0 +1,268 @@
+"""The history of folders: what was committed, what it holds, and giving that space back.
+
+A commit starts a wait that ends when its history is due. Every removal runs under a lease, so that a crash leaves it
+to the next holder; the folder's own journal decides what is left, and the rows here follow it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.errors import Denied, SumaError
+from libs.events import ActionRecorded
+from libs.leases.ports import Held, Start
+from libs.runtime.platform import Platform
+from libs.telemetry.logs import logger
+from libs.workspace.engine import Fence
+from libs.workspace.errors import HistoryGone
+from libs.workspace.history import Kept, Pruned, kept, make_room, prune
+from services.tool_executor.settings import Settings
+from services.tool_executor.workspaces import GROUP, Workspaces, queries
+
+HISTORY, ACTION = "history", "workspace.purge"
+SYSTEM = "system"
+"""The principal of what the settings alone decide."""
+MARGIN_SECONDS, RETRY_SECONDS = 1.0, 3600.0
+ANSWER_SECONDS = 8.0
+"""How long a request waits for its purge, which goes on without it."""
+MARGIN_BYTES = 1 << 20
+"""What a commit needs on a disk beside its contents."""
+
+log = logger("executor")
+
+
+class Purge(BaseModel):
+    """Remove the history of commits that were finished before a time, on behalf of a principal."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    root: str
+    before: float
+    """Seconds since the epoch."""
+    principal: str
+    scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Freed:
+    """What a removal did: the commits of which nothing is left, and those that the folder holds now."""
+
+    pruned: Pruned
+    gone: tuple[str, ...]
+    left: tuple[Kept, ...]
+
+
+class History:
+    def __init__(
+        self,
+        platform: Platform,
+        workspaces: Workspaces,
+        settings: Settings,
+        *,
+        fence: Callable[[Held], Fence],
+    ) -> None:
+        self._platform, self._workspaces, self._settings = platform, workspaces, settings
+        self._fence = fence
+        self._waiting: dict[str, asyncio.Future[Freed]] = {}
+        """Requests of this process, by the lease that does their work."""
+
+    async def log(self, tenant: str, root: str, most: int) -> dict[str, Any]:
+        """The commits of a folder, newest first, each with what it holds and until when it can be undone."""
+        folder = self._workspaces.allowed(tenant, root)
+        async with self._platform.database.read(GROUP, tenant) as connection:
+            rows = [row async for row in queries.commits(connection, tenant=tenant, root=str(folder), most=most)]
+        held = {entry.commit_id: entry for entry in await asyncio.to_thread(kept, folder)}
+        told = [self._commit(row, held.pop(row["commit_id"], None)) for row in rows]
+        # From a folder that was copied here, or from before the database: they take space, too.
+        strange = [self._stranger(entry) for entry in held.values()] if len(rows) < most else []
+        commits = sorted((*told, *strange), key=lambda commit: commit["at"], reverse=True)
+        return {"root": str(folder), "bytes": sum(commit["bytes"] for commit in commits), "commits": commits}
+
+    async def purge(self, tenant: str, wish: Purge) -> dict[str, Any]:
+        """Remove history now. Raises Denied; a removal that takes long goes on, and says `running`."""
+        folder = self._workspaces.allowed(tenant, wish.root)
+        lease = ids.new()
+        changes = await self._permitted(tenant, wish, lease, folder)
+        about = {"root": str(folder), "purge": wish.model_dump(mode="json")}
+        done = self._waiting[lease] = asyncio.get_running_loop().create_future()
+        try:
+            await self._platform.writer.apply(changes.start(Start(lease, HISTORY, about)))
+            async with asyncio.timeout(ANSWER_SECONDS):
+                freed = await done
+        except TimeoutError:
+            return {"root": str(folder), "state": "running", "commits": [], "bytes": 0}
+        finally:
+            del self._waiting[lease]
+        pruned = freed.pruned
+        return {"root": str(folder), "state": "done", "commits": list(pruned.commits), "bytes": pruned.size}
+
+    def committed(self, changes: Changeset, commit_id: str, root: str) -> Changeset:
+        """With the wait for the time when this commit's history is due; what is due already goes at once."""
+        return changes.start(Start(f"{commit_id}:history:1", HISTORY, {"root": root, "commit": commit_id, "n": 1}))
+
+    async def opened(self, tenant: str, root: Path) -> None:
+        """Start the removal of what is due in a folder that was away when its time came."""
+        entries = await asyncio.to_thread(kept, root)
+        total = sum(entry.size for entry in entries)
+        if total > self._settings.history_bytes_most or any(self._left(entry) <= 0 for entry in entries):
+            cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{root}")
+            start = Start(ids.new(), HISTORY, {"root": str(root)})
+            await self._platform.writer.apply(Changeset(cause).start(start))
+
+    async def make_room(self, held: Held, root: Path, wanted: int) -> Pruned:
+        """On a full disk: remove the oldest commits, none younger than a day."""
+        spare = await self._spared(held.tenant)
+        work = partial(make_room, root, wanted + MARGIN_BYTES, spare=spare, fence=self._fence(held))
+        return await asyncio.to_thread(work)
+
+    async def gone(self, tenant: str, commit_id: str) -> HistoryGone | None:
+        """The error for a commit that the folder no longer holds; None where there was no such commit."""
+        async with self._platform.database.read(GROUP, tenant) as connection:
+            row = await queries.commit_freed(connection, tenant=tenant, commit=commit_id)
+        if row is None:
+            return None
+        when = f" on {row['freed_at']:%Y-%m-%d}" if row["freed_at"] else ""
+        return HistoryGone(f"This commit can no longer be undone: its history was removed{when}.")
+
+    async def run(self, held: Held) -> Freed:
+        """Remove what is due, or what a person wants removed, under the folder's lock."""
+        root = self._workspaces.allowed(held.tenant, held.input["root"])
+        async with self._platform.database.read(GROUP, held.tenant) as connection:
+            rows = queries.unfreed(connection, tenant=held.tenant, root=str(root))
+            known = [row["commit_id"] async for row in rows]
+        spare, purge = await self._spared(held.tenant), held.input.get("purge")
+        work = partial(prune, root, spare=spare, fence=self._fence(held), step=self._step)
+        if purge is None:
+            age, size = timedelta(days=self._settings.history_days), self._settings.history_bytes_most
+            pruned = await asyncio.to_thread(work, age, size)
+        else:
+            pruned = await asyncio.to_thread(work, timedelta(), 1 << 62, now=purge["before"])
+        left = await asyncio.to_thread(kept, root)
+        there = {entry.commit_id for entry in left}
+        return Freed(pruned, tuple(commit for commit in known if commit not in there), left)
+
+    async def ended(self, held: Held, freed: Freed) -> Changeset:
+        """What is gone cannot be undone; what is left is looked at again when it is due."""
+        changes = Changeset(Cause.held(held))
+        for commit in freed.gone:
+            changes = changes.change("executor", "journal.free", commit_id=commit)
+        if held.input.get("purge") or freed.pruned.commits:
+            changes = changes.emit(self._recorded(held, "succeeded"))
+        if freed.pruned.commits:
+            log.info("removed history", root=held.input["root"], commits=len(freed.pruned.commits))
+        own = held.input.get("commit")
+        for entry in freed.left:
+            if entry.commit_id == own:
+                changes = changes.start(self._next(held, max(self._left(entry), 0) + MARGIN_SECONDS))
+        return changes.on_commit(lambda: self._answer(held.id, freed))
+
+    async def failed(self, held: Held, error: SumaError) -> Changeset:
+        log.warning("could not remove history", root=held.input["root"], reason=str(error))
+        changes = Changeset(Cause.held(held)).on_commit(lambda: self._answer(held.id, error))
+        if held.input.get("commit"):
+            changes = changes.start(self._next(held, RETRY_SECONDS))
+        return changes.emit(self._recorded(held, "failed", rule=error.code)) if held.input.get("purge") else changes
+
+    def _answer(self, lease: str, result: Freed | SumaError) -> None:
+        waiting = self._waiting.get(lease)
+        if waiting is None or waiting.done():
+            return
+        if isinstance(result, SumaError):
+            waiting.set_exception(result)
+        else:
+            waiting.set_result(result)
+
+    def _next(self, held: Held, delay: float) -> Start:
+        about = {"root": held.input["root"], "commit": held.input["commit"], "n": held.input["n"] + 1}
+        return Start(f"{about['commit']}:history:{about['n']}", HISTORY, about, delay=delay)
+
+    def _left(self, entry: Kept) -> float:
+        """Seconds until it is due by its age."""
+        return entry.finished_at + timedelta(days=self._settings.history_days).total_seconds() - time.time()
+
+    async def _spared(self, tenant: str) -> Sequence[str]:
+        async with self._platform.database.read(GROUP, tenant) as connection:
+            return [row["commit_id"] async for row in queries.rolling_back(connection, tenant=tenant)]
+
+    def _step(self, done: str) -> None:
+        """A point at which the process may die or stall."""
+        self._platform.point(f"{GROUP}:history:{done.replace(' ', '-')}")
+
+    def _commit(self, row: Mapping[str, Any], entry: Kept | None) -> dict[str, Any]:
+        diff = orjson.loads(row["diff"])
+        undoable = entry is not None and entry.undoable and row["state"] == "committed"
+        return {
+            "commit_id": row["commit_id"],
+            "session_id": row["session_id"],
+            "turn_id": row["turn_id"],
+            "at": row["at"].isoformat(),
+            "state": row["state"],
+            "operations": row["operations"],
+            "changes": {name: diff[name] for name in ("created", "changed", "moved", "deleted")},
+            "bytes": entry.size if entry is not None else 0,
+            "undoable": undoable,
+            "undo_until": self._until(entry) if entry is not None and undoable else None,
+        }
+
+    def _stranger(self, entry: Kept) -> dict[str, Any]:
+        """A commit that the database does not know."""
+        return {
+            **dict.fromkeys(("session_id", "turn_id", "operations", "changes")),
+            "commit_id": entry.commit_id,
+            "at": datetime.fromtimestamp(entry.finished_at, UTC).isoformat(),
+            "state": "unknown",
+            "bytes": entry.size,
+            "undoable": entry.undoable,
+            "undo_until": self._until(entry) if entry.undoable else None,
+        }
+
+    def _until(self, entry: Kept) -> str:
+        return (
+            datetime.fromtimestamp(entry.finished_at, UTC) + timedelta(days=self._settings.history_days)
+        ).isoformat()
+
+    def _recorded(self, held: Held, verdict: str, *, rule: str = "") -> ActionRecorded:
+        purge = held.input.get("purge")
+        return ActionRecorded(
+            action=ACTION,
+            phase="outcome",
+            verdict=verdict,
+            principal=purge["principal"] if purge else SYSTEM,
+            resource=held.input["root"][:200],
+            rule=rule or ("" if purge else "history_days, history_bytes_most"),
+            call_id=held.id,
+        )
+
+    async def _permitted(self, tenant: str, wish: Purge, lease: str, folder: Path) -> Changeset:
+        """The record of policy's yes and of the intent; a no is recorded at once."""
+        cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{wish.principal}")
+        who = {"id": wish.principal, "scopes": list(wish.scopes)}
+        facts = {"tenant": tenant, "principal": who, "session": None, "turn": None, "root": str(folder)}
+        decision = await self._platform.policy.decide(ACTION, facts)
+        record = ActionRecorded(
+            action=ACTION,
+            phase="decision",
+            verdict="allow" if decision.allowed else "deny",
+            principal=wish.principal,
+            resource=str(folder)[:200],
+            rule=decision.rule,
+            revision=decision.revision,
+            call_id=lease,
+        )
+        changes = Changeset(cause).emit(record)
+        if not decision.allowed:
+            await self._platform.writer.apply(changes)
+            raise Denied(decision.reason or "policy does not allow this", code="POLICY_DENIED")
+        return changes.emit(record.model_copy(update={"phase": "intent", "verdict": "begin"}))

@@ -1,0 +1,131 @@
+"""What a bulk selection leaves alone, how each listing says so, and that a request by name still gets it."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import Any
+
+import pytest
+
+from libs.errors import Rejected
+from tests.services.tool_executor.tools.conftest import Desk
+
+FILES = (
+    "a.txt", "deep/b.txt", "deep/~$b.docx", "deep/.DS_Store", "movie.mkv.part", ".DS_Store", ".~lock.a.odt#",
+    "app/.git/HEAD", "app/a.txt", "deep/lib/.hg/store", "node_modules/x/a.txt", "deep/.venv/bin/python",
+    "private/x.txt", "private/y.txt",
+)  # fmt: skip
+LISTERS: dict[str, dict[str, Any]] = {
+    "manage-files.list": {"path": ".", "recursive": True},
+    "search-files.find": {"path": ".", "recursive": True, "include": ["*.txt"]},
+    "remove-duplicates.scan": {"path": "."},
+    "analyze-directory.report": {"path": "."},
+}
+
+
+@pytest.fixture
+def messy(desk: Desk) -> Desk:
+    desk.files(*FILES)
+    desk.write(".sumaignore", "private/\n")
+    for name in ("a.txt", "app/a.txt", "node_modules/x/a.txt", "deep/copy of a.txt", ".DS_Store", "deep/.DS_Store"):
+        desk.write(name, "same bytes")
+    desk.write("new\nline.txt", "odd")
+    desk.scan()
+    return desk
+
+
+def test_a_listing_holds_no_repository_dependency_or_lock(messy: Desk) -> None:
+    assert sorted(messy.listed(recursive=True)) == ["a.txt", "deep/b.txt", "deep/copy of a.txt"]
+    assert sorted(messy.listed(node_kind="any")) == ["a.txt", "deep"]
+
+
+@pytest.mark.parametrize("tool", LISTERS)
+def test_each_listing_says_what_it_left_alone(messy: Desk, tool: str) -> None:
+    assert messy.run(tool, **LISTERS[tool]).data["left_alone"] == {
+        "repositories": ["app", "deep/lib"],
+        "files": 7,
+        "ignored": 1,
+        "odd": ["new\\nline.txt"],
+    }
+
+
+def test_a_listing_of_one_folder_says_only_what_is_in_it(messy: Desk) -> None:
+    alone = messy.run("manage-files.list", path="deep").data["left_alone"]
+    assert alone == {"repositories": ["deep/lib"], "files": 3, "ignored": 0, "odd": []}
+
+
+def test_a_listing_that_left_nothing_alone_says_nothing(desk: Desk) -> None:
+    assert "left_alone" not in desk.files("a.txt").run("manage-files.list", path=".").data
+
+
+def test_duplicates_are_looked_for_outside_repositories_and_system_files(messy: Desk) -> None:
+    groups = messy.run("remove-duplicates.scan", path=".").data["groups"]
+    assert [group["paths"] for group in groups] == [["a.txt", "deep/copy of a.txt"]]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        (".DS_Store", [".DS_Store", "deep/.DS_Store"]),
+        ("*.part", ["movie.mkv.part"]),
+        ("~$*", ["deep/~$b.docx"]),
+        ("*.mkv*", []),
+        ("*", ["a.txt", "deep/b.txt", "deep/copy of a.txt"]),
+    ],
+)
+def test_a_pattern_gets_reserved_files_only_if_it_names_them(messy: Desk, pattern: str, found: list[str]) -> None:
+    assert sorted(messy.listed(recursive=True, include=[pattern])) == found
+
+
+def test_what_a_pattern_named_is_not_left_alone(messy: Desk) -> None:
+    data = messy.run("manage-files.list", path=".", recursive=True, include=[".DS_Store"]).data
+    assert data["left_alone"]["files"] == 5
+
+
+def test_a_repository_moves_whole_when_it_is_named(messy: Desk) -> None:
+    messy.run("manage-files.create", path=".", name="Code", type="directory")
+    messy.run("manage-files.move", source="app", target="Code")
+    messy.commit()
+    assert (messy.root / "Code/app/.git/HEAD").read_text() == "app/.git/HEAD"
+
+
+def test_a_sort_of_all_files_leaves_reserved_ones_in_place(messy: Desk) -> None:
+    done = messy.run("organize-by-type.sort", source=messy.listed(recursive=True), target=".", by="extension_category")
+    assert {move["from"] for move in done.data["moved"]} == {"a.txt", "deep/b.txt", "deep/copy of a.txt"}
+
+
+def test_empty_folders_are_those_without_anything_on_the_disk(desk: Desk) -> None:
+    desk.write(".sumaignore", "secret.txt\n")
+    desk.files("hidden/secret.txt", "app/.git/refs/tags/x", "odd/a\x1b")
+    (desk.root / "hollow").mkdir()
+    desk.scan()
+    assert desk.listed(node_kind="directory", empty=True, recursive=True) == ["hollow"]
+
+
+def test_a_packed_folder_lacks_what_is_left_alone_and_says_so(messy: Desk) -> None:
+    done = messy.run("archive-files.pack", paths=["deep"], archive="deep.zip")
+    messy.commit()
+    with zipfile.ZipFile(messy.root / "deep.zip") as packed:
+        assert sorted(packed.namelist()) == ["deep/", "deep/b.txt", "deep/copy of a.txt"]
+    assert done.data["left_alone"]["repositories"] == ["deep/lib"]
+
+
+@pytest.mark.parametrize("paths", [["deep"], ["app"], ["."]])
+def test_a_repository_is_never_zipped_away(messy: Desk, paths: list[str]) -> None:
+    with pytest.raises(Rejected):
+        messy.run("archive-files.pack", paths=paths, archive="x.zip", remove=True)
+
+
+def test_an_archive_cannot_bring_repository_data(desk: Desk) -> None:
+    with zipfile.ZipFile(desk.root / "x.zip", "w") as packed:
+        packed.writestr("app/.git/hooks/post-checkout", "rm -rf ~")
+    desk.scan()
+    with pytest.raises(Rejected, match=r"\.git"):
+        desk.run("archive-files.unpack", path="x.zip")
+
+
+def test_a_name_that_is_ignored_is_not_given_away(desk: Desk) -> None:
+    desk.write(".sumaignore", "Text/a.txt\n")
+    desk.files("Text/a.txt", "a.txt")
+    moved: list[dict[str, Any]] = desk.run("manage-files.move", source=["a.txt"], target="Text").data["moved"]
+    assert moved == [{"from": "a.txt", "to": "Text/a (2).txt"}]
