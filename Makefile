@@ -1,69 +1,74 @@
 # Everything is run from the checkout: `make setup` fills .venv and nothing outside it.
-# Stamps in .venv say which requirements it holds, so that a second call has nothing to do.
+# Stamps in .venv record its requirements, so that a second call has nothing to do.
 
 UV = 0.13.8
 PYTHON = $(shell for p in python3 python3.12 python3.11 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN = .venv/bin
-# Where Python may not keep what it has compiled, each of its starts compiles half a thousand files again.
+# Without stored bytecode every start of Python would compile about 500 files again.
 export PYTHONDONTWRITEBYTECODE =
-# Tests wait for a fifth of their time: one more of them at a time than there are cores.
+# Tests wait for a fifth of their time, so run one more worker than there are cores.
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 6 ? n + 1 : 6)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up-real test check lint types imports fresh contracts demo demo-random eval bench kill-trial chaos
+.PHONY: help setup run up-real test check lint types imports fresh contracts requirements demo demo-random eval bench kill-trial chaos
 
-help: ## Say what can be done here
+help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-setup: .venv/ready-for-work ## Make .venv with all that development needs
+setup: .venv/ready-for-work ## Create .venv with everything for development
 	@:
 
-run: .venv/ready-to-run ## Start the whole platform in one process (SUMA_PORT, SUMA_DATA_DIR); Ctrl-C stops it
+run: .venv/ready-to-run ## Start the whole platform in one process (SUMA_PORT, SUMA_DATA_DIR); stop it with Ctrl-C
 	@$(BIN)/python -m services
 
-up-real: setup ## The production profile without containers: Kafka, OPA, S3 and six processes (DATA=folder); Ctrl-C stops it
-	@$(BIN)/python -m tests.infrastructure.up $(if $(DATA),--data $(DATA)) $(ARGS)
+up-real: setup ## Start the production profile without containers: Kafka, OPA, S3, six processes (DATA=folder)
+	@$(BIN)/python -m deploy.local.up $(if $(DATA),--data $(DATA)) $(ARGS)
 
 demo: .venv/ready-to-run ## Clean up a messy folder from plan to rollback, and prove that nothing was lost
 	@$(BIN)/python -m services.cli.demo
 
-demo-random: .venv/ready-to-run ## The same on a random folder; SEED=n repeats one
+demo-random: .venv/ready-to-run ## Run the demo on a random folder; SEED=n repeats one
 	@$(BIN)/python -m services.cli.demo --random $(if $(SEED),--seed $(SEED))
 
-test: setup ## Run every test; ARGS="-k outbox" for some, ARGS="-n 4" for more at a time
+test: setup ## Run every test (5 to 15 minutes; the first run builds servers); ARGS="-k outbox" selects some
+	@$(if $(ARGS),,$(BIN)/python -m tests.infrastructure)
 	@$(BIN)/pytest -ra -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks $(ARGS)
 
-check: lint types imports fresh ## All that is looked at without running the platform
+check: lint types imports fresh ## Check lint, types, imports and generated files
 
-lint: setup ## Style and formatting
+lint: setup ## Check style and formatting
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 
-types: setup ## Types, strictly, of source and tests
-	@$(BIN)/mypy -p libs -p services -p tests
+types: setup ## Check types of source and tests, strictly
+	@$(BIN)/mypy -p libs -p services -p evals -p deploy.local -p tests
 
-imports: setup ## Who may import whom
+imports: setup ## Check which packages import which
 	@$(BIN)/lint-imports
 
-fresh: setup ## proto/ says what the event classes and the gateway's routes say
+fresh: setup ## Check that proto/ and docs/requirements.md match the code and tests
 	@$(BIN)/python -m libs.events.contracts --check
 	@$(BIN)/python -m services.contracts --check
+	@$(BIN)/python -m tests.proofs --check
 
 contracts: .venv/ready-to-run ## Write proto/ from the event classes and the gateway's routes
 	@$(BIN)/python -m libs.events.contracts
 	@$(BIN)/python -m services.contracts
 
-eval: .venv/ready-to-run ## Measure a model on the held-out cases (MODEL=provider:name; else the offline one)
+requirements: .venv/ready-to-run ## Write docs/requirements.md from the tests' markers
+	@$(BIN)/python -m tests.proofs
+
+eval: .venv/ready-to-run ## Measure a model on the held-out cases (MODEL=provider:name; default: offline)
 	@$(BIN)/python -m services.cli eval $(if $(MODEL),--model $(MODEL)) $(ARGS)
 
 bench: setup ## Measure against other platforms; writes build/bench.json
 	@$(BIN)/python -m tests.benchmarks
 
-chaos: setup ## Break everything under load and check what is left (MINUTES, SEED, PROFILE=embedded|split|production)
+chaos: setup ## Inject faults under load and check the results (MINUTES, SEED, PROFILE=embedded|split|production)
 	@$(BIN)/python -m tests.chaos --profile $(or $(PROFILE),embedded) --minutes $(or $(MINUTES),30) $(if $(SEED),--seed $(SEED))
 
-kill-trial: setup ## SIGKILL around effects, beside LangGraph and DBOS (TURNS, SEED); writes build/kill-trial.json
+kill-trial: setup ## Compare SIGKILLs around effects with LangGraph and DBOS (TURNS, SEED); writes build/kill-trial.json
 	@$(BIN)/python -m tests.trial $(if $(TURNS),--turns $(TURNS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 .venv/ready-for-work: requirements-dev.txt

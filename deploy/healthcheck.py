@@ -1,6 +1,7 @@
-"""Whether the service in this container answers: `healthcheck.py [/readyz]` ends with 0 or 1.
+"""Health check of the service in this container: `healthcheck.py [/readyz]` exits with 0 or 1.
 
-Alive unless asked for more: who restarts what is not healthy must not restart everything because Postgres is away.
+By default it checks liveness: an orchestrator that restarts unhealthy containers must not restart all of them because
+Postgres is unavailable.
 """
 
 import http.client

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Print an environment file with new random secrets for docker-compose.yaml: `deploy/secrets.sh > .env`.
-# They are hexadecimal, because some of them stand in URLs.
+# They are hexadecimal, because some become parts of URLs.
 set -eu
 umask 077
 random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }

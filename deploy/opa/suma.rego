@@ -1,28 +1,28 @@
-# The law of the house: who may do what. One question is asked, data.suma.decision; deploy/opa/README.md has its
-# input and its answer.
+# The authorization rules. One rule is evaluated, data.suma.decision; deploy/opa/README.md describes its input and its
+# result.
 #
-# How it is written, and why:
-# - Rules only allow. Each grant is a list of positive conditions, the default is no, and a field that is missing
-#   makes its condition undefined, which is a no.
+# How the rules are written, and why:
+# - Rules only allow. Each grant is a list of positive conditions. The default denies, and a missing field makes its
+#   condition undefined, which denies.
 # - Nothing is negated. An engine that does not know a builtin leaves its call undefined, and a negated undefined is
-#   a yes. "Is not in this list" is therefore said as "differs from every entry of it".
-# - What is owed (a person's approval) is everything that can be owed, less what a rule waives. A waiver that cannot
-#   be evaluated leaves the burden where it was.
+#   true. "Is not in this list" is therefore written as "differs from every entry of it".
+# - Obligations (a person's approval) are the full set, minus what a rule waives. A waiver that cannot be evaluated
+#   leaves its obligation in place.
 package suma
 
 default decision := {"allowed": false, "rule": "default", "reason": "no rule allows this", "obligations": []}
 
-# A grant allows an action that owes nothing; a tie is broken by name, so that every engine names the same grant.
+# A grant allows an action without obligations. The first name wins, so that every engine names the same grant.
 decision := {"allowed": true, "rule": rule, "reason": reason, "obligations": []} if {
 	[rule, reason] := min(grants)
 }
 
-# An effect allows an action too, but a person may have to be asked before it happens.
+# An effect also allows an action, but may carry obligations that a person must meet first.
 decision := {"allowed": true, "rule": rule, "reason": reason, "obligations": owed} if {
 	[rule, reason] := min(effects)
 }
 
-# --- who asks
+# --- principals
 
 known if {
 	input.tenant != ""
@@ -44,19 +44,19 @@ every_scope := data.settings.scopes if "*" in input.principal.scopes
 
 # --- conversations
 
-grants contains ["conversation.send", "a holder of the scope chat may speak"] if {
+grants contains ["conversation.send", "the scope chat allows messages"] if {
 	input.action == "conversation.send"
 	holds.chat
 	within_length
 }
 
-grants contains ["session.create", "a holder of the scope chat may open a session"] if {
+grants contains ["session.create", "the scope chat allows sessions"] if {
 	input.action == "session.create"
 	holds.chat
 	input.root == null
 }
 
-grants contains ["session.create.root", "who may read files may open a session on a folder"] if {
+grants contains ["session.create.root", "the scopes chat and files:read allow sessions on a folder"] if {
 	input.action == "session.create"
 	holds.chat
 	holds["files:read"]
@@ -64,36 +64,36 @@ grants contains ["session.create.root", "who may read files may open a session o
 	input.root != ""
 }
 
-# Both bounds: Rego orders null and booleans before numbers, strings after them.
+# Both bounds are needed: Rego orders null and booleans before numbers, and strings after them.
 within_length if {
 	input.length >= 0
 	input.length <= data.settings.max_message_length
 }
 
 # --- tools
-# The cheap conditions stand first: an engine stops at the first one that fails.
+# The cheap conditions come first: an engine stops at the first one that fails.
 
-effects contains ["tool.execute.read", "reading on this machine, with the scope files:read"] if {
+effects contains ["tool.execute.read", "the scope files:read allows reading on this machine"] if {
 	input.action == "tool.execute"
 	reads_here
 	holds["files:read"]
 	runnable
 }
 
-effects contains ["tool.execute.effect", "changing something or reaching out, with the scope files:write"] if {
+effects contains ["tool.execute.effect", "the scope files:write allows changes and external effects"] if {
 	input.action == "tool.execute"
 	has_effect
 	holds["files:write"]
 	runnable
 }
 
-effects contains ["tool.execute.scoped", "the tool's own scope is held"] if {
+effects contains ["tool.execute.scoped", "the principal holds the tool's own scope"] if {
 	input.action == "tool.execute"
 	holds_own_scope
 	sound
 }
 
-# A rule of its own: regopy walks a loop before it looks at the conditions beside it.
+# A separate rule: regopy runs a loop before it checks the conditions beside it.
 holds_own_scope if {
 	some own in data.settings.tool_scopes
 	own.tool == input.tool
@@ -130,7 +130,7 @@ has_effect if input.leaves_machine == true
 
 # --- multimodal work
 
-effects contains ["multimodal.tool.execute", "a provider that is not blocked, with the scope files:write"] if {
+effects contains ["multimodal.tool.execute", "the scope files:write allows providers that are not blocked"] if {
 	input.action == "multimodal.tool.execute"
 	holds["files:write"]
 	unblocked
@@ -140,13 +140,13 @@ effects contains ["multimodal.tool.execute", "a provider that is not blocked, wi
 
 # --- memory
 
-grants contains ["memory.write.own", "the person's own memory, with the scope memory"] if {
+grants contains ["memory.write.own", "the scope memory allows writing one's own memory"] if {
 	input.action == "memory.write"
 	input.user == input.principal.id
 	writable
 }
 
-grants contains ["memory.write.any", "the owner's key may write for any person of its tenant"] if {
+grants contains ["memory.write.any", "the owner's key may write the memory of any person in its tenant"] if {
 	input.action == "memory.write"
 	"*" in input.principal.scopes
 	input.user != ""
@@ -159,10 +159,10 @@ writable if {
 }
 
 # --- the committee
-# DESIGN §7 asks whether the committee is required. A yes there is a burden, and whatever is not exactly a yes is read
-# as a no, so the question is put the other way round: only a clear yes to "exempt" spares the committee.
+# DESIGN §7 asks whether the committee is required. There "required" is the stricter answer, but anything that is not
+# exactly true reads as false. So the rule is inverted: only a clear "exempt" skips the committee.
 
-grants contains ["committee.exempt", "it only reads, costs nothing and stays on this machine"] if {
+grants contains ["committee.exempt", "the plan only reads, costs nothing and stays on this machine"] if {
 	input.action == "committee.exempt"
 	reads_here
 	input.costs_money == false
@@ -171,60 +171,65 @@ grants contains ["committee.exempt", "it only reads, costs nothing and stays on 
 
 # --- people's decisions and the workspace
 
-grants contains ["approval.decide.deny", "who takes part in the conversation may refuse"] if {
+grants contains ["approval.decide.deny", "the scope chat allows refusing an approval"] if {
 	input.action == "approval.decide"
 	holds.chat
 	input.verdict == "deny"
 }
 
-grants contains ["approval.decide.allow", "who may change files may approve a change"] if {
+grants contains ["approval.decide.allow", "the scope files:write allows approving a change"] if {
 	input.action == "approval.decide"
 	holds["files:write"]
 	input.verdict in {"approve", "override"}
 }
 
-# It changes what is taken for true about the world, so it takes the scope that changing the world takes.
-grants contains ["effect.resolve", "who may change something may say whether it happened"] if {
+# A resolution changes the recorded state of the world, so it needs the same scope as a change.
+grants contains ["effect.resolve", "the scope files:write allows resolving an unknown effect"] if {
 	input.action == "effect.resolve"
 	holds["files:write"]
 	input.verdict in {"happened", "did_not_happen"}
 }
 
-effects contains ["workspace.commit", "who may change files may commit the stage"] if {
+effects contains ["workspace.commit", "the scope files:write allows committing staged changes"] if {
 	input.action == "workspace.commit"
 	holds["files:write"]
 }
 
-grants contains ["workspace.rollback", "who may change files may roll back"] if {
+grants contains ["workspace.rollback", "the scope files:write allows rolling back"] if {
 	input.action == "workspace.rollback"
 	holds["files:write"]
 }
 
-# --- files that a conversation has made
+grants contains ["workspace.purge", "the scope files:write allows deleting undo data"] if {
+	input.action == "workspace.purge"
+	holds["files:write"]
+}
 
-# What tools have read is in them.
-grants contains ["asset.read", "who may read files may fetch what was made of them"] if {
+# --- files that a conversation produced
+
+# They may contain anything that tools have read.
+grants contains ["asset.read", "the scope files:read allows downloads of assets"] if {
 	input.action == "asset.read"
 	holds["files:read"]
 }
 
 # --- administration
 
-grants contains ["admin", "a holder of the scope admin"] if {
+grants contains ["admin", "the scope admin allows administration"] if {
 	administers
 	area != "roots"
 	holds.admin
 }
 
-# A new root opens part of this machine: the scope admin does not include it.
-grants contains ["admin.roots", "a holder of the scope admin.roots"] if {
+# A new root exposes part of this machine, so the scope admin does not include it.
+grants contains ["admin.roots", "the scope admin.roots allows changing roots"] if {
 	administers
 	area == "roots"
 	holds["admin.roots"]
 }
 
-# Each part of the administration has a scope of its own, named like its action.
-grants contains ["admin.scoped", "a holder of the action's own scope"] if {
+# Each administrative action has a scope of the same name.
+grants contains ["admin.scoped", "the principal holds the action's own scope"] if {
 	administers
 	area != "roots"
 	holds[input.action]
@@ -236,13 +241,13 @@ area := split(input.action, ".")[1]
 
 # --- provenance
 
-grants contains ["provenance.store_full_prompt", "the settings keep whole prompts"] if {
+grants contains ["provenance.store_full_prompt", "the settings allow storing whole prompts"] if {
 	input.action == "provenance.store_full_prompt"
 	known
 	data.settings.store_full_prompt == true
 }
 
-# --- what is owed
+# --- obligations
 
 obligations := {"approval", "human_sees_payload"}
 
@@ -255,7 +260,7 @@ waived contains "human_sees_payload" if {
 	input.payload_seen == true
 }
 
-# After untrusted content, or with a secret in hand, a person sees the whole payload of whatever leaves the machine.
+# Once untrusted content or a secret was touched, a person must see the whole payload that leaves the machine.
 waived contains "human_sees_payload" if input.leaves_machine == false
 
 waived contains "human_sees_payload" if {
@@ -263,17 +268,17 @@ waived contains "human_sees_payload" if {
 	input.touched.secret == false
 }
 
-# A commit stays in the workspace, and its diff is what the approval shows.
+# A commit stays in the workspace, and its approval shows the diff.
 waived contains "human_sees_payload" if input.action == "workspace.commit"
 
-# Mode `all` asks before every step; the others let what changes nothing pass.
+# Mode `all` asks before every step; the other modes run steps that change nothing.
 waived contains "approval" if {
 	input.action == "tool.execute"
 	input.hitl in {"key", "bypass"}
 	input.mutates == false
 }
 
-# Mode `bypass` runs what is staged, since its final diff is still decided, and what the settings name.
+# Mode `bypass` runs staged effects, whose final diff is still approved, and the tools that the settings name.
 waived contains "approval" if {
 	input.action == "tool.execute"
 	input.hitl == "bypass"

@@ -1,4 +1,4 @@
-# Run with `opa test deploy/opa`, and from pytest in both engines. Each test is a sentence about one rule.
+# Run with `opa test deploy/opa`, and from pytest in both engines. Each test states one rule.
 package suma_test
 
 import data.suma
@@ -192,6 +192,8 @@ test_a_commit_owes_an_approval_in_every_mode if {
 test_rolling_back_needs_files_write if {
 	owes(ask(["files:write"], "workspace.rollback", {})) == []
 	refused(ask(["files:read"], "workspace.rollback", {}))
+	allowed(ask(["files:write"], "workspace.purge", {}))
+	refused(ask(["chat", "files:read"], "workspace.purge", {}))
 }
 
 test_fetching_what_was_made_of_files_needs_files_read if {

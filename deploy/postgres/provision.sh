@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prepare a PostgreSQL for Suma, as a superuser: three roles, one database, pgvector. Safe to repeat; a repetition sets the
-# passwords anew.
+# Prepare a PostgreSQL for Suma, as a superuser: three roles, one database, pgvector. Safe to repeat; a repetition
+# sets the passwords again.
 #
 #   PGHOST=… PGUSER=postgres SUMA_OWNER_PASSWORD=… SUMA_BUS_PASSWORD=… SUMA_APP_PASSWORD=… deploy/postgres/provision.sh
 #
@@ -9,7 +9,7 @@ set -eu
 : "${SUMA_OWNER_PASSWORD:?}" "${SUMA_BUS_PASSWORD:?}" "${SUMA_APP_PASSWORD:?}"
 export PGUSER="${PGUSER:-${POSTGRES_USER:-postgres}}" SUMA_DATABASE="${SUMA_DATABASE:-suma}"
 
-# Passwords come from the environment rather than from arguments, which every process of the machine may read.
+# Passwords come from the environment, because every process on the machine may read arguments.
 psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --dbname postgres <<'SQL'
 \getenv owner SUMA_OWNER_PASSWORD
 \getenv bus SUMA_BUS_PASSWORD
@@ -24,8 +24,8 @@ select format('create role %I', name)
 from unnest(array['suma_owner', 'suma_bus', 'suma_app']) as name
 where not exists (select from pg_roles where rolname = name) \gexec
 
--- suma_owner migrates; the bus's schema is suma_bus's own; requests run as suma_app, which owns nothing, so that row-level
--- security holds for it.
+-- suma_owner migrates. suma_bus owns the bus's schema. Requests run as suma_app, which owns nothing, so that row-level
+-- security applies to it.
 alter role suma_owner login nosuperuser nobypassrls nocreaterole nocreatedb noreplication password :'owner';
 alter role suma_bus login nosuperuser nobypassrls nocreaterole nocreatedb noreplication password :'bus';
 alter role suma_app login nosuperuser nobypassrls nocreaterole nocreatedb noreplication password :'app';

@@ -1,4 +1,4 @@
-"""Backup and restore, step by step as docs/operations.md tells it."""
+"""Backup and restore, step by step as in docs/operations.md."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from deploy.local.up import Servers, Up
 from libs.runtime.embedded.daemon import shipped
-from tests.infrastructure.up import Servers, Up
 
 AGAIN = "delete from bus.offsets where grp = 'relay'"
-"""A new Kafka knows nothing: what the log still holds is carried to it again, and inboxes know what was done."""
+"""A new Kafka is empty: the relay sends the remaining log again, and inboxes skip what was handled."""
 
 
 def tool(name: str, *arguments: str | Path) -> None:
@@ -19,7 +19,9 @@ def tool(name: str, *arguments: str | Path) -> None:
 
 
 def back_up(here: Up, there: Path) -> None:
-    """In this order: what the database speaks of is there when it is copied, for blobs and keys are never changed."""
+    """In this order: everything that the database refers to exists when it is copied, because blobs and keys never
+    change.
+    """
     there.mkdir()
     tool("pg_dump", "--format=custom", "--file", there / "suma.dump", here.servers.told["PostgreSQL"])
     shutil.copytree(here.folder / "servers" / "s3", there / "s3")
@@ -27,7 +29,7 @@ def back_up(here: Up, there: Path) -> None:
 
 
 def restore(there: Path, folder: Path, standing: Servers) -> None:
-    """Into servers that are prepared and empty, before any service starts."""
+    """Restore into provisioned, empty servers before any service starts."""
     database = standing.told["PostgreSQL"]
     tool("pg_restore", "--exit-on-error", "--single-transaction", "--dbname", database, there / "suma.dump")
     tool("psql", "--quiet", "--set", "ON_ERROR_STOP=1", "--command", AGAIN, database)

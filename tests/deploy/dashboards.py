@@ -1,4 +1,4 @@
-"""The dashboards that we ship, and what their panels ask for."""
+"""The shipped dashboards, and the queries of their panels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DASHBOARDS = sorted((Path(__file__).parents[2] / "deploy" / "grafana" / "dashboa
 
 
 def panels() -> Iterator[tuple[str, str]]:
-    """Each panel's name and query."""
+    """Return each panel's name and query."""
     for file in DASHBOARDS:
         for panel in json.loads(file.read_text())["panels"]:
             yield f"{file.stem}: {panel['title']}", panel["targets"][0]["expr"]

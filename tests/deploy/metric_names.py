@@ -1,4 +1,4 @@
-"""Which metrics a PromQL expression asks for, and whether we have them."""
+"""The metrics in a PromQL expression, and whether the project declares them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from prometheus_client import Counter, Gauge, Histogram
 from libs.telemetry import metrics
 
 NOT_OURS = {"up", "process_resident_memory_bytes", "process_cpu_seconds_total"}
-"""Prometheus's own, and those that its client adds."""
+"""Prometheus's own metrics, and those that its client adds."""
 ENDINGS = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 _NAME = re.compile(r"\b((?:suma|gateway|conversation|sa01|fsm|somabrain|process|up)(?:_\w+)?)(?=[\s{\[)]|$)")
 
 
 def unknown_names(expressions: Iterable[str]) -> set[str]:
-    """The metrics that nobody here declares."""
+    """Return the metrics that the project does not declare."""
     declared = [each for each in vars(metrics).values() if isinstance(each, Counter | Gauge | Histogram)]
     families = [family for each in declared for family in each.describe()]
     ours = {family.name + ending for family in families for ending in ENDINGS[family.type]}

@@ -1,4 +1,4 @@
-"""docker-compose.yaml, read by Compose's own parser: it says what our settings, catalogue and image say."""
+"""docker-compose.yaml, read by Compose's own parser, matches the settings, the catalogue and the image."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
+from deploy.local import kafka, opa, s3
+from deploy.local.cache import Unprovided
+from libs.policy import bundle_server
 from services import catalog, settings
-from tests.infrastructure import kafka, opa, s3
-from tests.infrastructure.cache import Unprovided
+from services.wiring import THINKING
 from tests.infrastructure.parsers import Unparsable, parsed
 
 HOUSE = Path(__file__).parents[2]
@@ -26,7 +28,7 @@ EXAMPLE = HOUSE / "deploy" / "env.example"
 
 @pytest.fixture(scope="module")
 def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What deploy/secrets.sh writes."""
+    """Return the variables that deploy/secrets.sh writes."""
     file = tmp_path_factory.mktemp("env") / ".env"
     file.write_bytes(subprocess.run([HOUSE / "deploy" / "secrets.sh"], check=True, capture_output=True).stdout)
     return file
@@ -41,7 +43,7 @@ def compose(secrets: Path) -> dict[str, Any]:
     return read
 
 
-def test_what_it_asks_of_the_environment_is_what_the_example_and_the_script_name(secrets: Path) -> None:
+def test_environment_matches_the_example_and_the_script(secrets: Path) -> None:
     asked = set(re.findall(r"\$\{([A-Z0-9_]+)", FILE.read_text()))
     needed = set(re.findall(r"\$\{([A-Z0-9_]+):\?", FILE.read_text()))
     named = set(re.findall(r"^(?:# )?([A-Z0-9_]+)=", EXAMPLE.read_text(), re.MULTILINE))
@@ -64,7 +66,7 @@ def test_its_servers_have_the_versions_that_tests_stand_on(compose: dict[str, An
     assert tag.lstrip("v").split("-")[0] == version.lstrip("v")
 
 
-def test_each_service_of_the_catalogue_has_one_of_its_name_and_port(compose: dict[str, Any]) -> None:
+def test_each_catalogue_service_has_its_name_and_port(compose: dict[str, Any]) -> None:
     for entry in catalog.SERVICES:
         made = compose["services"][entry.name]
         assert made["command"] == ["python", "-m", "services", entry.name]
@@ -74,13 +76,63 @@ def test_each_service_of_the_catalogue_has_one_of_its_name_and_port(compose: dic
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_every_variable_is_a_setting_of_ours_and_the_settings_are_whole(compose: dict[str, Any], name: str) -> None:
+def test_every_variable_is_a_setting_and_the_settings_are_valid(compose: dict[str, Any], name: str) -> None:
     given: Mapping[str, str] = compose["services"][name]["environment"]
     assert settings.unknown(given) == []
     program = "from services import settings; s = settings.everything(); print(s.bus, s.policy_engine, s.objects)"
     environment = {"PATH": os.defpath, "HOME": "/", "PYTHONPATH": str(HOUSE), "SUMA_CONFIG": os.devnull, **given}
     said = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert (said.stdout, said.stderr) == ("kafka opa s3\n", "")
+
+
+MODEL = {
+    "SUMA_MODEL": "openai-compatible:mine",
+    "SUMA_MODEL_URL": "http://models:8000/v1",
+    "SUMA_MODEL_OUTPUT_TOKENS": "4000",
+    "SUMA_MODEL_SECONDS": "60",
+    "SUMA_MODEL_INPUT_PRICE": "1.5",
+    "SUMA_MODEL_OUTPUT_PRICE": "6",
+}
+
+
+@pytest.fixture(scope="module")
+def with_model(secrets: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return the configuration of a deployment with its own model, whose key is in a file."""
+    folder = tmp_path_factory.mktemp("model")
+    (folder / "model.key").write_text("sk-mine\n")
+    given = {**MODEL, "SUMA_MODEL_KEY_FILE": str(folder / "model.key")}
+    env = folder / ".env"
+    env.write_text(secrets.read_text() + "".join(f"{name}={value}\n" for name, value in given.items()))
+    try:
+        read: dict[str, Any] = parsed("compose", FILE, env)
+    except Unprovided as reason:
+        pytest.skip(str(reason))
+    return read
+
+
+@pytest.mark.parametrize("name", sorted(THINKING))
+def test_services_that_call_a_model_get_its_settings(with_model: dict[str, Any], name: str) -> None:
+    made = with_model["services"][name]
+    secret = with_model["secrets"][made["secrets"][0]["source"]]["file"]
+    environment = {**made["environment"], "SUMA_MODEL_KEY_FILE": secret}
+    assert made["environment"]["SUMA_MODEL_KEY_FILE"] == "/run/secrets/model_key"
+    assert {key: environment[key] for key in MODEL} == MODEL
+    program = (
+        "from services import model_factory, settings; c = model_factory.chosen(settings.everything());"
+        " print(c.name, c.url, c.key.get_secret_value())"
+    )
+    bare = {"PATH": os.defpath, "HOME": "/", "PYTHONPATH": str(HOUSE), "SUMA_CONFIG": os.devnull, **environment}
+    said = subprocess.run([sys.executable, "-c", program], env=bare, capture_output=True, text=True)
+    assert (said.stdout, said.stderr) == ("openai-compatible:mine http://models:8000/v1 sk-mine\n", "")
+
+
+def test_only_the_services_that_call_a_model_see_its_key(compose: dict[str, Any]) -> None:
+    assert {name for name in OURS if compose["services"][name].get("secrets")} == set(THINKING)
+    assert not any("SUMA_MODEL_KEY" in compose["services"][name]["environment"] for name in OURS)
+
+
+def test_a_model_without_a_key_needs_no_secret(compose: dict[str, Any]) -> None:
+    assert compose["secrets"]["model_key"]["file"] == os.devnull
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -139,7 +191,7 @@ def test_grafana_finds_its_dashboards_and_prometheus(compose: dict[str, Any]) ->
     assert mounted[provider["options"]["path"]] == "./deploy/grafana/dashboards"
 
 
-def test_the_collector_takes_what_our_processes_send_and_only_names_parts_that_it_has(compose: dict[str, Any]) -> None:
+def test_collector_accepts_our_spans_and_names_existing_components(compose: dict[str, Any]) -> None:
     collector = yaml.safe_load((HOUSE / "deploy" / "otel" / "collector.yaml").read_text())
     port = collector["receivers"]["otlp"]["protocols"]["http"]["endpoint"].split(":")[1]
     assert compose["services"]["gateway"]["environment"]["SUMA_OTLP_URL"] == f"http://otel:{port}"
@@ -149,5 +201,9 @@ def test_the_collector_takes_what_our_processes_send_and_only_names_parts_that_i
 
 
 def test_opa_looks_where_the_law_is_put(compose: dict[str, Any]) -> None:
-    bundle = yaml.safe_load((HOUSE / "deploy" / "opa.yaml").read_text())["bundles"]["suma"]
-    assert bundle["resource"] == f"file://{compose['services']['law']['command'][-1]}"
+    law, given = compose["services"]["law"], yaml.safe_load((HOUSE / "deploy" / "opa.yaml").read_text())
+    bundle = given["bundles"]["suma"]
+    assert law["command"][2] == bundle_server.__name__
+    assert given["services"][bundle["service"]]["url"] == f"http://law:{law['environment']['SUMA_PORT']}"
+    assert bundle["resource"] == bundle_server.NAME
+    assert "file:" not in str(given), "OPA reads a file once"

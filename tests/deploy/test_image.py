@@ -1,4 +1,4 @@
-"""The image: its stages done natively, then run as it says: as nobody, on a root that cannot be written."""
+"""The image: its build stages run natively, then it runs as declared: unprivileged, on a read-only root."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.infrastructure.cache import Unprovided, in_memory
+from deploy.local.cache import Unprovided, in_memory
+from deploy.local.ports import free_port
 from tests.infrastructure.image import DOCKERFILE, Stage, image, run
 from tests.infrastructure.parsers import parsed
-from tests.infrastructure.served import free_port
 
 SECONDS = 120.0
 USER = 10001
@@ -26,7 +26,7 @@ USER = 10001
 @pytest.fixture(scope="module")
 def built() -> Iterator[Stage]:
     with tempfile.TemporaryDirectory(prefix="suma-image-", dir=in_memory()) as folder:
-        # Whoever runs in it is nobody here.
+        # The image's user has no rights on this machine.
         Path(folder).chmod(0o755)
         try:
             yield image(Path(folder))
@@ -36,7 +36,7 @@ def built() -> Iterator[Stage]:
 
 @dataclass
 class Container:
-    """The image at work."""
+    """The running image."""
 
     stage: Stage
     data: Path
@@ -44,12 +44,12 @@ class Container:
     process: asyncio.subprocess.Process
 
     async def exec(self, *command: str) -> int:
-        """A command beside it, as `docker exec` would run one."""
+        """Run a command beside it, as `docker exec` would."""
         line = run(self.stage, self.data, *command, SUMA_PORT=str(self.port))
         return await (await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.DEVNULL)).wait()
 
     async def healthy(self, *more: str) -> None:
-        """Returns once the image's health check says so; an engine, too, asks again."""
+        """Wait until the image's health check succeeds; an engine also repeats it."""
         async with asyncio.timeout(SECONDS):
             while await self.exec(*self.stage.healthcheck, *more) != 0:
                 pass
@@ -57,8 +57,8 @@ class Container:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def container(built: Stage) -> AsyncIterator[Container]:
-    """The whole platform in one container, which is what the image does unless told otherwise."""
-    # A short path, because sockets are made in it.
+    """Run the whole platform in one container, the image's default."""
+    # A short path, because it contains sockets.
     data, port = Path("/tmp") / f"suma-image-{os.getpid()}", free_port()
     data.mkdir(mode=0o700)
     os.chown(data, USER, USER)
@@ -84,7 +84,7 @@ def test_buildkit_has_nothing_to_say_against_it() -> None:
 
 def test_it_holds_what_runs_and_nothing_else(built: Stage) -> None:
     app = built.root / "opt/suma/app"
-    assert sorted(path.name for path in app.iterdir()) == ["LICENSE", "deploy", "libs", "services", "skills"]
+    assert sorted(path.name for path in app.iterdir()) == ["LICENSE", "deploy", "evals", "libs", "services", "skills"]
     assert sorted(path.name for path in (app / "deploy").iterdir()) == ["healthcheck.py", "opa"]
     assert not [*app.rglob("*_test.rego"), *app.rglob("test_*.py"), *built.root.glob("root/.cache/*")]
     assert not (built.root / "opt/suma/venv/bin/pip").exists()
@@ -96,12 +96,12 @@ def test_nobody_in_it_can_change_it(built: Stage) -> None:
     assert {path.stat().st_mtime for path in places} == {1577836800.0}
 
 
-async def test_it_runs_as_nobody_on_a_root_that_cannot_be_written_and_leaves_in_order(container: Container) -> None:
+async def test_image_runs_unprivileged_and_read_only_and_stops_cleanly(container: Container) -> None:
     await container.healthy()
     await container.healthy("/readyz")
     assert await container.exec("touch", "/opt/suma/app/x") != 0
     assert (container.data / "key").stat().st_uid == USER
-    # bwrap, which stands for the engine here, passes no signal on: the process inside is its only child.
+    # bwrap, which replaces the engine here, forwards no signals: the process inside is its only child.
     inside = Path(f"/proc/{container.process.pid}/task/{container.process.pid}/children").read_text().split()
     os.kill(int(inside[0]), signal.SIGTERM)
     async with asyncio.timeout(SECONDS):

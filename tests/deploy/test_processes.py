@@ -1,5 +1,6 @@
-"""Six services as six processes, on servers by URL: they start in any order, do a whole turn, are watched, and leave in
-order. All that only looks at the production profile stands here, because a start of it costs a minute."""
+"""Six services as six processes, on servers by URL: they start in any order, run a whole turn, are monitored, and stop
+in order. All tests that only observe the production profile are here, because its start takes a minute.
+"""
 
 from __future__ import annotations
 
@@ -16,40 +17,40 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from deploy.local.cache import Unprovided
+from deploy.local.fleet import Program
+from deploy.local.up import NOT_TO_BE_HAD, Servers, Up, servers, services
 from libs import ids
 from services import catalog
-from tests.chaos.fleet import Program, forked
 from tests.chaos.servers import serving
 from tests.deploy.backup import back_up, restore
 from tests.deploy.dashboards import panels
-from tests.infrastructure.cache import Unprovided
 from tests.infrastructure.prometheus import Prometheus, prometheus
-from tests.infrastructure.up import NOT_TO_BE_HAD, Servers, Up, servers, services
 from tests.infrastructure.wish import TIDY, answered, asked, begun, done, files, messy
-from tests.nursery import shared
+from tests.nursery import forked, shared
 
 HOUSE = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that sessions may work in."""
+    """Return the folder that sessions may work in."""
     return tmp_path_factory.mktemp("work")
 
 
 @dataclass
 class Running:
-    """`make up-real` at work."""
+    """Run `make up-real`."""
 
     process: asyncio.subprocess.Process
     up: Up
-    """What it has told of itself."""
+    """Its output."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def running(tmp_path_factory: pytest.TempPathFactory, work: Path) -> AsyncIterator[Running]:
     folder = tmp_path_factory.mktemp("real")
-    command = (sys.executable, "-m", "tests.infrastructure.up", "--any-port", "--data", str(folder))
+    command = (sys.executable, "-m", "deploy.local.up", "--any-port", "--data", str(folder))
     environment = {**os.environ, "SUMA_ROOTS": str(work)}
     process = await asyncio.create_subprocess_exec(*command, cwd=HOUSE, env=environment, stdout=asyncio.subprocess.PIPE)
     try:
@@ -76,18 +77,18 @@ async def told(process: asyncio.subprocess.Process, folder: Path) -> Up:
 
 @pytest.fixture(scope="module")
 def real(running: Running) -> Up:
-    """The profile at work."""
+    """The running profile."""
     return running.up
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def watched(real: Up, work: Path) -> AsyncIterator[Prometheus]:
-    """A Prometheus that has watched the six processes through two turns."""
+    """Yield a Prometheus that has scraped the six processes during two turns."""
     targets = {name: real.url(name).removeprefix("http://") for name in real.programs}
     try:
         async with prometheus(targets) as made:
             async with real.api() as api:
-                # Twice: a rate is of what has grown since it was first seen.
+                # Two turns: a rate measures growth since the first scrape.
                 for _ in range(2):
                     await made.scraped_again()
                     await done(api, messy(work / ids.new()))
@@ -98,7 +99,7 @@ async def watched(real: Up, work: Path) -> AsyncIterator[Prometheus]:
 
 
 @pytest.mark.requirement("P1", "S3-65")
-async def test_a_turn_through_six_processes_changes_the_files_that_were_agreed_on(real: Up, work: Path) -> None:
+async def test_turn_through_six_processes_changes_the_approved_files(real: Up, work: Path) -> None:
     folder = messy(work / ids.new())
     async with real.api() as api:
         ended = await done(api, folder)
@@ -106,7 +107,7 @@ async def test_a_turn_through_six_processes_changes_the_files_that_were_agreed_o
     assert files(folder) == TIDY
 
 
-async def test_each_process_says_that_it_lives_that_it_is_ready_and_what_it_counts(real: Up) -> None:
+async def test_each_process_serves_liveness_readiness_and_metrics(real: Up) -> None:
     async with httpx.AsyncClient(trust_env=False, timeout=30) as http:
         for service in catalog.NAMES:
             for path in ("/healthz", "/readyz", "/metrics"):
@@ -115,7 +116,7 @@ async def test_each_process_says_that_it_lives_that_it_is_ready_and_what_it_coun
 
 @pytest.mark.requirement("A37")
 async def test_every_panel_of_the_dashboards_has_data_after_a_turn(watched: Prometheus) -> None:
-    # In one test: the profile is up once for all of them.
+    # One test for all processes: the profile is started once.
     found = {name: await watched.ask(expression) for name, expression in panels()}
     empty = [name for name, samples in found.items() if all(sample["value"][1] == "NaN" for sample in samples)]
     assert empty == []
@@ -141,10 +142,8 @@ async def kept(real: Up, work: Path, tmp_path_factory: pytest.TempPathFactory) -
     return Kept(backup, folder, session, turn)
 
 
-# It stops what the tests above look at, once the backup of it is made.
-async def test_ctrl_c_at_make_up_real_ends_everything_in_order_and_leaves_nothing_running(
-    running: Running, kept: Kept
-) -> None:
+# It stops the profile that the tests above use, once its backup is made.
+async def test_ctrl_c_at_make_up_real_stops_all_processes(running: Running, kept: Kept) -> None:
     folder = running.up.folder
     running.process.send_signal(signal.SIGINT)
     await running.process.communicate()
@@ -153,9 +152,7 @@ async def test_ctrl_c_at_make_up_real_ends_everything_in_order_and_leaves_nothin
     assert serving(folder) == []
 
 
-async def test_a_turn_that_was_open_at_the_backup_ends_after_the_restore(
-    kept: Kept, work: Path, tmp_path: Path
-) -> None:
+async def test_turn_open_at_the_backup_ends_after_the_restore(kept: Kept, work: Path, tmp_path: Path) -> None:
     async with servers(tmp_path / "servers") as standing:
         restore(kept.backup, tmp_path, standing)
         birth = forked(await shared())
@@ -166,7 +163,7 @@ async def test_a_turn_that_was_open_at_the_backup_ends_after_the_restore(
 
 
 async def until_well(http: httpx.AsyncClient, url: str) -> None:
-    """Readiness is the last look's, and a look at a busy machine may have taken too long."""
+    """Readiness shows the last check, which may have timed out on a busy machine."""
     answer = await http.get(url)
     async with asyncio.timeout(60):
         while answer.status_code != 200:
@@ -175,7 +172,7 @@ async def until_well(http: httpx.AsyncClient, url: str) -> None:
 
 
 def ended(log: Path) -> str:
-    """The exit code of a service's only life."""
+    """Return the exit code of a service's only run."""
     codes = re.findall(r"^--- ended with (\S+) at", log.read_text(), re.MULTILINE)
     assert len(codes) == 1, log.read_text()
     return str(codes[0])

@@ -1,4 +1,4 @@
-"""deploy/postgres/provision.sh on a real server: roles without power, passwords, pgvector, repeated without harm."""
+"""deploy/postgres/provision.sh on a real server: unprivileged roles, passwords, pgvector, and safe repetition."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BARE = "drop database suma; drop role suma_app; drop role suma_owner; drop role 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def bare() -> AsyncIterator[Postgres]:
-    """A server that knows nothing of us."""
+    """Yield a server without any preparation."""
     async with ephemeral({"fsync": "off"}) as server:
         connection = await asyncpg.connect(server.dsn("postgres", "template1"))
         for statement in BARE.split("; "):
@@ -48,7 +48,7 @@ async def asked(server: Postgres, question: str) -> list[asyncpg.Record]:
 
 
 async def ask_for_passwords(server: Postgres) -> None:
-    """Of everyone but the superuser."""
+    """Return the rights of every role except the superuser."""
     (row,) = await asked(server, "show hba_file")
     Path(row[0]).write_text("local all postgres trust\nlocal all all scram-sha-256\n")
     await asked(server, "select pg_reload_conf()")
@@ -58,7 +58,7 @@ async def enter(server: Postgres, password: str) -> None:
     await (await asyncpg.connect(server.dsn("suma_app"), password=password)).close()
 
 
-async def test_a_server_is_prepared_as_a_start_wants_it_however_often(bare: Postgres) -> None:
+async def test_provisioning_can_be_repeated_and_a_start_succeeds(bare: Postgres) -> None:
     for _ in range(2):
         provision(bare)
         await reach(dsns(bare, "suma"))

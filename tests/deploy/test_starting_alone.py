@@ -1,4 +1,4 @@
-"""A service started alone by URL, as an orchestrator does: servers that are away, that refuse, that were not named."""
+"""A service that starts alone by URL, under an orchestrator: servers that are unavailable, refuse, or are not named."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def redis(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Redis
 
 @pytest_asyncio.fixture
 async def own(tmp_path: Path, where: Dsns, redis: Redis) -> AsyncIterator[House]:
-    """A service's surroundings: a database of its own, and Redis."""
+    """A service's environment: its own database, and Redis."""
     async with house(tmp_path, **by_url(where, redis)) as made:
         yield made
 
@@ -47,7 +47,7 @@ async def test_a_server_that_is_late_is_waited_for_aloud(own: House, tmp_path: P
     changed(own, **by_url(infrastructure.dsns(late, "suma"), Redis(servers)))
     process = await own.begin("services", "committee_worker")
     assert process.stderr is not None
-    assert b"waiting for a server" in await process.stderr.readline()
+    assert b"waiting for server" in await process.stderr.readline()
     async with late, Redis(servers):
         assert process.stdout is not None
         assert b"committee_worker is ready at" in await asyncio.wait_for(process.stdout.readline(), 60)
@@ -55,21 +55,21 @@ async def test_a_server_that_is_late_is_waited_for_aloud(own: House, tmp_path: P
         assert await process.wait() == 0
 
 
-async def test_a_server_that_stays_away_ends_the_start_and_is_named(own: House, tmp_path: Path) -> None:
+async def test_unavailable_server_ends_the_start_and_is_named(own: House, tmp_path: Path) -> None:
     away = f"postgresql://suma_app@/suma?host={tmp_path}"
     said = await changed(own, SUMA_DATABASE_URL=away, SUMA_START_SECONDS="0.3").run("services", "committee_worker")
     assert said.code == 1
     assert "suma: PostgreSQL did not answer within 0.3 s: " in said.err
 
 
-async def test_a_redis_that_stays_away_ends_the_start_and_is_named(own: House, tmp_path: Path) -> None:
+async def test_unavailable_redis_ends_the_start_and_is_named(own: House, tmp_path: Path) -> None:
     away = f"unix://{tmp_path}/none.sock"
     said = await changed(own, SUMA_REDIS_URL=away, SUMA_START_SECONDS="0.3").run("services", "committee_worker")
     assert said.code == 1
     assert "suma: Redis did not answer within 0.3 s: " in said.err
 
 
-async def test_a_database_that_is_not_there_is_no_reason_to_wait(own: House, where: Dsns) -> None:
+async def test_missing_database_fails_without_waiting(own: House, where: Dsns) -> None:
     said = await changed(own, SUMA_DATABASE_URL=where.app.replace("@/t", "@/no")).run("services", "committee_worker")
     assert said.code == 2
     assert said.err.startswith("suma: database ")
@@ -89,10 +89,10 @@ async def test_a_database_that_nobody_prepared_is_told_what_it_lacks(
 async def test_a_url_that_was_forgotten_is_named(own: House) -> None:
     said = await changed(own, SUMA_REDIS_URL="").run("services", "committee_worker")
     assert said.code == 2
-    assert said.err.startswith("suma: set SUMA_REDIS_URL: there is no data directory")
+    assert said.err.startswith("suma: set SUMA_REDIS_URL: no data directory exists")
 
 
-async def test_a_signing_key_that_lies_open_is_noticed_at_the_start(own: House) -> None:
+async def test_readable_signing_key_fails_the_start(own: House) -> None:
     (own.data / "keys" / "internal").mkdir(parents=True, mode=0o700)
     (own.data / "format").write_text("1\n")
     (own.data / "keys").chmod(0o755)
