@@ -1,11 +1,11 @@
-"""What every test may ask for: one Postgres for the run (for each worker of pytest-xdist), a fresh database for the
-test."""
+"""Fixtures for all tests: one Postgres per run (and pytest-xdist worker), and a new database per test."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from pathlib import Path
 
@@ -13,35 +13,46 @@ import pytest
 import pytest_asyncio
 from hypothesis import HealthCheck, settings
 
+from deploy.local.cache import Unprovided, for_workspaces
+from deploy.local.kafka import Kafka
 from libs.database import Dsns
 from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.host import prepare
 from libs.telemetry import logs
 from tests import infrastructure
 from tests.echo import Echo
-from tests.infrastructure.cache import Unprovided, for_workspaces
-from tests.infrastructure.kafka import Kafka
 from tests.infrastructure.shared import kafka_of
+from tests.nursery import close_shared
 
 TESTS = Path(__file__).parent
 ECHO_TEMPLATE = "suma_echo"
+IN_MEMORY = pytest.StashKey[bool]()
+"""Whether this process, and not its parent, moved temporary files to memory."""
 SELDOM = (10_000, 20, 20)
 
 
 DEAREST = ("chaos/test_run.py", "chaos/", "deploy/", "journeys/", "trial/", "conformance/bus/", "libs/models/offline/")
-"""What takes longest is begun first, so that workers that take file after file end together. The first starts a dozen
-processes: beside it run those that start few."""
+"""Start the slowest files first, so that workers end together. The first one starts a dozen processes; light ones run
+beside it.
+"""
 
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
-"""How long an example takes says how busy a machine is, and nothing of what is tested."""
+"""An example's duration depends on the machine's load, and says nothing about the code."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     logs.configure(json=False, level="CRITICAL")
     if (place := for_workspaces()) is not None:
+        config.stash[IN_MEMORY] = "PYTEST_DEBUG_TEMPROOT" not in os.environ
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Free the memory, also after a failure; PYTEST_DEBUG_TEMPROOT=/tmp keeps the files of failed tests."""
+    if config.stash.get(IN_MEMORY, False) and (made := getattr(config, "_tmp_path_factory", None)) is not None:
+        shutil.rmtree(made.getbasetemp(), ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -50,13 +61,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Nothing of what is collected is garbage, and looking for it costs a tenth of the time."""
+    """Collection creates no garbage, and searching for it would take a tenth of the time."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
-        # And most of what a test makes goes when it ends: it is looked at less often than a small program's would be.
+        # Most of a test's objects die with it, so garbage is collected less often than in a small program.
         gc.set_threshold(*SELDOM)
         gc.enable()
 
@@ -75,23 +86,30 @@ if os.environ.get("SUMA_TEST_LOOP") == "uvloop":  # the loop that the platform i
         return {"uvloop": uvloop.new_event_loop}
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session", autouse=True)
+async def nothing_left_running() -> AsyncIterator[None]:
+    """End shared processes with the run."""
+    yield
+    await close_shared()
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def server() -> AsyncIterator[Postgres]:
-    """A real PostgreSQL with a migrated template."""
+    """Yield a real PostgreSQL with a migrated template."""
     async with infrastructure.postgres() as running:
         yield running
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def where(server: Postgres) -> AsyncIterator[Dsns]:
-    """A database of the test's own, with the bus in it."""
+    """Yield a database for this test alone, with the bus's schema."""
     async with infrastructure.fresh_database(server) as database:
         yield database
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def echo_template(server: Postgres) -> str:
-    """A template that also holds what the echo services keep."""
+    """Create a template that also contains the echo services' schemas."""
     await infrastructure.create_database(server, ECHO_TEMPLATE, infrastructure.TEMPLATE)
     async with infrastructure.platform(infrastructure.dsns(server, ECHO_TEMPLATE)) as platform:
         await prepare(platform, Echo(platform, "").services())
@@ -100,23 +118,21 @@ async def echo_template(server: Postgres) -> str:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def echo_where(server: Postgres, echo_template: str) -> AsyncIterator[Dsns]:
-    """A database of the test's own for the echo services, everything declared."""
+    """Yield a database for this test alone, prepared for the echo services."""
     async with infrastructure.fresh_database(server, echo_template) as database:
         yield database
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def world(server: Postgres) -> AsyncIterator[str]:
-    """The other database, where effects are made."""
+    """Yield the second database, where effects are made."""
     async with infrastructure.world(server) as dsn:
         yield dsn
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def broker(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kafka]:
-    """A real Kafka for the run, with doors that ask who comes. Each test that stands on it has topics of its own, by a
-    prefix.
-    """
+    """Yield a real Kafka for the run, with authenticated listeners. Each test has its own topics, by a prefix."""
     workers = tmp_path_factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else None
     try:
         async with kafka_of(workers) as running:

@@ -46,7 +46,7 @@ def record(action: str, verdict: str, revision: str) -> ActionRecorded:
 
 
 class Echo:
-    """The handlers of all six. `world` is the other database, where the effect is made."""
+    """Return the handlers of all six services. `world` is the second database, where the effect is made."""
 
     def __init__(self, platform: Platform, world: str) -> None:
         self.platform = platform
@@ -64,15 +64,15 @@ class Echo:
         return (
             Changeset(cause)
             .change("echo", "turn.start", turn_id=turn, session_id=cause.session, text=event.data.text)
-            .say(record("conversation.send", "allow", decision.revision))
-            .say(PlanRequested(request_id=turn, turn_id=turn, round=1, task=task))
+            .emit(record("conversation.send", "allow", decision.revision))
+            .emit(PlanRequested(request_id=turn, turn_id=turn, round=1, task=task))
         )
 
     async def planned(self, cause: Cause, event: Envelope[PlanRequested]) -> Changeset:
         self._stumble(cause)
         step = Step(step_id=ids.derived(cause.id, "step"), ordinal=1, description="echo", tool="echo")
         plan = Plan(plan_id=ids.derived(cause.id, "plan"), steps=(step,))
-        return Changeset(cause).say(
+        return Changeset(cause).emit(
             record("committee.required", "allow", "r"),
             PlanApproved(request_id=event.data.request_id, turn_id=event.data.turn_id, round=1, plan=plan),
         )
@@ -93,7 +93,7 @@ class Echo:
             grant="",
         )
         moved = Changeset(cause).change("echo", "turn.move", turn_id=call.turn_id, state="acting", seen="thinking")
-        return moved.say(record("tool.execute", "allow", decision.revision), call)
+        return moved.emit(record("tool.execute", "allow", decision.revision), call)
 
     async def requested(self, cause: Cause, event: Envelope[ToolRequested]) -> Changeset:
         self._stumble(cause)
@@ -101,11 +101,11 @@ class Echo:
         delay = 0.0 if call.turn_id.startswith("later-") else None
         work = {"call_id": call.call_id, "turn_id": call.turn_id, "step_id": call.step_id}
         return (
-            Changeset(cause).start(Start(call.call_id, "tool", work, delay)).say(record("tool.execute", "intent", "r"))
+            Changeset(cause).start(Start(call.call_id, "tool", work, delay)).emit(record("tool.execute", "intent", "r"))
         )
 
     async def effect(self, held: Held) -> str:
-        """Idempotent by its key, as an effect must be that may run again."""
+        """Idempotent by its key, as an effect that may run again must be."""
         if held.input["turn_id"].startswith("fail-"):
             raise Rejected("it says so itself")
         pool = await self._elsewhere()
@@ -114,7 +114,7 @@ class Echo:
 
     async def effected(self, held: Held, result: str) -> Changeset:
         data = held.input
-        return Changeset(Cause.held(held)).say(
+        return Changeset(Cause.held(held)).emit(
             ToolSucceeded(
                 call_id=data["call_id"], turn_id=data["turn_id"], step_id=data["step_id"], data=Body(json=result)
             )
@@ -122,7 +122,7 @@ class Echo:
 
     async def failed(self, held: Held, error: SumaError) -> Changeset:
         data = held.input
-        return Changeset(Cause.held(held)).say(
+        return Changeset(Cause.held(held)).emit(
             ToolFailed(
                 call_id=data["call_id"],
                 turn_id=data["turn_id"],
@@ -138,14 +138,14 @@ class Echo:
         return (
             Changeset(cause)
             .change("echo", "turn.move", turn_id=turn, state="completed", seen="acting")
-            .say(RememberRequested(memory_id=ids.derived(cause.id), kind="answer", text="echo", user="tester"))
-            .say(MessageCompleted(turn_id=turn, message_id=ids.derived(cause.id, "answer"), text="echo"))
+            .emit(RememberRequested(memory_id=ids.derived(cause.id), kind="answer", text="echo", user="tester"))
+            .emit(MessageCompleted(turn_id=turn, message_id=ids.derived(cause.id, "answer"), text="echo"))
         )
 
     async def gave_up(self, cause: Cause, event: Envelope[ToolFailed]) -> Changeset:
         turn = event.data.turn_id
         moved = Changeset(cause).change("echo", "turn.move", turn_id=turn, state="failed", seen="acting")
-        return moved.say(TurnEnded(turn_id=turn, state="failed", reason=event.data.code))
+        return moved.emit(TurnEnded(turn_id=turn, state="failed", reason=event.data.code))
 
     async def noted(self, cause: Cause, event: Envelope[Any]) -> Changeset:
         self._stumble(cause)
@@ -161,7 +161,7 @@ class Echo:
 
     def never_started(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
         turn = dead.header("turnid") or ""
-        return Changeset(cause).say(TurnEnded(turn_id=turn, state="failed", reason=error.code))
+        return Changeset(cause).emit(TurnEnded(turn_id=turn, state="failed", reason=error.code))
 
     def _stumble(self, cause: Cause) -> None:
         if (cause.turn or "").startswith("stumble-") and (cause.group, cause.id) not in self._stumbled:
@@ -194,7 +194,7 @@ class Echo:
             Service("committee_worker", [Subscription(PlanRequested, self.planned)]),
             Service("tool_executor", [Subscription(ToolRequested, self.requested)], [tool]),
             Service("memory_service", [Subscription(RememberRequested, self.noted)]),
-            Service("audit_worker", [Subscription(ActionRecorded, self.noted, stubborn=True)]),
+            Service("audit_worker", [Subscription(ActionRecorded, self.noted, never_dead_letter=True)]),
             Service(
                 "gateway",
                 [

@@ -1,4 +1,6 @@
-"""One tenant's backlog with a slow tool, another's single turn behind it on the same partitions, and who ends when."""
+"""One tenant's backlog with a slow tool, another tenant's single turn behind it on the same partitions, and their order
+of ends.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from libs.events.committee import Task
 from libs.events.topics import INBOUND
 from libs.events.values import Plan
 from libs.models.ports import Drafted, PlannerOutcome, Said
-from libs.retrieval.offline import HashedEmbedder
+from libs.search.embedder import HashedEmbedder
 from libs.skills import ToolDefinition
 from tests.house import House, plan
 
@@ -30,7 +32,7 @@ AT_WORK = "select count(*) from bus.leases where kind = 'tool' and tenant = $1 a
 
 
 class Searcher:
-    """A model whose every plan is one search for what was said."""
+    """A model whose every plan is one search for the message's text."""
 
     name = "searcher"
 
@@ -49,7 +51,7 @@ class Searcher:
 
 @dataclass
 class Slow:
-    """An embedder that makes a search for something slow take its time: until it is let go on, or `seconds`."""
+    """An embedder that delays a search for slow text until it is released, or for `seconds`."""
 
     seconds: float | None = None
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
@@ -75,14 +77,14 @@ class Slow:
 
 @dataclass
 class Backlog:
-    """What two tenants have asked for, in a running house."""
+    """The requests of two tenants in a running platform."""
 
     at: House
     folder: Path
     part: int = 0
 
     async def hog(self, turns: int) -> None:
-        """So many turns with a slow tool, each in a session of its own, all on one partition."""
+        """Start so many turns with a slow tool, each in its own session, all on one partition."""
         await asyncio.gather(*(self._say(HOG, "something slow", session) for session in self._sessions(HOG, turns)))
 
     async def one_session(self, messages: int) -> None:
@@ -91,7 +93,7 @@ class Backlog:
             await self._say(HOG, "something slow", session)
 
     async def guest(self) -> None:
-        """One quick turn of the other tenant, on the same partition; until it has ended."""
+        """Run one quick turn of the other tenant on the same partition to its end."""
         (session,) = self._sessions(GUEST, 1)
         done = await self.ended(GUEST)
         await self._say(GUEST, "something quick", session)
@@ -117,7 +119,7 @@ class Backlog:
 
     @asynccontextmanager
     async def _eye(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
-        """A connection of our own, for which nobody at work has to wait."""
+        """Open a separate connection that no service waits for."""
         database = self.at.platform.database
         connection: asyncpg.Connection[asyncpg.Record] = await database.pinned(database.dsns.bus)
         try:
@@ -132,7 +134,7 @@ class Backlog:
         )
         key = f"{tenant}:{session}"
         cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=key, session=session, turn=turn)
-        await self.at.platform.writer.apply(Changeset(cause).say(said))
+        await self.at.platform.writer.apply(Changeset(cause).emit(said))
 
     def _sessions(self, tenant: str, wanted: int) -> Iterator[str]:
         run = ids.new()

@@ -1,4 +1,4 @@
-"""The house in a test: the real services on a real database, with real policy, keys and files, and any model."""
+"""The platform in a test: the real services on a real database, with real policy, keys and files, and any model."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from libs.models.scripted import Scripted
 from libs.objects.filesystem import FilesystemObjects
 from libs.policy.ports import Decision, Policy, PolicyUnanswered
 from libs.policy.rego import RegoPolicy
-from libs.retrieval.offline import HashedEmbedder
 from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.host import Pace, host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
+from libs.search.embedder import HashedEmbedder
 from libs.skills import Categories, Skills
 from libs.tools import Tool, checked
 from tests import infrastructure
@@ -59,8 +59,11 @@ from bus.log left join unnest($1::text[], $2::int[], $3::bigint[]) as seen(topic
 on (seen.topic, seen.part) = (log.topic, log.part)
 where log.position > coalesce(seen.position, 0) order by log.at, log.topic, log.part, log.position
 """
-"""What was said since, by the last position that was seen of each partition."""
-OPEN = "select kind as what from bus.leases union all select type from bus.parked where state = 'parked'"
+"""Return new events, by the last seen position of each partition."""
+OPEN = """
+select kind as what from bus.leases where kind <> 'history'
+union all select type from bus.parked where state = 'parked'
+"""
 REPOSITORY = Path(__file__).parent.parent
 WITHIN = 90.0
 TENANT, WHO = "local", "tester"
@@ -68,7 +71,7 @@ E = TypeVar("E", bound=Event)
 
 
 class NoDeltas:
-    """Nobody watches."""
+    """Do nothing."""
 
     async def append(self, stream: Stream, delta: Delta) -> None:
         return None
@@ -84,14 +87,14 @@ def skills() -> Skills:
 
 @cache
 def offline() -> OfflineModel:
-    """One for all houses, as a process has one for all its sessions: it keeps what it has read of the skills."""
+    """One for all platforms, as a process has one for all sessions: it caches the skills that it has read."""
     categories = REPOSITORY / "skills" / "organize-by-type" / "references" / "categories.yaml"
-    return OfflineModel(HashedEmbedder(), Categories.load(categories))
+    return OfflineModel(Categories.load(categories))
 
 
 @dataclass
 class MovedClock:
-    """The machine's clock, put forward."""
+    """The machine's clock, set forward."""
 
     by: timedelta = timedelta()
 
@@ -101,7 +104,7 @@ class MovedClock:
 
 @dataclass
 class Judge:
-    """The real policy behind a door: it can be silent, fail, or have changed its rules, for the actions named."""
+    """The real policy with faults: it can be silent, fail, or have changed rules, for the named actions."""
 
     law: Policy
     silent: set[str] = field(default_factory=set)
@@ -132,7 +135,7 @@ class Judge:
 
 
 def plan(*calls: tuple[str, dict[str, Any]], complete: bool = True) -> Plan:
-    """A plan of these (tool, args), in order."""
+    """Return a plan of these (tool, args), in order."""
     steps = tuple(
         Step(
             step_id=f"s{n}",
@@ -149,7 +152,7 @@ def plan(*calls: tuple[str, dict[str, Any]], complete: bool = True) -> Plan:
 
 
 def mind(*plans: Plan | PlannerOutcome, answers: int = 5) -> Scripted:
-    """A model that drafts these plans, approves everything, and answers `done`."""
+    """Return a model that drafts these plans, approves everything, and answers `done`."""
     return Scripted(
         plans=[Drafted(each) if isinstance(each, Plan) else each for each in plans],
         reviews=['{"approved": true}'] * 20,
@@ -159,7 +162,7 @@ def mind(*plans: Plan | PlannerOutcome, answers: int = 5) -> Scripted:
 
 @dataclass
 class House:
-    """A running house, and what a test does with it: speak, decide, and read what was said."""
+    """A running platform, with methods to send messages, decide, and read events."""
 
     platform: Platform
     root: Path
@@ -171,7 +174,7 @@ class House:
     async def say(
         self, text: str, *, session: str, root: Path | None = None, turn: str | None = None, **fields: Any
     ) -> str:
-        """Send a message as the gateway would; the id of its turn."""
+        """Send a message as the gateway would; return the id of its turn."""
         turn = turn or ids.new()
         message = MessageReceived(
             message_id=ids.new(),
@@ -197,13 +200,13 @@ class House:
         await self.publish(answer, session=session)
 
     async def find_out(self, question: Any, verdict: str = "happened", *, session: str, **fields: Any) -> None:
-        """Say whether an effect happened."""
+        """Resolve an unknown effect."""
         about = {"approval_id": question.approval_id, "verdict": verdict, "digest": question.digest}
         finding = {"principal": WHO, "scopes": ("*",), **about, **fields}
         await self.publish(EffectResolved.model_validate(finding), session=session)
 
     async def finish(self, turn: str, *, session: str) -> TurnEnded:
-        """Approve whatever is asked until the turn has ended."""
+        """Approve every request until the turn has ended."""
         while True:
             event = await self.until(
                 Event, session=session, where=lambda event: isinstance(event, ApprovalRequested | TurnEnded)
@@ -220,12 +223,12 @@ class House:
         return await self.until(ApprovalRequested, session=session)
 
     async def later(self, seconds: float) -> None:
-        """Time passes, for the bus and for the machine."""
+        """Advance the time of the bus and of the machine."""
         self.clock.by += timedelta(seconds=seconds)
         await infrastructure.shift(self.platform.database, seconds=seconds)
 
     async def logged(self, session: str) -> list[Event]:
-        """Everything that was ever said in the session, in order."""
+        """Return every event of the session, in order."""
         pool = await self.platform.database.bus()
         rows = await pool.fetch(
             "select type, data from bus.log where key = $1 order by at, topic, position", f"{TENANT}:{session}"
@@ -233,11 +236,11 @@ class House:
         return [registry[row["type"]].model_validate(orjson.loads(row["data"])) for row in rows]
 
     async def steps(self, session: str) -> dict[int, StepState]:
-        """The last state of each step, by its place in the plan."""
+        """Return the last state of each step, by its place in the plan."""
         return {e.ordinal: e.state for e in await self.logged(session) if isinstance(e, StepChanged)}
 
     def folder(self, *names: str, at: str = "work") -> Path:
-        """A folder in the root with files whose content is their name."""
+        """Create a folder in the root with files whose content is their name."""
         where = self.root / at
         where.mkdir(exist_ok=True)
         for name in names:
@@ -250,13 +253,13 @@ class House:
         return [event for event in await self.logged(session) if isinstance(event, ActionRecorded)]
 
     async def open(self) -> list[str]:
-        """What is still under way or waited for: leases and parked events."""
+        """Count running and waiting work: leases and parked events."""
         pool = await self.platform.database.bus()
         rows = await pool.fetch(OPEN)
         return [row["what"] for row in rows]
 
     async def quiet(self) -> None:
-        """Until nothing is under way."""
+        """Wait until no work is left."""
         async with asyncio.timeout(WITHIN):
             while await self.open():
                 await self.platform.bus.waiting()
@@ -274,10 +277,10 @@ class House:
         cause = Cause.request(
             "gateway", id=ids.new(), tenant=tenant, key=f"{tenant}:{session}", session=session, turn=turn
         )
-        await self.platform.writer.apply(Changeset(cause).say(event))
+        await self.platform.writer.apply(Changeset(cause).emit(event))
 
     async def until(self, kind: type[E], *, session: str, where: Callable[[E], bool] = lambda event: True) -> E:
-        """The next event of this kind in the session that has not been waited for yet."""
+        """Wait for the next event of this kind in the session."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + WITHIN
         while loop.time() < deadline:
@@ -289,7 +292,7 @@ class House:
         raise AssertionError(f"no {kind.__name__} came; open: {await self.open()}; last: {self.seen[-3:]}")
 
     async def told(self, session: str) -> list[Event]:
-        """All that was said in the session and not waited for."""
+        """Return the session's events that no call has waited for."""
         await self._read()
         return [event for key, event in self.seen if key == session]
 
@@ -311,7 +314,7 @@ _templated: WeakSet[Postgres] = WeakSet()
 
 
 async def template(server: Postgres) -> str:
-    """The name of a database that holds what the services keep, to be copied."""
+    """Return the name of a template database with the services' schemas."""
     if server not in _templated:
         await infrastructure.create_database(server, TEMPLATE, infrastructure.TEMPLATE)
         with tempfile.TemporaryDirectory() as folder:
@@ -333,7 +336,7 @@ async def house(
     tools: Sequence[Tool] = (),
     **ports: Any,
 ) -> AsyncIterator[House]:
-    """The services at work on this database, with `folder/root` as the only root that sessions may use."""
+    """Run the services on this database, with `folder/root` as the only workspace root."""
     judge, clock = Judge(await law()), MovedClock()
     given = {"policy": judge, "clock": clock, "model": model or offline(), **ports}
     async with at_home(where, folder, names=names, settings=settings, tools=tools, **given) as (platform, services):
@@ -346,7 +349,7 @@ _law: list[RegoPolicy] = []
 
 
 async def law() -> RegoPolicy:
-    """The real bundle, compiled once for all tests of a run."""
+    """Return the real bundle, compiled once per run."""
     if not _law:
         fresh = RegoPolicy(REPOSITORY / "deploy" / "opa", deadline=5.0)
         await fresh.reload()
@@ -364,7 +367,7 @@ async def at_home(
     tools: Sequence[Tool] = (),
     **ports: Any,
 ) -> AsyncIterator[tuple[Platform, list[Service]]]:
-    """A platform with every real part, and the services built on it; `clients_of` reach services that are elsewhere."""
+    """Yield a platform with real parts, and its services; `clients_of` reaches services that run elsewhere."""
     from services import catalog
 
     root, data = folder / "root", folder / "data"

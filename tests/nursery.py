@@ -32,26 +32,28 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from deploy.local.fleet import Birth, Child
+
 KILL_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
 WISH_MOST = 1 << 18
 LINE_MOST = 1 << 20
 HOUSE = Path(__file__).parents[1]
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-"""Who forks has no other threads."""
+"""A process that forks must have no other threads."""
 WIDE = ("COLUMNS", "LINES")
-"""By which rich knows a terminal's size, as it is when a console is made. Workers of pytest-xdist have them."""
+"""rich reads a terminal's size from these when a console is created. Workers of pytest-xdist have them."""
 MORE = (
     *("services.start", "uvloop", "httpx", "boto3", "networkx"),
     *("libs.policy.rego", "libs.policy.opa", "libs.objects.filesystem", "libs.objects.s3", "libs.bus.kafka"),
     *("libs.models.vendors", "libs.models.offline.agreement"),
-    *("services.cli.commands", "services.cli.operators", "services.cli.evaluating", "services.cli.demo"),
+    *("services.cli.commands", "services.cli.operators", "evals", "services.cli.demo"),
 )
-"""What is imported when it is needed, by one profile or another."""
+"""Modules that some profile imports on demand."""
 
 
 class Forked:
-    """A process that the nursery has borne; the same verbs as a child's of our own."""
+    """A process that the nursery has forked, with the interface of an ordinary child."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -61,7 +63,7 @@ class Forked:
         self._ended = asyncio.Event()
 
     def send_signal(self, what: signal.Signals) -> None:
-        # It may have ended, and be buried, before we are told.
+        # It may have ended, and been reaped, before we learn of it.
         with suppress(ProcessLookupError):
             if self.returncode is None:
                 os.kill(self.pid, what)
@@ -73,13 +75,13 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
     async def wait(self) -> int:
-        """How it ended; negative for a signal."""
+        """Return its exit code; negative for a signal."""
         await self._ended.wait()
         assert self.returncode is not None
         return self.returncode
 
     async def communicate(self) -> tuple[bytes, bytes]:
-        """All that it still says, once it has ended."""
+        """Return its remaining output, once it has ended."""
         out, err, _ = await asyncio.gather(_rest(self.stdout), _rest(self.stderr), self.wait())
         return out, err
 
@@ -89,7 +91,7 @@ class Forked:
 
 
 class Nursery:
-    """The nursery as a test sees it: `async with Nursery() as nursery`."""
+    """The test's interface to the nursery: `async with Nursery() as nursery`."""
 
     def __init__(self) -> None:
         self._alive: dict[int, Forked] = {}
@@ -123,7 +125,7 @@ class Nursery:
         at: Path | None = None,
         errors: Path | None = None,
     ) -> Forked:
-        """`python -m module arguments…` whose output can be read; errors too, unless they are added to a file."""
+        """Run `python -m module arguments…` with readable output; errors too, unless they go to a file."""
         (out, theirs), (err, complaints) = os.pipe(), os.pipe() if errors is None else (None, _appended(errors))
         try:
             child = await self.bear(module, arguments, environment, at=at, files=(None, theirs, complaints))
@@ -143,7 +145,7 @@ class Nursery:
         at: Path | None = None,
         files: tuple[int | None, int, int],
     ) -> Forked:
-        """A new process with these files as its input (None: empty), output and errors."""
+        """Fork a process with these files as its input (None: empty), output and errors."""
         given, out, err = files
         nothing = os.open(os.devnull, os.O_RDONLY)
         number = next(self._numbers)
@@ -175,7 +177,7 @@ class Nursery:
                 self._over()
 
     def _over(self) -> None:
-        """It has ended, and who was borne with it."""
+        """Handle the nursery's end, which ends all its children."""
         asyncio.get_running_loop().remove_reader(self._door)
         for child in self._alive.values():
             child.has_ended(-signal.SIGKILL)
@@ -184,19 +186,36 @@ class Nursery:
                 born.set_exception(RuntimeError("the nursery has ended"))
 
 
+def forked(nursery: Nursery) -> Birth:
+    """Start a process through a nursery: frequent imports would overload a small machine."""
+
+    async def birth(service: str, environment: Mapping[str, str], log: Path) -> Child:
+        with log.open("ab") as out:
+            files = (None, out.fileno(), out.fileno())
+            return await nursery.bear("services", [*filter(None, [service])], environment, files=files)
+
+    return birth
+
+
 _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, Nursery] = WeakKeyDictionary()
 
 
 async def shared() -> Nursery:
-    """The one of all tests that run on this loop, from the first that asks; it ends with the process of the tests."""
+    """Return the nursery that all tests on this loop share; the test process ends it."""
     loop = asyncio.get_running_loop()
     if loop not in _shared:
         _shared[loop] = await Nursery().__aenter__()
     return _shared[loop]
 
 
+async def close_shared() -> None:
+    """End the nursery of this loop, and all its children."""
+    if (nursery := _shared.pop(asyncio.get_running_loop(), None)) is not None:
+        await nursery.__aexit__()
+
+
 def _plain() -> dict[str, str]:
-    """Our environment, less what some read when they are imported: who is borne has one of its own."""
+    """Return our environment without variables that modules read at import: each child gets its own."""
     return {name: value for name, value in os.environ.items() if name not in WIDE and not name.startswith("SUMA_")}
 
 
@@ -224,7 +243,7 @@ def _die_with_parent() -> None:
 
 
 def serve(door: socket.socket) -> None:
-    """Fork whatever is asked for, and tell of each that ends, until nobody asks any more. It has one thread."""
+    """Fork on request, and report each child's end, until the requests end. Single-threaded."""
     _import()
     hear, tell = os.pipe()
     os.set_blocking(tell, False)
@@ -253,7 +272,7 @@ def _import() -> None:
         entry.settings()
     for module in (*wiring.ADAPTERS, *MORE):
         import_module(module)
-    # What is there stays, and is not copied into each child by a collection that only looks at it.
+    # Freeze existing objects, so that collections in children do not copy their pages.
     gc.collect()
     gc.freeze()
 
@@ -276,7 +295,7 @@ def _bear(wish: Mapping[str, Any], files: Sequence[int], door: socket.socket, pi
 
 
 def _become(wish: Mapping[str, Any], files: Sequence[int], spare: Sequence[int]) -> None:
-    """A process of its own: nothing of the nursery's is left but its memory."""
+    """Run as a separate process that shares only the nursery's memory."""
     _die_with_parent()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -289,14 +308,14 @@ def _become(wish: Mapping[str, Any], files: Sequence[int], spare: Sequence[int])
     os.environ.clear()
     os.environ.update(wish["environment"])
     sys.argv = [wish["module"], *wish["arguments"]]
-    # Of a terminal's kind or a pipe's, as their files now are.
+    # Reopen the standard streams as terminals or pipes, as their files now are.
     sys.stdin, sys.stdout, sys.stderr = (
         os.fdopen(number, mode, 1, "utf-8", closefd=False) for number, mode in enumerate("rww")
     )
 
 
 def _run(module: str) -> int:
-    """The module, and what an interpreter does after it."""
+    """Run the module, and what an interpreter does after it."""
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
         code: object = 0
@@ -317,7 +336,7 @@ def _bury(door: socket.socket) -> None:
 
 
 def _say(door: socket.socket, **what: int) -> None:
-    # Nobody may hear any more.
+    # The reader may be gone.
     with suppress(OSError):
         door.send(json.dumps(what).encode())
 

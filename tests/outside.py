@@ -40,24 +40,24 @@ or end the process."""
 
 
 async def none(point: str, intent: Intent) -> None:
-    """Nothing goes wrong."""
+    """No faults."""
 
 
 async def free() -> None:
-    """Nobody needs to know who was locked out."""
+    """Ignore fenced attempts."""
 
 
 class Late(Unavailable):
-    """A higher attempt has been here; this one does nothing."""
+    """A higher attempt ran before; this one does nothing."""
 
 
 class NotNow(Unavailable):
-    """It cannot be told now."""
+    """The state of the effect is unknown for now."""
 
 
 @dataclass
 class World:
-    """The other database, and what has been asked of it: (verb, attempt) in order."""
+    """The second database, and the calls to it: (verb, attempt) in order."""
 
     dsn: str
     trouble: Trouble = none
@@ -72,7 +72,7 @@ class World:
             async with connection.transaction():
                 yield connection
         except asyncpg.LockNotAvailableError:
-            # Someone stands in the middle of it.
+            # A call is in progress.
             await self.locked()
             raise NotNow() from None
         finally:
@@ -83,7 +83,7 @@ class World:
             await connection.execute(TABLES)
 
     async def made(self, session: str) -> list[asyncpg.Record]:
-        """What happened in a session and was not undone."""
+        """Return the effects of a session that were not undone."""
         async with self.transaction() as connection:
             return await connection.fetch("select * from made where session = $1 and not undone order by id", session)
 
@@ -94,7 +94,7 @@ class World:
 
 @dataclass
 class Outside:
-    """What the tools share."""
+    """The common parts of the tools."""
 
     world: World
     name = ""
@@ -105,7 +105,7 @@ class Outside:
 
     async def run(self, intent: Intent) -> Outcome:
         await self.world.note("run", intent)
-        # As in a thread: a cancel does not reach what has begun.
+        # Run as in a thread: a cancel does not stop what has begun.
         row = await asyncio.shield(asyncio.ensure_future(self._write(intent)))
         await self.world.trouble("run:after", intent)
         return Outcome({"row": row}, f"wrote {intent.args['text']}")
@@ -132,10 +132,10 @@ on conflict (intent) do update set attempt = greatest(fences.attempt, excluded.a
 
 
 class Fenced(Outside):
-    """Its world refuses an attempt that comes after a higher one."""
+    """A tool whose world refuses an attempt after a higher one."""
 
     async def enter(self, connection: asyncpg.Connection[asyncpg.Record], intent: Intent) -> None:
-        """Shut the world to lower attempts, unless this is one."""
+        """Fence lower attempts off, unless this is one."""
         if int(await connection.fetchval(RAISE, intent.id, intent.attempt)) > intent.attempt:
             await self.world.trouble("late", intent)
             raise Late()
@@ -147,7 +147,7 @@ class Fenced(Outside):
 
 
 class Count(Outside):
-    """pure: how many rows there are."""
+    """pure: the number of rows."""
 
     name, effect, description = "outside.count", Effect.PURE, "Counts rows of another database."
 
@@ -163,7 +163,7 @@ class Near(Count):
 
 
 class Put(Outside):
-    """idempotent: the world takes our key."""
+    """idempotent: the world accepts our key."""
 
     name, effect = "outside.put", Effect.IDEMPOTENT
 
@@ -176,7 +176,7 @@ class Put(Outside):
 
 
 class Note(Fenced):
-    """reconcilable: the world can be asked."""
+    """reconcilable: the world can be queried."""
 
     name, effect = "outside.note", Effect.RECONCILABLE
 
@@ -189,7 +189,7 @@ class Note(Fenced):
 
 
 class Book(Fenced):
-    """compensable: the world takes it back by its key."""
+    """compensable: the world undoes it by its key."""
 
     name, effect = "outside.book", Effect.COMPENSABLE
 
@@ -207,7 +207,7 @@ class Book(Fenced):
 
 
 class Send(Outside):
-    """at_most_once: the world remembers nothing that could be asked for."""
+    """at_most_once: the world keeps nothing that could be queried."""
 
     name, effect = "outside.send", Effect.AT_MOST_ONCE
 
@@ -217,7 +217,7 @@ def tools(world: World) -> list[Tool]:
 
 
 def plan(*names: str) -> Plan:
-    """A plan of these tools, in order."""
+    """Return a plan of these tools, in order."""
     steps = tuple(
         Step(
             step_id=f"s{n}",
@@ -234,7 +234,7 @@ def plan(*names: str) -> Plan:
 
 @dataclass
 class Breaking:
-    """Trouble that raises these errors, one after the other, at one point."""
+    """Faults that raise these errors, one after the other, at one point."""
 
     point: str
     errors: list[BaseException]
@@ -246,7 +246,7 @@ class Breaking:
 
 @dataclass
 class Gate:
-    """Trouble that holds whoever comes first to one point until the gate is opened, and raises what it has then."""
+    """A fault that stops the first call at one point until the gate opens, and then raises its error."""
 
     point: str
     errors: list[BaseException] = field(default_factory=list)

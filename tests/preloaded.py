@@ -13,5 +13,5 @@ from tests.house import law
 
 asyncio.run(law())
 gc.collect()
-# Else each child's first collection would touch, and so copy, every page that it shares.
+# Otherwise each child's first collection would touch, and so copy, every shared page.
 gc.freeze()

@@ -1,5 +1,4 @@
-"""Processes that tests stop and kill: forked from one that has everything imported and compiled already, so that each
-starts at once."""
+"""Processes that tests stop and kill: forked from a process with everything imported, so that they start at once."""
 
 from __future__ import annotations
 
@@ -18,25 +17,25 @@ _forks.set_forkserver_preload(
 
 
 class Child:
-    """A process of ours, running `target(*args)`; both must be importable and picklable."""
+    """A process that runs `target(*args)`; both must be importable and picklable."""
 
     def __init__(self, target: Callable[..., None], *args: Any) -> None:
         self._process = _forks.Process(target=target, args=args, daemon=True)
         self._process.start()
 
     def stop(self) -> None:
-        """Hold it where it is, as a stalled machine would."""
+        """Stop it (SIGSTOP), as a stalled machine would."""
         self._signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
         self._signal(signal.SIGCONT)
 
     def kill(self) -> None:
-        """End it at once; it notices nothing."""
+        """Kill it at once (SIGKILL)."""
         self._signal(signal.SIGKILL)
 
     async def ended(self, seconds: float = 20) -> int:
-        """Its exit code once it has ended; -9 for killed."""
+        """Return its exit code once it has ended; -9 for killed."""
         await asyncio.to_thread(self._process.join, seconds)
         code = self._process.exitcode
         assert code is not None, "the child did not end"

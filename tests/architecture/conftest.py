@@ -1,4 +1,4 @@
-"""A database with every schema of the house in it, seen by a superuser and by a service."""
+"""A database with every schema of the project, for a superuser and for a service."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def house(server: Postgres) -> AsyncIterator[Dsns]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def eye(house: Dsns) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
-    """Nothing is hidden from it."""
+    """Yield a connection that sees all rows."""
     connection = await asyncpg.connect(house.owner.replace("suma_owner", "postgres"))
     yield connection
     await connection.close()
@@ -30,7 +30,7 @@ async def eye(house: Dsns) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def app(house: Dsns) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
-    """As a service connects."""
+    """Yield a connection as a service opens it."""
     connection = await asyncpg.connect(house.app)
     yield connection
     await connection.close()

@@ -1,4 +1,4 @@
-"""The schemas of the house: every service's of the catalogue, and the test services' own, in one database."""
+"""All schemas of the project, and those of the test services, in one database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _present(file: Path) -> Path | None:
 
 
 def schemas() -> list[Schema]:
-    """Whatever has migrations."""
+    """Return everything with migrations."""
     homes = {entry.schema: ROOT / "services" / entry.name for entry in SERVICES if entry.schema is not None}
     declared = [Schema(name, home / "migrations", _present(home / "apply.sql")) for name, home in homes.items()]
     return [BUDGETS, Schema("echo", FOLDER / "migrations", FOLDER / "apply.sql"), *declared]

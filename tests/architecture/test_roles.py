@@ -1,4 +1,4 @@
-"""Who may touch what in Postgres: services have no grant in the bus, and what crosses tenants is on a list."""
+"""Rights in Postgres: services have no grant in the bus, and cross-tenant functions are listed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.architecture.schemas import NAMES
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 MAY_EXECUTE = {"now", "tenants", "closed_door", "guard", "settle", "decide", "commit"}
-"""Of the bus's functions, those that a service may call (bus.md 11)."""
+"""The bus's functions that a service may call (bus.md 11)."""
 
 CROSS_TENANTS = {
     "bus.now": "the clock has no tenant",
@@ -20,11 +20,12 @@ CROSS_TENANTS = {
     "bus.decide": "suma_app has no grant on what is parked and dead; refuses tenants outside the set",
     "bus.settle": "suma_app has no grant on the log; refuses tenants outside the set",
     "gateway.key_by_id": "an API key is looked up before anyone knows its tenant",
+    "audit.apply": "suma_app only reads the record; row-level security binds the owner too",
     "audit.unsealed": "checkpoints sign every tenant's head",
     "budgets.lost": "what is too old to be settled is written off for every tenant",
     "budgets.idle": "tenants are named whose old accounts are to be forgotten",
 }
-"""Every function that runs with its owner's rights, and why."""
+"""Every function that runs with its owner's rights, and the reason."""
 
 
 @pytest.mark.requirement("P8")
@@ -81,7 +82,7 @@ async def test_no_role_of_ours_passes_row_level_security(eye: Connection) -> Non
 
 @pytest.mark.requirement("P8")
 @pytest.mark.parametrize("function", ["guard", "decide", "settle", "commit"])
-async def test_a_batch_that_names_a_tenant_outside_the_set_is_refused(app: Connection, function: str) -> None:
+async def test_batch_with_a_tenant_outside_the_set_is_refused(app: Connection, function: str) -> None:
     item = '{"n":0,"grp":"g","id":"x","tenant":"b","key":"k","state":"done","urgent":false}'
     calls = {
         "guard": f"select bus.guard('[{item}]')",
@@ -94,3 +95,44 @@ async def test_a_batch_that_names_a_tenant_outside_the_set_is_refused(app: Conne
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             async with app.transaction():
                 await app.execute(calls[function])
+
+
+@pytest.mark.requirement("P6", "P8")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "insert into audit.audit_events select * from audit.audit_events",
+        "update audit.audit_events set verdict = 'allow'",
+        "delete from audit.audit_events",
+        "truncate audit.audit_events",
+        "insert into audit.checkpoints select * from audit.checkpoints",
+        "update audit.checkpoints set head = ''",
+        "delete from audit.checkpoints",
+        "insert into audit.heads select * from audit.heads",
+        "update audit.heads set count = 0",
+        "delete from audit.heads",
+        "insert into gateway.api_keys select * from gateway.api_keys",
+        "update gateway.api_keys set revoked_at = null",
+        "delete from gateway.api_keys",
+        "truncate gateway.api_keys",
+        "create function audit.mine() returns int language sql as 'select 1'",
+        "alter table audit.audit_events disable row level security",
+        "set role suma_owner",
+    ],
+)
+async def test_services_can_rewrite_neither_audit_nor_keys(app: Connection, statement: str) -> None:
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await _as_tenant_a(app, statement)
+
+
+@pytest.mark.requirement("P8")
+async def test_audit_apply_chains_nothing_for_another_tenant(app: Connection) -> None:
+    chained = '{"chain": [{"i": 0, "tenant_id": "b", "record": {}, "leaf": "00"}]}'
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await _as_tenant_a(app, "select audit.apply($1)", chained)
+
+
+async def _as_tenant_a(app: Connection, statement: str, *args: str) -> None:
+    async with app.transaction():
+        await app.execute("select set_config('suma.tenants', '{a}', true)")
+        await app.execute(statement, *args)

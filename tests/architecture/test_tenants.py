@@ -1,4 +1,4 @@
-"""Every table of every service hides each tenant's rows from all others: by rule, and tried with a row in it."""
+"""Every table of every service hides each tenant's rows from all others: by policy, and tested with a row."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 RULE = "(tenant_id = ANY ((NULLIF(current_setting('suma.tenants'::text, true), ''::text))::text[]))"
 TENANTLESS: dict[str, str] = {}
-"""Tables of services that hold no tenant's rows, and why."""
+"""Tables of services without tenant rows, and the reason."""
 GLOBAL_KEYS = {"gateway.api_keys api_keys_key_id_key": "an API key names its tenant, so its id must be nobody else's"}
-"""Keys over all tenants, and why."""
+"""Keys across all tenants, and the reason."""
 OWNERS_LOOKUPS = {
     "gateway.api_keys.lookup",
     "audit.heads.looking",
     "budgets.accounts.looking",
     "budgets.reservations.looking",
 }
-"""Policies that let an owner's function read across tenants: for reading alone, and for the owner alone."""
+"""Policies that let an owner's function read across tenants: only reads, only as the owner."""
 
 
 @pytest.mark.requirement("P8")
-async def test_whatever_looks_across_tenants_is_listed_and_only_reads_as_the_owner(eye: Connection) -> None:
+async def test_cross_tenant_functions_are_listed_and_only_read_as_owner(eye: Connection) -> None:
     rows = await eye.fetch(
         "select polrelid::regclass::text || '.' || polname as name, polcmd::text as cmd,"
         " polroles::regrole[]::text[] as roles"
@@ -47,7 +47,7 @@ async def tables(eye: Connection) -> list[str]:
 
 
 @pytest.mark.requirement("P8")
-async def test_every_table_is_shut_by_the_same_rule_even_to_its_owner(eye: Connection) -> None:
+async def test_every_table_forces_the_same_row_level_policy(eye: Connection) -> None:
     for table in await tables(eye):
         shut = await eye.fetchrow(
             "select relrowsecurity and relforcerowsecurity as forced from pg_class where oid = $1::regclass", table
@@ -78,7 +78,7 @@ async def test_every_key_of_every_table_begins_with_the_tenant(eye: Connection) 
 
 
 @pytest.mark.requirement("P8")
-async def test_no_table_shows_a_row_to_another_tenant_or_to_nobody(eye: Connection, app: Connection) -> None:
+async def test_no_table_shows_rows_to_other_or_missing_tenants(eye: Connection, app: Connection) -> None:
     for table in await tables(eye):
         await _put_a_row(eye, table, tenant="a")
         assert await _count(app, table, "{a}") == 1, table
@@ -107,7 +107,7 @@ async def _count(app: Connection, table: str, tenants: str) -> int:
 
 
 async def _put_a_row(eye: Connection, table: str, *, tenant: str) -> None:
-    """One row, whatever the table asks of rows that mean something: only whom it belongs to matters here."""
+    """Insert one row with any valid values: only its tenant matters here."""
     async with eye.transaction():
         await eye.execute("set local session_replication_role = replica")
         for row in await eye.fetch(
@@ -137,7 +137,7 @@ async def _insert(eye: Connection, table: str) -> str:
 
 
 def _sample(type: str) -> str:
-    """Some value of a type, as SQL."""
+    """Return some value of a type, as SQL."""
     samples = {
         "boolean": "true",
         "jsonb": "'{}'",

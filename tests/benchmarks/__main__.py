@@ -16,7 +16,7 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from libs.telemetry import logs
-from tests.benchmarks import budgets, fairness, growth, hop, kafka, matching, policy, start, turns, workspace
+from tests.benchmarks import budgets, fairness, growth, hop, kafka, matching, policy, sessions, start, turns, workspace
 from tests.benchmarks.rows import Row, table
 
 WIDE = 150
@@ -36,6 +36,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "turns": turns.measure,
     "hop": hop.measure,
     "workspace": workspace.measure,
+    "sessions": sessions.measure,
     "policy": policy.measure,
     "matching": matching.measure,
     "start": start.measure,

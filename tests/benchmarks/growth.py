@@ -14,6 +14,7 @@ from itertools import count
 import asyncpg
 from rich.text import Text
 
+from deploy.local.kafka import kafka
 from libs import ids
 from libs.bus.kafka import Address, KafkaBus, KafkaOutlet
 from libs.bus.kafka.broker import declare
@@ -31,7 +32,6 @@ from tests.benchmarks.contest import Server
 from tests.benchmarks.kafka import GROUP, KEYS, SCHEMA
 from tests.benchmarks.rows import Row
 from tests.infrastructure import TEMPLATE, buses, fresh_database
-from tests.infrastructure.kafka import kafka
 from tests.processes import Child
 
 SHAPES = ((1, 1), (2, 1), (6, 1), (6, 2), (6, 3))

@@ -61,7 +61,7 @@ class Listener:
 
     async def hear(self, cause: Cause, event: Envelope[FeedbackGiven]) -> Changeset:
         self.heard.set()
-        return Changeset(cause).afterwards(self.done.set)
+        return Changeset(cause).on_commit(self.done.set)
 
 
 @asynccontextmanager
@@ -81,7 +81,7 @@ async def _said(platform: Platform, listener: Listener) -> float:
     session = ids.new()
     cause = Cause.request("gateway", id=ids.new(), tenant="local", key=f"local:{session}", session=session)
     began = time.perf_counter()
-    said = Changeset(cause).say(FeedbackGiven(subject="s", score=1, user="u"))
+    said = Changeset(cause).emit(FeedbackGiven(subject="s", score=1, user="u"))
     applying = asyncio.ensure_future(platform.writer.apply(said))
     await listener.heard.wait()
     taken = time.perf_counter() - began

@@ -21,6 +21,7 @@ import orjson
 from aiokafka import AIOKafkaConsumer
 from rich.table import Table
 
+from deploy.local.kafka import AS_SHIPPED, Kafka, kafka
 from libs import ids
 from libs.bus.kafka import Address, KafkaBus, KafkaOutlet
 from libs.bus.kafka.broker import declare
@@ -39,7 +40,6 @@ from tests.benchmarks.rows import Row, figure, least
 from tests.benchmarks.turns import Command
 from tests.echo import FOLDER
 from tests.infrastructure import TEMPLATE, dsns, fresh_database
-from tests.infrastructure.kafka import AS_SHIPPED, Kafka, kafka
 
 LOG, CARRIED, ECHO_LOG, ECHO_CARRIED = "Suma", "Suma on Kafka", "Suma, bus only", "Suma on Kafka, bus only"
 SINGLE, MANY = 1, 64
@@ -243,7 +243,7 @@ class Handled:
     async def hear(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:
         self.begin()
         noted = {"grp": cause.group, "event_id": cause.id, "type": event.type, "key": cause.key, "turn_id": None}
-        return Changeset(cause).change("echo", "noted", **noted).afterwards(self.one)
+        return Changeset(cause).change("echo", "noted", **noted).on_commit(self.one)
 
     def begin(self) -> None:
         self._began = self._began or time.perf_counter()

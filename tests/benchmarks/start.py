@@ -28,17 +28,17 @@ async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row
     with tempfile.TemporaryDirectory(prefix="suma-bench-") as folder:
         data = Path(folder) / "data"
         tell("the first start")
-        async with _started(data) as (cold, _):
+        async with started(data) as (cold, _, _):
             pass
         warm = []
         for n in range(starts):
             tell(f"warm start {n + 1} of {starts}")
-            async with _started(data) as (taken, _):
+            async with started(data) as (taken, _, _):
                 warm.append(taken)
         tell("idle")
-        async with _started(data) as (_, pid):
+        async with started(data) as (_, pid, _):
             await asyncio.sleep(IDLE_SECONDS)
-            whole, alone = sum(map(_megabytes, _family(pid))), _megabytes(pid)
+            whole, alone = sum(map(megabytes, _family(pid))), megabytes(pid)
     return [
         Row("warm start to 200 from /readyz", statistics.median(warm), "s", goal=most(4.0)),
         Row("first start to 200 from /readyz", cold, "s"),
@@ -48,8 +48,8 @@ async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row
 
 
 @asynccontextmanager
-async def _started(data: Path) -> AsyncIterator[tuple[float, int]]:
-    """A platform of its own: the seconds until it was ready, and its process."""
+async def started(data: Path) -> AsyncIterator[tuple[float, int, str]]:
+    """A platform of its own: the seconds until it was ready, its process, and its URL."""
     port, other = _free(), _free()
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("SUMA_")},
@@ -69,7 +69,7 @@ async def _started(data: Path) -> AsyncIterator[tuple[float, int]]:
                 if process.returncode is not None:
                     raise RuntimeError("the platform did not start")
                 await asyncio.sleep(0.01)
-        yield time.perf_counter() - began, process.pid
+        yield time.perf_counter() - began, process.pid, f"http://127.0.0.1:{port}"
     finally:
         with suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
@@ -105,7 +105,7 @@ def _family(pid: int) -> Iterator[int]:
                 yield from _family(int(stat.parent.name))
 
 
-def _megabytes(pid: int) -> float:
+def megabytes(pid: int) -> float:
     """Its proportional share of memory (PSS): what is shared counts once."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():

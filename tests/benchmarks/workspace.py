@@ -27,8 +27,8 @@ async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row
     with tempfile.TemporaryDirectory(prefix="suma-bench-") as folder:
         large, small = Path(folder) / "large", Path(folder) / "small"
         tell(f"making {files:,} files")
-        _fill(large, files)
-        _fill(small, files // 10)
+        fill(large, files)
+        fill(small, files // 10)
         tell(f"opening {files:,} files")
         rows = [_opened(large, files, times)]
         tell("snapshots and rollbacks")
@@ -38,7 +38,7 @@ async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row
     return rows, Text()
 
 
-def _fill(root: Path, files: int) -> None:
+def fill(root: Path, files: int) -> None:
     for n in range(files):
         path = root / _path(n)
         if n % OF_A_FOLDER == 0:
@@ -104,7 +104,7 @@ def _committed(folder: Path, operations: int) -> list[Row]:
     """New contents for many files, in ours all or none and undoable, beside each written, synced and renamed alone."""
     ours, theirs = folder / "ours", folder / "theirs"
     for root in (ours, theirs):
-        _fill(root, operations)
+        fill(root, operations)
     stage = Stage(Tree.scan(ours))
     paths = [_path(n) for n in range(operations)]
     for path in paths:

@@ -97,7 +97,7 @@ class Befalling:
         if self.how == "cancel":
             assert self.platform is not None
             asked = TurnCancelRequested(turn_id=intent.turn, principal=WHO)
-            await self.platform.writer.apply(Changeset(_cause(intent.session)).say(asked))
+            await self.platform.writer.apply(Changeset(_cause(intent.session)).emit(asked))
             await asyncio.Event().wait()
         os.kill(os.getpid(), signal.SIGKILL if self.how == "die" else signal.SIGSTOP)
 
@@ -121,7 +121,7 @@ async def accept(where: Dsns, tool: str) -> str:
         await asyncio.sleep(0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            await platform.writer.apply(Changeset(_cause(session)).say(said))
+            await platform.writer.apply(Changeset(_cause(session)).emit(said))
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
     return session

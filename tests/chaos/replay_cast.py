@@ -89,7 +89,7 @@ class ReplayCast:
     async def _received(self, cause: Cause, event: Envelope[MessageReceived]) -> Changeset:
         if self.letter is None:
             raise Rejected("not yet")
-        return Changeset(cause).say(TurnEnded(turn_id=event.data.turn_id, state="completed"))
+        return Changeset(cause).emit(TurnEnded(turn_id=event.data.turn_id, state="completed"))
 
     async def _operator(self, gateway: Service, asked: asyncio.Event) -> None:
         if self.letter is not None:

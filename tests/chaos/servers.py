@@ -14,13 +14,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from deploy.local.kafka import Kafka, kafka
+from deploy.local.opa import opa
+from deploy.local.s3 import S3, s3
+from deploy.local.served import Served
 from libs.runtime.embedded import postgres, redis
 from libs.runtime.embedded.daemon import socket_directory
 from tests.chaos.proxy import End
-from tests.infrastructure.kafka import Kafka, kafka
-from tests.infrastructure.opa import opa
-from tests.infrastructure.s3 import S3, s3
-from tests.infrastructure.served import Served
 
 HOUSE = Path(__file__).parents[2]
 CONNECTIONS = {"max_connections": "300"}

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deploy.local.fleet import Program
+from deploy.local.kafka import TOOL_LOGGING, jars
+from deploy.local.ports import free_port
 from libs.identity import keys
 from libs.runtime.embedded import datadir
 from services import catalog
 from services.start import LOCAL_TENANT, OWNER
-from tests.chaos.fleet import Program, forked, free_port
 from tests.chaos.profiles import ALONE, Profile
 from tests.chaos.proxy import End, Link
 from tests.chaos.servers import RUNS, PostgresServer, RedisServer, Server, environment
-from tests.infrastructure.kafka import TOOL_LOGGING, jars
-from tests.nursery import Nursery
+from tests.nursery import Nursery, forked
 
 OWN: Mapping[str, Callable[[Path], Server]] = {"postgres": PostgresServer, "redis": RedisServer}
 READY_SECONDS = 180.0

@@ -20,7 +20,7 @@ from libs.database import Database, Dsns
 from libs.events.committee import Task
 from libs.models.choice import Key, chosen
 from libs.models.vendors import Bounds, Price, VendorModel, opened
-from libs.outbound import Door
+from libs.resilience import GuardedCall
 from tests.infrastructure import PLENTY
 from tests.infrastructure.bank import ADA, Bank, bank, tried
 from tests.infrastructure.vendor import KEY, Turn, Vendor, said, vendor
@@ -73,7 +73,9 @@ async def _call(where: Dsns, url: str, point: str) -> None:
     which = chosen("openai:toy", url=url, key=Key(SecretStr(KEY), None, {}))
     accounts = Deadly(PostgresBudgets(Database(where), PLENTY), point)
     async with opened(which, Bounds()) as line:
-        model = VendorModel(line, Door("model"), price=Price(1, 2), now=lambda: datetime.now(UTC), budgets=accounts)
+        model = VendorModel(
+            line, GuardedCall("model"), price=Price(1, 2), now=lambda: datetime.now(UTC), budgets=accounts
+        )
         with paid_by(ADA):
             [piece async for piece in model.answer(TASK)]
 

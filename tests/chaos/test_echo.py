@@ -43,7 +43,7 @@ async def accept(where: Dsns, kinds: Sequence[str]) -> list[str]:
         for turn in turns:
             cause = Cause.request("gateway", id=ids.new(), tenant="t1", key=f"t1:{turn}", session=turn, turn=turn)
             event = MessageReceived(message_id=turn, turn_id=turn, text="hello", principal="p")
-            await platform.writer.apply(Changeset(cause).say(event))
+            await platform.writer.apply(Changeset(cause).emit(event))
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
     return turns

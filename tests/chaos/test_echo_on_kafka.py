@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from deploy.local.kafka import Kafka
 from libs import ids
 from libs.bus.kafka import Address
 from libs.database import Dsns
@@ -16,7 +17,6 @@ from tests.chaos.driver import WITHIN, die, doomed, survive
 from tests.chaos.kafka_cast import KafkaCast
 from tests.chaos.test_echo import accept, every_turn_ended_well
 from tests.infrastructure import buses
-from tests.infrastructure.kafka import Kafka
 from tests.processes import Child
 
 POINTS = (

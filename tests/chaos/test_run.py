@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from deploy.local import kafka, opa, s3
+from deploy.local.cache import Unprovided
 from tests.chaos.profiles import EMBEDDED, PRODUCTION, SPLIT, Profile
 from tests.chaos.run import Plan, run
-from tests.infrastructure import kafka, opa, s3
-from tests.infrastructure.cache import Unprovided
 
 SECONDS = 12.0
 OFTENER = 2.5

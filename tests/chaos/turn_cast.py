@@ -166,4 +166,4 @@ def _yes(tenant: str, session: str, asked: ApprovalRequested) -> Changeset:
     answer = ApprovalDecided(
         approval_id=asked.approval_id, verdict="approve", digest=asked.digest, principal=WHO, scopes=("*",)
     )
-    return Changeset(cause).say(answer)
+    return Changeset(cause).emit(answer)

@@ -1,4 +1,4 @@
-"""`proto/asyncapi.yaml` says what travels on the bus, in words that AsyncAPI's own parser takes."""
+"""`proto/asyncapi.yaml` describes the bus's messages, and AsyncAPI's own parser accepts it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from deploy.local.cache import Unprovided
 from libs.bus.kafka.messages import written
 from libs.bus.ports import Record
 from libs.events import registry
@@ -19,7 +20,6 @@ from libs.events.contracts.__main__ import PROTO, main
 from libs.events.topics import TOPICS
 from libs.skills import LOADER
 from tests.infrastructure.asyncapi import parsed
-from tests.infrastructure.cache import Unprovided
 
 GOLDENS = sorted((PROTO / "golden").glob("*.json"))
 
@@ -31,7 +31,7 @@ def document() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, list[str]]:
-    """What the parser says."""
+    """Return the parser's output."""
     try:
         return parsed((PROTO / "asyncapi.yaml").read_text("utf-8"))
     except Unprovided as reason:
@@ -42,7 +42,7 @@ def test_asyncapis_own_parser_finds_nothing_wrong(told: dict[str, list[str]]) ->
     assert (told["error"], told["warning"]) == ([], [])
 
 
-def test_the_parser_reads_every_event_and_everyone_who_sends_or_receives(told: dict[str, list[str]]) -> None:
+def test_parser_reads_every_event_sender_and_receiver(told: dict[str, list[str]]) -> None:
     sends = {f"{service}.sends.{topic.name}" for topic in TOPICS.values() for service in topic.producers}
     receives = {f"{service}.receives.{topic.name}" for topic in TOPICS.values() for service in topic.consumers}
     assert set(told["messages"]) == set(registry)

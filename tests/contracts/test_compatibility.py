@@ -1,4 +1,4 @@
-"""The gate between two schemas of one version: what an old event, or whoever reads it, would not survive is refused."""
+"""The gate between two schemas of one version: changes that break an old event or its reader are refused."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Old(BaseModel):
 
 
 def versus(**fields: Any) -> list[str]:
-    """What the gate says of Old with other fields; one given as None is left out."""
+    """Return the gate's findings for Old with other fields; None removes a field."""
     declared = {name: (info.annotation, info) for name, info in Old.model_fields.items()} | fields
     space: dict[str, Any] = {name: given for name, given in declared.items() if given is not None}
     new: type[BaseModel] = create_model("New", **space)
@@ -90,7 +90,7 @@ def test_an_optional_field_or_a_wider_type_passes(fields: dict[str, Any]) -> Non
         ({"text": (str, Field(max_length=100, pattern="^a"))}, "field `text` narrowed: pattern none → ^a"),
     ],
 )
-def test_a_change_that_an_old_event_would_not_survive_is_named(fields: dict[str, Any], sentence: str) -> None:
+def test_incompatible_schema_change_is_named(fields: dict[str, Any], sentence: str) -> None:
     assert versus(**fields) == [sentence]
 
 

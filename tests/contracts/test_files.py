@@ -1,4 +1,4 @@
-"""`proto/` says what the classes say, and may not be written over with what old events would not survive."""
+"""`proto/` matches the classes, and incompatible changes do not overwrite it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MESSAGE = "events/suma.message.received.v1.json"
 
 @pytest.fixture
 def proto(tmp_path: Path) -> Path:
-    """A copy of the committed one."""
+    """Return a copy of the committed folder."""
     return shutil.copytree(PROTO, tmp_path / "proto")
 
 
@@ -40,7 +40,7 @@ def test_what_is_committed_is_fresh(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--check"]) == 0, capsys.readouterr().err
 
 
-def test_a_schema_that_is_not_what_the_classes_say_is_named(proto: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stale_schema_is_named(proto: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edit(proto / MESSAGE, lambda schema: schema.update(description="older"))
     assert main(["--check", str(proto)]) == 1
     assert "is stale; run `make contracts`" in (told := capsys.readouterr().err)
@@ -89,7 +89,7 @@ def test_an_event_without_an_example_is_named(proto: Path, capsys: pytest.Captur
     assert "golden/suma.tool.failed.v1.json" in capsys.readouterr().err
 
 
-def test_every_event_stands_in_the_catalogue_under_its_topic_with_a_sentence() -> None:
+def test_catalogue_lists_every_event_with_topic_and_description() -> None:
     topics = yaml.safe_load((PROTO / "topics.yaml").read_text("utf-8"))
     told = {event: (name, says) for name, topic in topics.items() for event, says in topic["events"].items()}
     assert {event: topic for event, (topic, _) in told.items()} == {n: e.topic.name for n, e in registry.items()}

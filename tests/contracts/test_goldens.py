@@ -1,4 +1,4 @@
-"""Examples of every event, written by hand: they load for ever, and they fit what other languages are told."""
+"""Examples of every event, written by hand: they load for ever, and match the published schemas."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_an_example_fits_the_written_schema(golden: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(registry))
 def test_every_field_has_a_value_in_an_example(name: str) -> None:
-    """A field that comes later gets a further example, `<type>.2.json`: the first one stays as it was."""
+    """A later field gets another example, `<type>.2.json`: the first one stays unchanged."""
     shown: dict[type[BaseModel], set[str]] = defaultdict(set)
     for said in map(loaded, GOLDENS):
         if said["type"] == name:
@@ -70,7 +70,7 @@ def test_what_a_newer_producer_adds_is_ignored() -> None:
 
 
 def lost(said: Any, kept: Any, at: str = "") -> Iterator[str]:
-    """What stands in `said` and not, with the same value, in `kept`."""
+    """Return the parts of `said` that `kept` lacks or changes."""
     if isinstance(said, Mapping) and isinstance(kept, Mapping):
         for name, value in said.items():
             yield from lost(value, kept.get(name), f"{at}.{name}")
@@ -82,7 +82,7 @@ def lost(said: Any, kept: Any, at: str = "") -> Iterator[str]:
 
 
 def parts(value: Any) -> Iterator[BaseModel]:
-    """Every event and value within."""
+    """Yield every event and the values within it."""
     if isinstance(value, BaseModel):
         yield value
         for field in type(value).model_fields:

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import asyncpg
 
+from deploy.local.cache import in_memory
 from libs import ids
 from libs.budgets import Amount, Limits
 from libs.budgets.postgres import PostgresBudgets
@@ -29,7 +30,6 @@ from libs.runtime.embedded.postgres import Postgres, Role
 from libs.runtime.host import Pace
 from libs.runtime.platform import Platform, nowhere
 from libs.skills import Catalogue
-from tests.infrastructure.cache import in_memory
 
 TEMPLATE = "suma_template"
 ROLES: tuple[Role, Role, Role] = ("suma_owner", "suma_bus", "suma_app")

@@ -9,7 +9,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from tests.infrastructure.cache import Unprovided, built
+from deploy.local.cache import Unprovided, built
 
 VERSION = "3.6.3"
 INSTALL_SECONDS = 600

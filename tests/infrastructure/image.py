@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tests.infrastructure.cache import Unprovided, built, home
+from deploy.local.cache import Unprovided, built, home
 from tests.infrastructure.parsers import parsed
 
 HOUSE = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tests.infrastructure.cache import Unprovided, built
+from deploy.local.cache import Unprovided, built
 
 SOURCE = Path(__file__).with_name("gotools")
 BUILD_SECONDS = 600

@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import yaml
 
-from tests.infrastructure.cache import Unprovided
-from tests.infrastructure.served import Served
+from deploy.local.cache import Unprovided
+from deploy.local.served import Served
 
 SETTLE_SECONDS, LOOK_SECONDS = 12.0, 0.5
 """Lag and what is parked are measured every ten seconds."""

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from tests.infrastructure.certificates import Certificates
-from tests.infrastructure.kafka import Kafka, kafka
+from deploy.local.certificates import Certificates
+from deploy.local.kafka import Kafka, kafka
 
 
 @asynccontextmanager

@@ -104,6 +104,8 @@ class Vendor:
     asked: list[Asked] = field(default_factory=list)
     listed: int = 200
     """The status with which it answers for its list of models."""
+    list_kind: str | None = "application/json"
+    """Without one that list names no content type."""
     left: int = 0
     went: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when someone left."""
@@ -170,7 +172,10 @@ class Vendor:
         return await self._answer(request, _anthropic)
 
     async def models(self, request: Request) -> Response:
-        return JSONResponse({"object": "list", "data": [{"id": "toy", "object": "model"}]}, self.listed)
+        answer = JSONResponse({"object": "list", "data": [{"id": "toy", "object": "model"}]}, self.listed)
+        if self.list_kind is None:
+            del answer.headers["content-type"]
+        return answer
 
     def app(self) -> Starlette:
         return Starlette(

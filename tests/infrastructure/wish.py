@@ -11,7 +11,7 @@ import httpx
 WISH = "remove duplicates and sort by type"
 MESS = {"a.txt": "same", "b.txt": "same", "song.mp3": "la", "picture.png": "x", "~$letter.docx": "lock"}
 LATER = (429, 503)
-TIDY = ["Audio/song.mp3", "Documents/b.txt", "Documents/~$letter.docx", "Images/picture.png"]
+TIDY = ["Audio/song.mp3", "Documents/b.txt", "Images/picture.png", "~$letter.docx"]
 
 
 def messy(folder: Path) -> Path:

@@ -150,5 +150,5 @@ def _tool(attempt: Attempt) -> Mapping[str, Any]:
         },
         "returns": {},
         "roles": {"paths": "files"},
-        "phrases": list(attempt.phrases),
+        "examples": list(attempt.examples),
     }

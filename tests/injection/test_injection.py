@@ -38,7 +38,9 @@ async def test_what_a_model_was_talked_into_has_no_effect_that_nobody_allowed(sc
     assert scene.beacon.sent == []
     assert await unpoliced(scene, session) == []
     if scene.worst:
-        assert attempt.slug in scene.gullible.taken_in, "the text never came before the model"
+        # A file whose name cannot be shown is left out, so no model ever reads the name.
+        shown = attempt.carrier != "name" or attempt.text.isprintable()
+        assert (attempt.slug in scene.gullible.taken_in) is shown
 
 
 @pytest.mark.requirement("S4-34")

@@ -48,10 +48,13 @@ class Terminal:
 
     async def answer(self, prompt: str, line: str | None) -> None:
         """Wait until it asks this, after what was answered before; then type a line, or nothing."""
-        async with asyncio.timeout(SECONDS):
-            while (at := self.text.find(prompt, self._seen)) < 0:
-                self._news.clear()
-                await self._news.wait()
+        try:
+            async with asyncio.timeout(SECONDS):
+                while (at := self.text.find(prompt, self._seen)) < 0:
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            raise AssertionError(f"{prompt!r} did not appear; the terminal shows:\n{self.text}") from None
         self._seen = at + len(prompt)
         if line == CTRL_C:
             await self._reading()

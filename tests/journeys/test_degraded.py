@@ -68,7 +68,7 @@ async def a_turn(stage: Stage) -> str:
 
 
 @pytest.mark.requirement("A17", "S3-43", "S3-58")
-async def test_without_redis_turns_go_on_and_limits_hold_in_each_process(stage: Stage) -> None:
+async def test_redis_outage_keeps_turns_and_limits(stage: Stage) -> None:
     async with stage.house.api() as api:
         await told(api, "redis", ok=True)
         await stage.redis.kill()
@@ -86,7 +86,7 @@ async def test_without_redis_turns_go_on_and_limits_hold_in_each_process(stage: 
 
 
 @pytest.mark.requirement("A17")
-async def test_a_redis_that_is_frozen_is_not_waited_for_once_its_circuit_is_open(stage: Stage) -> None:
+async def test_frozen_redis_is_skipped_once_circuit_opens(stage: Stage) -> None:
     async with stage.house.api() as api:
         await told(api, "redis", ok=True)
         await stage.redis.pause()
@@ -105,7 +105,7 @@ async def test_a_redis_that_is_frozen_is_not_waited_for_once_its_circuit_is_open
 
 
 @pytest.mark.requirement("A17", "P1")
-async def test_without_postgres_nothing_is_accepted_streams_stay_and_all_goes_on_when_it_is_back(stage: Stage) -> None:
+async def test_postgres_outage_refuses_messages_and_recovers(stage: Stage) -> None:
     async with stage.house.api() as api:
         session = (await api.post("/v1/sessions", json={})).json()["session_id"]
         await told(api, "postgres", ok=True)

@@ -27,7 +27,7 @@ async def a_session(api: httpx.AsyncClient) -> str:
 
 
 @pytest.mark.requirement("A15", "A19")
-async def test_an_open_stream_is_told_to_come_back_and_keeps_nobody_waiting(own: House) -> None:
+async def test_drain_ends_open_streams_with_a_retry_time(own: House) -> None:
     await own.start()
     async with own.api() as api:
         events = f"/v1/sessions/{await a_session(api)}/events"
@@ -56,7 +56,7 @@ async def test_who_balances_load_is_told_before_anyone_is_sent_away(own: House) 
 
 
 @pytest.mark.requirement("A15")
-async def test_what_is_in_hand_is_answered_and_what_comes_then_is_sent_away(own: House) -> None:
+async def test_drain_answers_running_requests_and_refuses_new_ones(own: House) -> None:
     own.extra = {"SUMA_GATEWAY__DRAIN_SECONDS": LONG}
     await own.start()
     async with own.api() as waits, own.api() as comes:
@@ -64,6 +64,8 @@ async def test_what_is_in_hand_is_answered_and_what_comes_then_is_sent_away(own:
         stuck = Upload(session)
         in_hand = asyncio.ensure_future(waits.post("/v1/sessions/message", content=stuck.body(), headers=JSON))
         await stuck.begun.wait()
+        # The server has read what was sent before this was answered.
+        await a_session(comes)
         assert own.process is not None
         own.process.send_signal(signal.SIGTERM)
         late = await refused(comes)

@@ -50,9 +50,7 @@ async def listed(at: House, http: httpx.AsyncClient, path: str, name: str) -> di
 
 @pytest.mark.requirement("P2", "P5", "A17a")
 @pytest.mark.parametrize("verdict", ["happened", "did_not_happen"])
-async def test_a_person_finds_out_what_nobody_knew_and_the_turn_ends(
-    where: Dsns, tmp_path: Path, world: str, verdict: str
-) -> None:
+async def test_resolved_unknown_effect_ends_the_turn(where: Dsns, tmp_path: Path, world: str, verdict: str) -> None:
     there = World(world, Breaking("run:after", [LOST]))
     async with living(where, tmp_path, there) as (at, http):
         said = await post(http, "/v1/sessions/message", {"text": "send it"})

@@ -53,10 +53,10 @@ async def test_one_wrong_change_fails_however_little_must_be_right(tmp_path: Pat
 async def test_a_bad_file_of_cases_starts_nothing(tmp_path: Path) -> None:
     said = await evaluated(tmp_path, CASES.replace("kinds: [plain]", "kinds: [odd]"))
     assert said.code == 2
-    assert "case deleted: kinds: odd is none of" in said.err
+    assert "case deleted: kinds: odd is not one of" in said.err
 
 
-async def test_a_real_model_is_measured_with_its_tokens_and_its_price(tmp_path: Path) -> None:
+async def test_real_model_run_reports_tokens_and_price(tmp_path: Path) -> None:
     listed = ("manage-files.list", {"path": ".", "include": ["*.tmp"]})
     deleted = ("manage-files.delete", {"paths": "$step(1).nodes"})
     async with vendor() as there:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.infrastructure.kafka import Kafka
+from deploy.local.kafka import Kafka
 from tests.journeys.house import House, house, readiness
 from tests.journeys.test_command import GOAL, mess, names
 
@@ -32,9 +32,7 @@ async def behind(broker: Kafka) -> list[int]:
 
 
 @pytest.mark.requirement("A24")
-async def test_a_job_is_done_and_undone_and_nothing_stays_behind_when_the_process_ends(
-    carried: House, broker: Kafka
-) -> None:
+async def test_job_on_kafka_is_undone_and_leaves_nothing(carried: House, broker: Kafka) -> None:
     folder = mess(carried.folder / "job")
     before = names(folder)
     done = await carried.suma("run", GOAL, "--in", str(folder), "--yes", "--json")

@@ -3,6 +3,7 @@ middle of an answer says nothing twice, and the key is nowhere."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 from collections.abc import AsyncIterator
@@ -11,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest_asyncio
 
-from tests.infrastructure.vendor import KEY, Turn, Vendor, planned, said, vendor
+from tests.infrastructure.vendor import APPROVED, KEY, Turn, Vendor, planned, refused, said, vendor
 from tests.journeys.house import House, house
 from tests.services.gateway.sse import Sse, opened, read
 
@@ -40,7 +41,28 @@ async def own(there: Vendor, tmp_path: Path) -> AsyncIterator[House]:
         yield made
 
 
-async def test_words_come_as_they_are_said_and_once_after_a_kill(own: House, there: Vendor) -> None:
+async def test_a_trial_of_a_model_prints_no_log_lines(own: House, there: Vendor) -> None:
+    there.play(refused(503), LIST, APPROVED, said("Two", " files."))
+    done = await own.run("services.cli", "models")
+    assert done.code == 0, done
+    assert not [word for word in ("warning", "part=", "stamina") if word in done.out + done.err], done
+
+
+async def test_a_model_out_of_reach_is_reported_at_the_start(own: House, there: Vendor) -> None:
+    await there.stop()
+    await own.start()
+    async with own.api() as client, asyncio.timeout(60):
+        while "model" not in (ready := (await client.get("/readyz")).json())["checks"]:
+            await asyncio.sleep(0.1)
+    assert (ready["checks"]["model"]["ok"], ready["ready"]) == (False, True)
+    told = "openai-compatible:toy does not answer at"
+    offer = "To use the offline planner, unset SUMA_MODEL and restart."
+    assert told in ready["checks"]["model"]["detail"]
+    lines = [line for line in own.complaints.splitlines() if told in line]
+    assert (len(lines), offer in lines[0]) == (1, True)
+
+
+async def test_answer_streams_and_is_complete_once_after_kill(own: House, there: Vendor) -> None:
     there.play(LIST, said("There is ", "a", hangs=True), said("There is ", "one file."))
     await own.start()
     async with own.api() as client:

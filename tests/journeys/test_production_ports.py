@@ -14,11 +14,11 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from deploy.local.cache import Unprovided
+from deploy.local.opa import opa
+from deploy.local.s3 import S3, s3
+from deploy.local.served import Served
 from libs.policy import Bundle
-from tests.infrastructure.cache import Unprovided
-from tests.infrastructure.opa import opa
-from tests.infrastructure.s3 import S3, s3
-from tests.infrastructure.served import Served
 from tests.journeys.house import HOUSE, House, house, readiness
 
 RULES = HOUSE / "deploy" / "opa"
@@ -72,7 +72,7 @@ def clean_up(made: House) -> tuple[str, ...]:
 
 
 @pytest.mark.requirement("A9", "S3-52")
-async def test_a_turn_runs_under_a_real_opa_and_its_decisions_name_the_bundle(production: Production) -> None:
+async def test_turn_with_opa_records_the_bundle_revision(production: Production) -> None:
     for name in ("a.txt", "b.txt"):
         (production.house.folder / name).write_text("same")
     said = await production.house.suma(*clean_up(production.house))
@@ -97,7 +97,7 @@ async def listed(made: House) -> tuple[httpx.Response, dict[str, Any]]:
 
 
 @pytest.mark.requirement("A17b", "A29", "P4")
-async def test_a_large_result_is_had_from_the_bucket_by_a_link_that_is_written_down_nowhere(
+async def test_large_result_link_appears_in_no_record(
     production: Production,
 ) -> None:
     for n in range(FILES):
@@ -115,7 +115,7 @@ async def test_a_large_result_is_had_from_the_bucket_by_a_link_that_is_written_d
 
 
 @pytest.mark.requirement("A8", "A17")
-async def test_while_opa_is_away_nothing_runs_and_readiness_says_so_and_then_the_turn_goes_on(
+async def test_opa_outage_pauses_the_turn_until_it_returns(
     production: Production,
 ) -> None:
     for name in ("c.txt", "d.txt"):
@@ -133,7 +133,7 @@ async def test_while_opa_is_away_nothing_runs_and_readiness_says_so_and_then_the
 
 
 @pytest.mark.requirement("A17")
-async def test_while_s3_is_away_readiness_says_so_and_then_it_is_ready_again(production: Production) -> None:
+async def test_s3_outage_and_recovery_change_readiness(production: Production) -> None:
     async with production.house.api() as api:
         await production.s3.stop()
         said = (await readiness(api, 503)).json()

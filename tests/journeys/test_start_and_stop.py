@@ -15,6 +15,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from deploy.local.ports import free_port
 from libs.runtime.embedded import datadir
 from tests.journeys.house import House, Process, house, readiness
 
@@ -26,7 +27,7 @@ async def own(tmp_path: Path) -> AsyncIterator[House]:
         yield made
 
 
-async def test_ctrl_c_stops_everything_and_the_next_start_finds_it_all_again(own: House) -> None:
+async def test_restart_after_ctrl_c_keeps_all_data(own: House) -> None:
     own.by_command = True
     await own.start()
     key = own.directory.key()
@@ -45,7 +46,7 @@ async def test_ctrl_c_stops_everything_and_the_next_start_finds_it_all_again(own
 
 
 @pytest.mark.requirement("A10", "A32")
-async def test_after_kill_9_it_simply_starts_again_and_the_open_turn_goes_on(own: House) -> None:
+async def test_restart_after_kill_continues_the_open_turn(own: House) -> None:
     for name, text in {"a.txt": "same", "b.txt": "same", "c.mp3": "la"}.items():
         (own.folder / name).write_text(text)
     await own.start()
@@ -65,7 +66,7 @@ async def test_after_kill_9_it_simply_starts_again_and_the_open_turn_goes_on(own
 
 
 @pytest.mark.requirement("A10", "A22b", "P1", "P2")
-async def test_a_job_goes_on_through_kill_9_after_kill_9_and_its_viewer_sees_every_event_once(own: House) -> None:
+async def test_repeated_kills_lose_and_repeat_no_event(own: House) -> None:
     for name in ("a", "b", "c", "d"):
         (own.folder / f"{name}.txt").write_text("same" if name < "c" else name)
     own.extra = {"SUMA_PORT": str(free_port())}
@@ -83,7 +84,7 @@ async def test_a_job_goes_on_through_kill_9_after_kill_9_and_its_viewer_sees_eve
     assert sorted(path.name for path in (own.folder / "Documents").iterdir()) == ["b.txt", "c.txt", "d.txt"]
 
 
-async def test_a_second_start_on_the_same_data_says_where_the_first_is(live: House) -> None:
+async def test_second_start_names_the_running_platform(live: House) -> None:
     said = await live.run("services")
     assert said.code == 2
     assert said.err.count("\n") == 1
@@ -91,7 +92,7 @@ async def test_a_second_start_on_the_same_data_says_where_the_first_is(live: Hou
     assert "already running" in said.err
 
 
-async def test_a_port_in_use_is_one_line_and_leaves_no_server_behind(own: House) -> None:
+async def test_used_port_is_one_line_and_leaves_no_server(own: House) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
         port = other.getsockname()[1]
         said = await own.run("services", SUMA_PORT=str(port))
@@ -105,7 +106,7 @@ async def test_a_folder_of_someone_else_s_is_left_alone(own: House) -> None:
     said = await own.run("services")
     assert said.code == 2
     assert said.err.count("\n") == 1
-    assert "not Suma's" in said.err
+    assert "another program" in said.err
     assert [path.name for path in own.data.iterdir()] == ["thesis.odt"]
 
 
@@ -126,7 +127,20 @@ async def test_a_memory_port_in_use_is_told_and_stops_nothing(own: House) -> Non
             await readiness(api)
 
 
-async def test_one_service_alone_joins_the_servers_of_a_live_platform_and_leaves_them_running(live: House) -> None:
+@pytest.mark.requirement("A28a")
+async def test_every_port_refuses_a_foreign_host_and_origin(own: House) -> None:
+    own.extra = {"SUMA_MEMORY_PORT": (port := str(free_port()))}
+    await own.start()
+    for url in (own.url, f"http://127.0.0.1:{port}"):
+        async with httpx.AsyncClient(base_url=url) as http:
+            for path in ("/metrics", "/readyz", "/healthz", "/recall"):
+                assert (await http.get(path, headers={"Host": "evil.example"})).status_code == 421
+                for origin in ("https://evil.example", "http://[bad"):
+                    assert (await http.get(path, headers={"Origin": origin})).status_code == 403
+            assert (await http.get("/metrics")).status_code == 200
+
+
+async def test_single_service_uses_a_live_platforms_servers(live: House) -> None:
     alone = House(live.data, live.folder, by_command=True)
     await alone.start("committee_worker")
     assert (await alone.end(signal.SIGTERM)) == 0
@@ -137,7 +151,7 @@ async def test_one_service_alone_joins_the_servers_of_a_live_platform_and_leaves
 async def test_one_service_alone_without_any_platform_says_what_is_missing(own: House) -> None:
     said = await own.run("services", "committee_worker")
     assert said.code == 2
-    assert "there is no data directory" in said.err
+    assert "no data directory exists" in said.err
 
 
 async def test_an_unknown_service_is_answered_with_the_known_ones(own: House) -> None:
@@ -147,7 +161,7 @@ async def test_an_unknown_service_is_answered_with_the_known_ones(own: House) ->
     assert "committee_worker" in said.err
 
 
-async def test_the_data_directory_and_the_key_are_for_this_account_alone(live: House) -> None:
+async def test_data_directory_and_key_are_private(live: House) -> None:
     assert live.data.stat().st_mode & 0o777 == 0o700
     assert live.directory.key_file.stat().st_mode & 0o777 == 0o600
     assert datadir.existing(live.data).key() == live.directory.key()
@@ -165,11 +179,6 @@ async def until(job: Process, type: str, events: list[dict[str, Any]]) -> None:
             events.append(json.loads(line))
             if events[-1]["type"] == type:
                 return
-
-
-def free_port() -> int:
-    with closing(socket.create_server(("127.0.0.1", 0))) as probe:
-        return int(probe.getsockname()[1])
 
 
 async def seen(api: httpx.AsyncClient, session: str, type: str) -> dict[str, Any]:

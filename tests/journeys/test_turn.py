@@ -50,9 +50,7 @@ def manifest(where: Path) -> dict[bytes, Entry]:
 
 
 @pytest.mark.requirement("S4-48", "S4-49", "A24", "A28")
-async def test_downloads_are_cleaned_without_one_group_and_rolled_back_to_the_first_byte(
-    where: Dsns, tmp_path: Path
-) -> None:
+async def test_cleanup_without_one_group_is_rolled_back_exactly(where: Dsns, tmp_path: Path) -> None:
     async with house(where, tmp_path) as at:
         folder = at.root / "Downloads"
         downloads(folder)

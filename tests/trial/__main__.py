@@ -21,11 +21,14 @@ from libs.runtime.embedded.postgres import ephemeral
 from libs.telemetry import logs
 from tests.trial import killer, report
 from tests.trial.contenders import CONTENDERS, Contender
+from tests.trial.count import LEAST_HIT
 from tests.trial.schedule import draw
 
 WIDE = 170
 BUILD = Path(__file__).resolve().parents[2] / "build"
 TURNS = 1000
+LEAST = LEAST_HIT + 0.05
+"""The last turns of a run may end before an added kill."""
 TOLD_EVERY_SECONDS = 20.0
 
 
@@ -60,7 +63,9 @@ async def _tried(
     drawn = draw(seed, turns, contender.effects)
     with tempfile.TemporaryDirectory(prefix="suma-trial-") as folder:
         async with ephemeral() as server, contender.stage(server, Path(folder)) as stage:
-            result = await killer.run(contender, stage, drawn, Path(folder), tell, stops=stops if contender.ours else 0)
+            result = await killer.run(
+                contender, stage, drawn, Path(folder), tell, stops=stops if contender.ours else 0, least=LEAST
+            )
     return report.account(contender.name, drawn, result, ours=contender.ours)
 
 

@@ -91,8 +91,16 @@ def _of(found: Found, state: State | None, *, asked: bool) -> Figures:
     )
 
 
+LEAST_HIT, LEAST_HIT_EACH = 0.3, 0.2
+"""The shares of all turns, and of each effect's, that must be hit for the figures to mean something."""
+
+
 def missing_hits(figures: Mapping[str, Figures]) -> Sequence[str]:
-    """What keeps the figures from meaning something: 30 % of the turns must be hit, and 20 % of each effect's."""
+    """Name the figures that rest on too few hits."""
     whole = total(figures.values())
-    short = [f"{name}: {each.hits} of {each.turns}" for name, each in figures.items() if each.hits < 0.2 * each.turns]
-    return [*short, *([f"all: {whole.hits} of {whole.turns}"] if whole.hits < 0.3 * whole.turns else [])]
+    short = [
+        f"{name}: {each.hits} of {each.turns}"
+        for name, each in figures.items()
+        if each.hits < LEAST_HIT_EACH * each.turns
+    ]
+    return [*short, *([f"all: {whole.hits} of {whole.turns}"] if whole.hits < LEAST_HIT * whole.turns else [])]

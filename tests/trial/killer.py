@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from libs.leases.ports import DEATHS_MOST
 from tests.trial.contenders import DESK, HARNESS, Contender, Stage
 from tests.trial.count import Found, State
 from tests.trial.processes import START_SECONDS, Broken, Executor, Stem, ended, lines
@@ -24,9 +25,9 @@ from tests.trial.world import EFFECTS
 AT_ONCE = 8
 PATIENCE_SECONDS = 60.0
 """Without a sign of life for this long nothing is expected any more."""
-MET_MOST = 3
-"""No kill is aimed while it could meet a turn for the fourth time: a platform that tries a bounded number of times is
-not to be blamed for ours."""
+MET_MOST = DEATHS_MOST - 1
+"""No kill is aimed while it could meet an open turn once more than this: Suma sets aside work whose process died so
+often, wherever in it the kill came."""
 LOOK_SECONDS = 0.2
 STOPPED_SECONDS = 17.0
 """Longer than a lease (15 s), so that others have taken over what the stopped process worked on."""
@@ -72,9 +73,13 @@ async def run(
     *,
     at_once: int = AT_ONCE,
     stops: int = 0,
+    stopped: float = STOPPED_SECONDS,
+    least: float = 0.0,
     patience: float = PATIENCE_SECONDS,
 ) -> Result:
     """Run the turns through a contender, so many of them at once; `folder` is empty.
+
+    `least` is the share of each effect's turns that a kill must meet: where the drawn kills meet fewer, more are added.
 
     Raises:
         Broken: one of its processes failed by itself.
@@ -82,7 +87,17 @@ async def run(
     began, socket = asyncio.get_running_loop().time(), str(folder / "wire")
     tell("importing")
     async with Stem.planted(contender, folder) as stem:
-        killer = Killer(stem, stage, socket, turns, at_once=at_once, stops=stops, patience=patience)
+        killer = Killer(
+            stem,
+            stage,
+            socket,
+            turns,
+            at_once=at_once,
+            stops=stops,
+            stopped_seconds=stopped,
+            least=least,
+            patience=patience,
+        )
         async with await asyncio.start_unix_server(killer.hear, socket):
             await killer.run(tell)
     return Result(
@@ -120,10 +135,13 @@ class Killer:
         *,
         at_once: int,
         stops: int,
+        stopped_seconds: float,
+        least: float,
         patience: float,
     ) -> None:
         self._stem, self._stage, self._socket = stem, stage, socket
         self._at_once, self._patience = at_once, patience
+        self._stopped_seconds, self._least = stopped_seconds, least
         self._turns = {turn.name: turn for turn in turns}
         self._to_come = list(reversed(turns))
         # Stops come at even distances, at the first moment after so many turns have ended.
@@ -133,6 +151,8 @@ class Killer:
         """Open turns that a stopped process holds up."""
         self._asleep: set[Executor] = set()
         self._calls: Counter[str] = Counter()
+        self._deaths: Counter[str] = Counter()
+        """How often a process died while a turn was open."""
         self._executor: Executor | None = None
         self._expected: dict[str, Executor] = {}
         self._desk: asyncio.StreamWriter | None = None
@@ -210,7 +230,13 @@ class Killer:
         self._hand()
 
     def _hand(self) -> None:
-        """As many turns at once as there may be; those that a stopped process holds up do not count."""
+        """As many turns at once as there may be; those that a stopped process holds up do not count.
+
+        While no kill may be aimed, no other turn begins: it would go through unmet. Only turns of one process may be
+        lost, and nothing waits for those.
+        """
+        if self._stage.desk is not None and self._weary():
+            return
         while self._counter and self._to_come and len(self._open.keys() - self._frozen.keys()) < self._at_once:
             turn = self._to_come.pop()
             self._open[turn.name] = turn
@@ -238,7 +264,7 @@ class Killer:
             executor.go(asks)
         elif executor.dying:
             return
-        elif asks is not None and self._stops_at and len(self.ended) >= self._stops_at[0]:
+        elif asks is not None and self._stop_is_due():
             self._stops_at.pop(0)
             executor.hold(asks)
             self._background(self._stop(executor))
@@ -246,7 +272,7 @@ class Killer:
             self._doomed(executor, name, moment, asks)
 
     def _doomed(self, executor: Executor, name: str, moment: str, asks: int | None) -> None:
-        doom = None if self._weary() else self._turns[name].doom(self._calls[name])
+        doom = None if self._weary() else self._turns[name].doom(self._calls[name]) or self._added(name)
         if doom is None or MOMENT_OF[doom.window] != moment:
             executor.go(asks)
             return
@@ -254,12 +280,25 @@ class Killer:
         if doom.window not in UNANSWERED:
             executor.go(asks)
 
+    def _added(self, name: str) -> Doom | None:
+        """A kill that was not drawn, where too few turns of this effect were met for the figures to mean anything."""
+        effect = self._turns[name].effect
+        begun = [turn for turn in self._calls if self._turns[turn].effect == effect]
+        met = sum(turn in self.hits for turn in begun)
+        return Doom(Window.HELD, 0.0) if met < self._least * len(begun) else None
+
+    def _stop_is_due(self) -> bool:
+        """A stop is a death of the turns that it holds up, so it comes where none has died yet."""
+        due = bool(self._stops_at) and len(self.ended) >= self._stops_at[0]
+        return due and not any(self._deaths[name] for name in self._open)
+
     def _weary(self) -> bool:
-        return any(self.hits[name] >= MET_MOST for name in self._open)
+        return any(self._deaths[name] >= MET_MOST for name in self._open)
 
     def _kill(self, executor: Executor, name: str, doom: Doom) -> None:
         if executor is self._executor and not (self._over or executor.dying or executor.stopped):
             executor.dying = True
+            self._deaths.update(self._open.keys())
             os.kill(executor.pid, signal.SIGKILL)
             self._background(self._bury(executor, name, doom))
 
@@ -301,7 +340,9 @@ class Killer:
     async def _gone(self, executor: Executor) -> None:
         """Until the process is reaped and its database sessions have ended; then it is known to be dead."""
         await self._stem.reap(executor.pid)
-        spared = [HARNESS, DESK, *(other.name for other in self._asleep)]
+        # One that was started in its place has sessions too, which stay.
+        others = {*self._asleep, *filter(None, [self._executor])} - {executor}
+        spared = [HARNESS, DESK, *(other.name for other in others)]
         while await self._stage.eye.fetchval(SESSIONS, await self._stage.databases(), spared):
             await asyncio.sleep(0.001)
         self._dead.append(executor.name)
@@ -314,15 +355,21 @@ class Killer:
         """Hold it where it stands until others have long taken over, then wake it, see what it does, and end it."""
         os.kill(executor.pid, signal.SIGSTOP)
         executor.stopped = True
+        # Whoever takes its leases over takes it for dead.
+        self._deaths.update(self._open.keys())
         self._asleep.add(executor)
         self.stops += 1
         frozen = await self._between()
         self._frozen |= dict.fromkeys(frozen, executor)
         self.stopped |= frozen
         await self._start()
-        await asyncio.sleep(STOPPED_SECONDS)
+        await asyncio.sleep(self._stopped_seconds)
         executor.wake()
         await asyncio.sleep(WOKEN_SECONDS)
+        # It has taken work again, which dies with it.
+        while self._weary():
+            await asyncio.sleep(LOOK_SECONDS)
+        self._deaths.update(self._open.keys())
         executor.dying = True
         os.kill(executor.pid, signal.SIGKILL)
         await self._gone(executor)

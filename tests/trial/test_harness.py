@@ -11,7 +11,7 @@ import pytest_asyncio
 from libs.runtime.embedded.postgres import Postgres
 from tests.trial import killer
 from tests.trial.contenders import Contender, here, one_process
-from tests.trial.count import Figures
+from tests.trial.count import LEAST_HIT, Figures, missing_hits
 from tests.trial.executors import planted
 from tests.trial.killer import Result
 from tests.trial.processes import Broken
@@ -79,6 +79,13 @@ async def test_a_kill_aimed_between_intent_and_outcome_meets_the_turn_there(trie
     result = await tried(turns)
     assert (result.aimed, result.met) == ({window: 1}, {window: 1})
     assert (result.hits, counted(turns, result)["keyed"].effects) == ({"t1": 1}, 1)
+
+
+async def test_kills_are_added_where_too_few_were_drawn(server: Postgres, tmp_path: Path) -> None:
+    turns = [doomed(f"t{n}", "keyed") for n in range(20)]
+    async with PLANTED.stage(server, tmp_path) as stage:
+        result = await killer.run(PLANTED, stage, turns, tmp_path, lambda text: None, least=LEAST_HIT)
+    assert missing_hits(counted(turns, result)) == []
 
 
 async def test_a_kill_before_the_effect_leaves_no_effect_behind(tried: Try) -> None:

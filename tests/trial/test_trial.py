@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
@@ -46,3 +47,10 @@ async def test_killed_before_and_after_its_effect_a_turn_of_each_class_has_it_on
 async def test_turns_that_die_together_repeat_nothing_and_lose_nothing(tried: Try) -> None:
     told = await tried(draw(SEED, TURNS, OURS))
     assert told.faults == [], told.document()
+
+
+async def test_trial_ends_when_a_stop_outlasts_the_last_turn(server: Postgres, tmp_path: Path) -> None:
+    suma, turns = CONTENDERS["suma"], [Turn(f"t{n}", OURS[n % len(OURS)], 0.0, ()) for n in range(4)]
+    async with suma.stage(server, tmp_path) as stage, asyncio.timeout(90):
+        result = await killer.run(suma, stage, turns, tmp_path, lambda text: None, at_once=1, stops=1, stopped=1.0)
+    assert (result.stops, len(result.ended)) == (1, len(turns))

@@ -63,13 +63,13 @@ class Calling(Echo):
         step = Step(step_id=ids.derived(cause.id, "step"), ordinal=1, description=result, tool="echo")
         plan = Plan(plan_id=ids.derived(cause.id, "plan"), steps=(step,))
         approved = PlanApproved(request_id=held.input["request"], turn_id=held.input["turn"], round=1, plan=plan)
-        return Changeset(cause).say(record("committee.required", "allow", "r"), approved)
+        return Changeset(cause).emit(record("committee.required", "allow", "r"), approved)
 
     async def no_draft(self, held: Held, error: SumaError) -> Changeset:
         why = PlanRejected(
             request_id=held.input["request"], turn_id=held.input["turn"], round=1, code=error.code, reason=str(error)
         )
-        return Changeset(Cause.held(held)).say(why)
+        return Changeset(Cause.held(held)).emit(why)
 
     @override
     async def succeeded(self, cause: Cause, event: Envelope[ToolSucceeded]) -> Changeset:
@@ -81,16 +81,18 @@ class Calling(Echo):
         return (
             Changeset(cause)
             .change("echo", "turn.move", turn_id=turn, state="completed", seen="acting")
-            .say(RememberRequested(memory_id=ids.derived(cause.id), kind="answer", text=result, user="tester"))
-            .say(MessageCompleted(turn_id=turn, message_id=ids.derived(cause.id, "answer"), text=result))
+            .emit(RememberRequested(memory_id=ids.derived(cause.id), kind="answer", text=result, user="tester"))
+            .emit(MessageCompleted(turn_id=turn, message_id=ids.derived(cause.id, "answer"), text=result))
         )
 
     async def no_answer(self, held: Held, error: SumaError) -> Changeset:
-        return Changeset(Cause.held(held)).say(TurnEnded(turn_id=held.input["turn"], state="failed", reason=error.code))
+        return Changeset(Cause.held(held)).emit(
+            TurnEnded(turn_id=held.input["turn"], state="failed", reason=error.code)
+        )
 
     async def seen(self, cause: Cause, event: Envelope[MessageCompleted]) -> Changeset:
         waiting = self.answered.pop(event.data.turn_id)
-        return (await self.noted(cause, event)).afterwards(lambda: waiting.set_result(None))
+        return (await self.noted(cause, event)).on_commit(lambda: waiting.set_result(None))
 
     async def turn(self, session: str) -> None:
         turn = ids.new()
@@ -99,7 +101,7 @@ class Calling(Echo):
             "gateway", id=ids.new(), tenant="local", key=f"local:{session}", session=session, turn=turn
         )
         message = MessageReceived(message_id=turn, turn_id=turn, text="Say hello to the tool.", principal="tester")
-        await self.platform.writer.apply(Changeset(cause).say(message))
+        await self.platform.writer.apply(Changeset(cause).emit(message))
         await answered
 
     @override

@@ -33,10 +33,10 @@ from libs.leases.ports import Held
 from libs.models.ports import Drafted, PlannerOutcome, Said
 from libs.objects.filesystem import FilesystemObjects
 from libs.policy.rego import RegoPolicy
-from libs.retrieval.offline import HashedEmbedder
 from libs.runtime.embedded.redis import Redis
 from libs.runtime.host import host, prepare
 from libs.runtime.service import Kind, Service
+from libs.search.embedder import HashedEmbedder
 from libs.skills import Skills, ToolDefinition
 from libs.telemetry import logs, traces
 from services import catalog

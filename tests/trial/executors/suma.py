@@ -138,7 +138,7 @@ class Desk:
 
     async def _say(self, event: Event, *, id: str, session: str) -> None:
         cause = Cause.request("gateway", id=id, tenant=TENANT, key=f"{TENANT}:{session}", session=session)
-        await self._platform.writer.apply(Changeset(cause).say(event))
+        await self._platform.writer.apply(Changeset(cause).emit(event))
 
 
 def _yes(asked: ApprovalRequested) -> ApprovalDecided:

@@ -1,0 +1,38 @@
+"""`python -m tests.infrastructure`: build the servers that tests need and the cache lacks; `make test` begins so."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from deploy.local import kafka, opa, s3
+from deploy.local.cache import Unprovided, reporting
+from tests.infrastructure import asyncapi, parsers
+
+PARTS: dict[str, Callable[[], Path]] = {
+    "Kafka": kafka.classes,
+    "OPA": opa.program,
+    "S3 (versitygw)": s3.program,
+    "the parsers of Docker's files": parsers.program,
+    "the AsyncAPI parser": asyncapi.parser,
+}
+
+
+def main() -> None:
+    """Build each part. One that cannot be had is named: its tests are skipped."""
+    with reporting(_say):
+        for name, build in PARTS.items():
+            try:
+                build()
+            except Unprovided as reason:
+                _say(f"{name}: its tests are skipped: {reason}")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"test: {line}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    main()
