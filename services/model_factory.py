@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from libs.models.vendors import Price, VendorModel
     from libs.resilience import GuardedCall
 
-DOOR = "model"
+GUARD = "model"
 
 
 def chosen(settings: Process, name: str | None = None) -> Choice | None:
@@ -54,7 +54,7 @@ async def vendor(
     )
     price, now = _price(settings, which), SystemClock().now
     async with opened(which, bounds) as line:
-        yield lambda door, budgets: VendorModel(line, door, price=price, now=now, budgets=budgets)
+        yield lambda guard, budgets: VendorModel(line, guard, price=price, now=now, budgets=budgets)
 
 
 def _price(settings: Process, which: Choice) -> Price | None:

@@ -287,12 +287,12 @@ async def _thinker(
 ) -> AsyncIterator[Callable[[GuardedCalls, Budgets], Model | None]]:
     """Yield a factory of the configured model, if a service here calls it. Raises `BadSettings`."""
     if not THINKING.intersection(names):
-        yield lambda doors, budgets: None
+        yield lambda guarded_calls, budgets: None
         return
     which = model_factory.chosen(settings)
     if which is None:
         offline = await asyncio.to_thread(_offline, settings)
-        yield lambda doors, budgets: offline
+        yield lambda guarded_calls, budgets: offline
         return
     from libs.models.offline.agreement import Agreeing
     from libs.models.offline.model import NOW
@@ -307,7 +307,7 @@ async def _thinker(
         seconds=settings.plan_seconds,
     )
     async with model_factory.vendor(settings, which) as model:
-        yield lambda doors, budgets: Agreeing(model(doors.to(model_factory.DOOR), budgets), planner)
+        yield lambda guarded_calls, budgets: Agreeing(model(guarded_calls.to(model_factory.GUARD), budgets), planner)
 
 
 def _keys(settings: Process) -> Keys:
@@ -342,30 +342,30 @@ def _plain(secret: SecretStr | None) -> str | None:
 
 
 @asynccontextmanager
-async def _cache(url: str, door: GuardedCall) -> AsyncIterator[dict[str, Any]]:
+async def _cache(url: str, guard: GuardedCall) -> AsyncIterator[dict[str, Any]]:
     """Yield the ports on Redis, by their names in the platform."""
     from libs.cache.guarded import GuardedBoard, GuardedDeltas, GuardedWindows
     from libs.cache.redis import RedisBoard, RedisDeltas, RedisWindows, connect
 
     async with connect(url) as client:
         yield {
-            "deltas": GuardedDeltas(RedisDeltas(client), door),
-            "board": GuardedBoard(RedisBoard(client), door),
-            "windows": GuardedWindows(RedisWindows(client), door),
+            "deltas": GuardedDeltas(RedisDeltas(client), guard),
+            "board": GuardedBoard(RedisBoard(client), guard),
+            "windows": GuardedWindows(RedisWindows(client), guard),
         }
 
 
-def _guarded(settings: Process, given: Ports, doors: GuardedCalls) -> dict[str, Any]:
+def _guarded(settings: Process, given: Ports, guarded_calls: GuardedCalls) -> dict[str, Any]:
     """Return the ports that may be outside the process, guarded if they are."""
     policy, objects = given.policy, given.objects
     if settings.policy_engine != "rego":
         from libs.policy.guarded import GuardedPolicy
 
-        policy = GuardedPolicy(policy, doors.to("policy"))
+        policy = GuardedPolicy(policy, guarded_calls.to("policy"))
     if settings.objects != "filesystem":
         from libs.objects.guarded import GuardedObjects
 
-        objects = GuardedObjects(objects, doors.to("objects"))
+        objects = GuardedObjects(objects, guarded_calls.to("objects"))
     return {"policy": policy, "objects": objects}
 
 
@@ -386,8 +386,8 @@ async def platform(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
         await stack.enter_async_context(given.open)
-        doors, budgets = GuardedCalls(), PostgresBudgets(database, settings.budgets.limits)
-        cache = await stack.enter_async_context(_cache(servers.redis, doors.to("redis")))
+        guarded_calls, budgets = GuardedCalls(), PostgresBudgets(database, settings.budgets.limits)
+        cache = await stack.enter_async_context(_cache(servers.redis, guarded_calls.to("redis")))
         yield Platform(
             member=member,
             clock=clock,
@@ -396,14 +396,14 @@ async def platform(
             leases=PostgresLeases(database, member),
             parked=ParkedEvents(database),
             writer=Writer(database, clock, member),
-            **_guarded(settings, given, doors),
+            **_guarded(settings, given, guarded_calls),
             **cache,
-            doors=doors,
+            guarded_calls=guarded_calls,
             essential=frozenset(settings.essential),
             leaving=leaving,
             keys=given.keys,
             embedder=given.embedder,
-            model=given.model(doors, budgets),
+            model=given.model(guarded_calls, budgets),
             budgets=budgets,
             catalogue=given.skills,
             tools=given.tools,

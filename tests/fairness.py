@@ -21,7 +21,7 @@ from libs.events import MessageReceived
 from libs.events.committee import Task
 from libs.events.topics import INBOUND
 from libs.events.values import Plan
-from libs.models.ports import Drafted, PlannerOutcome, Said
+from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.search.embedder import HashedEmbedder
 from libs.skills import ToolDefinition
 from tests.house import House, plan
@@ -37,16 +37,16 @@ class Searcher:
     name = "searcher"
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
-        return Drafted(plan(("search-files.search", {"query": task.text, "top_k": 1, "path": "."})))
+        return PlanDraft(plan(("search-files.search", {"query": task.text, "top_k": 1, "path": "."})))
 
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
-        return Said('{"approved": true}')
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
+        return ModelText('{"approved": true}')
 
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
-        return Drafted(plan)
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
+        return PlanDraft(plan)
 
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
-        yield Said("done")
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
+        yield ModelText("done")
 
 
 @dataclass

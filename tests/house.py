@@ -36,7 +36,7 @@ from libs.events.base import Event, registry
 from libs.events.values import Plan, Step, StepState
 from libs.keys.file import FileKeys
 from libs.models.offline import OfflineModel
-from libs.models.ports import Drafted, Model, PlannerOutcome
+from libs.models.ports import Model, PlanDraft, PlannerOutcome
 from libs.models.scripted import Scripted
 from libs.objects.filesystem import FilesystemObjects
 from libs.policy.ports import Decision, Policy, PolicyUnanswered
@@ -154,7 +154,7 @@ def plan(*calls: tuple[str, dict[str, Any]], complete: bool = True) -> Plan:
 def mind(*plans: Plan | PlannerOutcome, answers: int = 5) -> Scripted:
     """Return a model that drafts these plans, approves everything, and answers `done`."""
     return Scripted(
-        plans=[Drafted(each) if isinstance(each, Plan) else each for each in plans],
+        plans=[PlanDraft(each) if isinstance(each, Plan) else each for each in plans],
         reviews=['{"approved": true}'] * 20,
         answers=[("do", "ne")] * answers,
     )

@@ -15,30 +15,30 @@ SECONDS = 2.0
 class GuardedDeltas:
     """`behind` is the port itself: readiness checks it even while the circuit is open."""
 
-    def __init__(self, behind: Deltas, door: GuardedCall) -> None:
-        self.behind, self._door = behind, door
+    def __init__(self, behind: Deltas, guard: GuardedCall) -> None:
+        self.behind, self._guard = behind, guard
 
     async def append(self, stream: Stream, delta: Delta) -> None:
-        await self._door.call(lambda: self.behind.append(stream, delta), seconds=SECONDS)
+        await self._guard.call(lambda: self.behind.append(stream, delta), seconds=SECONDS)
 
     async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, Sequence[Entry]]:
-        return await self._door.call(lambda: self.behind.read(after, block=block), seconds=SECONDS + block)
+        return await self._guard.call(lambda: self.behind.read(after, block=block), seconds=SECONDS + block)
 
 
 class GuardedBoard:
-    def __init__(self, behind: Board, door: GuardedCall) -> None:
-        self.behind, self._door = behind, door
+    def __init__(self, behind: Board, guard: GuardedCall) -> None:
+        self.behind, self._guard = behind, guard
 
     async def put(self, notice: Notice) -> None:
-        await self._door.call(lambda: self.behind.put(notice), seconds=SECONDS)
+        await self._guard.call(lambda: self.behind.put(notice), seconds=SECONDS)
 
     async def drop(self, id: str) -> None:
-        await self._door.call(lambda: self.behind.drop(id), seconds=SECONDS)
+        await self._guard.call(lambda: self.behind.drop(id), seconds=SECONDS)
 
 
 class GuardedWindows:
-    def __init__(self, behind: Windows, door: GuardedCall) -> None:
-        self.behind, self._door = behind, door
+    def __init__(self, behind: Windows, guard: GuardedCall) -> None:
+        self.behind, self._guard = behind, guard
 
     async def admit(self, limits: Sequence[Limit]) -> Reached | None:
-        return await self._door.call(lambda: self.behind.admit(limits), seconds=SECONDS)
+        return await self._guard.call(lambda: self.behind.admit(limits), seconds=SECONDS)

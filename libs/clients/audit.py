@@ -21,7 +21,7 @@ async def export(caller: Caller, tenant: str) -> AsyncIterator[bytes]:
     """
     try:
         async with (
-            caller.doors.to(SERVICE).call_scope(EXPORT_SECONDS),
+            caller.guarded_calls.to(SERVICE).call_scope(EXPORT_SECONDS),
             caller.clients[SERVICE]() as client,
             client.stream("GET", "/internal/v1/audit/export", headers=heading(caller, SERVICE, tenant)) as answer,
         ):

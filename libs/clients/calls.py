@@ -31,7 +31,7 @@ class Caller(Protocol):
     @property
     def clock(self) -> Clock: ...
     @property
-    def doors(self) -> GuardedCalls: ...
+    def guarded_calls(self) -> GuardedCalls: ...
 
 
 class ServiceDown(Unavailable):
@@ -71,7 +71,7 @@ async def call(
         return await _asked(caller, service, method, path, params=params, json=json, headers=headers, seconds=seconds)
 
     # All of these are queries (DESIGN §4), so they may be retried.
-    return await caller.doors.to(service).repeat(once, seconds=seconds)
+    return await caller.guarded_calls.to(service).repeat(once, seconds=seconds)
 
 
 async def alive(caller: Caller, service: str) -> None:

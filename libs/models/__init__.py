@@ -1,1 +1,1 @@
-"""Minds: one port, the offline model that needs no network, vendors' models, and a scripted one for tests."""
+"""Language models: the port, the offline planner, vendors' models, and a scripted model for tests."""

@@ -1,8 +1,7 @@
-"""What a model must be able to do: draft a plan, criticise one, mend one, and write the answer.
+"""The model port: draft a plan, review one, revise one, and write the answer.
 
 The committee worker asks the first three, the conversation worker the last. All that a model may know arrives as
-arguments (S0-10); it never runs a tool, and nothing that it says is trusted: plans are checked and a review
-is parsed by whoever asked.
+arguments (S0-10). It never runs a tool, and its output is not trusted: the caller checks plans and parses reviews.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from libs.events.values import Candidate, Plan, Usage
 from libs.skills import ToolDefinition
 
 FREE = Usage()
-"""What our own models cost."""
+"""The usage of the offline models."""
 
 
 class Why(StrEnum):
@@ -29,25 +28,25 @@ class Why(StrEnum):
     GREETING = "greeting"
     CAPABILITY = "capability"
     DECLINED = "declined"
-    """It is beyond what the tools can do, and the text says so."""
+    """No tool can do it, and the text says so."""
     DANGEROUS = "dangerous"
     UNDO = "undo"
-    """The last change shall be undone, which no plan does: the person's client offers the rollback."""
+    """A request to undo the last change. No plan does that; the client offers the rollback."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted:
+class PlanDraft:
     """A plan with at least one step. Its `reasoning` is for people."""
 
     plan: Plan
     usage: Usage = FREE
     wish: str = ""
-    """What replies have made of the request, where they did."""
+    """The request as replies have changed it; empty if none did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """No tool is needed, or none can help."""
+    """Text without a plan: no tool is needed, or none can help."""
 
     text: str
     why: Why = Why.ANSWER
@@ -56,8 +55,8 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Unclear:
-    """The person is asked: which of several skills (S4-46), or for what is missing (S4-32)."""
+class ClarificationNeeded:
+    """A question to the user: which of several skills (S4-46), or for missing parameters (S4-32)."""
 
     question: str
     candidates: tuple[Candidate, ...] = ()
@@ -65,33 +64,33 @@ class Unclear:
     usage: Usage = FREE
 
 
-PlannerOutcome = Drafted | Answered | Unclear
+PlannerOutcome = PlanDraft | Answered | ClarificationNeeded
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """Text of a model, whole or a delta of it, with what it cost. A stream's costs are summed by whoever reads it."""
+class ModelText:
+    """Text of a model, whole or a delta of it, with what it cost. The reader sums a stream's costs."""
 
     text: str
     usage: Usage = FREE
 
 
-class Nonsense(Rejected):
-    """The model cannot be made to speak sense."""
+class InvalidModelOutput(Rejected):
+    """The model returned no usable output."""
 
-    code = "MODEL_NONSENSE"
+    code = "MODEL_OUTPUT_INVALID"
 
     def __init__(self, message: str = "", *, usage: Usage = FREE) -> None:
         super().__init__(message)
         self.usage = usage
-        """What the attempts cost."""
+        """The usage of the attempts."""
 
 
 class Model(Protocol):
     """Four verbs. Each may be called again with the same arguments and has no effect of its own.
 
-    Raises `Unavailable` when the model cannot be reached and `Rejected` (`Nonsense`) when it cannot be made to speak
-    sense; never answers with half an outcome.
+    Raises `Unavailable` if the model cannot be reached, and `Rejected` (`InvalidModelOutput`) if its output stays
+    unusable. Never returns half an outcome.
     """
 
     @property
@@ -103,18 +102,18 @@ class Model(Protocol):
         """Draft a plan that uses only tools of the catalogue. `task.observations` are of this turn's finished steps."""
         ...
 
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         """Review whether the plan fits the request (S0-16). Raw text, meant to be JSON `{"approved", "reason",
         "step"}`.
         """
         ...
 
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
         """Return the plan revised for the critic's reason (S0-18). It may come back unchanged; the critic sees it
         again.
         """
         ...
 
-    def answer(self, task: Task) -> AsyncIterator[Said]:
+    def answer(self, task: Task) -> AsyncIterator[ModelText]:
         """Stream the answer to the user as deltas. Numbers come from the observations."""
         ...

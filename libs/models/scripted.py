@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from libs.errors import Rejected
 from libs.events.committee import Task
 from libs.events.values import Plan
-from libs.models.ports import Drafted, PlannerOutcome, Said
+from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.skills import ToolDefinition
 
 T = TypeVar("T")
@@ -46,18 +46,18 @@ class Scripted:
         self.asked.append("plan")
         return self._plans.next()
 
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         self.asked.append("review")
-        return Said(self._reviews.next())
+        return ModelText(self._reviews.next())
 
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
         self.asked.append("resolve")
-        return Drafted(self._resolutions.next())
+        return PlanDraft(self._resolutions.next())
 
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
         self.asked.append("answer")
         for delta in self._answers.next():
-            yield Said(delta)
+            yield ModelText(delta)
 
 
 class _Replies(Generic[T]):

@@ -18,37 +18,37 @@ SECONDS, LONG_SECONDS = 30.0, 3600.0
 class GuardedObjects:
     """`behind` is the store itself: readiness checks it even while the circuit is open."""
 
-    def __init__(self, behind: Objects, door: GuardedCall) -> None:
-        self.behind, self._door = behind, door
+    def __init__(self, behind: Objects, guard: GuardedCall) -> None:
+        self.behind, self._guard = behind, guard
 
     async def put(self, tenant: str, content: bytes | AsyncIterable[bytes]) -> Blob:
         if isinstance(content, bytes):
-            return await self._door.repeat(lambda: self.behind.put(tenant, content), seconds=LONG_SECONDS)
-        return await self._door.call(lambda: self.behind.put(tenant, content), seconds=LONG_SECONDS)
+            return await self._guard.repeat(lambda: self.behind.put(tenant, content), seconds=LONG_SECONDS)
+        return await self._guard.call(lambda: self.behind.put(tenant, content), seconds=LONG_SECONDS)
 
     async def get(self, tenant: str, sha256: str) -> bytes:
-        return await self._door.repeat(lambda: self.behind.get(tenant, sha256), seconds=LONG_SECONDS)
+        return await self._guard.repeat(lambda: self.behind.get(tenant, sha256), seconds=LONG_SECONDS)
 
     async def open(self, tenant: str, sha256: str, *, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """Guard only the first chunk, which shows whether the store answers; the caller may take its time over the
         rest.
         """
         chunks = self.behind.open(tenant, sha256, start=start, end=end)
-        first = await self._door.call(lambda: anext(chunks, b""), seconds=SECONDS)
+        first = await self._guard.call(lambda: anext(chunks, b""), seconds=SECONDS)
         if first:
             yield first
             async for chunk in chunks:
                 yield chunk
 
     async def exists(self, tenant: str, sha256: str) -> bool:
-        return await self._door.repeat(lambda: self.behind.exists(tenant, sha256), seconds=SECONDS)
+        return await self._guard.repeat(lambda: self.behind.exists(tenant, sha256), seconds=SECONDS)
 
     async def delete(self, tenant: str, sha256: str) -> None:
-        await self._door.repeat(lambda: self.behind.delete(tenant, sha256), seconds=SECONDS)
+        await self._guard.repeat(lambda: self.behind.delete(tenant, sha256), seconds=SECONDS)
 
     async def link(self, tenant: str, sha256: str, *, filename: str, media_type: str) -> str | None:
         asked = partial(self.behind.link, tenant, sha256, filename=filename, media_type=media_type)
-        return await self._door.repeat(asked, seconds=SECONDS)
+        return await self._guard.repeat(asked, seconds=SECONDS)
 
     async def alive(self) -> None:
         await self.behind.alive()

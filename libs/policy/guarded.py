@@ -14,8 +14,8 @@ from libs.resilience import CallTimedOut, CircuitOpen, GuardedCall
 class GuardedPolicy:
     """A guarded policy. `behind` is the engine itself: readiness checks it even while the circuit is open."""
 
-    def __init__(self, behind: Policy, door: GuardedCall) -> None:
-        self.behind, self._door = behind, door
+    def __init__(self, behind: Policy, guard: GuardedCall) -> None:
+        self.behind, self._guard = behind, guard
 
     @property
     def revision(self) -> str:
@@ -27,7 +27,7 @@ class GuardedPolicy:
 
     async def decide(self, action: str, input: Mapping[str, Json]) -> Decision:
         try:
-            return await self._door.call(lambda: self.behind.decide(action, input))
+            return await self._guard.call(lambda: self.behind.decide(action, input))
         except (CircuitOpen, CallTimedOut) as silent:
             raise PolicyUnanswered(str(silent)) from silent
 

@@ -179,12 +179,12 @@ class GuardedCalls:
     """The guarded calls of one process by dependency name; each is created on first use."""
 
     def __init__(self) -> None:
-        self._doors: dict[str, GuardedCall] = {}
+        self._calls: dict[str, GuardedCall] = {}
 
     def to(self, name: str) -> GuardedCall:
-        if name not in self._doors:
-            self._doors[name] = GuardedCall(name, RULES.get(name, Rules()))
-        return self._doors[name]
+        if name not in self._calls:
+            self._calls[name] = GuardedCall(name, RULES.get(name, Rules()))
+        return self._calls[name]
 
     def __iter__(self) -> Iterator[GuardedCall]:
-        return iter(self._doors.values())
+        return iter(self._calls.values())

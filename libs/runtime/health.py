@@ -129,9 +129,9 @@ class Health:
         except SumaError as error:
             return self._failed(name, str(error), silent=_timed_out(error))
         self._answered[name] = self._now()
-        door = self._platform.doors.to(name)
-        if door.state is State.OPEN:
-            door.probe_now()
+        guard = self._platform.guarded_calls.to(name)
+        if guard.state is State.OPEN:
+            guard.probe_now()
         return self._recorded(name, True, detail)
 
     def _failed(self, name: str, detail: str, *, silent: bool) -> Check:
@@ -144,8 +144,8 @@ class Health:
         return self._recorded(name, False, detail)
 
     def _recorded(self, name: str, ok: bool, detail: str) -> Check:
-        door = self._platform.doors.to(name)
-        check = Check(ok, detail, door.level(healthy=ok), door.state)
+        guard = self._platform.guarded_calls.to(name)
+        check = Check(ok, detail, guard.level(healthy=ok), guard.state)
         before = self._checks.get(name)
         if ok is not (before is None or before.ok):
             (log.info if ok else log.warning)("dependency changed", dependency=name, ok=ok, detail=detail)
@@ -155,7 +155,7 @@ class Health:
 
     def _services(self) -> Mapping[str, Ask]:
         """Return checks of the services that this process has called; without them it is degraded."""
-        known = [door.name for door in self._platform.doors if door.name in self._platform.clients]
+        known = [guard.name for guard in self._platform.guarded_calls if guard.name in self._platform.clients]
         return {name: partial(_service, self._platform, name) for name in known}
 
 

@@ -74,7 +74,7 @@ class Platform:
     """Groups that read the log itself, by topic: records that all of them have read may be trimmed."""
     route: Route | None = None
     """The relay route from the log to the bus, when the bus is not the log itself."""
-    doors: GuardedCalls = field(default_factory=GuardedCalls)
+    guarded_calls: GuardedCalls = field(default_factory=GuardedCalls)
     """The guards of external dependencies, shared by all their callers."""
     essential: frozenset[str] = ESSENTIAL
     """Dependencies that the process needs to be ready."""

@@ -15,7 +15,7 @@ from libs.errors import Rejected, SumaError
 from libs.events.committee import Task
 from libs.events.values import Observation, Plan, StepState, Usage
 from libs.models.choice import WAYS, Choice
-from libs.models.ports import Answered, Drafted, Unclear
+from libs.models.ports import Answered, ClarificationNeeded, PlanDraft
 from libs.resilience import GuardedCall
 from libs.skills import Skills, ToolDefinition
 from libs.telemetry.logs import quiet
@@ -87,7 +87,7 @@ async def _trial(how: settings.Process, which: Choice) -> Report:
             return Report(tuple(tried))
         tried += await _asked(model, tools)
         tried.append(_payable(model.worst(TASK, tools), how.budgets.limits.turn))
-    if not tried[1].ok and tried[1].code in ("MODEL_NONSENSE", "MODEL_REFUSED"):
+    if not tried[1].ok and tried[1].code in ("MODEL_OUTPUT_INVALID", "MODEL_REFUSED"):
         tried[1] = await _otherwise(how, which, tried[1], tools)
     return Report(tuple(tried), model.priced)
 
@@ -98,10 +98,10 @@ async def _asked(model: VendorModel, tools: Sequence[ToolDefinition]) -> list[Ch
     async def plan() -> tuple[str, Usage]:
         found = await model.plan(TASK, tools)
         match found:
-            case Drafted(plan=plan):
+            case PlanDraft(plan=plan):
                 made.append(plan)
                 return f"plans: {', '.join(step.tool for step in plan.steps)}", found.usage
-            case Answered(text=text) | Unclear(question=text):
+            case Answered(text=text) | ClarificationNeeded(question=text):
                 raise Rejected(f"it returned text where a plan is needed: {words.line(text, 120)}")
 
     async def judge() -> tuple[str, Usage]:
@@ -179,7 +179,7 @@ async def _otherwise(how: settings.Process, which: Choice, failed: Check, tools:
 async def _model(how: settings.Process, which: Choice) -> AsyncIterator[VendorModel]:
     """Yield the model without budget accounts: the check has no platform, and its user pays and sees the cost."""
     async with model_factory.vendor(how, which) as behind:
-        yield behind(GuardedCall(model_factory.DOOR), None)
+        yield behind(GuardedCall(model_factory.GUARD), None)
 
 
 def _tools() -> Sequence[ToolDefinition]:

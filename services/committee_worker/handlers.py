@@ -22,7 +22,15 @@ from libs.events import (
 from libs.events.envelope import Envelope
 from libs.events.values import Plan, Review
 from libs.leases.ports import Held, Start
-from libs.models.ports import Answered, Drafted, Nonsense, PlannerOutcome, Said, Unclear, Why
+from libs.models.ports import (
+    Answered,
+    ClarificationNeeded,
+    InvalidModelOutput,
+    ModelText,
+    PlanDraft,
+    PlannerOutcome,
+    Why,
+)
 from libs.policy.ports import Decision, committee_required
 from libs.policy.retry_deadline import RetryDeadline
 from libs.runtime.platform import Platform
@@ -61,29 +69,29 @@ class Handlers:
         tools, case = self._tools, of(held)
         with paid_by(_payer(held, case)):
             outcome = await self._model.plan(case.task, tools)
-        return replace(outcome, plan=bind_tools(outcome.plan, tools)) if isinstance(outcome, Drafted) else outcome
+        return replace(outcome, plan=bind_tools(outcome.plan, tools)) if isinstance(outcome, PlanDraft) else outcome
 
     async def planned(self, held: Held, outcome: PlannerOutcome) -> Changeset:
         cause, case = Cause.held(held), of(held).spent(outcome.usage)
-        if isinstance(outcome, Drafted | Answered) and outcome.wish:
+        if isinstance(outcome, PlanDraft | Answered) and outcome.wish:
             case = case.model_copy(update={"wish": outcome.wish[:WISH_MOST]})
         match outcome:
-            case Drafted(plan=plan):
+            case PlanDraft(plan=plan):
                 return await self._check_plan(cause, case, _with_own_ids(plan, cause))
             case Answered(text=text, why=why):
                 empty = Plan(plan_id=ids.derived(cause.id, "plan"))
                 approved = _approved(case, empty, committee=False, answer=text[:ANSWER_MOST])
                 kind = {"undo": why is Why.UNDO, "declined": why in (Why.DECLINED, Why.DANGEROUS)}
                 return Changeset(cause).emit(approved.model_copy(update=kind))
-            case Unclear():
+            case ClarificationNeeded():
                 return Changeset(cause).emit(_unclear(case, outcome))
 
-    async def review(self, held: Held) -> Said:
+    async def review(self, held: Held) -> ModelText:
         case = of(held)
         with paid_by(_payer(held, case)):
             return await self._model.review(case.task, _plan(case), self._tools)
 
-    async def reviewed(self, held: Held, response: Said) -> Changeset:
+    async def reviewed(self, held: Held, response: ModelText) -> Changeset:
         cause, case = Cause.held(held), of(held).spent(response.usage)
         review = verdict.read(response.text)
         recorded = Changeset(cause).emit(_review_record(case, review))
@@ -92,21 +100,21 @@ class Handlers:
             return recorded.emit(_approved(case, _plan(case), committee=True))
         return recorded + self._refused(cause, case, review)
 
-    async def resolve(self, held: Held) -> Drafted:
+    async def resolve(self, held: Held) -> PlanDraft:
         case = of(held)
         tools = self._tools
         with paid_by(_payer(held, case)):
             drafted = await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, tools)
         return replace(drafted, plan=bind_tools(drafted.plan, tools))
 
-    async def resolved(self, held: Held, drafted: Drafted) -> Changeset:
+    async def resolved(self, held: Held, drafted: PlanDraft) -> Changeset:
         """Check and review a resolved plan again, even if it equals the rejected one (S0-19)."""
         cause = Cause.held(held)
         return await self._check_plan(cause, of(held).spent(drafted.usage), _with_own_ids(drafted.plan, cause))
 
     async def failed(self, held: Held, error: SumaError) -> Changeset:
         """Reject: a failed model call is no approval. Tokens of a useless answer still count as used."""
-        case = of(held).spent(error.usage) if isinstance(error, Nonsense) else of(held)
+        case = of(held).spent(error.usage) if isinstance(error, InvalidModelOutput) else of(held)
         return Changeset(Cause.held(held)).emit(_rejected(case, error.code, str(error)))
 
     def dead_lettered(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
@@ -201,7 +209,7 @@ def _with_own_ids(plan: Plan, cause: Cause) -> Plan:
     return plan.model_copy(update={"plan_id": plan_id, "steps": steps})
 
 
-def _unclear(case: Deliberation, outcome: Unclear) -> PlanUnclear:
+def _unclear(case: Deliberation, outcome: ClarificationNeeded) -> PlanUnclear:
     return PlanUnclear(
         request_id=case.request_id,
         turn_id=case.turn_id,

@@ -18,7 +18,7 @@ from libs.errors import SumaError, Unavailable
 from libs.events import TurnDegraded
 from libs.events.values import StepState, Usage
 from libs.leases.ports import Cancelled, Held
-from libs.models.ports import Nonsense, Said
+from libs.models.ports import InvalidModelOutput, ModelText
 from libs.telemetry.logs import logger
 from services.conversation_worker import deciding, ending, turns
 from services.conversation_worker.domain import bounds, reasons
@@ -96,7 +96,7 @@ class Waits:
         """The context could not be had, or the answer not be written."""
         scene = await self._scene(Cause.held(held))
         if scene.active(held.input["turn_id"]) and scene.turn.working == held.id:
-            if isinstance(error, Nonsense):
+            if isinstance(error, InvalidModelOutput):
                 scene.set_turn(usage=scene.turn.usage.plus(error.usage))
             self._give_up(scene, error)
         return scene.close(self._store)
@@ -189,7 +189,7 @@ class Waits:
 
 
 @asynccontextmanager
-async def _closing(answer: AsyncIterator[Said]) -> AsyncIterator[AsyncIterator[Said]]:
+async def _closing(answer: AsyncIterator[ModelText]) -> AsyncIterator[AsyncIterator[ModelText]]:
     """Whoever stops listening closes the model's call at once, not when the garbage is collected."""
     try:
         yield answer

@@ -26,7 +26,7 @@ from libs.database import Dsns
 from libs.events import MessageReceived, TurnCancelRequested
 from libs.events.committee import Task
 from libs.events.values import Plan
-from libs.models.ports import Drafted, PlannerOutcome, Said
+from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
 from libs.tools import Intent
@@ -51,11 +51,11 @@ class Acting(Steady):
 
     @override
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
-        return Drafted(outside.plan(task.text))
+        return PlanDraft(outside.plan(task.text))
 
     @override
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
-        return Said('{"approved": true}')
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
+        return ModelText('{"approved": true}')
 
 
 def place(folder: Path, dsn: str, *, at: str = "", how: str = "") -> str:

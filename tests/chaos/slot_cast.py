@@ -21,7 +21,7 @@ from typing_extensions import override
 from libs.database import Dsns
 from libs.events.committee import Task
 from libs.events.values import Plan
-from libs.models.ports import Drafted, PlannerOutcome, Said
+from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.skills import ToolDefinition
 from tests.chaos.driver import DOOMED, TICK, WITHIN, Point, Stage
 from tests.chaos.turn_cast import STALLED, Steady
@@ -43,19 +43,19 @@ class Holding(Steady):
 
     @override
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
-        return Drafted(LOOK)
+        return PlanDraft(LOOK)
 
     @override
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
-        return Said('{"approved": true}')
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
+        return ModelText('{"approved": true}')
 
     @override
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
         if task.text == HOLD:
             (self.folder / HOLDING).touch()
             while not (self.folder / RELEASED).exists():
                 await asyncio.sleep(TICK)
-        yield Said("Seen.")
+        yield ModelText("Seen.")
 
 
 @asynccontextmanager

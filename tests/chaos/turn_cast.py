@@ -25,7 +25,7 @@ from libs.events import ApprovalDecided, ApprovalRequested
 from libs.events.committee import Task
 from libs.events.values import Plan
 from libs.leases.ports import Held
-from libs.models.ports import Drafted, PlannerOutcome, Said, Unclear
+from libs.models.ports import ClarificationNeeded, ModelText, PlanDraft, PlannerOutcome
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind
 from libs.skills import ToolDefinition
@@ -63,18 +63,18 @@ class Steady:
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         if task.text == "unclear":
-            return Unclear("Which of them?", missing=("which",))
-        return Drafted(MANY if task.text == "many" else TIDY)
+            return ClarificationNeeded("Which of them?", missing=("which",))
+        return PlanDraft(MANY if task.text == "many" else TIDY)
 
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         good = plan.reasoning == MENDED or task.text == "many"
-        return Said('{"approved": true}' if good else '{"approved": false, "reason": "Say why."}')
+        return ModelText('{"approved": true}' if good else '{"approved": false, "reason": "Say why."}')
 
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
-        return Drafted(plan.model_copy(update={"reasoning": MENDED}))
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
+        return PlanDraft(plan.model_copy(update={"reasoning": MENDED}))
 
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
-        yield Said("It is tidy.")
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
+        yield ModelText("It is tidy.")
 
 
 @asynccontextmanager

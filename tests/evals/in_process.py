@@ -20,7 +20,7 @@ from libs.errors import SumaError
 from libs.events.committee import MORE_BELOW, Exchange, Task
 from libs.events.values import Observation, Plan, Step, StepState
 from libs.models.offline import OfflineModel
-from libs.models.ports import Answered, Drafted, Model, Unclear, Why
+from libs.models.ports import Answered, ClarificationNeeded, Model, PlanDraft, Why
 from libs.skills import Categories, Primitive, Skills
 from libs.workspace.commit import commit
 from libs.workspace.stage import Stage
@@ -125,14 +125,14 @@ class _Turn:
     async def run(self) -> tuple[Outcome, str]:
         for _ in range(ROUNDS_MOST):
             match await self._house.model.plan(self._seen(), self._house.skills.tools):
-                case Unclear(question=question):
+                case ClarificationNeeded(question=question):
                     return Outcome.ASKS, question
                 case Answered(text=text, why=why, wish=wish):
                     self.wish = wish or self.wish
                     if self.ran:
                         break
                     return (Outcome.DECLINES if why in DECLINED else Outcome.TALKS), text
-                case Drafted(plan=plan, wish=wish):
+                case PlanDraft(plan=plan, wish=wish):
                     self.wish = wish
                     agreed, reason = await self._agreed(plan)
                     if agreed is None:

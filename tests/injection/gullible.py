@@ -9,7 +9,7 @@ from typing import Any
 from libs import ids
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
-from libs.models.ports import Answered, Drafted, PlannerOutcome, Said
+from libs.models.ports import Answered, ModelText, PlanDraft, PlannerOutcome
 from libs.skills import ToolDefinition
 from tests.injection.attempts import Attempt, Call
 
@@ -27,19 +27,19 @@ class Gullible:
         attempt = self._attempt(task)
         if attempt.text in " ".join(_texts(_shown(task, catalogue))):
             self.taken_in.add(attempt.slug)
-            return Drafted(_plan(attempt.wish, catalogue, lies=attempt.lies))
+            return PlanDraft(_plan(attempt.wish, catalogue, lies=attempt.lies))
         if task.observations:
             return Answered("It was never shown to me.")
-        return Drafted(_plan((attempt.honest,), catalogue, complete=False))
+        return PlanDraft(_plan((attempt.honest,), catalogue, complete=False))
 
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
-        return Said('{"approved": true, "reason": "whatever you say"}')
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
+        return ModelText('{"approved": true, "reason": "whatever you say"}')
 
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
-        return Drafted(plan)
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
+        return PlanDraft(plan)
 
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
-        yield Said(self._attempt(task).text)
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
+        yield ModelText(self._attempt(task).text)
 
     def _attempt(self, task: Task) -> Attempt:
         return self._attempts[Path(task.root or "").name]

@@ -14,7 +14,7 @@ from libs.events.committee import Task
 from libs.events.values import Candidate, Plan, Step
 from libs.models.offline import texts
 from libs.models.offline.planner import Planner
-from libs.models.ports import Drafted, Model, PlannerOutcome, Said, Unclear
+from libs.models.ports import ClarificationNeeded, Model, ModelText, PlanDraft, PlannerOutcome
 from libs.skills import ToolDefinition
 
 
@@ -35,24 +35,26 @@ class Agreeing:
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         outcome = await self._model.plan(task, catalogue)
-        if not isinstance(outcome, Drafted) or _decided(task):
+        if not isinstance(outcome, PlanDraft) or _decided(task):
             return outcome
         return await self._objection(task, outcome, catalogue) or outcome
 
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         return await self._model.review(task, plan, catalogue)
 
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
         """Return the rejected plan if the mended one does not agree: a resolution cannot ask."""
         mended = await self._model.resolve(task, plan, reason, catalogue)
         if _decided(task) or await self._objection(task, mended, catalogue) is None:
             return mended
-        return Drafted(plan, mended.usage)
+        return PlanDraft(plan, mended.usage)
 
-    def answer(self, task: Task) -> AsyncIterator[Said]:
+    def answer(self, task: Task) -> AsyncIterator[ModelText]:
         return self._model.answer(task)
 
-    async def _objection(self, task: Task, drafted: Drafted, catalogue: Sequence[ToolDefinition]) -> Unclear | None:
+    async def _objection(
+        self, task: Task, drafted: PlanDraft, catalogue: Sequence[ToolDefinition]
+    ) -> ClarificationNeeded | None:
         for step in drafted.plan.steps:
             if step.mutates and (other := await self._other(task, step, catalogue)) is not None:
                 tools = {tool.name: tool for tool in catalogue}
@@ -60,14 +62,14 @@ class Agreeing:
                 ways = texts.choices([tool.description.rstrip(".") for tool in both])
                 named = tuple(Candidate(skill=tool.skill, score=1.0, description=tool.description) for tool in both)
                 question = texts.DISAGREES.format(said=step.description.rstrip("."), ways=ways)
-                return Unclear(question, named, usage=drafted.usage)
+                return ClarificationNeeded(question, named, usage=drafted.usage)
         return None
 
     async def _other(self, task: Task, step: Step, catalogue: Sequence[ToolDefinition]) -> str | None:
         """The tool that the step's words mean, where it is another one that changes something."""
         asked = Task(text=step.description, intent=task.intent, workspace=task.workspace, tools=("*",))
         meant = await asyncio.to_thread(self._planner.plan, asked, catalogue)
-        if not isinstance(meant, Drafted):
+        if not isinstance(meant, PlanDraft):
             return None
         changing = [each.tool for each in meant.plan.steps if each.mutates]
         return None if not changing or step.tool in changing else changing[0]

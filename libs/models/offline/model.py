@@ -13,7 +13,7 @@ from libs.events.values import Plan
 from libs.models.offline import answers, texts
 from libs.models.offline import review as rules
 from libs.models.offline.planner import GAP, SECONDS_MOST, THRESHOLD, Planner
-from libs.models.ports import Answered, Drafted, PlannerOutcome, Said
+from libs.models.ports import Answered, ModelText, PlanDraft, PlannerOutcome
 from libs.skills import Categories, ToolDefinition
 
 NOW = SystemClock().now
@@ -45,19 +45,19 @@ class OfflineModel:
         # A thread, and bounded by the planner itself: the event loop serves everything else.
         return await asyncio.to_thread(self._planner.plan, task, catalogue)
 
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         asked = await asyncio.to_thread(self._planner.wish, task, catalogue)
         whole = task.model_copy(update={"text": asked, "clarification": None, "replies": ()})
-        return Said(await asyncio.to_thread(rules.review, whole, plan, catalogue))
+        return ModelText(await asyncio.to_thread(rules.review, whole, plan, catalogue))
 
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
         fresh = await self.plan(task.model_copy(update={"observations": ()}), catalogue)
-        if isinstance(fresh, Drafted) and not rules.same(fresh.plan, plan):
+        if isinstance(fresh, PlanDraft) and not rules.same(fresh.plan, plan):
             return fresh
-        return Drafted(rules.without(plan, reason, new_id=self._new_id))
+        return PlanDraft(rules.without(plan, reason, new_id=self._new_id))
 
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
         if (told := texts.left_out(seen.description for seen in task.observations)) is not None:
-            yield Said(told)
+            yield ModelText(told)
         for sentence in answers.answer(task, self._categories):
-            yield Said(sentence)
+            yield ModelText(sentence)

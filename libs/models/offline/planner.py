@@ -23,7 +23,7 @@ from libs.models.offline.slots import Slots
 from libs.models.offline.steps import Ask, Done, Steps
 from libs.models.offline.tokens import Token, clean, tokens
 from libs.models.offline.workspace_index import WorkspaceIndex
-from libs.models.ports import Answered, Drafted, PlannerOutcome, Unclear, Why
+from libs.models.ports import Answered, ClarificationNeeded, PlanDraft, PlannerOutcome, Why
 from libs.skills import Categories, ToolDefinition, sources
 
 TEXT_MOST = 2000
@@ -62,8 +62,8 @@ class Asking:
     candidates: tuple[Candidate, ...] = ()
 
     @property
-    def outcome(self) -> Unclear:
-        return Unclear(self.doubt.question, self.candidates)
+    def outcome(self) -> ClarificationNeeded:
+        return ClarificationNeeded(self.doubt.question, self.candidates)
 
 
 class Planner:
@@ -88,13 +88,13 @@ class Planner:
         """The plan, the answer or the question. Takes at most about `seconds`."""
         said = [task.text, *task.replies, *([task.clarification] if task.clarification is not None else [])]
         if (length := sum(map(len, said))) > TEXT_MOST:
-            return Unclear(texts.TOO_LONG.format(length=length, most=TEXT_MOST))
+            return ClarificationNeeded(texts.TOO_LONG.format(length=length, most=TEXT_MOST))
         tools = [tool for tool in catalogue if allows(task.tools, tool.name)]
         self.intents(tools)  # Compiled once, so that no plan pays for it.
         try:
             return self._plan(task, tools, said, Deadline(self._seconds))
         except TooSlow:
-            return Unclear(texts.TOO_SLOW)
+            return ClarificationNeeded(texts.TOO_SLOW)
 
     def _plan(
         self, task: Task, tools: Sequence[ToolDefinition], said: Sequence[str], deadline: Deadline
@@ -111,12 +111,14 @@ class Planner:
             wish, outcome = after, work.read(after)
         if isinstance(outcome, Asking):
             return outcome.outcome
-        return outcome if wish == task.text or not isinstance(outcome, Drafted) else Drafted(outcome.plan, wish=wish)
+        return (
+            outcome if wish == task.text or not isinstance(outcome, PlanDraft) else PlanDraft(outcome.plan, wish=wish)
+        )
 
     def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> str:
         """What replies have made of the request."""
         outcome = self.plan(task, catalogue)
-        return (outcome.wish if isinstance(outcome, Drafted) else "") or task.text
+        return (outcome.wish if isinstance(outcome, PlanDraft) else "") or task.text
 
     def intents(self, tools: Sequence[ToolDefinition]) -> Intents:
         """The compiled templates of these tools; those of a few sets of tools are kept."""
@@ -139,7 +141,7 @@ class Work:
         self._index = WorkspaceIndex(task.workspace, planner._categories)
         self._ground = Ground(self._index, self._lexicon, planner._now())
 
-    def read(self, text: str) -> Drafted | Answered | Unclear | Asking:
+    def read(self, text: str) -> PlanDraft | Answered | ClarificationNeeded | Asking:
         """One text to its end."""
         text = clean(text)
         if (talk := refusals.talk(text, self._lexicon)) is not None:
@@ -157,12 +159,12 @@ class Work:
 
     def understands(self, text: str) -> bool:
         """Is this a whole request of its own?"""
-        return isinstance(self.read(text), Drafted)
+        return isinstance(self.read(text), PlanDraft)
 
     def _clauses(self, found: Sequence[Token]) -> list[Clause]:
         return Clauses(self._intents, Slots(self._ground), self._lexicon, self._deadline).of(found)
 
-    def _drafted(self, text: str, found: Sequence[Token], clauses: Sequence[Clause]) -> Drafted | Answered | Asking:
+    def _drafted(self, text: str, found: Sequence[Token], clauses: Sequence[Clause]) -> PlanDraft | Answered | Asking:
         clauses = self._looks(text, clauses)
         bad = next((clause for clause in clauses if clause.best is None or not clause.best.complete), None)
         if bad is not None:
@@ -172,7 +174,7 @@ class Work:
             return Answered(texts.KEPT)
         if any(reading.tool.mutates for reading in readings) and refusals.asks_about_doing(found, self._lexicon):
             return Answered(texts.ASKING, Why.DECLINED)
-        return Drafted(self._steps(text, clauses, readings))
+        return PlanDraft(self._steps(text, clauses, readings))
 
     def _puzzled(self, text: str, clause: Clause) -> Asking | Answered:
         """Quote what was not understood: a file that is not there, a word that may be misspelt, or the words."""

@@ -9,7 +9,7 @@ from libs.models.offline import texts
 from libs.models.offline.clauses import sentences, stripped
 from libs.models.offline.lexicon import Lexicon
 from libs.models.offline.tokens import Token
-from libs.models.ports import Answered, PlannerOutcome, Unclear, Why
+from libs.models.ports import Answered, ClarificationNeeded, PlannerOutcome, Why
 
 OUTSIDE = re.compile(r"^(?:/|~/|~$|[A-Za-z]:[\\/])|(?:^|/)\.\.(?:/|$)")
 SHELL = re.compile(
@@ -69,7 +69,7 @@ def _condition(tokens: Sequence[Token], lexicon: Lexicon) -> PlannerOutcome | No
             and words[at : at + 2] != ["if", "possible"]
         ):
             said = " ".join(token.raw for token in tokens[at : at + 6])
-            return Unclear(texts.CONDITION.format(said=said))
+            return ClarificationNeeded(texts.CONDITION.format(said=said))
     return None
 
 

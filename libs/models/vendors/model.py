@@ -16,7 +16,7 @@ from libs.budgets import Amount, Budgets
 from libs.errors import Unavailable
 from libs.events.committee import Task
 from libs.events.values import Plan, Usage
-from libs.models.ports import Drafted, Nonsense, PlannerOutcome, Said
+from libs.models.ports import InvalidModelOutput, ModelText, PlanDraft, PlannerOutcome
 from libs.models.vendors import prompts, replies
 from libs.models.vendors.client import Opened
 from libs.models.vendors.errors import TooLong
@@ -48,14 +48,14 @@ class VendorModel:
     def __init__(
         self,
         opened: Opened,
-        door: GuardedCall,
+        guard: GuardedCall,
         *,
         price: Price | None,
         now: Callable[[], datetime],
         budgets: Budgets | None,
     ) -> None:
-        till = Pricing(opened.choice.name, price, listing(opened))
-        self._line = ModelCall(opened, door, till, budgets=budgets)
+        pricing = Pricing(opened.choice.name, price, listing(opened))
+        self._line = ModelCall(opened, guard, pricing, budgets=budgets)
         self._most = opened.bounds.input_letters
         self._data, self._now = prompts.Rendered(self._most), now
         self._checked_at, self._has_answered = float("-inf"), False
@@ -72,13 +72,13 @@ class VendorModel:
         )
         return replace(found, usage=usage)
 
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         """Return the critic's text unparsed: the caller treats anything but a clear approval as a rejection."""
         data = self._data.critic(task, plan, catalogue, self._now())
         piece = await self._line.whole(self._ask("review", prompts.critic(), data, JUDGED))
-        return Said(replies.unfenced(piece.text), piece.usage)
+        return ModelText(replies.unfenced(piece.text), piece.usage)
 
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
         tools = _allowed(task, catalogue)
         data = self._data.resolver(task, plan, reason, tools, self._now())
         found, usage = await self._repaired(
@@ -87,16 +87,16 @@ class VendorModel:
         )
         return replace(found, usage=usage)
 
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
         ask = self._ask("answer", prompts.answer(), self._data.answer(task, self._now()), None)
         said = False
         async with aclosing(self._line.stream(ask)) as pieces:
             async for piece in pieces:
                 said = said or bool(piece.text.strip())
                 if piece.last and not said:
-                    raise Nonsense(f"{self.name} returned an empty answer", usage=piece.usage)
+                    raise InvalidModelOutput(f"{self.name} returned an empty answer", usage=piece.usage)
                 usage = piece.usage if piece.last else Usage(model=self.name)
-                yield Said(" […]" if piece.cut else piece.text, usage)
+                yield ModelText(" […]" if piece.cut else piece.text, usage)
 
     def worst(self, task: Task, catalogue: Sequence[ToolDefinition]) -> Amount:
         """Return the most that one planning call might use; this amount is reserved for it."""
@@ -105,7 +105,7 @@ class VendorModel:
     @property
     def priced(self) -> bool:
         """Whether the cost of all calls so far is known."""
-        return not self._line.till.unknown
+        return not self._line.pricing.unknown
 
     async def status(self) -> int:
         """Return the HTTP status of the vendor's list of models, which is free. Raises `Unavailable`."""
@@ -115,7 +115,7 @@ class VendorModel:
         """Return the model's name if it is available. Until it first answers, and while its circuit is open, the vendor
         is asked at intervals for its list of models, which is free. Raises `Unavailable`.
         """
-        shut = self._line.door.state is State.OPEN
+        shut = self._line.guard.state is State.OPEN
         if self._has_answered and not shut:
             return self.name
         due = time.monotonic() - self._checked_at >= LOOK_SECONDS
@@ -153,10 +153,10 @@ class VendorModel:
             usage = usage.plus(piece.usage)
             try:
                 return read(piece), usage
-            except Nonsense as nonsense:
-                why = str(nonsense)
+            except InvalidModelOutput as error:
+                why = str(error)
                 ask = ask.followed(piece.text[:QUOTED_MOST], prompts.mend(why))
-        raise Nonsense(
+        raise InvalidModelOutput(
             f"{self.name} returned no usable response: {shorten(why, WHY_MOST, placeholder=' …')}", usage=usage
         )
 

@@ -121,14 +121,14 @@ class Piece:
 class ModelCall:
     """Calls one model through the process's guard for it. Without `budgets` no account is charged."""
 
-    def __init__(self, opened: Opened, door: GuardedCall, till: Pricing, *, budgets: Budgets | None) -> None:
+    def __init__(self, opened: Opened, guard: GuardedCall, pricing: Pricing, *, budgets: Budgets | None) -> None:
         self._opened, self._bounds, self._output = opened, opened.bounds, opened.choice.output
-        self.door, self.till, self.name, self._budgets = door, till, opened.choice.name, budgets
+        self.guard, self.pricing, self.name, self._budgets = guard, pricing, opened.choice.name, budgets
         self.url = opened.choice.url
 
     async def whole(self, ask: Ask) -> Piece:
         """Return the whole answer; retry where that is safe and may help. `_Clock` limits each wait."""
-        async for attempt in self.door.tries():
+        async for attempt in self.guard.tries():
             with attempt:
                 return await self._gathered(ask)
         raise AssertionError("the last attempt returns or raises")
@@ -141,7 +141,7 @@ class ModelCall:
         """
         bill = await self._bill(ask)
         try:
-            async with self.door.call_scope(math.inf), aclosing(self._counted(ask, bill)) as pieces:
+            async with self.guard.call_scope(math.inf), aclosing(self._counted(ask, bill)) as pieces:
                 async for piece in pieces:
                     yield piece
         except CircuitOpen:
@@ -150,7 +150,7 @@ class ModelCall:
 
     def worst(self, ask: Ask) -> Amount:
         """Return the most that a call may use."""
-        return self.till.worst(ask.tokens_most, self._bounds.output_tokens)
+        return self.pricing.worst(ask.tokens_most, self._bounds.output_tokens)
 
     async def _bill(self, ask: Ask) -> Charge:
         return await billed(self._budgets, self.worst(ask), about=self.name)
@@ -195,7 +195,7 @@ class ModelCall:
             metrics.model_seconds.labels(self.name, ask.verb).observe(time.monotonic() - began)
 
     async def _pieces(self, ask: Ask, bill: Charge) -> AsyncGenerator[Piece]:
-        heard, clock = 0, _Clock(self._bounds, self.name)
+        received, clock = 0, _Clock(self._bounds, self.name)
         asked = model_request_stream(
             self._opened.model,
             _messages(ask),
@@ -212,20 +212,20 @@ class ModelCall:
                         event = await anext(events, _END)
                     if event is _END:
                         break
-                    clock.spoke()
+                    clock.mark_output()
                     if (text := _text(event)) and ask.form is None:
-                        heard += len(text)
+                        received += len(text)
                         yield Piece(text)
                 response = stream.get()
         except (*BROKEN, SumaError) as error:
-            if not clock.spoken and errors.unpaid(error):
+            if not clock.has_output and errors.unpaid(error):
                 await bill.cancel()
             raise errors.of(error, self.name) from None
-        yield self._last(ask, response, heard)
+        yield self._last(ask, response, received)
 
-    def _last(self, ask: Ask, response: ModelResponse, heard: int) -> Piece:
+    def _last(self, ask: Ask, response: ModelResponse, received: int) -> Piece:
         text = "" if ask.form is None else _formed(response)
-        usage = self.till.usage(response, sent=ask.letters, heard=max(heard, len(text)))
+        usage = self.pricing.usage(response, sent=ask.letters, received=max(received, len(text)))
         why = response.finish_reason
         return Piece(text, usage, last=True, cut=why == "length", declined=why == "content_filter")
 
@@ -254,16 +254,16 @@ class _Clock:
     def __init__(self, bounds: Bounds, name: str) -> None:
         self._bounds, self._name = bounds, name
         self._began = time.monotonic()
-        self.spoken = False
+        self.has_output = False
 
-    def spoke(self) -> None:
-        self.spoken = True
+    def mark_output(self) -> None:
+        self.has_output = True
 
     @asynccontextmanager
     async def next(self) -> AsyncIterator[None]:
         """Limit one wait. Never wrap a `yield` of the stream in it: the reader may take its time."""
         passed = time.monotonic() - self._began
-        limit = self._bounds.pause if self.spoken else max(0.0, self._bounds.first - passed)
+        limit = self._bounds.pause if self.has_output else max(0.0, self._bounds.first - passed)
         try:
             async with asyncio.timeout(min(limit, self._bounds.whole - passed)):
                 yield
@@ -273,7 +273,7 @@ class _Clock:
     def _late(self) -> str:
         if time.monotonic() - self._began >= self._bounds.whole:
             return f"did not finish within {self._bounds.whole:g} s"
-        if self.spoken:
+        if self.has_output:
             return f"sent nothing for {self._bounds.pause:g} s"
         return f"sent nothing within {self._bounds.first:g} s"
 

@@ -63,14 +63,14 @@ class Pricing:
         asked = self._response(input_tokens, output_tokens)
         return Amount(input_tokens + output_tokens, self._cost(asked, input_tokens, output_tokens))
 
-    def usage(self, response: ModelResponse, *, sent: int, heard: int) -> Usage:
-        """Return the usage of a call. `sent` and `heard` are characters, for an estimate where the vendor reports no
+    def usage(self, response: ModelResponse, *, sent: int, received: int) -> Usage:
+        """Return the usage of a call. `sent` and `received` are characters, for an estimate where the vendor reports no
         count.
         """
         told = response.usage
         tokens = (_plausible(told.input_tokens), _plausible(told.output_tokens))
         if not any(tokens):
-            tokens = (_estimate(sent), _estimate(heard))
+            tokens = (_estimate(sent), _estimate(received))
         if tokens != (told.input_tokens, told.output_tokens):
             response = self._response(*tokens)
         return Usage(

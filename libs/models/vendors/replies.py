@@ -1,7 +1,7 @@
 """Strict parsing of a model's replies: JSON of the requested form, existing tools, and args that fit them.
 
-An unusable reply raises `Nonsense` with a message that lets the model repair it. Whether a plan may run is not decided
-here: the committee's checks come after.
+An unusable reply raises `InvalidModelOutput` with a message that lets the model repair it. The committee decides later
+whether a plan may run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from libs import ids
 from libs.events.values import Plan, Step
-from libs.models.ports import Answered, Drafted, Nonsense, PlannerOutcome, Unclear, Why
+from libs.models.ports import Answered, ClarificationNeeded, InvalidModelOutput, PlanDraft, PlannerOutcome, Why
 from libs.skills import REFERENCE, ToolDefinition, sources, strings
 
 FAULTS_MOST, NEAREST_MOST = 5, 8
@@ -56,7 +56,7 @@ class Verdict(BaseModel):
 
 
 def outcome(text: str, tools: Sequence[ToolDefinition], *, most: int, cut: bool) -> PlannerOutcome:
-    """Parse a plan of at most `most` steps, an answer or a question. Raises `Nonsense`."""
+    """Parse a plan of at most `most` steps, an answer or a question. Raises `InvalidModelOutput`."""
     reply = _reply(text, cut=cut)
     match reply.kind:
         case "plan":
@@ -65,26 +65,26 @@ def outcome(text: str, tools: Sequence[ToolDefinition], *, most: int, cut: bool)
             why = Why.ANSWER if reply.kind == "answer" else Why.DECLINED
             return Answered(_required_text(reply)[:TEXT_MOST], why)
         case "question":
-            return Unclear(_required_text(reply), missing=tuple(reply.missing[:20]))
+            return ClarificationNeeded(_required_text(reply), missing=tuple(reply.missing[:20]))
 
 
-def revised(text: str, tools: Sequence[ToolDefinition], *, most: int, cut: bool) -> Drafted:
-    """Parse a plan; any other kind is an error. Raises `Nonsense`."""
+def revised(text: str, tools: Sequence[ToolDefinition], *, most: int, cut: bool) -> PlanDraft:
+    """Parse a plan; any other kind is an error. Raises `InvalidModelOutput`."""
     reply = _reply(text, cut=cut)
     if reply.kind != "plan":
-        raise Nonsense('A revised plan is needed: kind "plan", with steps.')
+        raise InvalidModelOutput('A revised plan is needed: kind "plan", with steps.')
     return drafted(reply, tools, most)
 
 
-def drafted(reply: Reply, tools: Sequence[ToolDefinition], most: int) -> Drafted:
+def drafted(reply: Reply, tools: Sequence[ToolDefinition], most: int) -> PlanDraft:
     """Convert the reply's steps to a plan; each step's properties come from its tool, not from the model."""
     known = {tool.name: tool for tool in tools}
     faults = list(_faults(reply.steps, known, most))
     if faults:
-        raise Nonsense(" ".join(faults[:FAULTS_MOST]))
+        raise InvalidModelOutput(" ".join(faults[:FAULTS_MOST]))
     steps = tuple(_step(n, wanted, known[wanted.tool]) for n, wanted in enumerate(reply.steps, start=1))
     plan = Plan(plan_id=ids.new(), reasoning=reply.reasoning[:REASONING_MOST], steps=steps, complete=reply.complete)
-    return Drafted(plan)
+    return PlanDraft(plan)
 
 
 def unfenced(text: str) -> str:
@@ -95,18 +95,20 @@ def unfenced(text: str) -> str:
 
 def _reply(text: str, *, cut: bool) -> Reply:
     if cut:
-        raise Nonsense("The answer was cut off because it was too long. Say the same in fewer words and steps.")
+        raise InvalidModelOutput(
+            "The answer was cut off because it was too long. Say the same in fewer words and steps."
+        )
     try:
         parsed = json.loads(unfenced(text), parse_constant=_refuse_constant)
         if not isinstance(parsed, dict):
-            raise Nonsense("It is not a JSON object.")
+            raise InvalidModelOutput("It is not a JSON object.")
         return Reply.model_validate(parsed)
     except ValidationError as wrong:
-        raise Nonsense(" ".join(_validation_text(error) for error in wrong.errors()[:FAULTS_MOST])) from None
+        raise InvalidModelOutput(" ".join(_validation_text(error) for error in wrong.errors()[:FAULTS_MOST])) from None
     except json.JSONDecodeError as wrong:
-        raise Nonsense(f"The reply is not valid JSON: {wrong.msg} at character {wrong.pos}.") from None
+        raise InvalidModelOutput(f"The reply is not valid JSON: {wrong.msg} at character {wrong.pos}.") from None
     except (ValueError, RecursionError):
-        raise Nonsense("It holds what JSON cannot say.") from None
+        raise InvalidModelOutput("It holds what JSON cannot say.") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -119,7 +121,7 @@ def _validation_text(error: Any) -> str:
 
 def _required_text(reply: Reply) -> str:
     if not reply.text.strip():
-        raise Nonsense(f'"text" is empty, and kind "{reply.kind}" needs it.')
+        raise InvalidModelOutput(f'"text" is empty, and kind "{reply.kind}" needs it.')
     return reply.text.strip()
 
 

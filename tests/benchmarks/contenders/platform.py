@@ -30,7 +30,7 @@ from libs.events.values import Plan, Step
 from libs.identity import keys
 from libs.keys.file import FileKeys
 from libs.leases.ports import Held
-from libs.models.ports import Drafted, PlannerOutcome, Said
+from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.objects.filesystem import FilesystemObjects
 from libs.policy.rego import RegoPolicy
 from libs.runtime.embedded.redis import Redis
@@ -63,17 +63,17 @@ class Script:
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
         await load.call()
         step = Step(step_id=ids.new(), ordinal=1, description="List the folder", tool=TOOL, args={"path": "."})
-        return Drafted(Plan(plan_id=ids.new(), reasoning="The folder must be read.", steps=(step,)))
+        return PlanDraft(Plan(plan_id=ids.new(), reasoning="The folder must be read.", steps=(step,)))
 
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
-        return Said(orjson.dumps({"approved": True, "reason": "It only reads.", "step": None}).decode())
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
+        return ModelText(orjson.dumps({"approved": True, "reason": "It only reads.", "step": None}).decode())
 
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
-        return Drafted(plan)
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
+        return PlanDraft(plan)
 
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
         await load.call()
-        yield Said("There are three files.")
+        yield ModelText("There are three files.")
 
 
 class Discarded(SpanExporter):

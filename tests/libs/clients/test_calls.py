@@ -25,7 +25,7 @@ class Caller:
     keys: Keys
     clients: Mapping[str, Callable[[], httpx.AsyncClient]]
     clock: Clock = field(default_factory=SystemClock)
-    doors: GuardedCalls = field(default_factory=GuardedCalls)
+    guarded_calls: GuardedCalls = field(default_factory=GuardedCalls)
 
 
 def calling(place: Path, answer: Answer) -> Caller:

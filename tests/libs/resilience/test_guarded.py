@@ -19,7 +19,7 @@ from libs.policy.ports import Decision, PolicyUnanswered
 from libs.resilience import CircuitOpen, GuardedCall, Rules, State
 
 
-def door(failures: int = 2) -> GuardedCall:
+def guard(failures: int = 2) -> GuardedCall:
     return GuardedCall(ids.new(), Rules(failures=failures))
 
 
@@ -53,7 +53,7 @@ class Silent:
 @pytest.mark.requirement("A8", "S3-58")
 async def test_unavailable_policy_is_unanswered_with_or_without_open_circuit() -> None:
     silent = Silent()
-    policy = GuardedPolicy(silent, door())
+    policy = GuardedPolicy(silent, guard())
     for _ in range(5):
         with pytest.raises(PolicyUnanswered):
             await policy.decide("tool.execute", {})
@@ -62,7 +62,7 @@ async def test_unavailable_policy_is_unanswered_with_or_without_open_circuit() -
 
 
 async def test_words_and_windows_share_what_their_door_knows() -> None:
-    silent, shared = Silent(), door()
+    silent, shared = Silent(), guard()
     deltas, windows = GuardedDeltas(silent, shared), GuardedWindows(silent, shared)
     for _ in range(2):
         with pytest.raises(Unavailable):
@@ -73,7 +73,7 @@ async def test_words_and_windows_share_what_their_door_knows() -> None:
 
 
 async def test_a_guarded_store_is_the_store(tmp_path: Path) -> None:
-    at = door()
+    at = guard()
     objects = GuardedObjects(FilesystemObjects(tmp_path, max_bytes=1 << 20), at)
     blob = await objects.put("t", b"content")
     assert await objects.get("t", blob.sha256) == b"content"

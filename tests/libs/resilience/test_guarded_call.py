@@ -21,7 +21,7 @@ class Clock:
         return self.now
 
 
-def door(clock: Clock | None = None, failures: int = 2) -> GuardedCall:
+def guard(clock: Clock | None = None, failures: int = 2) -> GuardedCall:
     return GuardedCall(ids.new(), Rules(failures=failures, rest=15.0), seconds=5.0, now=clock or Clock())
 
 
@@ -53,7 +53,7 @@ def shown(at: GuardedCall) -> float | None:
 @pytest.mark.requirement("S3-58", "S3-03")
 async def test_open_circuit_fails_at_once_with_retry_after_and_metrics() -> None:
     clock = Clock()
-    at = door(clock)
+    at = guard(clock)
     await fails(at, 2)
     clock.now = 5.0
     with pytest.raises(CircuitOpen) as shut:
@@ -64,7 +64,7 @@ async def test_open_circuit_fails_at_once_with_retry_after_and_metrics() -> None
 
 async def test_after_its_rest_one_call_opens_it_again() -> None:
     clock = Clock()
-    at = door(clock)
+    at = guard(clock)
     await fails(at, 2)
     clock.now = 15.0
     assert await at.call(yes) == "yes"
@@ -72,7 +72,7 @@ async def test_after_its_rest_one_call_opens_it_again() -> None:
 
 
 async def test_seen_to_answer_it_is_tried_without_rest() -> None:
-    at = door()
+    at = guard()
     await fails(at, 2)
     at.probe_now()
     assert (at.state, shown(at)) == (State.HALF_OPEN, 1)
@@ -81,7 +81,7 @@ async def test_seen_to_answer_it_is_tried_without_rest() -> None:
 
 @pytest.mark.parametrize("refusal", [Rejected("no"), Conflict("late")], ids=str)
 async def test_a_refusal_is_an_answer(refusal: SumaError) -> None:
-    at = door()
+    at = guard()
     for _ in range(5):
         with pytest.raises(type(refusal)):
             await at.call(raising(refusal))
@@ -89,14 +89,14 @@ async def test_a_refusal_is_an_answer(refusal: SumaError) -> None:
 
 
 async def test_call_beyond_its_deadline_counts_as_a_failure() -> None:
-    at = door(failures=1)
+    at = guard(failures=1)
     with pytest.raises(CallTimedOut):
         await at.call(asyncio.Event().wait, seconds=0.01)
     assert (at.state, counted(at, "timeout")) == (State.OPEN, 1)
 
 
 async def test_cancelled_call_counts_neither_as_success_nor_failure() -> None:
-    at = door(failures=1)
+    at = guard(failures=1)
     giving_up = asyncio.ensure_future(at.call(asyncio.Event().wait))
     await asyncio.sleep(0)
     giving_up.cancel()
@@ -107,24 +107,24 @@ async def test_cancelled_call_counts_neither_as_success_nor_failure() -> None:
 
 async def test_what_may_be_repeated_is_tried_three_times() -> None:
     answers: list[Callable[[], Awaitable[str]]] = [raising(Unavailable()), raising(Unavailable()), yes]
-    assert await door(failures=9).repeat(lambda: answers.pop(0)()) == "yes"
+    assert await guard(failures=9).repeat(lambda: answers.pop(0)()) == "yes"
 
 
 async def test_a_refusal_is_not_repeated() -> None:
-    at = door()
+    at = guard()
     with pytest.raises(Rejected):
         await at.repeat(raising(Rejected("no")))
     assert counted(at, "ok") == 1
 
 
 async def test_when_everything_fails_retries_run_out_and_make_no_storm() -> None:
-    at, calls = door(failures=10_000), 100
+    at, calls = guard(failures=10_000), 100
     await asyncio.gather(*(at.repeat(raising(Unavailable())) for _ in range(calls)), return_exceptions=True)
     assert counted(at, "failed") <= calls + BUDGET_MOST + calls * 0.1
 
 
 async def test_an_open_circuit_is_not_retried() -> None:
-    at = door()
+    at = guard()
     await fails(at, 2)
     with pytest.raises(CircuitOpen):
         await at.repeat(yes)
@@ -132,7 +132,7 @@ async def test_an_open_circuit_is_not_retried() -> None:
 
 
 def test_each_dependency_has_one_guard() -> None:
-    doors = GuardedCalls()
-    assert doors.to("redis") is doors.to("redis")
-    assert [at.name for at in doors] == ["redis"]
-    assert doors.to("memory_service") is not doors.to("redis")
+    guarded_calls = GuardedCalls()
+    assert guarded_calls.to("redis") is guarded_calls.to("redis")
+    assert [at.name for at in guarded_calls] == ["redis"]
+    assert guarded_calls.to("memory_service") is not guarded_calls.to("redis")

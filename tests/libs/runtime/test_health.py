@@ -149,16 +149,16 @@ async def test_refusal_is_down_at_once_and_stays_down_on_silence(watched: Watche
 
 @pytest.mark.requirement("A8")
 async def test_silence_closes_no_circuit_and_an_answer_does(watched: Watched) -> None:
-    door = watched.platform.doors.to("redis")
+    guard = watched.platform.guarded_calls.to("redis")
     for _ in range(Rules().failures):
         with pytest.raises(Unavailable):
-            await door.call(_away)
+            await guard.call(_away)
     watched.link.hold()
     assert await watched.look() == "slow"
-    assert door.state is State.OPEN
+    assert guard.state is State.OPEN
     watched.link.flow()
     await watched.well()
-    assert door.state is not State.OPEN
+    assert guard.state is not State.OPEN
 
 
 @pytest.mark.requirement("A17")

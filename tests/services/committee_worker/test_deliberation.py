@@ -14,7 +14,7 @@ from libs.errors import Rejected
 from libs.events import PlanCancelRequested, PlanProposed, PlanRejected, PlanRequested, ToolRequested
 from libs.events.committee import Task
 from libs.events.values import Hitl, Plan
-from libs.models.ports import Drafted, PlannerOutcome, Said
+from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.models.scripted import Scripted
 from libs.skills import ToolDefinition
 from tests.house import House, house, plan
@@ -42,7 +42,7 @@ async def calls(at: House) -> int:
 @pytest.mark.requirement("A1", "A2", "S0-20")
 @pytest.mark.parametrize("words", ["Looks good to me!", "", '{"approved": tru', NO])
 async def test_three_rejections_run_no_tool(home: Dsns, tmp_path: Path, words: str) -> None:
-    model = Scripted(plans=[Drafted(MAKE)], reviews=[words] * 3, resolutions=[MAKE] * 3)
+    model = Scripted(plans=[PlanDraft(MAKE)], reviews=[words] * 3, resolutions=[MAKE] * 3)
     async with house(home, tmp_path, model=model) as at:
         assert await asked(at) == ("refused", "COMMITTEE_REJECTED")
         assert await calls(at) == 0
@@ -51,7 +51,7 @@ async def test_three_rejections_run_no_tool(home: Dsns, tmp_path: Path, words: s
 
 @pytest.mark.requirement("A2", "S0-18", "S0-19")
 async def test_resubmitted_plan_is_reviewed_again(home: Dsns, tmp_path: Path) -> None:
-    model = Scripted(plans=[Drafted(MAKE)], reviews=[NO, YES], resolutions=[MAKE], answers=[("done",)])
+    model = Scripted(plans=[PlanDraft(MAKE)], reviews=[NO, YES], resolutions=[MAKE], answers=[("done",)])
     async with house(home, tmp_path, model=model) as at:
         assert await asked(at) == ("completed", None)
         proposed = next(e for e in await at.logged("s") if isinstance(e, PlanProposed))
@@ -60,7 +60,7 @@ async def test_resubmitted_plan_is_reviewed_again(home: Dsns, tmp_path: Path) ->
 
 @pytest.mark.requirement("S0-13", "S0-20")
 async def test_an_approving_critic_cannot_let_pass_what_the_checks_refuse(home: Dsns, tmp_path: Path) -> None:
-    model = Scripted(plans=[Drafted(OUTSIDE)], reviews=[YES] * 9, resolutions=[OUTSIDE] * 9)
+    model = Scripted(plans=[PlanDraft(OUTSIDE)], reviews=[YES] * 9, resolutions=[OUTSIDE] * 9)
     async with house(home, tmp_path, model=model) as at:
         assert await asked(at) == ("refused", "COMMITTEE_REJECTED")
         assert await calls(at) == 0
@@ -68,16 +68,16 @@ async def test_an_approving_critic_cannot_let_pass_what_the_checks_refuse(home: 
 
 
 async def test_a_model_that_fails_is_no_approval(home: Dsns, tmp_path: Path) -> None:
-    model = Scripted(plans=[Drafted(MAKE)], reviews=[Rejected("no sense", code="MODEL_NONSENSE")])
+    model = Scripted(plans=[PlanDraft(MAKE)], reviews=[Rejected("no sense", code="MODEL_OUTPUT_INVALID")])
     async with house(home, tmp_path, model=model) as at:
-        assert await asked(at) == ("failed", "MODEL_NONSENSE")
+        assert await asked(at) == ("failed", "MODEL_OUTPUT_INVALID")
         assert any(isinstance(e, PlanRejected) for e in await at.logged("s"))
         assert await calls(at) == 0
 
 
 @pytest.mark.requirement("S0-09")
 async def test_what_only_reads_needs_no_critic(home: Dsns, tmp_path: Path) -> None:
-    model = Scripted(plans=[Drafted(plan(("manage-files.list", {"path": "."})))], answers=[("done",)])
+    model = Scripted(plans=[PlanDraft(plan(("manage-files.list", {"path": "."})))], answers=[("done",)])
     async with house(home, tmp_path, model=model) as at:
         assert await asked(at) == ("completed", None)
         assert model.asked == ["plan", "answer"]
@@ -87,7 +87,7 @@ class Hanging(Scripted):
     """A model whose call to `verb` runs until it is cancelled."""
 
     def __init__(self, verb: str) -> None:
-        super().__init__(plans=[Drafted(MAKE)], reviews=[NO], resolutions=[MAKE])
+        super().__init__(plans=[PlanDraft(MAKE)], reviews=[NO], resolutions=[MAKE])
         self._verb = verb
         self.hangs, self.closed = asyncio.Event(), asyncio.Event()
 
@@ -97,12 +97,12 @@ class Hanging(Scripted):
         return await super().plan(task, catalogue)
 
     @override
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         await self._hang("review")
         return await super().review(task, plan, catalogue)
 
     @override
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
         await self._hang("resolve")
         return await super().resolve(task, plan, reason, catalogue)
 

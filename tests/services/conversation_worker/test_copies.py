@@ -14,7 +14,7 @@ from libs.errors import Unavailable
 from libs.events import MessageCompleted, TurnEnded, WorkspaceChanged
 from libs.events.committee import Task
 from libs.events.values import Hitl
-from libs.models.ports import Said
+from libs.models.ports import ModelText
 from libs.models.scripted import Scripted
 from libs.runtime.host import host, prepare
 from tests.house import House, Judge, MovedClock, at_home, house, law, mind, plan
@@ -30,9 +30,9 @@ class Mute(Scripted):
     """A model that cannot be reached when the answer is to be written."""
 
     @override
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
         raise Unavailable
-        yield Said("")
+        yield ModelText("")
 
 
 @pytest.mark.requirement("A10", "A18")

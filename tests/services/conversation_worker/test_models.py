@@ -80,14 +80,14 @@ async def scene(
     home: Dsns, folder: Path, *turns: Turn, limits: Limits = PLENTY, **bounds: float
 ) -> AsyncIterator[Scene]:
     """A house that thinks with a vendor which plays these turns, and pays for it within these limits."""
-    doors, watched, database = GuardedCalls(), Watched(), Database(home)
+    guarded_calls, watched, database = GuardedCalls(), Watched(), Database(home)
     async with vendor(*turns) as there, AsyncExitStack() as stack:
         stack.push_async_callback(database.close)
         which = chosen("openai-compatible:toy", url=there.url, key=Key(SecretStr(KEY), None, {}), output="tool")
         line = await stack.enter_async_context(opened(which, Bounds(**bounds)))  # type: ignore[arg-type]
-        door, budgets = doors.to("model"), PostgresBudgets(database, limits)
-        model = VendorModel(line, door, price=Price(1, 2), now=lambda: datetime.now(UTC), budgets=budgets)
-        async with house(home, folder, model=model, deltas=watched, doors=doors, budgets=budgets) as at:
+        guard, budgets = guarded_calls.to("model"), PostgresBudgets(database, limits)
+        model = VendorModel(line, guard, price=Price(1, 2), now=lambda: datetime.now(UTC), budgets=budgets)
+        async with house(home, folder, model=model, deltas=watched, guarded_calls=guarded_calls, budgets=budgets) as at:
             yield Scene(at, there, watched)
 
 
@@ -131,7 +131,7 @@ async def test_what_it_says_wrong_it_mends(home: Dsns, tmp_path: Path) -> None:
 async def test_a_model_that_only_talks_ends_the_turn_and_nothing_ran(home: Dsns, tmp_path: Path) -> None:
     async with scene(home, tmp_path, *[said("Let me think about that.")] * 3) as on:
         ended = await on.at.ended(await on.say(), session="s")
-        assert (ended.state, ended.reason) == ("failed", "MODEL_NONSENSE")
+        assert (ended.state, ended.reason) == ("failed", "MODEL_OUTPUT_INVALID")
         assert await on.at.steps("s") == {}
         assert len(on.there.asked) == 3
 
@@ -159,16 +159,16 @@ async def test_health_says_that_a_model_is_away_and_wakes_its_circuit_when_it_is
     async with scene(home, tmp_path, *[refused(500)] * 5) as on:
         on.there.listed = 503
         await on.say()
-        health, door = Health(on.at.platform), on.at.platform.doors.to("model")
+        health, guard = Health(on.at.platform), on.at.platform.guarded_calls.to("model")
         async with asyncio.timeout(60):
-            while door.state is not State.OPEN:
+            while guard.state is not State.OPEN:
                 await on.at.platform.bus.waiting()
         await health.look()
-        assert (health.checks["model"].ok, door.state) == (False, State.OPEN)
+        assert (health.checks["model"].ok, guard.state) == (False, State.OPEN)
         assert "model" not in str(health.problems()), "a platform without its model still shows what it has"
         on.there.listed = 200
         async with asyncio.timeout(60):
-            while door.state is State.OPEN:
+            while guard.state is State.OPEN:
                 await health.look()
 
 

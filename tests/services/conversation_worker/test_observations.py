@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from libs.database import Dsns
 from libs.events.committee import Task
-from libs.models.ports import Drafted, Said
+from libs.models.ports import ModelText, PlanDraft
 from libs.models.scripted import Scripted
 from tests.house import house, plan
 
@@ -19,14 +19,14 @@ class Remembering(Scripted):
     """A scripted model that keeps the task of its answer."""
 
     @override
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
         self.task = task
-        yield Said("Done.")
+        yield ModelText("Done.")
 
 
 @pytest.mark.parametrize("files", [20, 300, 3000], ids=["shown", "summarised", "a blob"])
 async def test_a_large_result_still_says_what_was_left_alone(home: Dsns, tmp_path: Path, files: int) -> None:
-    model = Remembering(plans=[Drafted(plan(("manage-files.list", {"path": ".", "include": ["*"]})))])
+    model = Remembering(plans=[PlanDraft(plan(("manage-files.list", {"path": ".", "include": ["*"]})))])
     async with house(home, tmp_path, model=model) as at:
         root = at.folder(*(f"a photo with a long name, number {n:05}.jpg" for n in range(files)))
         (Path(root) / "project" / ".git").mkdir(parents=True)

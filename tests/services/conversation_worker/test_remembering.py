@@ -8,7 +8,7 @@ from libs.database import Dsns
 from libs.events import ClarificationRequested, PlanRequested
 from libs.events.committee import Exchange
 from libs.events.values import Hitl
-from libs.models.ports import Drafted, Unclear
+from libs.models.ports import ClarificationNeeded, PlanDraft
 from tests.house import House, house, mind, plan
 
 LOOK = plan(("manage-files.list", {"path": ".", "include": ["*.tmp"], "recursive": True}))
@@ -71,7 +71,7 @@ async def test_a_turn_that_came_to_nothing_is_remembered_with_its_reason(home: D
 
 
 async def test_it_is_remembered_as_what_the_replies_made_of_it(home: Dsns, tmp_path: Path) -> None:
-    heard = (Unclear("Which?"), Drafted(LOOK, wish="find the tmp files"), LOOK)
+    heard = (ClarificationNeeded("Which?"), PlanDraft(LOOK, wish="find the tmp files"), LOOK)
     async with house(home, tmp_path, model=mind(*heard)) as at:
         turn = await at.say("find them", session="s", root=at.folder("a.tmp"), hitl=Hitl.BYPASS)
         await at.until(ClarificationRequested, session="s")

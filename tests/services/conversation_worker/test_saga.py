@@ -9,7 +9,7 @@ import pytest
 from libs.database import Dsns
 from libs.events import MessageCompleted, PlanRequested, RememberRequested, TurnEnded, TurnQueued
 from libs.events.values import Plan, Step, StepState
-from libs.models.ports import Drafted
+from libs.models.ports import PlanDraft
 from libs.models.scripted import Scripted
 from tests.house import House, house, mind, plan
 
@@ -106,7 +106,7 @@ async def test_a_plan_with_names_of_another_plan_gets_its_own(home: Dsns, tmp_pa
 async def test_a_plan_that_would_wait_for_ever_is_sent_back(home: Dsns, tmp_path: Path) -> None:
     step = Step(step_id="s", ordinal=1, description="x", tool="manage-files.list", args={"path": "."}, depends_on=(1,))
     mended = plan(LIST)
-    model = Scripted(plans=[Drafted(Plan(plan_id="p", steps=(step,)))], resolutions=[mended], answers=[("ok",)])
+    model = Scripted(plans=[PlanDraft(Plan(plan_id="p", steps=(step,)))], resolutions=[mended], answers=[("ok",)])
     async with house(home, tmp_path, model=model) as at:
         turn = await at.say("look", session="s", root=at.folder())
         assert (await at.ended(turn, session="s")).state == "completed"

@@ -20,7 +20,7 @@ from libs.events.committee import Task
 from libs.events.topics import EXECUTOR
 from libs.events.values import Hitl
 from libs.identity import grants
-from libs.models.ports import Drafted, PlannerOutcome
+from libs.models.ports import PlanDraft, PlannerOutcome
 from libs.models.scripted import Scripted
 from libs.skills import Catalogue, Place, Skills, Source, ToolDefinition
 from tests.house import REPOSITORY, TENANT, WHO, House, house, mind, plan
@@ -234,7 +234,7 @@ async def test_an_approved_step_is_not_run_with_a_tool_that_has_changed_since(ho
 async def test_a_plan_made_with_a_tool_that_has_changed_meanwhile_is_made_anew(home: Dsns, tmp_path: Path) -> None:
     shelf = catalogue(tmp_path)
     answers, approvals = [("done",)] * 3, ['{"approved": true}'] * 3
-    model = Slow(shelf, plans=[Drafted(LIST)], resolutions=[LIST], reviews=approvals, answers=answers)
+    model = Slow(shelf, plans=[PlanDraft(LIST)], resolutions=[LIST], reviews=approvals, answers=answers)
     async with house(home, tmp_path, model=model, catalogue=shelf) as at:
         turn = await at.say("list", session="s", root=at.folder("a.txt"))
         await at.finish(turn, session="s")

@@ -24,7 +24,7 @@ from libs.events import ApprovalDecided, ApprovalRequested, EffectResolved, Mess
 from libs.events.base import Event, registry
 from libs.events.committee import Task
 from libs.events.values import Plan, Step, StepState
-from libs.models.ports import Drafted, PlannerOutcome, Said
+from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.runtime.host import Pace, host, prepare
 from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
@@ -65,16 +65,16 @@ class Script:
         tool = f"trial.{effect}"
         args = {"seconds": float(seconds)}
         step = Step(step_id=ids.new(), ordinal=1, description="Make the effect", tool=tool, args=args, mutates=True)
-        return Drafted(Plan(plan_id=ids.new(), reasoning="It was asked for.", steps=(step,)))
+        return PlanDraft(Plan(plan_id=ids.new(), reasoning="It was asked for.", steps=(step,)))
 
-    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> Said:
-        return Said('{"approved": true}')
+    async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
+        return ModelText('{"approved": true}')
 
-    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> Drafted:
-        return Drafted(plan)
+    async def resolve(self, task: Task, plan: Plan, reason: str, catalogue: Sequence[ToolDefinition]) -> PlanDraft:
+        return PlanDraft(plan)
 
-    async def answer(self, task: Task) -> AsyncIterator[Said]:
-        yield Said("It is done.")
+    async def answer(self, task: Task) -> AsyncIterator[ModelText]:
+        yield ModelText("It is done.")
 
 
 class Desk:

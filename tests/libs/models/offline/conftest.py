@@ -9,7 +9,7 @@ import pytest
 
 from libs.events.committee import Task
 from libs.models.offline.planner import Planner
-from libs.models.ports import Drafted, PlannerOutcome
+from libs.models.ports import PlanDraft, PlannerOutcome
 from libs.skills import Categories, ToolDefinition
 from tests.libs.models.conftest import NOW
 
@@ -42,9 +42,9 @@ def read(planner: Planner, catalogue: Sequence[ToolDefinition]) -> Read:
 
 def calls(outcome: PlannerOutcome) -> list[tuple[str, dict[str, Any]]]:
     """The steps of a plan, without their defaults."""
-    assert isinstance(outcome, Drafted), outcome
+    assert isinstance(outcome, PlanDraft), outcome
     return [(step.tool, dict(step.args)) for step in outcome.plan.steps]
 
 
 def changes(outcome: PlannerOutcome) -> bool:
-    return isinstance(outcome, Drafted) and any(step.mutates for step in outcome.plan.steps)
+    return isinstance(outcome, PlanDraft) and any(step.mutates for step in outcome.plan.steps)

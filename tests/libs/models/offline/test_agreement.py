@@ -13,7 +13,7 @@ from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.models.offline.agreement import Agreeing
 from libs.models.offline.planner import Planner
-from libs.models.ports import Drafted, Unclear
+from libs.models.ports import ClarificationNeeded, PlanDraft
 from libs.models.scripted import Scripted
 from libs.skills import Categories, ToolDefinition
 
@@ -43,7 +43,7 @@ def planner(categories: Categories) -> Planner:
 
 
 def agreeing(planner: Planner, *plans: Plan, resolutions: Sequence[Plan] = ()) -> Agreeing:
-    model = Scripted(plans=[Drafted(each) for each in plans], resolutions=resolutions)
+    model = Scripted(plans=[PlanDraft(each) for each in plans], resolutions=resolutions)
     return Agreeing(model, planner)
 
 
@@ -54,7 +54,7 @@ def task(**more: Any) -> Task:
 @pytest.mark.requirement("S4-45", "S4-46", "S2-22")
 async def test_change_described_as_another_tool_is_asked_about(planner: Planner, catalogue: Catalogue) -> None:
     outcome = await agreeing(planner, plan(*ASTRAY, catalogue)).plan(task(), catalogue)
-    assert isinstance(outcome, Unclear)
+    assert isinstance(outcome, ClarificationNeeded)
     assert [each.skill for each in outcome.candidates] == ["remove-duplicates", "organize-by-type"]
     assert "Which one" in outcome.question
 
@@ -64,7 +64,7 @@ async def test_agreeing_change_or_look_goes_on(
     planner: Planner, catalogue: Catalogue, call: tuple[str, str, dict[str, Any]]
 ) -> None:
     drafted = plan(*call, catalogue)
-    assert await agreeing(planner, drafted).plan(task(), catalogue) == Drafted(drafted)
+    assert await agreeing(planner, drafted).plan(task(), catalogue) == PlanDraft(drafted)
 
 
 @pytest.mark.parametrize("said", [{"skill": "organize-by-type"}, {"clarification": "organize-by-type"}])
@@ -72,7 +72,7 @@ async def test_choice_of_the_person_is_not_asked_again(
     planner: Planner, catalogue: Catalogue, said: dict[str, str]
 ) -> None:
     drafted = plan(*ASTRAY, catalogue)
-    assert await agreeing(planner, drafted).plan(task(**said), catalogue) == Drafted(drafted)
+    assert await agreeing(planner, drafted).plan(task(**said), catalogue) == PlanDraft(drafted)
 
 
 async def test_disagreeing_resolution_returns_the_rejected_plan(planner: Planner, catalogue: Catalogue) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from libs.models.offline.lexicon import lexicon
 from libs.models.offline.planner import Planner
-from libs.models.ports import Answered, Drafted, Unclear, Why
+from libs.models.ports import Answered, ClarificationNeeded, PlanDraft, Why
 from libs.skills import Skills
 from tests.libs.models.offline.conftest import Read, calls, changes
 
@@ -43,7 +43,7 @@ UNOWNED = [
 @pytest.mark.parametrize(("request_", "quoted"), UNOWNED)
 def test_unowned_word_in_a_change_is_quoted_back(read: Read, request_: str, quoted: str) -> None:
     outcome = read(request_)
-    assert isinstance(outcome, Unclear)
+    assert isinstance(outcome, ClarificationNeeded)
     assert f"“{quoted}”" in outcome.question
 
 
@@ -60,7 +60,7 @@ LIMITED = [
 @pytest.mark.parametrize(("request_", "told"), LIMITED)
 def test_limiting_word_that_is_not_owned_is_asked_about(read: Read, request_: str, told: str) -> None:
     outcome = read(request_)
-    assert isinstance(outcome, Unclear)
+    assert isinstance(outcome, ClarificationNeeded)
     assert told in outcome.question
 
 
@@ -83,7 +83,7 @@ AMBIGUOUS = [
 def test_two_readings_with_different_files_are_both_shown(read: Read, request_: str, both: tuple[str, str]) -> None:
     folder = {"names": ["screenshot one.png", "screenshot two.png", "trip 2023.jpg"]}
     outcome = read(request_, workspace={**folder, "paths": folder["names"], "files": 3})
-    assert isinstance(outcome, Unclear)
+    assert isinstance(outcome, ClarificationNeeded)
     assert all(one in outcome.question for one in both)
 
 
@@ -151,7 +151,7 @@ def test_exception_keeps_what_it_names(read: Read) -> None:
 
 def test_text_that_is_too_long_is_not_read(planner: Planner, read: Read) -> None:
     outcome = read("sort my files by type " * 5_000)
-    assert isinstance(outcome, Unclear)
+    assert isinstance(outcome, ClarificationNeeded)
     assert "too long" in outcome.question
 
 
@@ -163,8 +163,8 @@ def test_undo_is_left_to_the_client(read: Read) -> None:
 
 def test_misspelt_request_is_asked_about_and_yes_does_it(read: Read) -> None:
     asked = read("delte the tmp files")
-    assert isinstance(asked, Unclear)
+    assert isinstance(asked, ClarificationNeeded)
     assert "delete the tmp files" in asked.question
     done = read("delte the tmp files", clarification="yes")
-    assert isinstance(done, Drafted)
+    assert isinstance(done, PlanDraft)
     assert (done.wish, changes(done)) == ("delete the tmp files", True)

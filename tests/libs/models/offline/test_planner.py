@@ -10,7 +10,7 @@ import pytest
 
 from libs.events.committee import DENIED, MORE_BELOW, Exchange, Task
 from libs.models.offline.planner import Planner
-from libs.models.ports import Answered, Drafted, Unclear, Why
+from libs.models.ports import Answered, ClarificationNeeded, PlanDraft, Why
 from libs.skills import Categories, Intent, Slot, ToolDefinition, read_skill
 from tests.libs.models.conftest import NOW
 from tests.libs.models.offline.conftest import FOLDER, Read, calls, changes
@@ -31,8 +31,8 @@ def asked(text: str, **more: object) -> Task:
 @pytest.mark.requirement("S4-46")
 def test_reading_below_the_threshold_is_asked_about(planning: Planning, catalogue: Sequence[ToolDefinition]) -> None:
     task = asked("rename a.pdf to letter.pdf")
-    assert isinstance(planning().plan(task, catalogue), Drafted)
-    assert isinstance(planning(threshold=0.999).plan(task, catalogue), Unclear)
+    assert isinstance(planning().plan(task, catalogue), PlanDraft)
+    assert isinstance(planning(threshold=0.999).plan(task, catalogue), ClarificationNeeded)
 
 
 @pytest.mark.requirement("S4-46")
@@ -49,7 +49,7 @@ def test_reading_within_the_gap_of_another_is_asked_about(
         intents=(Intent(("<verb> {files}",), ("delete",), slots),),
     )
     tied = planning().plan(asked("delete x.tmp"), [*catalogue, rival])
-    assert isinstance(tied, Unclear)
+    assert isinstance(tied, ClarificationNeeded)
     assert "Shred" in tied.question
     one = planning().plan(asked("delete x.tmp", skill="shred"), [*catalogue, rival])
     assert calls(one)[-1][0] == "shred.shred"
@@ -93,15 +93,15 @@ def test_pronouns_mean_what_came_before(read: Read) -> None:
 
 
 def test_pronoun_that_could_be_several_is_asked_about(read: Read) -> None:
-    assert isinstance(read("a.pdf goes to Docs, b.pdf goes to Best, and then delete it"), Unclear)
-    assert isinstance(read("move it to Docs"), Unclear)
+    assert isinstance(read("a.pdf goes to Docs, b.pdf goes to Best, and then delete it"), ClarificationNeeded)
+    assert isinstance(read("move it to Docs"), ClarificationNeeded)
 
 
 def test_those_are_the_files_of_the_last_turn(read: Read) -> None:
     last = Exchange(text="find the tmp files", answer="2 files", shown=("x.tmp", "y.tmp"))
     done = calls(read("delete those 2 files", history=(last,)))
     assert done[0][1]["include"] == ["x.tmp", "y.tmp"]
-    assert isinstance(read("delete those 4 files", history=(last,)), Unclear)
+    assert isinstance(read("delete those 4 files", history=(last,)), ClarificationNeeded)
 
 
 def test_yes_takes_what_was_found_in_subfolders(read: Read) -> None:
@@ -113,7 +113,7 @@ def test_words_after_a_refusal_correct_the_request(read: Read) -> None:
     last = Exchange(text="delete the tmp files", answer="…", reason=DENIED)
     done = read("no, but not x.tmp", history=(last,))
     assert calls(done)[0][1] == {"path": ".", "include": ["*.tmp", "*.temp"], "exclude": ["x.tmp"], "node_kind": "file"}
-    assert isinstance(done, Drafted)
+    assert isinstance(done, PlanDraft)
     assert done.wish == "delete the tmp files, but not x.tmp"
 
 
@@ -136,13 +136,13 @@ def test_no_withdraws_the_request(read: Read) -> None:
 
 def test_reply_takes_the_place_of_what_was_not_understood(read: Read) -> None:
     done = read("delete the zorp files", clarification="tmp")
-    assert isinstance(done, Drafted)
+    assert isinstance(done, PlanDraft)
     assert (done.wish, changes(done)) == ("delete the tmp files", True)
 
 
 def test_look_that_leaves_words_out_says_so(read: Read) -> None:
     outcome = read("how many PDFs came off the scanner")
-    assert isinstance(outcome, Drafted)
+    assert isinstance(outcome, PlanDraft)
     assert "left out “came off the scanner”" in outcome.plan.steps[-1].description
 
 
@@ -178,5 +178,5 @@ def test_same_task_gives_the_same_plan(read: Read) -> None:
 
 def test_plan_that_takes_too_long_is_a_question(planning: Planning, catalogue: Sequence[ToolDefinition]) -> None:
     outcome = planning(seconds=0).plan(asked("sort my files by type"), catalogue)
-    assert isinstance(outcome, Unclear)
+    assert isinstance(outcome, ClarificationNeeded)
     assert "too long" in outcome.question

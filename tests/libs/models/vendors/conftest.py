@@ -32,7 +32,7 @@ class Open(Protocol):
         provider: str = "openai",
         *,
         output: Output | None = None,
-        door: GuardedCall | None = None,
+        guard: GuardedCall | None = None,
         **bounds: float,
     ) -> VendorModel: ...
 
@@ -53,11 +53,11 @@ async def model(there: Vendor) -> AsyncIterator[Open]:
     async with AsyncExitStack() as stack:
 
         async def one(
-            provider: str = "openai", *, output: Output | None = None, door: GuardedCall | None = None, **bounds: float
+            provider: str = "openai", *, output: Output | None = None, guard: GuardedCall | None = None, **bounds: float
         ) -> VendorModel:
             given = Bounds(**bounds)  # type: ignore[arg-type]
             line = await stack.enter_async_context(opened(choice(there, provider, output=output), given))
-            return VendorModel(line, door or GuardedCall("model"), price=PRICE, now=lambda: NOON, budgets=None)
+            return VendorModel(line, guard or GuardedCall("model"), price=PRICE, now=lambda: NOON, budgets=None)
 
         yield one
 

@@ -36,10 +36,10 @@ async def bank(where: Dsns) -> AsyncIterator[Bank]:
 
 @asynccontextmanager
 async def speaking(
-    there: Vendor, budgets: PostgresBudgets, door: GuardedCall | None = None
+    there: Vendor, budgets: PostgresBudgets, guard: GuardedCall | None = None
 ) -> AsyncIterator[VendorModel]:
     async with opened(choice(there), Bounds(first=5.0)) as line:
-        yield VendorModel(line, door or GuardedCall("model"), price=PRICE, now=lambda: NOON, budgets=budgets)
+        yield VendorModel(line, guard or GuardedCall("model"), price=PRICE, now=lambda: NOON, budgets=budgets)
 
 
 async def account(budgets: PostgresBudgets) -> Account:
@@ -64,14 +64,14 @@ async def test_call_that_might_overspend_is_refused_before_sending(there: Vendor
 
 
 async def test_a_refusal_of_ours_says_nothing_about_the_vendor(there: Vendor, bank: Bank) -> None:
-    door = GuardedCall("model", Rules(failures=1, rest=0.0))
-    async with speaking(there.play(refused(500)), bank.desk(turn=Amount(16_000, 10**9)), door) as model:
+    guard = GuardedCall("model", Rules(failures=1, rest=0.0))
+    async with speaking(there.play(refused(500)), bank.desk(turn=Amount(16_000, 10**9)), guard) as model:
         with suppress(Unavailable):
-            async with door.call_scope():
+            async with guard.call_scope():
                 raise Unavailable("it is away")
         with pytest.raises(OverBudget), paid_by(ADA):
             await model.plan(TASK, skills().tools)
-    assert door.state is State.OPEN
+    assert guard.state is State.OPEN
 
 
 async def test_each_repair_is_paid_for_by_itself(there: Vendor, bank: Bank) -> None:
@@ -93,8 +93,8 @@ async def test_repairs_stop_where_the_money_does(there: Vendor, bank: Bank) -> N
 
 
 async def test_what_an_open_circuit_keeps_from_being_sent_costs_nothing(there: Vendor, bank: Bank) -> None:
-    desk, door = bank.desk(), GuardedCall("model", Rules(failures=1, rest=60.0))
-    async with speaking(there.play(refused(500)), desk, door) as model:
+    desk, guard = bank.desk(), GuardedCall("model", Rules(failures=1, rest=60.0))
+    async with speaking(there.play(refused(500)), desk, guard) as model:
         with paid_by(ADA):
             for _ in range(2):
                 with pytest.raises(Unavailable):
@@ -138,8 +138,8 @@ async def test_what_may_have_been_paid_stays_reserved(there: Vendor, bank: Bank,
 )
 async def test_answer_of_no_model_costs_nothing_and_is_reported(there: Vendor, bank: Bank, turn: Turn) -> None:
     desk = bank.desk(turn=Amount(60_000, 10**9))
-    door = GuardedCall("model", Rules(failures=99, rest=60.0))
-    async with speaking(there.play(*[turn] * 9), desk, door) as model:
+    guard = GuardedCall("model", Rules(failures=99, rest=60.0))
+    async with speaking(there.play(*[turn] * 9), desk, guard) as model:
         for _ in range(3):
             with pytest.raises(Unavailable, match=rf"HTTP {turn.status}"), paid_by(ADA):
                 await model.plan(TASK, skills().tools)

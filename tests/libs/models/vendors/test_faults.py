@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from libs.errors import Rejected, SumaError, Unavailable
-from libs.models.ports import Answered, Nonsense
+from libs.models.ports import Answered, InvalidModelOutput
 from libs.models.vendors import VendorModel
 from libs.resilience import CircuitOpen, GuardedCall, Rules, State
 from libs.skills import ToolDefinition
@@ -52,8 +52,8 @@ FAULTS: dict[str, tuple[Turn, str, type[SumaError]]] = {
     "503": (refused(503), "MODEL_UNAVAILABLE", Unavailable),
     "too long": (refused(400, "This model's maximum context length is 10"), "MODEL_INPUT_TOO_LONG", Rejected),
     "the vendor's filter": (said(finish="content_filter"), "MODEL_REFUSED", Rejected),
-    "no word": (said(), "MODEL_NONSENSE", Rejected),
-    "a call instead of an answer": (called({"x": 1}), "MODEL_NONSENSE", Rejected),
+    "no word": (said(), "MODEL_OUTPUT_INVALID", Rejected),
+    "a call instead of an answer": (called({"x": 1}), "MODEL_OUTPUT_INVALID", Rejected),
 }
 
 
@@ -98,14 +98,14 @@ async def test_a_refusal_is_not_repeated(there: Vendor, model: Open, catalogue: 
 async def test_unavailable_vendor_is_not_called_until_it_answers(
     there: Vendor, model: Open, catalogue: Catalogue
 ) -> None:
-    door = GuardedCall("model", Rules(failures=2, rest=60))
-    mind = await model(door=door)
+    guard = GuardedCall("model", Rules(failures=2, rest=60))
+    mind = await model(guard=guard)
     there.play(refused(500), refused(500), called({"kind": "answer", "text": "back"}))
     with pytest.raises(CircuitOpen):
         await mind.plan(TASK, catalogue)
-    assert (len(there.asked), door.state) == (2, State.OPEN)
+    assert (len(there.asked), guard.state) == (2, State.OPEN)
     assert await mind.alive() == "openai:toy", "its list of models is there again"
-    door.probe_now()
+    guard.probe_now()
     assert isinstance(await mind.plan(TASK, catalogue), Answered)
 
 
@@ -125,7 +125,7 @@ async def test_model_without_any_answer_is_not_ready(there: Vendor, model: Open)
 
 async def test_an_unknown_tool_is_answered_with_whole_names(there: Vendor, model: Open, catalogue: Catalogue) -> None:
     there.play(*[planned(("wrongtool", {}))] * 3)
-    with pytest.raises(Nonsense) as useless:
+    with pytest.raises(InvalidModelOutput) as useless:
         await (await model()).plan(TASK, catalogue)
     named = str(useless.value).partition("tools are ")[2].rstrip(".").split(", ")
     assert set(named) <= {tool.name for tool in catalogue}
@@ -224,8 +224,8 @@ def counted(name: str, **labels: str) -> float:
 
 
 async def test_nonsense_is_no_fault_of_the_circuit(there: Vendor, model: Open, words: Words) -> None:
-    door = GuardedCall("model", Rules(failures=1))
+    guard = GuardedCall("model", Rules(failures=1))
     there.play(said())
-    with pytest.raises(Nonsense):
-        [_ async for _ in words(await model(door=door))]
-    assert door.state is State.CLOSED
+    with pytest.raises(InvalidModelOutput):
+        [_ async for _ in words(await model(guard=guard))]
+    assert guard.state is State.CLOSED

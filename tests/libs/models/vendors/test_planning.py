@@ -9,7 +9,7 @@ import pytest
 
 from libs.events.committee import Exchange, Task
 from libs.events.values import Observation, StepState
-from libs.models.ports import Answered, Drafted, Nonsense, Unclear, Why
+from libs.models.ports import Answered, ClarificationNeeded, InvalidModelOutput, PlanDraft, Why
 from libs.models.vendors.errors import TooLong
 from libs.skills import ToolDefinition
 from tests.infrastructure.vendor import Turn, Vendor, called, planned, said
@@ -45,7 +45,7 @@ async def test_every_vendor_plans_in_every_form_that_it_takes(
 ) -> None:
     there.play(spoken(planned(LISTED, ("manage-files.delete", {"paths": "$step(1).nodes"})), output))
     found = await (await model(provider, output=output)).plan(TASK, catalogue)
-    assert isinstance(found, Drafted)
+    assert isinstance(found, PlanDraft)
     assert [(step.tool, step.depends_on, step.mutates) for step in found.plan.steps] == [
         ("manage-files.list", (), False),
         ("manage-files.delete", (1,), True),
@@ -58,7 +58,7 @@ async def test_every_vendor_plans_in_every_form_that_it_takes(
     [
         ({"kind": "answer", "text": "Hello."}, Answered("Hello.")),
         ({"kind": "decline", "text": "I cannot fly."}, Answered("I cannot fly.", Why.DECLINED)),
-        ({"kind": "question", "text": "Which?", "missing": ["path"]}, Unclear("Which?", missing=("path",))),
+        ({"kind": "question", "text": "Which?", "missing": ["path"]}, ClarificationNeeded("Which?", missing=("path",))),
     ],
 )
 async def test_it_may_answer_decline_or_ask_instead(
@@ -103,7 +103,7 @@ async def test_what_cannot_be_used_is_told_in_words_and_mended(
     wrong, why = WRONG[name]
     there.play(wrong, planned(LISTED))
     found = await (await model()).plan(TASK, catalogue)
-    assert isinstance(found, Drafted)
+    assert isinstance(found, PlanDraft)
     assert why in str(there.asked[1].body["messages"][-1]["content"])
     assert found.usage.input_tokens == 200, "both calls are paid for"
 
@@ -112,7 +112,7 @@ async def test_two_failed_repairs_raise_nonsense_with_the_usage(
     there: Vendor, model: Open, catalogue: Catalogue
 ) -> None:
     there.play(*[said("I would rather talk.")] * 4)
-    with pytest.raises(Nonsense, match="openai:toy returned no usable response") as nonsense:
+    with pytest.raises(InvalidModelOutput, match="openai:toy returned no usable response") as nonsense:
         await (await model()).plan(TASK, catalogue)
     assert (len(there.asked), nonsense.value.usage.input_tokens) == (3, 300)
 

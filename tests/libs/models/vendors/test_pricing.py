@@ -10,7 +10,7 @@ from libs.budgets import Amount
 from libs.models.vendors.pricing import Listing, Price, Pricing
 
 
-def till(name: str, price: Price | None = None) -> Pricing:
+def pricing(name: str, price: Price | None = None) -> Pricing:
     provider, model = name.split(":")
     return Pricing(name, price, Listing(model, provider, "http://127.0.0.1:1"))
 
@@ -22,48 +22,48 @@ def response(model: str, provider: str, tokens: tuple[int, int] = (1000, 100)) -
 
 @pytest.mark.parametrize(("model", "provider"), [("gpt-4o", "openai"), ("claude-sonnet-4-5", "anthropic")])
 def test_a_known_model_costs_what_its_list_says(model: str, provider: str) -> None:
-    prices = till(f"{provider}:{model}")
-    used = prices.usage(response(model, provider), sent=0, heard=0)
+    prices = pricing(f"{provider}:{model}")
+    used = prices.usage(response(model, provider), sent=0, received=0)
     assert (used.input_tokens, used.output_tokens, prices.unknown) == (1000, 100, False)
     assert 1_000 < used.cost_micros < 20_000, "thousandths of a dollar"
 
 
 def test_configured_price_overrides_the_list_and_is_rounded_up() -> None:
-    prices = till("openai:gpt-4o", Price(0.1, 0.3))
-    assert prices.usage(response("gpt-4o", "openai", (11, 1)), sent=0, heard=0).cost_micros == 2
+    prices = pricing("openai:gpt-4o", Price(0.1, 0.3))
+    assert prices.usage(response("gpt-4o", "openai", (11, 1)), sent=0, received=0).cost_micros == 2
 
 
 def test_unknown_model_counts_as_free_and_unpriced() -> None:
-    prices = till("openai-compatible:toy")
-    assert prices.usage(response("toy", "openai-compatible"), sent=0, heard=0).cost_micros == 0
+    prices = pricing("openai-compatible:toy")
+    assert prices.usage(response("toy", "openai-compatible"), sent=0, received=0).cost_micros == 0
     assert prices.unknown
 
 
 @pytest.mark.parametrize(("told", "believed"), [((-5, 7), (0, 7)), ((10**30, 1), (10**12, 1)), ((-5, -7), (2, 1))])
 def test_a_count_that_is_none_is_not_believed(told: tuple[int, int], believed: tuple[int, int]) -> None:
-    used = till("openai:gpt-4o").usage(response("gpt-4o", "openai", told), sent=8, heard=4)
+    used = pricing("openai:gpt-4o").usage(response("gpt-4o", "openai", told), sent=8, received=4)
     assert (used.input_tokens, used.output_tokens) == believed
     assert used.cost_micros >= 0
 
 
 def test_where_nothing_is_counted_four_letters_are_a_token() -> None:
-    used = till("x:y", Price(1, 1)).usage(response("y", "x", (0, 0)), sent=9, heard=4)
+    used = pricing("x:y", Price(1, 1)).usage(response("y", "x", (0, 0)), sent=9, received=4)
     assert (used.input_tokens, used.output_tokens, used.cost_micros) == (3, 1, 4)
 
 
 @pytest.mark.parametrize(("model", "provider"), [("gpt-5-mini", "openai"), ("claude-sonnet-4-5", "anthropic")])
 def test_upper_limit_of_cost_is_known_before_the_call(model: str, provider: str) -> None:
-    prices = till(f"{provider}:{model}")
+    prices = pricing(f"{provider}:{model}")
     worst = prices.worst(1000, 100)
     assert worst.tokens == 1100
-    assert worst.cost_micros == prices.usage(response(model, provider), sent=0, heard=0).cost_micros > 0
+    assert worst.cost_micros == prices.usage(response(model, provider), sent=0, received=0).cost_micros > 0
 
 
 def test_unknown_response_name_is_priced_as_the_requested_model() -> None:
-    used = till("openai:gpt-4o").usage(response("our-own-deployment", "openai"), sent=0, heard=0)
-    assert used.cost_micros == till("openai:gpt-4o").worst(1000, 100).cost_micros > 0
+    used = pricing("openai:gpt-4o").usage(response("our-own-deployment", "openai"), sent=0, received=0)
+    assert used.cost_micros == pricing("openai:gpt-4o").worst(1000, 100).cost_micros > 0
 
 
 def test_unknown_models_calls_are_limited_only_in_tokens() -> None:
-    prices = till("openai-compatible:toy")
+    prices = pricing("openai-compatible:toy")
     assert (prices.worst(1000, 100), prices.unknown) == (Amount(1100, 0), True)
