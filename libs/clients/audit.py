@@ -1,16 +1,32 @@
-"""The audit worker's export, as a stream: a whole chain may exceed memory."""
+"""The audit worker's queries: search, chain status, and the export as a stream, since a chain may exceed memory."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, cast
 
 import httpx
 
-from libs.clients.calls import Caller, ServiceDown, failed, heading
+from libs.clients.calls import Caller, ServiceDown, call, failed, heading
 
 SERVICE = "audit_worker"
+ROOT = "/internal/v1/audit"
 EXPORT_SECONDS = 3600.0
 """Seconds for a whole chain; each read has its own timeout."""
+
+
+async def search(caller: Caller, tenant: str, conditions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a page of matching records: {"records": [{"position", "link", "record"}], "next", "behind"}, newest first.
+    Raises what `call` raises.
+    """
+    params = {name: str(value) for name, value in conditions.items()}
+    found = await call(caller, SERVICE, "GET", f"{ROOT}/search", tenant=tenant, params=params)
+    return cast("dict[str, Any]", found)
+
+
+async def status(caller: Caller, tenant: str) -> dict[str, Any]:
+    """Return the chain's length: {"count", "sealed", "sealed_at", "head", "behind"}. Raises what `call` raises."""
+    return cast("dict[str, Any]", await call(caller, SERVICE, "GET", f"{ROOT}/status", tenant=tenant))
 
 
 async def export(caller: Caller, tenant: str) -> AsyncIterator[bytes]:
@@ -23,7 +39,7 @@ async def export(caller: Caller, tenant: str) -> AsyncIterator[bytes]:
         async with (
             caller.guarded_calls.to(SERVICE).call_scope(EXPORT_SECONDS),
             caller.clients[SERVICE]() as client,
-            client.stream("GET", "/internal/v1/audit/export", headers=heading(caller, SERVICE, tenant)) as answer,
+            client.stream("GET", f"{ROOT}/export", headers=heading(caller, SERVICE, tenant)) as answer,
         ):
             if not answer.is_success:
                 raise failed(SERVICE, answer.status_code)

@@ -6,10 +6,10 @@ from fastapi import FastAPI
 
 from libs.runtime import problem_details
 from services.gateway.api import (
-    admin,
     aliases,
     approvals,
     assets,
+    audit,
     budgets,
     catalogue,
     dlq,
@@ -39,7 +39,7 @@ ROOMS = (
     catalogue,
     budgets,
     aliases,
-    admin,
+    audit,
     dlq,
     operations,
     health,

@@ -1,8 +1,9 @@
-"""Models of the operator routes: dead letters, events waiting for policy, and the bus."""
+"""Models of the operator routes: dead letters, events waiting for policy, the bus, and the audit log."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -17,6 +18,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,9
 Why = Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=r"\S")]
 Remark = Annotated[str, StringConstraints(max_length=2_000)]
 State = Literal["open", "replayed", "discarded"]
+MAX_POSITION = 2**63 - 1
 DATED = re.compile(r"\d{4}-\d\d-\d\d[Tt ]")
 
 
@@ -202,6 +204,78 @@ class TopicState(ResponseModel):
 class BusState(ResponseModel):
     groups: list[GroupState]
     topics: list[TopicState]
+    as_of: datetime
+
+
+class AuditFilter(RequestModel):
+    """A filter of audit records; all given conditions must match."""
+
+    action: Name | None = Field(default=None, description="Audited action, such as `tool.execute`")
+    verdict: Name | None = Field(default=None, description="Verdict, such as `deny` or `succeeded`")
+    principal: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
+    session: Id | None = None
+    turn: Id | None = None
+    since: Moment | None = Field(default=None, description="Recorded at this time or later; UTC if no zone is given")
+    until: Moment | None = Field(default=None, description="Recorded before this time")
+    before: int | None = Field(default=None, ge=1, le=MAX_POSITION, description="`next` of the previous page")
+    limit: int = Field(default=50, ge=1, le=500)
+
+
+class AuditRecord(ResponseModel):
+    """An audited decision, intent or outcome at its position in the chain. `link` covers it and all earlier records."""
+
+    position: int
+    link: str
+    event_id: str
+    time: datetime
+    source: str
+    session_id: str | None
+    turn_id: str | None
+    action: str
+    phase: str
+    verdict: str
+    principal: str
+    resource: str
+    rule: str
+    revision: str
+    step_id: str | None
+    call_id: str | None
+    digests: dict[str, str]
+    """Salted digests of the content that the action used."""
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> AuditRecord:
+        """Return the record of an entry of the audit worker's search; `libs.audit.chain.record_of` defines it."""
+        record = entry["record"]
+        return cls(
+            position=entry["position"],
+            link=entry["link"],
+            event_id=record["id"],
+            time=record["time"],
+            source=record["source"],
+            session_id=record.get("session"),
+            **{"turn_id": record.get("turn"), "step_id": None, "call_id": None, **record["data"]},
+        )
+
+
+class AuditPage(ResponseModel):
+    records: list[AuditRecord]
+    next: int | None
+    """`before=` of the next page; null at the end."""
+    behind: int
+    """The number of records, over all tenants, that are recorded but not chained yet."""
+    as_of: datetime
+
+
+class AuditState(ResponseModel):
+    """The tenant's chain: `count` records, of which a signed checkpoint covers the first `sealed`."""
+
+    count: int
+    sealed: int
+    sealed_at: datetime | None
+    head: str
+    """The newest link, in hex; that of an empty chain is its genesis."""
+    behind: int
     as_of: datetime
 
 

@@ -162,12 +162,19 @@ class House:
 
 
 @asynccontextmanager
-async def house(where: Dsns, owner: str, worker: Sequence[Subscription] = (), **ports: Any) -> AsyncIterator[House]:
-    """A process that runs the gateway and a simulated conversation worker."""
+async def house(
+    where: Dsns,
+    owner: str,
+    worker: Sequence[Subscription] = (),
+    *,
+    others: Sequence[Callable[[Platform], Service]] = (),
+    **ports: Any,
+) -> AsyncIterator[House]:
+    """A process that runs the gateway, a simulated conversation worker, and `others`."""
     settings = {"gateway": {"local_key": owner, "command_wait": 0.1, **ports.pop("settings", {})}}
     async with infrastructure.platform(where, settings=settings, **ports) as platform:
         service = build(platform)
-        services = [service, Service("conversation_worker", worker)]
+        services = [service, Service("conversation_worker", worker), *(other(platform) for other in others)]
         await prepare(platform, services)
         async with host(platform, services, pace=infrastructure.PACE) as running:
             watch(service, running.problems, running.health)

@@ -152,7 +152,7 @@ async def closet(tmp_path: Path) -> Closet:
 @pytest_asyncio.fixture(loop_scope="session")
 async def desk(gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, closet: Closet) -> AsyncIterator[Desk]:
     worker = Frail()
-    given = {"policy": rules, "keys": keys, "objects": closet, "board": worker.board}
+    given: dict[str, Any] = {"policy": rules, "keys": keys, "objects": closet, "board": worker.board}
     async with (
         house(gateway_where, owner, worker.subscriptions(), **given) as made,
         made.client() as http,

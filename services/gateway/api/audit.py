@@ -1,0 +1,58 @@
+"""The audit log: search, chain status, and export (DESIGN §13, §17). Each access is recorded in the log itself."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+
+from libs.clients import audit
+from services.gateway.api import commands
+from services.gateway.api.context import Here
+from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.operator_models import AuditFilter, AuditPage, AuditRecord, AuditState
+from services.gateway.api.security import Authenticated
+
+router = APIRouter(tags=["admin"], responses=PROBLEMS)
+
+READ = "admin.audit"
+
+
+@router.get("/v1/admin/audit")
+async def search(here: Here, who: Authenticated, look: Annotated[AuditFilter, Query()]) -> AuditPage:
+    """List the tenant's audit records, newest first. A record appears once it is chained, normally within a second."""
+    await commands.record_access(here, who, READ, "audit:search")
+    found = await audit.search(here.platform, who.tenant, look.model_dump(mode="json", exclude_none=True))
+    return AuditPage(
+        records=[AuditRecord.of(entry) for entry in found["records"]],
+        next=found["next"],
+        behind=found["behind"],
+        as_of=here.platform.clock.now(),
+    )
+
+
+@router.get("/v1/admin/audit/status")
+async def status(here: Here, who: Authenticated) -> AuditState:
+    """Report the length of the tenant's chain, its newest link, and how much of it a checkpoint covers."""
+    await commands.record_access(here, who, READ, "audit:status")
+    found = await audit.status(here.platform, who.tenant)
+    return AuditState(**found, as_of=here.platform.clock.now())
+
+
+@router.get("/v1/admin/audit/export", response_class=StreamingResponse)
+async def export(here: Here, who: Authenticated) -> StreamingResponse:
+    """Export the audit log as JSON Lines that end in a checkpoint; `suma audit verify` checks it offline (A36)."""
+    await commands.record_access(here, who, READ, "audit:export")
+    lines = audit.export(here.platform, who.tenant)
+    # Read the first bytes now, so that an unavailable audit worker is an error and not a truncated response.
+    first = await anext(lines, b"")
+
+    async def whole() -> AsyncIterator[bytes]:
+        yield first
+        async for chunk in lines:
+            yield chunk
+
+    headers = {"Content-Disposition": 'attachment; filename="audit.jsonl"'}
+    return StreamingResponse(whole(), media_type="application/jsonl", headers=headers)
