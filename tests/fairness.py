@@ -5,15 +5,13 @@ of ends.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
+from typing import Any
 
 import asyncpg
-from numpy.typing import NDArray
-from typing_extensions import override
 
 from libs import ids
 from libs.changes import Cause, Changeset
@@ -22,22 +20,29 @@ from libs.events.committee import Task
 from libs.events.topics import INBOUND
 from libs.events.values import Plan
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
-from libs.search.embedder import HashedEmbedder
 from libs.skills import ToolDefinition
+from libs.tools import Effect, Intent, Outcome
 from tests.house import House, plan
 
+WAIT = "test.wait"
+TEXT: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
 HOG, GUEST = "hog", "guest"
 ENDED = "select count(*) from bus.log where type = 'suma.turn.ended.v1' and tenant = $1"
-AT_WORK = "select count(*) from bus.leases where kind = 'tool' and tenant = $1 and owner is not null"
+AT_WORK = "select count(*) from bus.leases where kind = 'effect' and tenant = $1 and owner is not null"
 
 
-class Searcher:
-    """A model whose every plan is one search for the message's text."""
+class Caller:
+    """A model whose every plan is one call of the slow tool with the message's text."""
 
-    name = "searcher"
+    name = "caller"
 
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
-        return PlanDraft(plan(("search-files.search", {"query": task.text, "top_k": 1, "path": "."})))
+        return PlanDraft(plan((WAIT, {"text": task.text})))
 
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
         return ModelText('{"approved": true}')
@@ -51,28 +56,20 @@ class Searcher:
 
 @dataclass
 class Slow:
-    """An embedder that delays a search for slow text until it is released, or for `seconds`."""
+    """A tool that takes `seconds` for slow text, or until it is released."""
 
     seconds: float | None = None
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
+    name: str = WAIT
+    description: str = "Waits when the text is slow."
+    parameters: Mapping[str, Any] = field(default_factory=lambda: TEXT)
+    effect: Effect = Effect.PURE
+    leaves_machine: bool = False
 
-    def embedder(self) -> HashedEmbedder:
-        slow = self
-
-        class Slowly(HashedEmbedder):
-            @override
-            async def embed_query(self, text: str) -> NDArray:  # type: ignore[type-arg]
-                if "slow" in text:
-                    await slow.take()
-                return await super().embed_query(text)
-
-        return Slowly()
-
-    async def take(self) -> None:
-        if self.seconds is None:
-            await self.go_on.wait()
-        else:
-            await asyncio.sleep(self.seconds)
+    async def run(self, intent: Intent) -> Outcome:
+        if "slow" in intent.args["text"]:
+            await (self.go_on.wait() if self.seconds is None else asyncio.sleep(self.seconds))
+        return Outcome({}, "waited")
 
 
 @dataclass
@@ -80,7 +77,6 @@ class Backlog:
     """The requests of two tenants in a running platform."""
 
     at: House
-    folder: Path
     part: int = 0
 
     async def hog(self, turns: int) -> None:
@@ -129,9 +125,7 @@ class Backlog:
 
     async def _say(self, tenant: str, text: str, session: str) -> None:
         turn = ids.new()
-        said = MessageReceived(
-            message_id=ids.new(), turn_id=turn, text=text, principal="p", scopes=("*",), root=str(self.folder)
-        )
+        said = MessageReceived(message_id=ids.new(), turn_id=turn, text=text, principal="p", scopes=("*",))
         key = f"{tenant}:{session}"
         cause = Cause.request("gateway", id=ids.new(), tenant=tenant, key=key, session=session, turn=turn)
         await self.at.platform.writer.apply(Changeset(cause).emit(said))

@@ -14,7 +14,7 @@ from libs.runtime.host import DEFAULT_PACE
 from tests import house, infrastructure
 from tests.benchmarks.contest import Server
 from tests.benchmarks.rows import Row, most
-from tests.fairness import HOG, Backlog, Searcher, Slow
+from tests.fairness import HOG, Backlog, Caller, Slow
 
 TOOL_SECONDS = 1.0
 AT_ONCE = 8
@@ -31,12 +31,12 @@ async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row
             house.house(
                 where,
                 Path(folder),
-                model=Searcher(),
-                embedder=Slow(TOOL_SECONDS).embedder(),
+                model=Caller(),
+                tools=[Slow(TOOL_SECONDS)],
                 pace=DEFAULT_PACE,
             ) as at,
         ):
-            backlog = Backlog(at, at.folder("a.txt"))
+            backlog = Backlog(at)
             return await _measured(backlog, tell, queued, guests), Text()
 
 

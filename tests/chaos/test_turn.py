@@ -35,6 +35,7 @@ POINTS: list[Hit] = [
     *((f"conversation_worker:{wait}:{side}", 1) for wait in WAITS for side in ("run:before", "finish:after")),
     *((f"tool_executor:tool:{side}", COMMIT) for side in SIDES),
     ("tool_executor:tool:run:after", REMOVE),
+    *((f"tool_executor:history:{side}", 1) for side in ("run:before", "finish:after")),
     ("writer:commit:before", 1),
     ("writer:commit:after", 9),
     ("conversation_worker:suma.message.received.v1:before", 1),

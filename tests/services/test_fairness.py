@@ -12,7 +12,7 @@ import pytest_asyncio
 from libs.database import Dsns
 from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
-from tests.fairness import GUEST, HOG, Backlog, Searcher, Slow
+from tests.fairness import GUEST, HOG, Backlog, Caller, Slow
 from tests.house import house, template
 
 MANY = 160
@@ -28,8 +28,8 @@ async def home(server: Postgres) -> AsyncIterator[Dsns]:
 
 @asynccontextmanager
 async def busy(home: Dsns, place: Path, slow: Slow) -> AsyncIterator[Backlog]:
-    async with house(home, place, model=Searcher(), embedder=slow.embedder()) as at:
-        yield Backlog(at, at.folder("a.txt"))
+    async with house(home, place, model=Caller(), tools=[slow]) as at:
+        yield Backlog(at)
 
 
 @pytest.mark.requirement("A17", "S3-58")
