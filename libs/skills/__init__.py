@@ -18,11 +18,11 @@ from libs.skills.definitions import (
 )
 from libs.skills.files import LOADER, BadSkill
 from libs.skills.folder import read_skill
+from libs.skills.globs import selected
 from libs.skills.intents import Form, Hole, Intent, Slot, SlotType
-from libs.skills.patterns import selected
 from libs.skills.references import REFERENCE, is_reference, references, sources, strings
-from libs.skills.reloading import Catalogue, Place
-from libs.skills.using import USE, NoSandbox, NoSuchReference, UnknownSkill, use
+from libs.skills.reload import Catalogue, Place
+from libs.skills.use import USE, NoSandbox, NoSuchReference, UnknownSkill, use
 
 __all__ = [
     "LOADER",

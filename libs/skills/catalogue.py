@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from libs.errors import NotFound
-from libs.skills import using
 from libs.skills.definitions import Kind, SkillDefinition, ToolDefinition
 from libs.skills.files import BadSkill
 from libs.skills.folder import read_skill
 from libs.skills.plugged import definition
+from libs.skills.use import tool_definition
 from libs.tools import BadTool, Tool
 
 
@@ -83,7 +83,7 @@ class Skills:
     def tools(self) -> tuple[ToolDefinition, ...]:
         """All tools that can be called: those of skills (except code), `skills.use`, and external tools."""
         own = (tool for skill in self.skills.values() if skill.kind is not Kind.CODE for tool in skill.tools)
-        look = (using.definition(self.skills.values()),) if self.skills else ()
+        look = (tool_definition(self.skills.values()),) if self.skills else ()
         return (*own, *look, *self.plugged)
 
     def tool(self, name: str) -> ToolDefinition:

@@ -15,7 +15,7 @@ from typing import Any
 
 from libs.errors import Rejected
 from libs.skills import selected
-from libs.skills.patterns import WILD
+from libs.skills.globs import WILD
 from libs.workspace import queries, reserved
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node

@@ -17,7 +17,7 @@ from unicodedata import normalize
 from libs.errors import Rejected
 from libs.guards.paths import UNSHOWN
 from libs.skills.categories import split_suffix
-from libs.skills.shapes import reshaped
+from libs.skills.name_patterns import reshaped
 from libs.workspace import names
 from libs.workspace.operations import AnyOperation, Rename
 from libs.workspace.scope import checked_name

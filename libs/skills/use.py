@@ -66,7 +66,7 @@ class NoSandbox(Rejected):
     code = "NO_SANDBOX"
 
 
-def definition(skills: Iterable[SkillDefinition]) -> ToolDefinition:
+def tool_definition(skills: Iterable[SkillDefinition]) -> ToolDefinition:
     """Return the tool, with the names of the skills that consist of instructions."""
     named = [f"{one.name}: {one.description[:DESCRIPTION_MOST]}" for one in skills if one.kind is Kind.PROMPT]
     there = f" There are: {'; '.join(named[:NAMED_MOST])}." if named else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from libs.skills.shapes import BadShape, Shape, reshaped
+from libs.skills.name_patterns import BadNamePattern, NamePattern, reshaped
 
 pytestmark = pytest.mark.requirement("S4-59")
 
@@ -58,10 +58,10 @@ def test_a_name_of_another_shape_stays(name: str, shape: str) -> None:
     [("{text}", "{number}"), ("{text} {text}", "{text}"), ("{text} {text2} {text3} {text4}", "{text}")],
 )
 def test_a_shape_gives_only_what_it_has_taken(shape: str, becomes: str) -> None:
-    with pytest.raises(BadShape):
+    with pytest.raises(BadNamePattern):
         reshaped("any name", shape, becomes)
 
 
 def test_name_matches_in_any_unicode_normal_form() -> None:
-    parts = Shape.read("Maß {text}").taken("Maß Jo\u0308rg")
+    parts = NamePattern.read("Maß {text}").taken("Maß Jo\u0308rg")
     assert parts == {"text": "Jörg"}

@@ -1,6 +1,6 @@
-"""Shapes of names: `Invoice {text} {day}-{month}-{year}` is the shape of `Invoice Hartley 14-03-2026`.
+"""Name patterns: `Invoice {text} {day}-{month}-{year}` is the pattern of `Invoice Hartley 14-03-2026`.
 
-One shape splits a name and another assembles its parts: in another order, with a reversed date, or a number with
+One pattern splits a name and another assembles its parts: in another order, with a reversed date, or a number with
 leading zeros. Both are plain texts, so that people, planners and the executor read the same rule.
 """
 
@@ -47,13 +47,13 @@ KINDS = {
 }
 DIGITS = frozenset(("number", "day", "month", "year"))
 TEXTS_MOST = 3
-"""Maximum number of `{text}` fields in one shape: more would allow too many ways to split a name."""
+"""Maximum number of `{text}` fields in one pattern: more would allow too many ways to split a name."""
 CENTURY = 70
 """Years of two digits from here on belong to the last century."""
 
 
-class BadShape(Rejected):
-    """A shape may have up to three `{text}` fields, no field twice, and a new shape only fields of the old one."""
+class BadNamePattern(Rejected):
+    """A pattern may have up to three `{text}` fields, no field twice, and a new pattern only fields of the old one."""
 
     code = "BAD_SHAPE"
 
@@ -79,14 +79,14 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class NamePattern:
     """Texts that are the same in all names, and the fields between them."""
 
     pieces: tuple[str | Field, ...]
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Parse a shape. Raises `BadShape`."""
+        """Parse a pattern. Raises `BadNamePattern`."""
         pieces: list[str | Field] = []
         end = 0
         for found in FIELD.finditer(text):
@@ -95,7 +95,7 @@ class Shape:
         shape = cls(tuple(piece for piece in (*pieces, text[end:]) if piece))
         names = [field.name for field in shape.fields]
         if len({*names}) < len(names) or sum(field.kind == "text" for field in shape.fields) > TEXTS_MOST:
-            raise BadShape
+            raise BadNamePattern
         return shape
 
     @property
@@ -103,7 +103,7 @@ class Shape:
         return tuple(piece for piece in self.pieces if isinstance(piece, Field))
 
     def taken(self, name: str) -> Mapping[str, str] | None:
-        """Return the parts of a name by field; None if it has another shape."""
+        """Return the parts of a name by field; None if it has another pattern."""
         found = _form(self).fullmatch(normalize("NFC", name))
         return found.groupdict() if found else None
 
@@ -113,10 +113,10 @@ class Shape:
 
 
 def reshaped(name: str, shape: str, becomes: str) -> str | None:
-    """Return the new name for a name without its extension; None if it has another shape. Raises `BadShape`."""
-    old, new = Shape.read(normalize("NFC", shape)), Shape.read(becomes)
+    """Return the new name for a name without its extension; None if it has another pattern. Raises `BadNamePattern`."""
+    old, new = NamePattern.read(normalize("NFC", shape)), NamePattern.read(becomes)
     if not {field.name for field in new.fields} <= {field.name for field in old.fields}:
-        raise BadShape
+        raise BadNamePattern
     parts = old.taken(name)
     return new.put(parts) if parts is not None else None
 
@@ -135,7 +135,7 @@ NO_DIGIT_BEFORE, NO_DIGIT_AFTER = r"(?<!\d)", r"(?!\d)"
 
 
 @lru_cache(maxsize=512)
-def _form(shape: Shape) -> re.Pattern[str]:
+def _form(shape: NamePattern) -> re.Pattern[str]:
     forms = [
         formed(piece, before=_is_number(shape, at - 1), after=_is_number(shape, at + 1))
         if isinstance(piece, Field)
@@ -145,6 +145,6 @@ def _form(shape: Shape) -> re.Pattern[str]:
     return re.compile("".join(forms))
 
 
-def _is_number(shape: Shape, at: int) -> bool:
+def _is_number(shape: NamePattern, at: int) -> bool:
     piece = shape.pieces[at] if 0 <= at < len(shape.pieces) else ""
     return isinstance(piece, Field) and piece.kind in DIGITS
