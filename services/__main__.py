@@ -159,6 +159,7 @@ def _welcome(ready: Ready) -> None:
     suma = _command()
     lines = (
         f"Suma is ready at {ready.url} after {time.monotonic() - BEGAN:.1f} s (Ctrl-C stops it)",
+        f"  sign in     {ready.signin}  (once, within a minute; then `{suma} open`)",
         f"  the key     {ready.key}",
         f"  all data    {ready.data}",
         f"  the API     {ready.url}/docs",

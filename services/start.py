@@ -61,6 +61,8 @@ class Ready:
     url: str
     data: Path
     key: Path
+    signin: str = ""
+    """A link that opens the web UI signed in, once, within a minute."""
     notes: Sequence[str] = ()
 
 
@@ -91,7 +93,8 @@ async def together(settings: Process, tell: Callable[[Ready], None], leaving: Sh
         stack.push_async_callback(_drain, running, leaving)
         url = http_server.url_of(front)
         hold.announce(url, model=settings.model)
-        tell(Ready(url, directory.path, directory.key_file, notes))
+        signin = await _signin_link(url, running, sections["gateway"]["local_key"])
+        tell(Ready(url, directory.path, directory.key_file, signin, notes))
         await unless_a_server_ends(asyncio.shield(running.failed), servers)
 
 
@@ -181,6 +184,13 @@ def _free(place: Path) -> float:
     except OSError:
         return 0.0
     return usage.free / usage.total
+
+
+async def _signin_link(url: str, running: Running, key: SecretStr) -> str:
+    from services.gateway.service import signin_link
+
+    (gateway,) = [service for service in running.services if service.name == "gateway"]
+    return await signin_link(gateway, url, key.get_secret_value())
 
 
 async def _serve_memory(

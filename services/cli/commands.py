@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from evals.command import evaluate
 from libs.errors import SumaError
-from services.cli import effects, errors, history, lifecycle, models, phrases, skills, timeline, words
+from services.cli import effects, errors, history, identity, lifecycle, models, phrases, skills, timeline, words
 from services.cli.budgets import budgets
 from services.cli.errors import NOT_DONE, AnswerRequired, Usage
 from services.cli.operators import admin, dlq
@@ -629,6 +629,7 @@ app.add_typer(effects.app, name="effects")
 app.add_typer(audit, name="audit")
 app.add_typer(dlq, name="dlq")
 app.add_typer(admin, name="admin")
+app.command(name="open")(identity.open_)
 app.command(name="eval")(evaluate)
 app.command()(budgets)
 app.command()(history.log)

@@ -182,9 +182,22 @@ begin
         done := done || part;
     end if;
 
+    -- key.used: note a key's last use, at most once a minute.
+    if changes ? 'key.used' then
+        update gateway.api_keys k set used_at = bus.now()
+        from (
+            select o.tenant_id, o.key_id from gateway.api_keys o
+            join (select distinct u.tenant_id, u.key_id from jsonb_to_recordset(changes -> 'key.used') as u(tenant_id text, key_id text))
+                as c using (tenant_id, key_id)
+            where o.used_at is null or o.used_at < bus.now() - interval '1 minute'
+            order by o.tenant_id, o.key_id for update of o skip locked
+        ) as l where k.tenant_id = l.tenant_id and k.key_id = l.key_id;
+    end if;
+
     -- None of these depends on a version: they are safe to repeat, or belong to a session whose row is locked above.
     foreach kind in array array[
-        'session.open', 'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.close', 'dead.put'
+        'session.open', 'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.close', 'dead.put',
+        'key.used'
     ] loop
         if changes ? kind then
             select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;
@@ -195,5 +208,7 @@ begin
 end
 $$;
 
--- Only the owner's role creates and revokes keys (keys.py).
-revoke insert, update, delete on gateway.api_keys from suma_app;
+-- Only the owner's role writes identities (directory.py); the role that serves requests notes when a key was last used.
+revoke insert, update, delete
+    on gateway.tenants, gateway.principals, gateway.api_keys, gateway.web_sessions, gateway.signin_codes from suma_app;
+grant update (used_at) on gateway.api_keys to suma_app;

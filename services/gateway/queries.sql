@@ -1,6 +1,7 @@
--- name: key_by_id(id)^
--- The key of this id, of any tenant: it is looked up before the tenant is known.
-select tenant_id, key_id, hash, principal, scopes, expires_at, revoked_at from gateway.key_by_id(:id);
+-- name: credential(kind, value)^
+-- The key behind a credential of any tenant: it is looked up before the tenant is known.
+select tenant_id, key_id, hash, principal, scopes, roles, expires_at, revoked_at, used_at, disabled
+from gateway.credential(:kind, :value);
 
 -- name: session_by_id(tenant, session)^
 -- A session with the last number of its sequence, and its oldest open turn.
@@ -108,17 +109,3 @@ select
 select count(*) from gateway.turns t
 where t.tenant_id = :tenant and t.ended_at > bus.now() - make_interval(secs => :seconds)
     and (cast(:session as text) is null or t.session_id = :session);
-
--- name: work_for(tenants)$
--- Let the rest of the transaction see these tenants' rows.
-select set_config('suma.tenants', :tenants, true);
-
--- name: revoke_others(tenant, principal, id)!
--- Revoke every other key of a principal.
-update gateway.api_keys set revoked_at = bus.now()
-where tenant_id = :tenant and principal = :principal and key_id <> :id and revoked_at is null;
-
--- name: keep_key(tenant, id, hash, principal, scopes)!
--- A key that was revoked stays revoked.
-insert into gateway.api_keys (tenant_id, key_id, hash, principal, scopes, created_at)
-values (:tenant, :id, :hash, :principal, :scopes, bus.now()) on conflict (tenant_id, key_id) do nothing;

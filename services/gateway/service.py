@@ -18,7 +18,7 @@ from services.gateway.admission import CODES
 from services.gateway.api import app
 from services.gateway.api.context import Gateway
 from services.gateway.handlers import Handlers
-from services.gateway.keys import ensure_local_key
+from services.gateway.keys import ensure_local_key, local_code
 from services.gateway.settings import Settings
 from services.gateway.sse.streams import Streams
 from services.gateway.store import GROUP, SCHEMA, Store
@@ -55,6 +55,14 @@ def watch(service: Service, problems: Callable[[], Sequence[str]], health: Healt
     if service.api is not None:
         gateway = cast("FastAPI", service.api.app).state.gateway
         gateway.problems, gateway.health = problems, health or gateway.health
+
+
+async def signin_link(service: Service, url: str, key: str) -> str:
+    """Return a link that opens the web UI signed in as the owner of this key file, once, within a minute."""
+    assert service.api is not None
+    gateway = cast("FastAPI", service.api.app).state.gateway
+    code = await local_code(gateway.platform, key, seconds=gateway.settings.signin_seconds)
+    return f"{gateway.settings.public_url or url}/?code={code}"
 
 
 async def drain(service: Service, shutdown: Shutdown) -> None:

@@ -14,6 +14,12 @@ class Settings(BaseModel):
     """Foreign origins that may send requests, such as `https://ui.example`."""
     local_key: SecretStr | None = None
     """The machine owner's key, registered at start."""
+    public_url: str | None = Field(default=None, pattern=r"^https?://[^/?#@]+$")
+    """The address that people and clients use, such as `https://suma.example`, if a proxy stands in front."""
+    signin_seconds: float = Field(default=60.0, gt=0, le=600)
+    """Lifetime of a one-time sign-in code."""
+    web_hours: float = Field(default=168.0, gt=0)
+    """Hours until a signed-in browser must sign in again."""
     body_most: int = Field(default=1_000_000, ge=1_000)
     """Maximum bytes of a JSON body."""
     command_wait: float = Field(default=2.0, ge=0)

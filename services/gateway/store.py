@@ -14,6 +14,7 @@ import orjson
 
 from libs.database import Database, Schema
 from libs.identity import ApiKey
+from libs.identity.keys import Kind
 from services.gateway.domain.projection import short
 
 GROUP = "gateway"
@@ -144,9 +145,10 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def key(self, id: str) -> ApiKey | None:
+    async def key(self, kind: Kind, value: str) -> ApiKey | None:
+        """Return the key behind a credential: `key` by its id, `web` and `code` by the digest of their text."""
         async with self._database.read(GROUP) as connection:
-            row = await queries.key_by_id(connection, id=id)
+            row = await queries.credential(connection, kind=kind, value=value)
         if row is None:
             return None
         return ApiKey(
@@ -157,6 +159,9 @@ class Store:
             row["hash"],
             row["expires_at"],
             row["revoked_at"],
+            frozenset(row["roles"]),
+            row["disabled"],
+            row["used_at"],
         )
 
     async def session(self, tenant: str, session: str) -> Session | None:

@@ -18,6 +18,10 @@ GLOBAL_KEYS = {"gateway.api_keys api_keys_key_id_key": "an API key names its ten
 """Keys across all tenants, and the reason."""
 OWNERS_LOOKUPS = {
     "gateway.api_keys.lookup",
+    "gateway.principals.lookup",
+    "gateway.signin_codes.lookup",
+    "gateway.tenants.lookup",
+    "gateway.web_sessions.lookup",
     "audit.heads.looking",
     "budgets.accounts.looking",
     "budgets.reservations.looking",

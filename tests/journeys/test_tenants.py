@@ -11,10 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
-from libs.database import Dsns, tenant_set
+from libs.database import Dsns
 from libs.identity.keys import mint
 from libs.runtime.platform import Platform
-from services.gateway.store import queries
+from services.gateway.directory import Directory
 from tests import house
 from tests.house import SERVICES, WITHIN, House, plan
 from tests.infrastructure.wish import post
@@ -25,14 +25,9 @@ LIST = plan(("manage-files.list", {"path": "."}))
 async def admitted(platform: Platform, tenant: str) -> str:
     """A key of a tenant, with every scope."""
     text, kept = mint(tenant, "ann", scopes=["*"])
-    connection = await platform.database.pinned(platform.database.dsns.owner)
-    try:
-        async with connection.transaction():
-            await queries.work_for(connection, tenants=tenant_set([tenant]))
-            about = {"tenant": tenant, "id": kept.id, "principal": kept.principal}
-            await queries.keep_key(connection, **about, hash=kept.hash, scopes=["*"])
-    finally:
-        await connection.close()
+    directory = Directory(platform.database)
+    await directory.put_tenant(tenant)
+    await directory.put_key(kept, name="test", by="test")
     return text
 
 

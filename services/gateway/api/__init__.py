@@ -18,6 +18,7 @@ from services.gateway.api import (
     health,
     operations,
     sessions,
+    signin,
     stream,
     workspace,
 )
@@ -27,9 +28,11 @@ from services.gateway.api.middleware.request_guard import RequestGuard
 
 DESCRIPTION = (
     "Send a message; follow the plan, its review and each step as numbered events; approve, commit, roll back. "
-    "Every route under /v1 takes an API key as a bearer token. Errors are problem documents (RFC 9457)."
+    "Every route under /v1 takes an API key as a bearer token, or the cookie of a signed-in browser. "
+    "Errors are problem documents (RFC 9457)."
 )
 ROOMS = (
+    signin,
     sessions,
     stream,
     approvals,

@@ -13,8 +13,9 @@ from libs.identity import Principal
 from libs.runtime.health import Health
 from libs.runtime.platform import Platform
 from services.gateway.admission import ConcurrencyLimiter, QueueLimiter, RateLimiter
+from services.gateway.credentials import Credentials
 from services.gateway.dead_letters import DeadLetters
-from services.gateway.domain.refusals import Refusals
+from services.gateway.directory import Directory
 from services.gateway.settings import Settings
 from services.gateway.shutdown import GatewayShutdown
 from services.gateway.sse.streams import Streams
@@ -43,11 +44,14 @@ class Gateway:
     drain: GatewayShutdown = field(init=False)
     problems: Callable[[], Sequence[str]] = field(default=list)
     health: Health = field(init=False)
-    refusals: Refusals = field(default_factory=Refusals)
+    credentials: Credentials = field(init=False)
+    directory: Directory = field(init=False)
 
     def __post_init__(self) -> None:
+        self.directory = Directory(self.platform.database)
         self.dead_letters = DeadLetters(self.platform.database)
         self.rate_limiter = RateLimiter(self.platform, self.settings)
+        self.credentials = Credentials(self.platform, self.store, self.rate_limiter, self.opening)
         self.queue_limiter = QueueLimiter(self.platform, self.store, self.settings)
         self.concurrency = ConcurrencyLimiter(self.settings)
         self.drain = GatewayShutdown(self.concurrency, self.streams, self.settings)

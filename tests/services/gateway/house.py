@@ -26,6 +26,7 @@ from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
 from services import http_server
 from services.gateway.api.context import Gateway
+from services.gateway.directory import Directory
 from services.gateway.keys import ensure_local_key
 from services.gateway.service import build, watch
 from services.gateway.sse.viewer import first
@@ -148,17 +149,8 @@ class House:
         return [data async for data in self.published("suma.action.recorded.v1") if data["action"] == action]
 
     async def _keep(self, key: ApiKey) -> None:
-        await self.own(
-            key.tenant,
-            "insert into gateway.api_keys (tenant_id, key_id, hash, principal, scopes, expires_at, created_at)"
-            " values ($1, $2, $3, $4, $5, $6, now())",
-            key.tenant,
-            key.id,
-            key.hash,
-            key.principal,
-            sorted(key.scopes),
-            key.expires,
-        )
+        await Directory(self.platform.database).put_tenant(key.tenant)
+        await Directory(self.platform.database).put_key(key, name="test", by="test")
 
 
 @asynccontextmanager

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from libs.errors import SumaError
 from libs.runtime.problem_details import answer, document
 from services.gateway.admission import Slot
-from services.gateway.api import security
 from services.gateway.api.middleware.request_guard import too_large
 
 if TYPE_CHECKING:
@@ -41,13 +39,13 @@ class ConcurrencyMiddleware:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            who = await security.identified(self._gateway, Headers(scope=scope))
+            who, credential = await self._gateway.credentials.verify(scope)
         except SumaError as refused:
             await answer(refused)(scope, receive, send)
             return
         slot = Slot(who.tenant)
         self._limiter.arrive(slot)
-        scope.setdefault("state", {})["caller"] = who
+        scope.setdefault("state", {}).update(caller=who, credential=credential)
         try:
             app, body = await self._read_body(slot, scope, receive)
             if app is not None:

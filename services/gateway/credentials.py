@@ -1,0 +1,155 @@
+"""Credentials: the one place that turns what a request carries into a verified identity (DESIGN §13, docs/identity.md).
+
+A request carries one credential: a bearer token, else `X-API-Key`, else the cookie of a signed-in browser. Nothing is
+cached: each request reads Postgres, so a revocation counts at once, on every replica.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.errors import Denied, SumaError, Unavailable
+from libs.events import ActionRecorded
+from libs.guards.hosts import same_origin
+from libs.identity import ApiKey, BadKey, Principal
+from libs.identity.keys import Kind, authenticate, digest, id_of, kind_of
+from libs.runtime.platform import Platform
+from services.gateway.admission import RateLimiter
+from services.gateway.domain.projection import SCHEMA
+from services.gateway.domain.refusals import Refusals
+from services.gateway.store import GROUP, Store
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+
+COOKIE = "suma_session"
+SIGN_IN = "/v1/signin"
+READS = frozenset(("GET", "HEAD", "OPTIONS"))
+NOTED_EVERY = timedelta(minutes=1)
+
+
+class CrossSite(Denied):
+    """A signed-in browser writes only from our own pages and as JSON; send Origin and application/json."""
+
+    code = "CROSS_SITE"
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """The credential of a request, not verified yet."""
+
+    kind: Kind
+    text: str
+
+    @property
+    def lookup(self) -> str:
+        """The value under which the server finds it. Raises BadKey for a key's text that is not one."""
+        return id_of(self.text) if self.kind == "key" else digest(self.text)
+
+
+def presented(headers: Headers) -> Presented:
+    """Return the credential of a request. Raises BadKey if there is none."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    text = token.strip() if scheme.lower() == "bearer" and token.strip() else headers.get("x-api-key")
+    if text:
+        # A cookie's text counts only in the cookie, which no script and no other site can set.
+        return Presented("code" if kind_of(text) == "code" else "key", text)
+    cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
+    if cookie:
+        return Presented("web", cookie)
+    raise BadKey("the request has no API key; send Authorization: Bearer suma_…")
+
+
+class Credentials:
+    def __init__(
+        self, platform: Platform, store: Store, rate_limiter: RateLimiter, opening: Callable[[], Sequence[str]]
+    ) -> None:
+        self._platform, self._store, self._rate_limiter, self._opening = platform, store, rate_limiter, opening
+        self._refused, self._noted = Refusals(), Refusals()
+
+    async def verify(self, scope: Scope) -> tuple[Principal, Presented]:
+        """Return the identity behind a request, and its credential.
+
+        Raises:
+            BadKey: the credential is missing or not valid.
+            CrossSite: a browser's write does not come from our own pages.
+            TooMany: its tenant or principal exceeds its rate limit.
+            Unavailable: it may be the key of a machine that is still starting.
+        """
+        headers = Headers(scope=scope)
+        given = presented(headers)
+        stored = await self._stored(given)
+        try:
+            who = self._admitted(given, stored, scope)
+        except SumaError as refused:
+            if stored is not None:
+                await self._record(stored, refused)
+            raise
+        # Count only authenticated requests: nobody can exhaust a tenant's limit without one of its keys.
+        await self._rate_limiter.admit(who)
+        if stored is not None:
+            await self._note_use(stored)
+        return who, given
+
+    async def _stored(self, given: Presented) -> ApiKey | None:
+        opening = self._opening()
+        stored = await self._store.key(given.kind, given.lookup)
+        if stored is None and opening:
+            raise Unavailable(opening[0])
+        return stored
+
+    def _admitted(self, given: Presented, stored: ApiKey | None, scope: Scope) -> Principal:
+        now = self._platform.clock.now()
+        if given.kind == "key":
+            return authenticate(given.text, stored, now=now)
+        if stored is None:
+            raise BadKey("you are not signed in; sign in again")
+        who = stored.admitted(given.kind, now)
+        if given.kind == "code" and (scope["method"], scope["path"]) != ("POST", SIGN_IN):
+            raise BadKey(f"a sign-in code is only valid for POST {SIGN_IN}")
+        if given.kind == "web" and scope["method"] not in READS:
+            _check_same_site(Headers(scope=scope))
+        return who
+
+    async def _note_use(self, key: ApiKey) -> None:
+        now = self._platform.clock.now()
+        if (key.used is not None and now - key.used < NOTED_EVERY) or not self._noted.fresh(key.id, now.timestamp()):
+            return
+        change = Changeset(_cause(key)).change(SCHEMA, "key.used", key_id=key.id)
+        with suppress(Unavailable):  # for display only
+            await self._platform.writer.apply(change)
+
+    async def _record(self, key: ApiKey, error: SumaError) -> None:
+        if not self._refused.fresh(key.id, self._platform.clock.now().timestamp()):
+            return
+        refusal = ActionRecorded(
+            action="identity.authenticate",
+            phase="decision",
+            verdict="deny",
+            principal=key.principal,
+            resource=f"key:{key.id}",
+            rule=error.code,
+        )
+        await self._platform.writer.apply(Changeset(_cause(key)).emit(refusal))
+
+
+def _check_same_site(headers: Headers) -> None:
+    """Raise CrossSite unless a browser says that one of our own pages sends JSON (DESIGN §13)."""
+    origin, host = headers.get("origin"), headers.get("host", "")
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if origin is None or not same_origin(origin, host) or kind != "application/json":
+        raise CrossSite
+
+
+def _cause(key: ApiKey) -> Cause:
+    return Cause.request(GROUP, id=ids.new(), tenant=key.tenant, key=f"{key.tenant}:{key.principal}")

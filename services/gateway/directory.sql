@@ -1,0 +1,46 @@
+-- name: work_for(tenants)$
+-- Let the rest of the transaction see these tenants' rows.
+select set_config('suma.tenants', :tenants, true);
+
+-- name: put_tenant(tenant, name)$
+insert into gateway.tenants (tenant_id, name, created_at) values (:tenant, :name, bus.now())
+on conflict (tenant_id) do nothing returning tenant_id;
+
+-- name: tenant_exists(tenant)$
+select 1 from gateway.tenants where tenant_id = :tenant;
+
+-- name: put_principal(tenant, principal)!
+insert into gateway.principals (tenant_id, principal_id, created_at) values (:tenant, :principal, bus.now())
+on conflict (tenant_id, principal_id) do nothing;
+
+-- name: put_key(tenant, id, hash, principal, scopes, roles, expires, name, origin, by)!
+-- A key that was revoked stays revoked.
+insert into gateway.api_keys (tenant_id, key_id, hash, principal, scopes, roles, expires_at, name, origin, created_by, created_at)
+values (:tenant, :id, :hash, :principal, :scopes, :roles, :expires, :name, :origin, :by, bus.now())
+on conflict (tenant_id, key_id) do nothing;
+
+-- name: revoke_other_files(tenant, principal, id)!
+-- Revoke the keys of earlier key files of a principal.
+update gateway.api_keys set revoked_at = bus.now()
+where tenant_id = :tenant and principal = :principal and origin = 'file' and key_id <> :id and revoked_at is null;
+
+-- name: put_code(tenant, hash, key, seconds)$
+insert into gateway.signin_codes (tenant_id, hash, key_id, expires_at)
+values (:tenant, :hash, :key, bus.now() + make_interval(secs => :seconds)) returning expires_at;
+
+-- name: use_code(tenant, hash)$
+-- Use a code up. Of two requests with one code, one finds it.
+update gateway.signin_codes set used_at = bus.now()
+where tenant_id = :tenant and hash = :hash and used_at is null and expires_at > bus.now() returning key_id;
+
+-- name: put_web_session(tenant, hash, key, seconds)$
+insert into gateway.web_sessions (tenant_id, hash, key_id, created_at, expires_at)
+values (:tenant, :hash, :key, bus.now(), bus.now() + make_interval(secs => :seconds)) returning expires_at;
+
+-- name: end_web_session(tenant, hash)!
+update gateway.web_sessions set ended_at = bus.now() where tenant_id = :tenant and hash = :hash and ended_at is null;
+
+-- name: forget_ended(tenant)!
+-- Delete sign-ins that can no longer be used, a day after their end.
+with codes as (delete from gateway.signin_codes where tenant_id = :tenant and expires_at < bus.now() - interval '1 day')
+delete from gateway.web_sessions where tenant_id = :tenant and least(expires_at, ended_at) < bus.now() - interval '1 day';
