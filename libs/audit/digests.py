@@ -1,8 +1,7 @@
 """Salted digests: a record refers to content without storing it, and nobody can guess the content from the digest.
 
 Each person of a tenant has a salt, a secret of the `keys` port. Salt and content together prove that a record refers to
-that content. Once the salt is deleted, the two cannot be linked again. The chain stays intact because it covers
-digests, not content: this is how a person is erased from an immutable log.
+that content: both give the same digest.
 """
 
 from __future__ import annotations
@@ -16,17 +15,8 @@ from libs.keys.canonical import canonical
 
 
 def salt(keys: Keys, tenant: str, person: str) -> bytes:
-    """Return the person's salt; create it on first use.
-
-    Raises:
-        SecretForgotten: the person was erased; replay reports it.
-    """
+    """Return the person's salt; create it on first use."""
     return keys.secret(_name(tenant, person))
-
-
-def erase(keys: Keys, tenant: str, person: str) -> None:
-    """Delete the person's salt permanently. Safe to repeat."""
-    keys.forget(_name(tenant, person))
 
 
 def digest(salt: bytes, content: Any) -> str:
@@ -41,11 +31,6 @@ def digest(salt: bytes, content: Any) -> str:
 def digests(salt: bytes, contents: Mapping[str, Any]) -> dict[str, str]:
     """Return the value of `ActionRecorded.digests`: one digest per named content."""
     return {name: digest(salt, content) for name, content in contents.items()}
-
-
-def matches(salt: bytes, content: Any, recorded: str) -> bool:
-    """Return whether `recorded` is the digest of this content."""
-    return hmac.compare_digest(digest(salt, content), recorded)
 
 
 def _name(tenant: str, person: str) -> str:

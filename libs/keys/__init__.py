@@ -3,6 +3,6 @@
 A name is a purpose (`grants`, `internal`, `audit`); a signature made for one is invalid for another.
 """
 
-from libs.keys.ports import KeyExposed, Keys, KeyUnavailable, SecretForgotten, Signature
+from libs.keys.ports import KeyExposed, Keys, KeyUnavailable, Signature
 
-__all__ = ["KeyExposed", "KeyUnavailable", "Keys", "SecretForgotten", "Signature"]
+__all__ = ["KeyExposed", "KeyUnavailable", "Keys", "Signature"]

@@ -22,7 +22,7 @@ from pathlib import Path
 from secrets import token_bytes, token_hex
 
 from libs.keys import ed25519
-from libs.keys.ports import KeyExposed, KeyUnavailable, SecretForgotten, Signature
+from libs.keys.ports import KeyExposed, KeyUnavailable, Signature
 
 _KEY_ID = re.compile(r"[0-9a-f]{16}")
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -65,12 +65,8 @@ class FileKeys:
             _place_first(path, token_bytes(32))
         value = self._read_private(path)
         if not value:
-            raise SecretForgotten(f"the secret {name!r} was erased")
+            raise KeyUnavailable(f"the secret {name!r} is empty; restore the keys folder from a backup")
         return value
-
-    def forget(self, name: str) -> None:
-        # An empty file, not a missing one: a missing secret would be created anew at the next call.
-        _replace(self._open_home(name) / "secret", b"")
 
     def _home(self, name: str) -> Path:
         """Return the folder of a name. A name that is not a plain word is replaced by its digest, against path

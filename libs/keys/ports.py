@@ -1,4 +1,4 @@
-"""The port: six operations over named keys. Grants, internal tokens and the audit chain sign through it."""
+"""The port: five operations over named keys. Grants, internal tokens and the audit chain sign through it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from libs.errors import NotFound, Rejected, Unavailable
+from libs.errors import Rejected, Unavailable
 
 
 class KeyExposed(Rejected):
@@ -19,12 +19,6 @@ class KeyUnavailable(Unavailable):
     """The private half of this key is missing or unreadable."""
 
     code = "KEY_UNAVAILABLE"
-
-
-class SecretForgotten(NotFound):
-    """This secret was erased on purpose and cannot be restored."""
-
-    code = "SECRET_FORGOTTEN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +61,7 @@ class Keys(Protocol):
         """Return 32 random bytes that never change: a salt, or a key for HMAC.
 
         Raises:
-            SecretForgotten: it was erased.
             KeyExposed: other users can read it.
             KeyUnavailable: it cannot be read here.
         """
-        ...
-
-    def forget(self, name: str) -> None:
-        """Erase the secret of `name` permanently; safe to repeat."""
         ...

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from libs.keys import KeyExposed, Keys, KeyUnavailable, SecretForgotten, Signature, ed25519
+from libs.keys import KeyExposed, Keys, KeyUnavailable, Signature, ed25519
 from libs.keys.file import FileKeys
 
 STARTERS = 8
@@ -160,19 +160,11 @@ def test_a_secret_stays_the_same_and_differs_by_name(folder: Path, keys: Keys) -
     assert len(keys.secret("salt:a")) == 32
 
 
-@pytest.mark.requirement("A36")
-def test_a_forgotten_secret_never_comes_back(folder: Path, keys: Keys) -> None:
+def test_an_empty_secret_is_not_used(folder: Path, keys: Keys) -> None:
     keys.secret("salt:a")
-    keys.forget("salt:a")
-    keys.forget("salt:a")
-    for reader in (keys, FileKeys(folder)):
-        with pytest.raises(SecretForgotten):
-            reader.secret("salt:a")
-
-
-def test_a_secret_can_be_forgotten_before_it_was_ever_made(keys: Keys) -> None:
-    keys.forget("salt:a")
-    with pytest.raises(SecretForgotten):
+    (secret,) = folder.glob("*/secret")
+    secret.write_bytes(b"")
+    with pytest.raises(KeyUnavailable):
         keys.secret("salt:a")
 
 
