@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 UNITS = ("kB", "MB", "GB", "TB")
 SHOWN = 10
 """Maximum number of names in one sentence; the others are counted."""
+CONTROLS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Terminal escape sequences, control characters, direction overrides and stray bytes."""
+
+
+def one_line(text: str) -> str:
+    """Return the text on one line, without control characters and extra spaces."""
+    return " ".join(CONTROLS.sub(" ", text).split())
 
 
 def visible(text: object) -> str:

@@ -19,6 +19,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from libs.search.words import spread, synonyms, telling, words
+from libs.texts import one_line
 
 QUOTED = re.compile(r'"([^"]+)"')
 EITHER = re.compile(r"\w\W+or\W+\w", re.IGNORECASE)
@@ -109,7 +110,7 @@ class ContentIndex:
         """Cut the part of a text that matches best; empty if the text does not match."""
         sql = f"select snippet(files, 2, '', '', '…', {EXCERPT_TOKENS}) from files where files match ? and rowid = ?"  # noqa: S608 -- a constant
         found = self._db.execute(sql, (f"{{text}} : ({expression})", row)).fetchone()
-        return " ".join(found[0].split())[:EXCERPT_LETTERS] if found else ""
+        return one_line(found[0])[:EXCERPT_LETTERS] if found else ""
 
     def corrected(self, word: str) -> str | None:
         """Return the word of the index that is one slip of the keyboard away."""

@@ -200,7 +200,7 @@ class AutoApprove:
         exclude = conflicting(question)
         if (trouble := question.get("trouble")) or (exclude and self._left_out.issuperset(exclude)):
             why = trouble or "files that were left out have changed again"
-            again = f"`suma chat --session {self._session}` tries it again"
+            again = f"retry with `suma chat --session {self._session}`"
             raise NotDone(f"nothing was changed: {words.plain(why)} ({again})")
         self._left_out.update(exclude)
         return {"verdict": "override", "exclude": exclude} if exclude else {"verdict": "approve"}

@@ -181,7 +181,7 @@ def _within(path: str, found: set[str]) -> bool:
 def _kept(seen: Sequence[Observation]) -> list[str]:
     """Say where deleted bytes are: a deletion frees nothing until the history is purged."""
     amount = sum(_number(step.data, "bytes") for step in seen if _changes(step) and _list(step.data, "deleted"))
-    told = f"{size(amount)} kept in history; freed in 30 days or by `suma purge`."
+    told = f"{size(amount)} kept in history; `suma purge` frees it."
     return [told] if amount and not _partly(seen) else []
 
 

@@ -130,3 +130,11 @@ def test_a_long_file_is_one_match_with_the_right_excerpt() -> None:
     (found,) = indexed({"long.txt": text}).find("walrus").matches
     assert "password hint is walrus" in found.excerpt
     assert len(found.excerpt) <= 300
+
+
+@pytest.mark.parametrize("odd", ["\x1b[31m", "\x1b]0;owned\x07", "\x08", "\x9b2J", "\u202e", "\u2066"])
+def test_an_excerpt_contains_no_control_characters(odd: str) -> None:
+    (found,) = indexed({"a.txt": f"The hint {odd}is\twalrus.\nNothing else."}).find("walrus").matches
+    assert not [letter for letter in found.excerpt if not letter.isprintable()]
+    assert found.excerpt.startswith("The hint ")
+    assert found.excerpt.endswith("is walrus. Nothing else.")

@@ -14,7 +14,7 @@ SCANNED = {"groups": [{"paths": ["a.txt", "b.txt"]}, {"paths": ["c.jpg", "d 1.jp
 REMOVED = {"deleted": ["a", "b", "c"], "files": 3, "bytes": 12_000_000}
 SORTED = {"moved": [], "files": 44, "folders": ["Images", "Documents", "Audio", "Code"]}
 BELOW = {"count": 9, "folders": ["Docs", "My Trips"]}
-KEPT = " 12 MB kept in history; freed in 30 days or by `suma purge`."
+KEPT = " 12 MB kept in history; `suma purge` frees it."
 REFUSED = "Nothing was changed: the changes were not approved."
 
 
