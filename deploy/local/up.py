@@ -247,8 +247,11 @@ async def _until_asked_to_stop(folder: Path, *, any_port: bool) -> None:
     roots = [Path(part) for part in os.environ.get("SUMA_ROOTS", "").split(os.pathsep) if part]
     with suppress(asyncio.CancelledError), reporting(_progress):
         async with up(folder, any_port=any_port, roots=roots, report=_progress) as made:
-            _print_addresses(made)
-            await asyncio.Event().wait()
+            with made.directory.held() as hold:
+                # The command then finds the services by SUMA_DATA_DIR alone, at whatever ports they have.
+                hold.announce(made.url(), urls={name: made.url(name) for name in made.programs})
+                _print_addresses(made)
+                await asyncio.Event().wait()
 
 
 def _progress(line: str) -> None:
@@ -265,8 +268,7 @@ def _print_addresses(made: Up) -> None:
     width = max(map(len, rows))
     sys.stdout.write(f"The production profile is up at {made.url()} (Ctrl-C stops it)\n")
     sys.stdout.writelines(f"  {name:{width}}  {where}\n" for name, where in rows.items())
-    lines = f"SUMA_URL={made.url()} SUMA_DATA_DIR={made.directory.path}"
-    sys.stdout.write(f"\nTo use it:\n  {lines} .venv/bin/suma chat\n")
+    sys.stdout.write(f"\nTo use it:\n  SUMA_DATA_DIR={made.directory.path} .venv/bin/suma chat\n")
     sys.stdout.flush()
 
 

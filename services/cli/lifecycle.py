@@ -20,6 +20,7 @@ from services.cli.terminal import Json, console, print_json
 
 if TYPE_CHECKING:
     from libs.runtime.embedded.datadir import DataDirectory, Owner
+    from services.settings import Process
 
 LOOK_SECONDS = 5.0
 STOP_SECONDS = 60.0
@@ -91,7 +92,7 @@ def _directory() -> DataDirectory | None:
 def _found() -> dict[str, Any]:
     """Collect the fields that `suma status --json` prints."""
     from libs import __version__
-    from services import catalog, settings
+    from services import settings
 
     process = settings.process()
     directory = _directory()
@@ -107,10 +108,18 @@ def _found() -> dict[str, Any]:
         "command_version": __version__,
         "data_dir": str(directory.path if directory is not None else process.data_dir),
         "model": _model(owner, process.model),
-        "services": dict(_services(report, {name: process.url_of(name) for name in catalog.NAMES})),
+        "services": dict(_services(report, _urls(process, owner, url))),
         "checks": report["checks"] if report else {},
         "problems": report["problems"] if report else ([f"{url} does not answer"] if url else []),
     }
+
+
+def _urls(process: Process, owner: Owner | None, url: str | None) -> Mapping[str, str]:
+    """Return the address of each service: the announced one of the owner at `url`, else the configured one."""
+    from services import catalog
+
+    announced = owner.urls if owner is not None and owner.url == url else {}
+    return {name: announced.get(name) or process.url_of(name) for name in catalog.NAMES}
 
 
 def _model(owner: Owner | None, configured: str) -> str:

@@ -5,6 +5,7 @@ in order. All tests that only observe the production profile are here, because i
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -112,6 +113,16 @@ async def test_each_process_serves_liveness_readiness_and_metrics(real: Up) -> N
         for service in catalog.NAMES:
             for path in ("/healthz", "/readyz", "/metrics"):
                 await until_well(http, real.url(service) + path)
+
+
+async def test_status_finds_the_services_by_the_data_directory(real: Up) -> None:
+    environment = {**os.environ, "SUMA_DATA_DIR": str(real.directory.path)}
+    command = (sys.executable, "-m", "services.cli", "status", "--json")
+    asked = await asyncio.create_subprocess_exec(*command, cwd=HOUSE, env=environment, stdout=asyncio.subprocess.PIPE)
+    out, _ = await asked.communicate()
+    found = json.loads(out)
+    assert found["url"] == real.url()
+    assert [name for name, state in found["services"].items() if "does not answer" in state] == []
 
 
 @pytest.mark.requirement("A37")

@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
 
@@ -58,11 +58,15 @@ class NoKey(NotFound):
 
 @dataclass(frozen=True)
 class Owner:
-    """The process that holds a data directory, and its URL (None until it listens)."""
+    """The process that holds a data directory, and its URL (None until it listens).
+
+    `urls` are the addresses of services that run in processes of their own, by name.
+    """
 
     pid: int
     url: str | None = None
     model: str | None = None
+    urls: Mapping[str, str] = field(default_factory=dict)
 
 
 def location(environment: Mapping[str, str]) -> Path:
@@ -103,7 +107,7 @@ class DataDirectory:
         try:
             said = json.loads((self.path / "lock").read_text())
             # A newer Suma may record more fields.
-            return Owner(said["pid"], said.get("url"), said.get("model"))
+            return Owner(said["pid"], said.get("url"), said.get("model"), dict(said.get("urls", {})))
         except (FileNotFoundError, ValueError, TypeError, LookupError, AttributeError):
             return None
 
@@ -160,9 +164,9 @@ class Hold:
         self._handle = handle
         self._write_owner({"pid": os.getpid(), "url": None})
 
-    def announce(self, url: str, *, model: str | None = None) -> None:
-        """Record this process's URL and model, for the command line and for a second start."""
-        self._write_owner({"pid": os.getpid(), "url": url, "model": model})
+    def announce(self, url: str, *, model: str | None = None, urls: Mapping[str, str] | None = None) -> None:
+        """Record the platform's URL and model, for the command line and for a second start; `urls` as in `Owner`."""
+        self._write_owner({"pid": os.getpid(), "url": url, "model": model, "urls": dict(urls or {})})
 
     def _write_owner(self, owner: Mapping[str, object]) -> None:
         text = json.dumps(owner).encode()
