@@ -261,6 +261,7 @@ def rollback(
         str | None, typer.Option("--commit", metavar="ID", help="That commit instead of the last.")
     ] = None,
     exclude: Exclude = None,
+    yes: AsYes = False,
     as_json: Json = False,
     verbose: Verbose = False,
 ) -> None:
@@ -270,8 +271,8 @@ def rollback(
     target = {"snapshot": to} if to else {"commit_id": commit_id} if commit_id else {}
     with connected() as client:
         screen = Screen(console, verbose=verbose)
-        session = _session(client, session) if session else _last_changed_session(client, screen)
-        view = _view(session, screen, as_json=as_json)
+        session = _session(client, session) if session else _last_changed_session(client, screen, yes=yes)
+        view = _view(session, screen, as_json=as_json, yes=yes)
         done = client.rollback(session, target=target, exclude=exclude or ())
         turn, after = done["turn_id"], done["after"]
         _finish(follow(client, session, turn, after=after, watcher=view.watcher, person=view.person))
@@ -588,15 +589,15 @@ SESSIONS_SEARCHED = 30
 """How many sessions to search for the last change."""
 
 
-def _last_changed_session(client: Client, screen: Screen) -> str:
-    """Return the newest session that has something to undo; ask first if it is not the newest one."""
+def _last_changed_session(client: Client, screen: Screen, *, yes: bool) -> str:
+    """Return the newest session that has something to undo; unless `yes`, ask first if it is not the newest one."""
     found = client.get("/v1/sessions", limit=SESSIONS_SEARCHED)["sessions"]
     for one in found:
         if one["turn_id"] is None and _last_change(client, one["session_id"]) is None:
             continue
         session, title, folder = (words.line(one[name] or "?", 200) for name in ("session_id", "title", "root"))
         question = screen.words(phrases.UNDO_OLDER, title=title, folder=folder)
-        if one is found[0] or (interactive() and Terminal(screen).agrees(question, enter=False)):
+        if yes or one is found[0] or (interactive() and Terminal(screen).agrees(question, enter=False)):
             return session
         raise Usage(
             f"nothing was done; `suma rollback {session}` undoes “{words.line(one['title'] or '?')}” in {folder}"

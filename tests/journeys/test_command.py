@@ -268,6 +268,14 @@ async def test_rollback_names_the_last_session_with_changes(live: House) -> None
     assert names(folder) == {"a.txt", "b.txt", "song.mp3", "pic.jpg"}
 
 
+async def test_rollback_with_yes_asks_nothing(live: House) -> None:
+    folder = mess(live.folder / "agreed")
+    assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
+    assert (await live.suma("run", "list the files", "--in", str(folder))).code == 0
+    undone = await live.suma("rollback", "--yes")
+    assert (undone.code, names(folder)) == (0, {"a.txt", "b.txt", "song.mp3", "pic.jpg"})
+
+
 async def test_what_was_done_last_is_undone_by_saying_so(live: House) -> None:
     folder = mess(live.folder / "undone")
     assert (await live.suma("run", "sort by type", "--in", str(folder), "--yes")).code == 0
