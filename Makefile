@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 6 ? n + 1 : 6)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up-real test check lint types imports fresh contracts requirements demo demo-random eval bench kill-trial chaos
+.PHONY: help setup run up-real test check lint types imports fresh contracts requirements demo demo-random eval bench bench-turn kill-trial chaos
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,9 @@ eval: .venv/ready-to-run ## Measure a model on the held-out cases (MODEL=provide
 
 bench: setup ## Measure against other platforms; writes build/bench.json
 	@$(BIN)/python -m tests.benchmarks
+
+bench-turn: setup ## Count what one turn needs (commits, reads, bytes, spans, …), and show its CPU
+	@$(BIN)/python -m tests.benchmarks.turn
 
 chaos: setup ## Inject faults under load and check the results (MINUTES, SEED, PROFILE=embedded|split|production)
 	@$(BIN)/python -m tests.chaos --profile $(or $(PROFILE),embedded) --minutes $(or $(MINUTES),30) $(if $(SEED),--seed $(SEED))

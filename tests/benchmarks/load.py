@@ -47,10 +47,10 @@ async def serve(turn: Turn, settle: Settle = settled) -> None:
     gc.freeze()
     _say({"ready": True})
     while line := await loop.run_in_executor(None, sys.stdin.readline):
-        _say(await _run(turn, settle, **json.loads(line)))
+        _say(await run_turns(turn, settle, **json.loads(line)))
 
 
-async def _run(turn: Turn, settle: Settle, *, sessions: int, turns: int) -> dict[str, Any]:
+async def run_turns(turn: Turn, settle: Settle, *, sessions: int, turns: int) -> dict[str, Any]:
     latencies: list[float] = []
     began, used = time.perf_counter(), _cpu()
     await asyncio.gather(*(_lane(turn, turns // sessions, latencies) for _ in range(sessions)))

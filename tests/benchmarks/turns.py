@@ -13,6 +13,13 @@ from tests.benchmarks.contest import Contender, Load, Measured, Of, Runs, Server
 from tests.benchmarks.rows import Goal, Row, figure, least, most
 from tests.infrastructure import TEMPLATE, dsns
 
+EACH = (
+    "All sides sleep three times for 0 to 4 ms (model, tool, model) and make each step durable. "
+    "Suma is the whole platform: identity, limits, six policy decisions, a signed grant, a folder listing, memory "
+    "written and recalled, ten chained audit records, numbered events for viewers, traces, six services with "
+    "production's pools. Suma's bus alone: the same events through the same services, without their work. "
+    "LangGraph is a bare graph with a checkpoint after each step; by hand is 4 or 7 transactions."
+)
 Command = Callable[[Postgres, str], Awaitable[Sequence[str]]]
 
 SUMA, ECHO = "Suma", "Suma, bus only"
@@ -37,9 +44,9 @@ async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row
 
 def contenders() -> list[Contender]:
     return [
-        Contender(SUMA, _ours("platform"), TEMPLATE),
+        Contender(SUMA, ours("platform"), TEMPLATE),
         Contender(ONE, _langgraph(1), EMPTY),
-        Contender(ECHO, _ours("echo"), TEMPLATE),
+        Contender(ECHO, ours("echo"), TEMPLATE),
         Contender(EIGHT, _langgraph(8), EMPTY),
         Contender(SEVEN, _by_hand(7), EMPTY),
         Contender(FOUR, _by_hand(4), EMPTY),
@@ -73,6 +80,7 @@ def rows(who: str, runs: Runs) -> Iterator[Row]:
 def raw(runs: Runs) -> Table:
     made = Table("contender", "sessions", "p50 ms", "p99 ms", "turns/s", "range", "CPU ms", "of it Postgres")
     made.title = "The turn, raw: medians of the rounds"
+    made.caption = EACH
     for (name, sessions), measured in sorted(runs.items(), key=lambda item: item[0][1]):
         rates = [run.rate for run in measured]
         ends = f"{figure(min(rates))}–{figure(max(rates))}"
@@ -109,7 +117,9 @@ def _lag(run: Measured) -> float:
     return run.lag
 
 
-def _ours(module: str) -> Command:
+def ours(module: str) -> Command:
+    """Return the command of a contender that runs Suma's own code."""
+
     async def command(server: Postgres, database: str) -> Sequence[str]:
         where = dsns(server, database)
         return [sys.executable, "-m", f"tests.benchmarks.contenders.{module}", where.owner, where.bus, where.app]

@@ -129,10 +129,12 @@ class AllowAll:
 
 
 @asynccontextmanager
-async def platform(where: Dsns, member: str | None = None, **ports: Any) -> AsyncIterator[Platform]:
+async def platform(
+    where: Dsns, member: str | None = None, *, sizes: Sizes = FEW, **ports: Any
+) -> AsyncIterator[Platform]:
     """A process's platform on a real database; ports that a test does not hand in are absent."""
     name = member or ids.new()
-    database = Database(where, FEW)
+    database = Database(where, sizes)
     clock = SystemClock()
     absent = cast("Any", None)
     given: dict[str, Any] = {

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from typing_extensions import override
 
 from libs import ids
 from libs.cache.redis import RedisDeltas, connect
-from libs.database import Dsns
+from libs.database import Dsns, Sizes
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.identity import keys
@@ -35,6 +36,7 @@ from libs.objects.filesystem import FilesystemObjects
 from libs.policy.rego import RegoPolicy
 from libs.runtime.embedded.redis import Redis
 from libs.runtime.host import host, prepare
+from libs.runtime.platform import Platform
 from libs.runtime.service import Kind, Service
 from libs.search.embedder import HashedEmbedder
 from libs.skills import Skills, ToolDefinition
@@ -149,50 +151,73 @@ def timed(service: Service) -> Service:
     return replace(service, kinds=kinds) if service.name == "tool_executor" else service
 
 
+Observe = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
+"""Wraps the transport that carries the services' calls of each other."""
+
+
 async def main(where: Dsns, bootstrap: str | None) -> None:
     logs.configure(json=True, level="ERROR")
-    end = traces.configure(Discarded())
+    async with running(where, bootstrap) as (client, platform):
+        await load.serve(client.turn, lambda: behind(platform))
+
+
+@asynccontextmanager
+async def running(
+    where: Dsns,
+    bootstrap: str | None = None,
+    *,
+    spans: SpanExporter | None = None,
+    observe: Observe = lambda transport: transport,
+) -> AsyncIterator[tuple[Client, Platform]]:
+    """Run all six services in this process, with the pool sizes of production, and yield their client."""
+    end = traces.configure(spans or Discarded(), at_once=spans is not None)
     with tempfile.TemporaryDirectory(prefix="suma-bench-") as folder:
         data, root = Path(folder) / "data", Path(folder) / "root"
         data.mkdir(mode=0o700)
         root.mkdir()
         for n in range(3):
             (root / f"file-{n}.txt").write_text("hello")
+        key, apps = keys.mint("local", "owner", scopes=["*"])[0], dict[str, Any]()
         async with Redis(data) as redis, connect(redis.url) as client:
-            await _run(where, bootstrap, data, root, RedisDeltas(client))
+            ports = await _ports(data, root, key)
+            ports["deltas"] = RedisDeltas(client)
+            ports["clients"] = {name: partial(_client, apps, name, observe) for name in catalog.NAMES}
+            async with infrastructure.platform(where, sizes=Sizes(), **ports) as made:
+                platform = carried(made, bootstrap)
+                async with _hosted(platform, apps):
+                    yield Client(apps["gateway"], key, root), platform
     end()
 
 
-async def _run(where: Dsns, bootstrap: str | None, data: Path, root: Path, deltas: RedisDeltas) -> None:
+async def _ports(data: Path, root: Path, key: str) -> dict[str, Any]:
     policy = RegoPolicy(HOUSE / "deploy" / "opa", deadline=5.0)
     await policy.reload()
-    key = keys.mint("local", "owner", scopes=["*"])[0]
-    apps: dict[str, Any] = {}
-    ports: dict[str, Any] = {
+    return {
         "policy": policy,
         "keys": FileKeys(data / "keys"),
         "objects": FilesystemObjects(data / "objects", max_bytes=1 << 30),
-        "deltas": deltas,
         "model": Script(),
         "skills": Skills.load((HOUSE / "skills",)),
         "embedder": HashedEmbedder(),
         "data_dir": data,
         "settings": {"gateway": {"local_key": SecretStr(key)}, "tool_executor": {"roots": [root], **ROOM}},
-        "clients": {name: partial(_client, apps, name) for name in catalog.NAMES},
     }
-    async with infrastructure.platform(where, **ports) as made:
-        platform = carried(made, bootstrap)
-        services = [timed(entry.build(platform)) for entry in catalog.SERVICES]
-        apps.update({service.name: service.api.app for service in services if service.api is not None})
-        await prepare(platform, services)
-        async with host(platform, services) as running:
-            while running.problems():
-                await asyncio.sleep(0.05)
-            await load.serve(Client(apps["gateway"], key, root).turn, lambda: behind(platform))
 
 
-def _client(apps: dict[str, Any], name: str) -> httpx.AsyncClient:
-    return httpx.AsyncClient(transport=httpx.ASGITransport(apps[name]), base_url="http://localhost")
+@asynccontextmanager
+async def _hosted(platform: Platform, apps: dict[str, Any]) -> AsyncIterator[None]:
+    """Run the services until the block ends; `apps` receives their HTTP applications."""
+    services = [timed(entry.build(platform)) for entry in catalog.SERVICES]
+    apps.update({service.name: service.api.app for service in services if service.api is not None})
+    await prepare(platform, services)
+    async with host(platform, services) as hosted:
+        while hosted.problems():
+            await asyncio.sleep(0.05)
+        yield
+
+
+def _client(apps: dict[str, Any], name: str, observe: Observe) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=observe(httpx.ASGITransport(apps[name])), base_url="http://localhost")
 
 
 if __name__ == "__main__":

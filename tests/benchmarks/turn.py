@@ -1,0 +1,64 @@
+"""`python -m tests.benchmarks.turn`: counts of one full turn, which a test bounds, and its CPU, which is only shown."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+from libs.runtime.embedded.postgres import Postgres
+from libs.telemetry import logs
+from tests.benchmarks.contest import Contender, Load, Measured, Server, race
+from tests.benchmarks.counts import BOUNDS, count
+from tests.benchmarks.rows import figure
+from tests.benchmarks.turns import SUMA, ours
+from tests.infrastructure import TEMPLATE, dsns, fresh_database
+
+LOADS = (Load(1, 48), Load(64, 256))
+ROUNDS = 3
+
+
+async def main() -> None:
+    console = Console()
+    async with Server.started() as server:
+        console.print(counts(await _counted(server.postgres)))
+        runs = await race(server, [Contender(SUMA, ours("platform"), TEMPLATE)], LOADS, rounds=ROUNDS, tell=_silent)
+        console.print(cpu({sessions: measured for (_, sessions), measured in runs.items()}))
+
+
+async def _counted(postgres: Postgres) -> Mapping[str, float]:
+    async with fresh_database(postgres) as where:
+        name = where.owner.split("@/")[1].split("?")[0]
+        return await count(dsns(postgres, name))
+
+
+def counts(counted: Mapping[str, float]) -> Table:
+    made = Table("one turn, one session", "counted", "bound")
+    for name, value in counted.items():
+        made.add_row(name, f"{value:,.2f}".removesuffix(".00"), f"{BOUNDS[name]:,g}")
+    return made
+
+
+def cpu(runs: Mapping[int, Sequence[Measured]]) -> Table:
+    """Show the CPU of a turn, which depends on the machine's load."""
+    made = Table("sessions", "Python, ms of CPU", "Postgres, ms of CPU", "p50 ms", "turns/s")
+    for sessions, measured in runs.items():
+        for run in measured:
+            each = len(run.latencies)
+            figures = (run.cpu / each * 1000, run.database / each * 1000, run.p50 * 1000, run.rate)
+            made.add_row(str(sessions), *map(figure, figures))
+    return made
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+if __name__ == "__main__":
+    logs.configure(json=False, level="ERROR")
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        sys.exit(runner.run(main()))
