@@ -64,6 +64,12 @@ grants contains ["session.create.root", "the scopes chat and files:read allow se
 	input.root != ""
 }
 
+# The gateway lets only its own principal, or an operator, share a session.
+grants contains ["session.share", "the scope chat allows sharing a session"] if {
+	input.action == "session.share"
+	holds.chat
+}
+
 # Both bounds are needed: Rego orders null and booleans before numbers, and strings after them.
 within_length if {
 	input.length >= 0
@@ -217,7 +223,7 @@ grants contains ["asset.read", "the scope files:read allows downloads of assets"
 
 grants contains ["admin", "the scope admin allows administration"] if {
 	administers
-	area != "roots"
+	ordinary
 	holds.admin
 }
 
@@ -231,11 +237,24 @@ grants contains ["admin.roots", "the scope admin.roots allows changing roots"] i
 # Each administrative action has a scope of the same name.
 grants contains ["admin.scoped", "the principal holds the action's own scope"] if {
 	administers
-	area != "roots"
+	ordinary
 	holds[input.action]
 }
 
+# Other tenants are administered only from the platform's own, whatever another tenant's keys hold.
+grants contains ["admin.tenants", "the scope admin.tenants allows administering every tenant"] if {
+	administers
+	area == "tenants"
+	input.tenant in data.settings.platform_tenants
+	holds["admin.tenants"]
+}
+
 administers if split(input.action, ".")[0] == "admin"
+
+ordinary if {
+	area != "roots"
+	area != "tenants"
+}
 
 area := split(input.action, ".")[1]
 

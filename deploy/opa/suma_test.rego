@@ -223,6 +223,18 @@ test_each_part_of_the_administration_has_its_own_scope if {
 	refused(ask(["admin.dlq.read"], "admin.dlq.write", {}))
 }
 
+test_other_tenants_are_administered_from_the_platforms_own if {
+	refused(ask(["admin"], "admin.tenants.write", {"tenant": "local"}))
+	allowed(ask(["admin.tenants"], "admin.tenants.write", {"tenant": "local"}))
+	allowed(ask(["*"], "admin.tenants.keys", {"tenant": "local"}))
+	refused(ask(["*"], "admin.tenants.read", {"tenant": "acme"}))
+}
+
+test_sharing_needs_chat if {
+	allowed(ask(["chat"], "session.share", {"access": "read"}))
+	refused(ask(["files:write"], "session.share", {"access": "read"}))
+}
+
 test_admin_alone_adds_no_root if {
 	refused(ask(["admin"], "admin.roots", {}))
 	refused(ask(["admin"], "admin.roots.add", {}))

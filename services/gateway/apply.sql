@@ -39,6 +39,15 @@ begin
         order by c.tenant_id, c.session_id;
     end if;
 
+    if changes ? 'session.share' then
+        update gateway.session_envelopes s set shared = c.shared
+        from (
+            select distinct on (m.tenant_id, m.session_id) m.*
+            from jsonb_to_recordset(changes -> 'session.share') as m(i int, tenant_id text, session_id text, shared text)
+            order by m.tenant_id, m.session_id, m.i desc
+        ) as c where s.tenant_id = c.tenant_id and s.session_id = c.session_id;
+    end if;
+
     -- event: number under a lock on the session's row, so that the sequence has no gap and no viewer skips an uncommitted event.
     if changes ? 'event' then
         with c as (
@@ -197,7 +206,7 @@ begin
     -- None of these depends on a version: they are safe to repeat, or belong to a session whose row is locked above.
     foreach kind in array array[
         'session.open', 'session.title', 'turn.open', 'turn.move', 'asset.put', 'approval.open', 'approval.close', 'dead.put',
-        'key.used'
+        'session.share', 'key.used'
     ] loop
         if changes ? kind then
             select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> kind) as c;

@@ -5,7 +5,7 @@ from gateway.credential(:kind, :value);
 
 -- name: session_by_id(tenant, session)^
 -- A session with the last number of its sequence, and its oldest open turn.
-select s.session_id, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
+select s.session_id, s.principal, s.shared, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
     t.turn_id, t.state as turn_state,
     (select count(*) from gateway.approvals a
         where a.tenant_id = s.tenant_id and a.session_id = s.session_id and a.outcome is null) as approvals
@@ -16,9 +16,9 @@ left join lateral (
 ) as t on true
 where s.tenant_id = :tenant and s.session_id = :session;
 
--- name: sessions_before(tenant, before, most)
--- The newest sessions before a given one; ids are UUIDv7, so they sort by creation.
-select s.session_id, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
+-- name: sessions_before(tenant, reader, before, most)
+-- The newest sessions before a given one that a principal sees; ids are UUIDv7, so they sort by creation.
+select s.session_id, s.principal, s.shared, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
     t.turn_id, t.state as turn_state,
     (select count(*) from gateway.approvals a
         where a.tenant_id = s.tenant_id and a.session_id = s.session_id and a.outcome is null) as approvals
@@ -28,6 +28,7 @@ left join lateral (
     where t.tenant_id = s.tenant_id and t.session_id = s.session_id and t.ended_at is null order by t.turn_id limit 1
 ) as t on true
 where s.tenant_id = :tenant and (cast(:before as text) is null or s.session_id < :before)
+    and (cast(:reader as text) is null or s.principal = :reader or s.shared is not null)
 order by s.session_id desc limit :most;
 
 -- name: events_after(tenant, session, after, most, bytes)
@@ -56,12 +57,16 @@ order by turn_id limit :most;
 select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at
 from gateway.approvals where tenant_id = :tenant and approval_id = :approval;
 
--- name: open_approvals(tenant, session, kind, most)
--- The inbox, oldest first.
+-- name: open_approvals(tenant, reader, session, kind, most)
+-- The inbox of the sessions that a principal sees, oldest first.
 select approval_id, session_id, turn_id, kind, digest, data::text as data, opened_at, expires_at, outcome, principal, reason, closed_at
-from gateway.approvals
+from gateway.approvals a
 where tenant_id = :tenant and outcome is null and (cast(:session as text) is null or session_id = :session)
     and (cast(:kind as text) is null or kind = :kind)
+    and (cast(:reader as text) is null or exists (
+        select from gateway.session_envelopes s
+        where s.tenant_id = a.tenant_id and s.session_id = a.session_id and (s.principal = :reader or s.shared is not null)
+    ))
 order by opened_at, approval_id limit :most;
 
 -- name: asset_by_id(tenant, asset)^
@@ -85,12 +90,17 @@ order by c.seq desc limit 1;
 select body_hash, receipt::text as receipt from gateway.idempotency
 where tenant_id = :tenant and principal = :principal and key = :key and at >= bus.now() - make_interval(secs => :keep);
 
--- name: counts(tenant)^
--- A tenant's counts.
+-- name: counts(tenant, reader)^
+-- The counts of the sessions that a principal sees.
+with seen as (
+    select s.session_id from gateway.session_envelopes s
+    where s.tenant_id = :tenant and (cast(:reader as text) is null or s.principal = :reader or s.shared is not null)
+)
 select
-    (select count(*) from gateway.session_envelopes where tenant_id = :tenant) as sessions,
-    (select count(*) from gateway.turns where tenant_id = :tenant and ended_at is null) as turns,
-    (select count(*) from gateway.approvals where tenant_id = :tenant and outcome is null) as approvals,
+    (select count(*) from seen) as sessions,
+    (select count(*) from gateway.turns t join seen using (session_id) where t.tenant_id = :tenant and t.ended_at is null) as turns,
+    (select count(*) from gateway.approvals a join seen using (session_id) where a.tenant_id = :tenant and a.outcome is null)
+        as approvals,
     bus.now() as at;
 
 -- name: alive()$

@@ -15,6 +15,7 @@ import orjson
 from libs.database import Database, Schema
 from libs.identity import ApiKey
 from libs.identity.keys import Kind
+from services.gateway.domain.access import Shared
 from services.gateway.domain.projection import short
 
 GROUP = "gateway"
@@ -29,6 +30,8 @@ queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
 @dataclass(frozen=True, slots=True)
 class Session:
     session_id: str
+    principal: str
+    shared: Shared | None
     title: str | None
     root: str | None
     hitl: str
@@ -169,9 +172,10 @@ class Store:
             row = await queries.session_by_id(connection, tenant=tenant, session=session)
         return Session(**row) if row else None
 
-    async def sessions(self, tenant: str, *, before: str | None, most: int) -> Sequence[Session]:
+    async def sessions(self, tenant: str, *, reader: str | None, before: str | None, most: int) -> Sequence[Session]:
+        """Return a tenant's newest sessions: all, or those that a principal owns or that are shared."""
         async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.sessions_before(connection, tenant=tenant, before=before, most=most)
+            rows = queries.sessions_before(connection, tenant=tenant, reader=reader, before=before, most=most)
             return [Session(**row) async for row in rows]
 
     async def events(self, tenant: str, session: str, *, after: int, most: int) -> Page:
@@ -198,10 +202,12 @@ class Store:
         return _approval(row) if row else None
 
     async def approvals(
-        self, tenant: str, *, session: str | None = None, kind: str | None = None, most: int
+        self, tenant: str, *, reader: str | None, session: str | None = None, kind: str | None = None, most: int
     ) -> Sequence[Approval]:
+        """Return open approvals of the sessions that `reader` sees; None sees all."""
+        about = {"tenant": tenant, "reader": reader, "session": session, "kind": kind, "most": most}
         async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.open_approvals(connection, tenant=tenant, session=session, kind=kind, most=most)
+            rows = queries.open_approvals(connection, **about)
             return [_approval(row) async for row in rows]
 
     async def asset(self, tenant: str, asset: str) -> StoredAsset | None:
@@ -219,9 +225,10 @@ class Store:
             row = await queries.receipt(connection, tenant=tenant, principal=principal, key=key, keep=keep)
         return Receipt(row["body_hash"], orjson.loads(row["receipt"])) if row else None
 
-    async def counts(self, tenant: str) -> Counts:
+    async def counts(self, tenant: str, *, reader: str | None) -> Counts:
+        """Count what a principal sees; None sees all."""
         async with self._database.read(GROUP, tenant) as connection:
-            return Counts(**await queries.counts(connection, tenant=tenant))
+            return Counts(**await queries.counts(connection, tenant=tenant, reader=reader))
 
     async def waiting(self, tenant: str, session: str, *, most: int) -> Waiting:
         """Count open turns, up to `most`."""

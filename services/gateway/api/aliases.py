@@ -11,8 +11,9 @@ from services.gateway.api.commands import IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Here
 from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.models import Id, RunRequest, RunResponse, SessionShown, Status
-from services.gateway.api.security import Authenticated, CanChat
+from services.gateway.api.security import Authenticated, CanRead
 from services.gateway.api.sessions import send_message
+from services.gateway.domain import access
 
 router = APIRouter(route_class=StrictRoute, tags=["scope weaver"], responses=PROBLEMS)
 
@@ -27,10 +28,10 @@ async def run(
 
 
 @router.get("/status")
-async def status(here: Here, who: CanChat, session: Annotated[Id | None, Query()] = None) -> Status:
-    """Return the tenant's counts, and the state of one session if named (S4-56)."""
-    shown = SessionShown.model_validate(await here.session(who, session)) if session else None
-    counts = await here.store.counts(who.tenant)
+async def status(here: Here, who: CanRead, session: Annotated[Id | None, Query()] = None) -> Status:
+    """Return the counts of the sessions that the caller sees, and the state of one session if named (S4-56)."""
+    shown = SessionShown.model_validate(await here.readable(who, session)) if session else None
+    counts = await here.store.counts(who.tenant, reader=access.reader(who))
     return Status(
         tenant=who.tenant,
         sessions=counts.sessions,

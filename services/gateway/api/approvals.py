@@ -15,11 +15,11 @@ from libs.identity import Principal
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
-from services.gateway.api.context import Gateway, Here
+from services.gateway.api.context import Gateway, Here, seen_as
 from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.models import Answer, ApprovalList, ApprovalShown, Commanded, Id
-from services.gateway.api.security import Authenticated, CanChat
-from services.gateway.domain import outcomes
+from services.gateway.api.security import Authenticated, CanRead
+from services.gateway.domain import access, outcomes
 from services.gateway.store import Approval, Session
 
 router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
@@ -58,16 +58,16 @@ class NoApproval(Rejected):
 
 @router.get("/v1/approvals", tags=["approvals"])
 async def inbox(
-    here: Here, who: CanChat, session: Id | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 100
+    here: Here, who: CanRead, session: Id | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> ApprovalList:
     """List open approvals, oldest first, of one session or of all."""
-    found = await here.store.approvals(who.tenant, session=session, most=limit)
+    found = await here.store.approvals(who.tenant, reader=access.reader(who), session=session, most=limit)
     shown = [ApprovalShown.model_validate(approval) for approval in found]
     return ApprovalList(approvals=shown, as_of=here.platform.clock.now())
 
 
 @router.get("/v1/approvals/{approval_id}", tags=["approvals"])
-async def read_approval(here: Here, who: CanChat, approval_id: Annotated[Id, Path()]) -> ApprovalShown:
+async def read_approval(here: Here, who: CanRead, approval_id: Annotated[Id, Path()]) -> ApprovalShown:
     """Return an approval, open or closed."""
     return ApprovalShown.model_validate(await _approval(here, who, approval_id))
 
@@ -84,7 +84,7 @@ async def answer(
 ) -> Commanded:
     """Approve, deny, or override (exclude items, edit args). The first answer counts."""
     approval = await _approval(here, who, approval_id)
-    session = await here.session(who, approval.session_id)
+    session = await here.writable(who, approval.session_id)
     receipt = await submit_answer(here, who, IdempotentRequest.of(request, key, body), approval, session, body)
     done = await commands.outcome(here, who, receipt, lambda event: outcomes.closes(approval_id, event))
     response.status_code = 200 if done.outcome else 202
@@ -142,4 +142,6 @@ async def _approval(here: Gateway, who: Principal, approval_id: str) -> Approval
     found = await here.store.approval(who.tenant, approval_id)
     if found is None:
         raise NoSuchApproval
+    with seen_as(NoSuchApproval):
+        await here.readable(who, found.session_id)
     return found

@@ -25,7 +25,7 @@ from libs.objects.content import disposition
 from libs.runtime import problem_details
 from libs.telemetry.logs import logger
 from services.gateway.api import commands
-from services.gateway.api.context import Gateway, Here
+from services.gateway.api.context import Gateway, Here, seen_as
 from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.models import Id
 from services.gateway.api.security import Authenticated
@@ -65,6 +65,8 @@ async def fetch(
     asset = await here.store.asset(who.tenant, asset_id)
     if asset is None:
         raise NoSuchAsset
+    with seen_as(NoSuchAsset):
+        await here.readable(who, asset.session_id)
     # Clients drop Authorization when redirected to another host, but keep X-API-Key.
     link = await _link(here, who, asset) if "x-api-key" not in request.headers else None
     delivery: Delivery = "streamed" if link is None else "linked"

@@ -8,16 +8,16 @@ from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.context import Here
 from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.models import Budgets, BudgetShown, Id
-from services.gateway.api.security import CanChat
+from services.gateway.api.security import CanRead
 
 router = APIRouter(route_class=StrictRoute, tags=["budgets"], responses=PROBLEMS)
 
 
 @router.get("/v1/budgets")
-async def budgets(here: Here, who: CanChat, session: Id | None = None) -> Budgets:
+async def budgets(here: Here, who: CanRead, session: Id | None = None) -> Budgets:
     """Return the tenant's budget of the current window, and a session's if named."""
     if session is not None:
-        await here.session(who, session)
+        await here.readable(who, session)
     found = await here.platform.budgets.standing(who.tenant, session)
     return Budgets(
         tenant=BudgetShown.model_validate(found.tenant),

@@ -28,7 +28,7 @@ from services.gateway.sse.viewer import first
 from services.gateway.store import GROUP, Numbered, Session
 
 DECIDE_MOST = 5
-SCOPES = ("admin", "admin.roots", "chat", "files:read", "files:write", "memory")
+SCOPES = ("admin", "admin.roots", "admin.tenants", "chat", "files:read", "files:write", "memory")
 """The scopes in the policy's settings."""
 COMMANDED: dict[int | str, dict[str, Any]] = {202: {"model": Commanded, "description": "In progress"}}
 """The response of a command without an outcome in time."""

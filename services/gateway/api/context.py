@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
-from libs.errors import NotFound
+from libs.errors import Denied, NotFound
 from libs.identity import Principal
 from libs.runtime.health import Health
 from libs.runtime.platform import Platform
@@ -16,6 +17,7 @@ from services.gateway.admission import ConcurrencyLimiter, QueueLimiter, RateLim
 from services.gateway.credentials import Credentials
 from services.gateway.dead_letters import DeadLetters
 from services.gateway.directory import Directory
+from services.gateway.domain.access import acts, sees
 from services.gateway.settings import Settings
 from services.gateway.shutdown import GatewayShutdown
 from services.gateway.sse.streams import Streams
@@ -24,6 +26,12 @@ from services.gateway.store import GROUP, Session, Store
 
 class NoSuchSession(NotFound):
     """There is no such session; list your sessions."""
+
+
+class ReadOnly(Denied):
+    """This session is another principal's, and you may only read it; ask for write access."""
+
+    code = "SESSION_READ_ONLY"
 
 
 @dataclass
@@ -57,12 +65,28 @@ class Gateway:
         self.drain = GatewayShutdown(self.concurrency, self.streams, self.settings)
         self.health = Health(self.platform, [GROUP])
 
-    async def session(self, caller: Principal, session: str) -> Session:
-        """Return the caller's session. Raises NotFound, also for another tenant's."""
+    async def readable(self, caller: Principal, session: str) -> Session:
+        """Return a session that the caller may read. Raises NotFound, also for one of others."""
         found = await self.store.session(caller.tenant, session)
-        if found is None:
+        if found is None or not sees(caller, found.principal, found.shared):
             raise NoSuchSession
         return found
+
+    async def writable(self, caller: Principal, session: str) -> Session:
+        """Return a session that the caller may act in. Raises NotFound, and ReadOnly for one that it only reads."""
+        found = await self.readable(caller, session)
+        if not acts(caller, found.principal, found.shared):
+            raise ReadOnly
+        return found
+
+
+@contextmanager
+def seen_as(missing: type[NotFound]) -> Iterator[None]:
+    """Report a hidden session as the object of it that the caller asked for, so that ids cannot be discovered."""
+    try:
+        yield
+    except NoSuchSession:
+        raise missing from None
 
 
 async def _gateway(request: Request) -> Gateway:

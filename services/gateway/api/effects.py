@@ -17,11 +17,11 @@ from services.gateway.api import commands
 from services.gateway.api.approvals import check_open
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
-from services.gateway.api.context import Gateway, Here
+from services.gateway.api.context import Gateway, Here, seen_as
 from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.models import ApprovalShown, Commanded, EffectList, Finding, Id
-from services.gateway.api.security import Authenticated, CanChat
-from services.gateway.domain import outcomes
+from services.gateway.api.security import Authenticated, CanRead
+from services.gateway.domain import access, outcomes
 from services.gateway.domain.outcomes import EFFECT
 from services.gateway.store import Approval
 
@@ -36,16 +36,16 @@ class NoSuchEffect(NotFound):
 
 @router.get("/v1/effects")
 async def unknown(
-    here: Here, who: CanChat, session: Id | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 100
+    here: Here, who: CanRead, session: Id | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> EffectList:
     """List the effects with an unknown outcome, oldest first, of one session or of all."""
-    found = await here.store.approvals(who.tenant, session=session, kind=EFFECT, most=limit)
+    found = await here.store.approvals(who.tenant, reader=access.reader(who), session=session, kind=EFFECT, most=limit)
     shown = [ApprovalShown.model_validate(effect) for effect in found]
     return EffectList(effects=shown, as_of=here.platform.clock.now())
 
 
 @router.get("/v1/effects/{effect_id}")
-async def read_effect(here: Here, who: CanChat, effect_id: EffectId) -> ApprovalShown:
+async def read_effect(here: Here, who: CanRead, effect_id: EffectId) -> ApprovalShown:
     """Return an effect, unknown or resolved."""
     return ApprovalShown.model_validate(await _effect(here, who, effect_id))
 
@@ -72,7 +72,7 @@ async def _submit_finding(
     here: Gateway, who: Principal, once: IdempotentRequest, effect: Approval, body: Finding
 ) -> dict[str, Any]:
     """Forward the finding. The conversation worker decides whether the effect is still unknown."""
-    session = await here.session(who, effect.session_id)
+    session = await here.writable(who, effect.session_id)
 
     async def decide() -> CommandResult:
         check_open(effect, body.digest)
@@ -98,4 +98,6 @@ async def _effect(here: Gateway, who: Principal, effect_id: str) -> Approval:
     found = await here.store.approval(who.tenant, effect_id)
     if found is None or found.kind != EFFECT:
         raise NoSuchEffect
+    with seen_as(NoSuchEffect):
+        await here.readable(who, found.session_id)
     return found

@@ -182,6 +182,10 @@ class SessionShown(ResponseModel):
     """A session. `turn_id` is its oldest open turn; `last_seq` is the number of its last event."""
 
     session_id: str
+    principal: str
+    """The principal that it belongs to."""
+    shared: Literal["read", "write"] | None
+    """What the other principals of the tenant may do in it; null: it is private."""
     title: str | None
     root: str | None
     hitl: str
@@ -191,6 +195,14 @@ class SessionShown(ResponseModel):
     turn_id: str | None
     turn_state: str | None
     approvals: int
+
+
+class Share(RequestModel):
+    """What the other principals of the tenant may do in a session."""
+
+    access: Literal["read", "write"] = Field(
+        description="`read`: see all of it; `write`: also send messages, answer approvals, commit and roll back"
+    )
 
 
 class SessionRead(SessionShown):

@@ -8,14 +8,15 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from libs import ids
-from libs.errors import NotFound, Rejected
+from libs.changes import Changeset
+from libs.errors import Denied, NotFound, Rejected
 from libs.events import TurnCancelRequested
 from libs.events.values import Hitl
 from libs.identity import Principal
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
-from services.gateway.api.context import Gateway, Here
+from services.gateway.api.context import Gateway, Here, seen_as
 from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.models import (
     Accepted,
@@ -29,11 +30,13 @@ from services.gateway.api.models import (
     SessionList,
     SessionRead,
     SessionShown,
+    Share,
     TurnShown,
 )
-from services.gateway.api.security import Authenticated, CanChat
-from services.gateway.domain import messages, outcomes
+from services.gateway.api.security import Authenticated, CanChat, CanRead
+from services.gateway.domain import access, messages, outcomes
 from services.gateway.domain.messages import Message
+from services.gateway.domain.projection import SCHEMA
 from services.gateway.sse.viewer import first
 from services.gateway.store import Session
 
@@ -46,6 +49,12 @@ ACCEPTED: dict[int | str, dict[str, Any]] = {202: {"model": Accepted}}
 
 class NoSuchTurn(NotFound):
     """There is no such turn; list the session's history."""
+
+
+class NotYours(Denied):
+    """Only its own principal or an operator can share this session; ask one of them."""
+
+    code = "NOT_YOUR_SESSION"
 
 
 class TurnOver(Rejected):
@@ -69,13 +78,13 @@ async def open_session(
         return CommandResult(opened.emit(record), {"session_id": session})
 
     receipt = await commands.write(here, who, IdempotentRequest.of(request, key, body), decide)
-    return _read(await here.session(who, receipt["session_id"]))
+    return _read(await here.readable(who, receipt["session_id"]))
 
 
 @router.get("/v1/sessions", tags=["sessions"])
-async def list_sessions(here: Here, who: CanChat, limit: Limit = 50, before: Id | None = None) -> SessionList:
-    """List the tenant's sessions, newest first."""
-    found = await here.store.sessions(who.tenant, before=before, most=limit)
+async def list_sessions(here: Here, who: CanRead, limit: Limit = 50, before: Id | None = None) -> SessionList:
+    """List the caller's sessions and shared ones, newest first; with the scope `sessions:read`, all of the tenant's."""
+    found = await here.store.sessions(who.tenant, reader=access.reader(who), before=before, most=limit)
     return SessionList(
         sessions=[SessionShown.model_validate(session) for session in found],
         next=found[-1].session_id if len(found) == limit else None,
@@ -118,16 +127,16 @@ async def invoke(
 
 
 @router.get("/v1/sessions/{session_id}", tags=["sessions"])
-async def read_session(here: Here, who: CanChat, session_id: SessionId) -> SessionRead:
-    return _read(await here.session(who, session_id))
+async def read_session(here: Here, who: CanRead, session_id: SessionId) -> SessionRead:
+    return _read(await here.readable(who, session_id))
 
 
 @router.get("/v1/sessions/{session_id}/history", tags=["sessions"])
 async def history(
-    here: Here, who: CanChat, session_id: SessionId, limit: Limit = 100, after: Id | None = None
+    here: Here, who: CanRead, session_id: SessionId, limit: Limit = 100, after: Id | None = None
 ) -> History:
     """Return the session's turns in order, with messages and answers."""
-    session = await here.session(who, session_id)
+    session = await here.readable(who, session_id)
     found = await here.store.turns(who.tenant, session_id, after=after, most=limit)
     return History(
         session_id=session_id,
@@ -135,6 +144,18 @@ async def history(
         next=found[-1].turn_id if len(found) == limit else None,
         as_of=session.last_seq,
     )
+
+
+@router.put("/v1/sessions/{session_id}/share", tags=["sessions"])
+async def share(here: Here, who: Authenticated, session_id: SessionId, body: Share) -> SessionRead:
+    """Share a session with the other principals of the tenant. Safe to repeat."""
+    return await _shared(here, who, session_id, body.access)
+
+
+@router.delete("/v1/sessions/{session_id}/share", tags=["sessions"])
+async def unshare(here: Here, who: Authenticated, session_id: SessionId) -> SessionRead:
+    """Make a session private again. Safe to repeat."""
+    return await _shared(here, who, session_id, None)
 
 
 @router.post("/v1/sessions/{session_id}/messages", status_code=202, response_model=Accepted, tags=["messages"])
@@ -152,7 +173,7 @@ async def say_in(
 
 
 @router.get("/v1/turns/{turn_id}", tags=["messages"])
-async def read_turn(here: Here, who: CanChat, turn_id: Annotated[Id, Path()]) -> TurnShown:
+async def read_turn(here: Here, who: CanRead, turn_id: Annotated[Id, Path()]) -> TurnShown:
     return await turn_of(here, who, turn_id)
 
 
@@ -168,7 +189,7 @@ async def cancel(
 ) -> Commanded:
     """Cancel a turn: remove a queued one, stop a running one and its calls."""
     turn = await turn_of(here, who, turn_id)
-    session = await here.session(who, turn.session_id)
+    session = await here.writable(who, turn.session_id)
 
     async def decide() -> CommandResult:
         if turn.ended_at is not None:
@@ -188,7 +209,7 @@ async def cancel(
 
 async def send_message(here: Gateway, who: Principal, once: IdempotentRequest, body: FirstMessage) -> Accepted:
     """Accept a message, and open a session for it if needed, in one transaction."""
-    session = await here.session(who, body.session_id) if body.session_id else None
+    session = await here.writable(who, body.session_id) if body.session_id else None
     await commands.refuse_without(here, who, "chat", "conversation.send", session.session_id if session else None)
 
     async def decide() -> CommandResult:
@@ -212,6 +233,17 @@ async def send_message(here: Gateway, who: Principal, once: IdempotentRequest, b
     return Accepted.model_validate(await commands.write(here, who, once, decide))
 
 
+async def _shared(here: Gateway, who: Principal, session_id: str, granted: access.Shared | None) -> SessionRead:
+    session = await here.readable(who, session_id)
+    if not access.shares(who, session.principal):
+        raise NotYours
+    cause = commands.cause_of(who, session_id)
+    record = await commands.permitted(here, cause, who, "session.share", access=granted)
+    shared = Changeset(cause).change(SCHEMA, "session.share", session_id=session_id, shared=granted)
+    await here.platform.writer.apply(shared.emit(record))
+    return _read(await here.readable(who, session_id))
+
+
 def _message(body: FirstMessage, session: Session | None, turn: str, at: str) -> Message:
     hitl = body.hitl or (session.hitl if session else "key")
     root = session.root if session else body.root
@@ -224,8 +256,10 @@ def _read(session: Session) -> SessionRead:
 
 
 async def turn_of(here: Gateway, who: Principal, turn_id: str) -> TurnShown:
-    """Return the caller's turn. Raises NotFound, also for another tenant's."""
+    """Return a turn of a session that the caller reads. Raises NotFound, also for one of others."""
     found = await here.store.turn(who.tenant, turn_id)
     if found is None:
         raise NoSuchTurn
+    with seen_as(NoSuchTurn):
+        await here.readable(who, found.session_id)
     return TurnShown.model_validate(found)

@@ -24,7 +24,7 @@ from libs.telemetry.logs import logger
 from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.models import EventList, Id, StreamEvent
-from services.gateway.api.security import CanChat
+from services.gateway.api.security import CanRead
 from services.gateway.api.sessions import turn_of
 from services.gateway.domain import outcomes
 from services.gateway.sse.viewer import Item, Viewer
@@ -46,7 +46,7 @@ LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=SEQ_M
 )
 async def events(
     here: Here,
-    who: CanChat,
+    who: CanRead,
     session_id: Annotated[Id, Path()],
     after: Position = 0,
     stream: Annotated[bool, Query(description="false returns one page as JSON")] = True,
@@ -55,7 +55,7 @@ async def events(
     last_event_id: LastEventId = None,
 ) -> Response:
     """Return the session's events after `after` or `Last-Event-ID`."""
-    session = await here.session(who, session_id)
+    session = await here.readable(who, session_id)
     position = after if last_event_id is None else last_event_id
     if not stream:
         return await _page(here, who, session, position, limit)

@@ -71,7 +71,7 @@ async def commit(
     key: IdempotencyKey = None,
 ) -> Commanded:
     """Approve the open diff, and return the outcome for its files."""
-    session, asked = await here.session(who, session_id), body or Commit()
+    session, asked = await here.writable(who, session_id), body or Commit()
     once = IdempotentRequest.of(request, key, body)
     receipt = await commands.earlier(here, who, once)
     if receipt is None:
@@ -98,7 +98,7 @@ async def rollback(
     key: IdempotencyKey = None,
 ) -> Commanded:
     """Undo changes. Files that changed since are reported and never overwritten."""
-    session, asked = await here.session(who, session_id), body or Rollback()
+    session, asked = await here.writable(who, session_id), body or Rollback()
 
     async def decide() -> CommandResult:
         turn = ids.new()
@@ -154,7 +154,7 @@ async def graph_alias(request: Request, here: Here, who: CanReadFiles, session: 
 
 async def view(request: Request, here: Gateway, who: Principal, session_id: str, what: str) -> Response:
     """Return the tool executor's view of one of the caller's sessions."""
-    session = await here.session(who, session_id)
+    session = await here.readable(who, session_id)
     params = {name: value for name, value in request.query_params.items() if name not in ("session", "root")}
     if session.root is not None:
         params["root"] = session.root
@@ -164,7 +164,7 @@ async def view(request: Request, here: Gateway, who: Principal, session_id: str,
 
 
 async def _open_commit(here: Gateway, who: Principal, session_id: str) -> Approval:
-    found = await here.store.approvals(who.tenant, session=session_id, kind="commit", most=1)
+    found = await here.store.approvals(who.tenant, reader=None, session=session_id, kind="commit", most=1)
     if not found:
         raise NothingOpen
     return found[0]

@@ -123,7 +123,7 @@ async def test_a_repeated_answer_is_sent_on_once(home: House, http: httpx.AsyncC
 @pytest.mark.requirement("A9")
 async def test_who_may_not_change_files_may_deny_but_not_approve(home: House, http: httpx.AsyncClient) -> None:
     asked = await _asked(home, http)
-    async with home.client(await home.key("chat")) as talker:
+    async with home.client(await home.key("chat", principal="owner")) as talker:
         where = f"/v1/approvals/{asked.approval_id}"
         approved = await talker.post(where, json={"verdict": "approve", "digest": "d1"})
         denied = await talker.post(where, json={"verdict": "deny", "digest": "d1"})

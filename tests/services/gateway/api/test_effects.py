@@ -138,6 +138,6 @@ async def test_effect_is_closed_to_other_tenants_and_readers(home: House, http: 
         assert (await stranger.get("/v1/effects")).json()["effects"] == []
         assert (await stranger.get(path)).status_code == 404
         assert (await stranger.post(path, json=HAPPENED)).status_code == 404
-    async with home.client(await home.key("chat", "files:read")) as reader:
+    async with home.client(await home.key("chat", "files:read", principal="owner")) as reader:
         assert (await reader.post(path, json=HAPPENED)).status_code == 403
     assert await told(home) == []

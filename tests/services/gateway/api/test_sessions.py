@@ -155,7 +155,7 @@ async def test_a_folder_needs_more_than_the_scope_to_talk(home: House) -> None:
 async def test_without_the_scope_chat_nothing_is_sent(home: House, http: httpx.AsyncClient) -> None:
     session = (await http.post("/v1/sessions", json={})).json()["session_id"]
     body = {"text": "hello"}
-    async with home.client(await home.key("files:read")) as silent:
+    async with home.client(await home.key("files:read", principal="owner")) as silent:
         answers = [
             await silent.post(f"/v1/sessions/{session}/messages", json=body),
             await silent.post("/v1/sessions/message", json={**body, "session_id": session}),

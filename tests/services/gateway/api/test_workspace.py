@@ -73,7 +73,7 @@ async def test_without_a_commit_there_is_nothing_to_roll_back(home: House, http:
 @pytest.mark.requirement("A9")
 async def test_who_may_not_change_files_may_not_roll_back(home: House, http: httpx.AsyncClient) -> None:
     session = await _committed(home, http, "c1")
-    async with home.client(await home.key("chat", "files:read")) as reader:
+    async with home.client(await home.key("chat", "files:read", principal="owner")) as reader:
         answer = await reader.post(f"/v1/sessions/{session}/rollback")
     assert (answer.status_code, answer.json()["code"], await _sent_events(home)) == (403, "POLICY_DENIED", [])
     assert [record["verdict"] for record in await home.audited("workspace.rollback")] == ["deny"]

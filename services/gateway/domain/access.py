@@ -1,0 +1,28 @@
+"""Which sessions of its tenant a principal sees, and in which it may act (docs/identity.md)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from libs.identity import Principal
+from libs.identity.roles import SESSIONS_READ, SESSIONS_WRITE
+
+Shared = Literal["read", "write"]
+"""What the others of the tenant may do in a session that its principal has shared."""
+
+
+def reader(who: Principal) -> str | None:
+    """Return the principal whose own and shared sessions a list shows; None for one who sees all of the tenant's."""
+    return None if who.may(SESSIONS_READ) else who.id
+
+
+def sees(who: Principal, owner: str, shared: Shared | None) -> bool:
+    return who.id == owner or shared is not None or who.may(SESSIONS_READ)
+
+
+def shares(who: Principal, owner: str) -> bool:
+    return who.id == owner or who.may(SESSIONS_WRITE)
+
+
+def acts(who: Principal, owner: str, shared: Shared | None) -> bool:
+    return who.id == owner or shared == "write" or who.may(SESSIONS_WRITE)
