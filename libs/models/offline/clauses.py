@@ -6,6 +6,7 @@ wins, then the one with the fewest clauses. A clause without a verb takes that o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -38,6 +39,31 @@ KEEP = ToolDefinition(
     "keep", "", "", None, "", mutates=False, effect=Effect.READ, params={}, returns={}, intents=(KEEPING,)
 )
 """No tool: what a request asks to leave alone."""
+
+
+_ABLE = r"(?:could|can|would|will|might)"
+_GOOD = r"(?:glad|happy|grateful|thankful|delighted|nice|great|good|lovely|wonderful|perfect|helpful|kind|a great help)"
+ASIDE = re.compile(
+    rf"""(?:{_ABLE}|may)\ (?:i|we)\ (?:ask|trouble|get|have)\ you\ to
+    | {_ABLE}\ you(?:\ (?:please|kindly|possibly|perhaps|just|quickly|be\ so\ kind\ (?:as\ to|and)|be\ able\ to|mind))*
+    | would\ it\ be\ possible(?:\ for\ you)?\ to | (?:is\ there\ )?any\ chance(?:\ that)?\ you\ {_ABLE}
+    | (?:i|it)\ would\ (?:really\ |very\ much\ )?(?:be|like|love|appreciate|help)(?:\ (?:it|very|so|really|most))*
+      (?:\ {_GOOD})?\ (?:if\ you\ {_ABLE}(?:\ please)?|for\ you\ to|you\ to|to)
+    | i\ (?:was\ |am\ )?(?:just\ )?(?:wonder|wondering|hoping|hope)(?:\ (?:if|whether|that))?\ you\ {_ABLE}
+    | do\ you\ think\ you\ {_ABLE} | (?:i|we)\ (?:just\ |really\ )?(?:want|need)(?:\ you)?\ to
+    | do\ me\ a\ (?:small\ |big\ )?favou?r\ and | be\ (?:so\ kind|a\ dear|kind\ enough)(?:\ as)?\ (?:to|and)
+    | (?:if|when(?:ever)?)\ (?:possible
+      |you\ (?:have|get|find)\ (?:a\ |some\ |the\ )?(?:time|moment|chance|minute|second)
+      |you\ (?:can|could|would|will|please|like|do\ not\ mind|would\ not\ mind)
+      |(?:it|that)\ is\ (?:ok|okay|fine|possible|no\ trouble|not\ too\ much\ (?:trouble|to\ ask)))
+    | (?:please\ and\ )?(?:thank\ you|thanks)(?:\ (?:very\ much|so\ much|a\ lot|in\ advance))*
+    | (?:that|it)\ would\ be\ {_GOOD} | (?:i\ would\ )?appreciate\ it | much\ appreciated | for\ me
+    """,
+    re.VERBOSE,
+)
+"""Politeness, wherever it stands: "if you don't mind" is no condition."""
+THEM = frozenset(("them", "it", "these", "those", "all"))
+PARTICLES = frozenset(("up", "out", "away", "down", "off"))
 
 
 @dataclass(frozen=True)
@@ -83,7 +109,7 @@ class Clauses:
         whole = self._read([token for token in sentence if token.low != ":" or token.kind != "mark"], alone=alone)
         if whole is None or (whole.best and not whole.left):
             return self._noted([whole] if whole else [])
-        if (around := self._around(sentence)) is not None:
+        if (around := self._around(sentence) or self._topic(sentence)) is not None:
             return self._noted([around])
         joints = [at for at, token in enumerate(sentence) if token.low in JOINTS and token.kind in ("word", "mark")]
         if not joints or len(joints) > JOINTS_MOST:
@@ -137,7 +163,7 @@ class Clauses:
         bare[0] = _plain(bare[0], self._intents.verbs)
         if len(bare) > WORDS_MOST:
             return Clause(tuple(bare))
-        found = self._intents.readings(bare, self._slots, self._deadline, whole=alone)
+        found = self._readings(bare, whole=alone)
         if (
             verb
             and not (found and found[0].complete and found[0].verb)
@@ -145,9 +171,32 @@ class Clauses:
         ):
             start = bare[0].start
             said = [Token(word, word, start, start) for word in verb]
-            lent = self._intents.readings([*said, *bare], self._slots, self._deadline)
+            lent = self._readings([*said, *bare])
             found = [reading for reading in lent if reading.complete] or found
         return Clause(tuple(bare), tuple(found))
+
+    def _readings(self, bare: Sequence[Token], *, whole: bool = False) -> list[Reading]:
+        """Readings; "bundle the drafts up" is read as "bundle up the drafts" if it is not understood as it stands."""
+        found = self._intents.readings(bare, self._slots, self._deadline, whole=whole)
+        if (found and found[0].complete) or bare[0].low not in self._intents.verbs:
+            return found
+        for at in (at for at, token in enumerate(bare[1:], 1) if token.low in PARTICLES):
+            joined = self._intents.readings(
+                [bare[0], bare[at], *bare[1:at], *bare[at + 1 :]], self._slots, self._deadline
+            )
+            if joined and joined[0].complete:
+                return joined
+        return found
+
+    def _topic(self, sentence: Sequence[Token]) -> Clause | None:
+        """The clause of "the duplicates, delete them" as "delete the duplicates"."""
+        comma = next((at for at, token in enumerate(sentence) if token.low in (",", ":", "-")), 0)
+        topic, rest = sentence[:comma], stripped(sentence[comma + 1 :], self._lexicon)
+        if not topic or len(rest) < 2 or rest[0].low not in self._intents.verbs or topic[0].low in self._intents.verbs:
+            return None
+        at = next((at for at, token in enumerate(rest) if token.low in THEM and token.kind == "word"), None)
+        clause = self._read([*rest[:at], *topic, *rest[at + 1 :]]) if at else None
+        return clause if clause and clause.best and clause.best.complete and clause.best.tool is not KEEP else None
 
 
 def _is_place(said: Sequence[Selection]) -> bool:
@@ -166,14 +215,16 @@ def stripped(span: Sequence[Token], lexicon: Lexicon) -> list[Token]:
     return kept
 
 
-def without_asides(tokens: Sequence[Token], lexicon: Lexicon) -> list[Token]:
-    """Without polite asides, wherever they stand: "if you don't mind" is no condition."""
-    words, kept, at = [token.low if token.kind == "word" else "" for token in tokens], [], 0
+def without_asides(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens without polite asides."""
+    words = [token.low if token.kind == "word" and token.low.isalpha() else "_" for token in tokens]
+    kept: list[Token] = []
+    at = 0
     while at < len(tokens):
-        found = lexicon["asides"].at(words, at)
-        if found is None:
-            kept.append(tokens[at])
-        at += found[0] if found else 1
+        found = ASIDE.match(text := " ".join(words[at:]))
+        size = found[0].count(" ") + 1 if found and text[found.end() : found.end() + 1] in ("", " ") else 0
+        kept += tokens[at : at + 1] if not size else []
+        at += size or 1
     return kept
 
 

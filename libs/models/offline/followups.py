@@ -26,7 +26,8 @@ VERB = re.compile(
 )
 PLAIN = re.compile(r"^(?:please )?(?P<verb>[a-z]+(?: up| away| out| down)?) (?P<files>.+)(?P<target>)$", re.IGNORECASE)
 AND = re.compile(
-    r"^and (?P<other>.+?)(?:,? (?:too|as well|also)(?: please)?[.!?]*|(?<=\.\w\w\w)\?|(?<=\.\w\w\w\w)\?)$",
+    r"^(?:and|(?:and )?now|then|plus) (?P<other>.+?)"
+    r"(?:,? (?:too|as well|also)(?: please)?[.!?]*|(?<=\.\w\w\w)\?|(?<=\.\w\w\w\w)\?)$",
     re.IGNORECASE,
 )
 BUT = re.compile(

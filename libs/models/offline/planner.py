@@ -146,7 +146,7 @@ class Work:
         text = clean(text)
         if (talk := refusals.talk(text, self._lexicon)) is not None:
             return talk
-        found = without_asides(tokens(text, self._index, self._lexicon), self._lexicon)
+        found = without_asides(tokens(text, self._index, self._lexicon))
         if (refused := refusals.refuse(text, found, self._lexicon)) is not None:
             return refused
         clauses = self._clauses(found)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from libs.models.offline import texts
-from libs.models.offline.clauses import sentences, stripped
+from libs.models.offline.clauses import ASIDE, sentences, stripped
 from libs.models.offline.lexicon import Lexicon
 from libs.models.offline.tokens import Token
 from libs.models.ports import Answered, ClarificationNeeded, PlannerOutcome, Why
@@ -30,7 +30,8 @@ def talk(text: str, lexicon: Lexicon) -> PlannerOutcome | None:
         return Answered(texts.CAPABILITY, Why.CAPABILITY)
     if lexicon["greetings"].all(bare):
         return Answered(texts.GREETING, Why.GREETING)
-    if lexicon["farewells"].all(bare):
+    polite = ASIDE.sub("", " ".join(bare)).split()
+    if lexicon["farewells"].all(bare) or (bare and not polite) or (polite != bare and lexicon["farewells"].all(polite)):
         return Answered(texts.FAREWELL, Why.GREETING)
     return None
 

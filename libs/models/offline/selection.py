@@ -6,6 +6,7 @@ each word.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,7 +17,7 @@ from typing import Any
 from libs.models.offline import texts
 from libs.models.offline.lexicon import Lexicon, singular
 from libs.models.offline.tokens import Token
-from libs.models.offline.values import Span, duration_at, moment, size_at, span_at
+from libs.models.offline.values import bounds_at, when_at
 from libs.models.offline.workspace_index import WorkspaceIndex
 
 MOST = 10
@@ -134,16 +135,16 @@ class Ground:
 
 WHOLE = ("everything", "deep", "here")
 PLACES = frozenset(["in", "inside", "within", "from", "under", "of", "at"])
+NUMBER = re.compile(r"(.*?)(\d+)(\D*)$")
 FOLDER_WORDS = frozenset(["folder", "directory", "subfolder"])
 BEFORE_A_FOLDER = FOLDER_WORDS | frozenset(["the", "my", "our", "folders", "called", "named"])
 ALL = frozenset(["all", "every", "each", "any", "both", "these", "those"])
 NEEDS_A_NOUN = frozenset(["take", "takes", "use", "is", "are", "did", "were", "was", "that", "i", "changed"])
-TIMES = frozenset(["before", "since", "after", "from", "of", "in", "on", "during", "older", "newer"])
 
 
 def parse(span: Sequence[Token], ground: Ground) -> Parsed:
     """Read a noun phrase, with its lists and exceptions."""
-    wanted, spared = _parted(list(span), ground.lexicon)
+    wanted, spared = _parted(list(span), ground)
     items: list[_Read] = []
     for joint, part in _items(wanted, ground):
         item = _Item(part, ground).read()
@@ -183,9 +184,9 @@ def excluded(selections: Sequence[Selection]) -> tuple[tuple[str, ...], bool]:
     return tuple(found), False
 
 
-def _parted(span: list[Token], lexicon: Lexicon) -> tuple[list[Token], list[Token] | None]:
+def _parted(span: list[Token], ground: Ground) -> tuple[list[Token], list[Token] | None]:
     """The part before "except", and the part after it. "But" alone parts what is everything."""
-    words = [token.low for token in span]
+    words, lexicon = [token.low for token in span], ground.lexicon
     for at in range(1, len(span)):
         if span[at].kind == "name":
             continue
@@ -197,6 +198,8 @@ def _parted(span: list[Token], lexicon: Lexicon) -> tuple[list[Token], list[Toke
             and not (words[start] == "but" and words[start + 1 : start + 2] in (["keep"], ["leave"]))
         ):
             found = (1, True)
+        if lexicon["here"].at(words, start) or (found and when_at(words, start, lexicon, ground.now)):
+            continue
         if found is not None:
             return span[:at], span[start + found[0] :]
     return span, None
@@ -511,54 +514,25 @@ class _Item:
         return tuple(path for path in token.paths if path in self._index.folders)
 
     def _size(self) -> int:
-        if self._word_here == "between" and (low := size_at(self._words, self._at + 1)):
-            high = size_at(self._words, self._at + low[0] + 2)
-            if high:
-                self._limit(larger_than=low[1], smaller_than=high[1])
-                return low[0] + high[0] + 2
-        for name, role in (("more", "larger_than"), ("less", "smaller_than")):
-            taken = self._phrase(name)
-            if taken and (size := size_at(self._words, self._at + taken)):
-                self._limit(**{role: size[1]})
-                end = self._at + taken + size[0]
-                return taken + size[0] + (end < len(self._words) and self._words[end] in ("big", "large", "in-size"))
-        return 0
+        if (found := bounds_at(self._words, self._at)) is None:
+            return 0
+        self._limit(**found[1])
+        end = self._at + found[0]
+        return found[0] + (end < len(self._words) and self._words[end] in ("big", "large", "each"))
 
     def _age(self) -> int:
-        for name, role in (("older", "modified_before"), ("newer", "modified_after")):
-            taken = self._phrase(name)
-            length = duration_at(self._words, self._at + taken, self._lexicon) if taken else None
-            if length is not None:
-                self._limit(**{role: moment((self._ground.now - length[1]).date())})
-                end = self._at + taken + length[0]
-                return taken + length[0] + (end < len(self._words) and self._words[end] in ("old", "ago"))
-        return self._dated()
-
-    def _dated(self) -> int:
-        """ "From 2023", "before March", "changed last week". A year that names have could mean either."""
-        taken = self._phrase("changed")
-        at = self._at + taken
-        how = self._words[at] if at < len(self._words) else ""
-        if how in TIMES:
-            at += 1 + (self._words[at + 1 : at + 2] == ["than"])
-            if how == "from" and self._words[at : at + 1] in (["before"], ["after"], ["since"]):
-                how, at = self._words[at], at + 1
-        elif not taken and how not in ("last", "this", "previous", "today", "yesterday"):
-            return 0
-        at += self._words[at : at + 1] == ["the"]
-        found = span_at(self._words, at, self._lexicon, self._ground.now) if at < len(self._words) else None
+        """ "Older than a year", "changed last week". A year that names have, too, could mean either."""
+        found = when_at(self._words, self._at, self._lexicon, self._ground.now)
         if found is None:
             return 0
-        year = self._words[at]
-        if year.isdecimal() and self._index.having(year):
-            said = " ".join(token.raw for token in self._span[self._at : at + found[0]])
+        taken, limits, changed = found
+        said = self._span[self._at : self._at + taken]
+        year = next((token.low for token in said if token.low.isdecimal() and self._index.having(token.low)), None)
+        if year and not changed:
             offers = f'with "{year}" in the name', f"changed in {year}"
-            self._out.doubt = None if taken else Doubt(texts.YEAR.format(year=year), said, offers)
-        stayed = set(self._words[self._at : self._at + taken]) & {"not", "untouched", "unchanged"}
-        if stayed and how != "since":
-            return 0
-        self._limit(**_bounds(found[1], "before" if stayed else how))
-        return at + found[0] - self._at
+            self._out.doubt = Doubt(texts.YEAR.format(year=year), " ".join(token.raw for token in said), offers)
+        self._limit(**limits)
+        return taken
 
     def _named(self) -> int:
         """ "With “x” in the name", "starting with x", "called x"."""
@@ -673,8 +647,26 @@ class _Item:
         self._put(kind=self._out.selection.kind if self._out.selection.kind == "directory" else "file", **found)
         self._headed = True
 
+    def _range(self) -> int:
+        """ "IMG_1.jpg through IMG_9.jpg": the files with these numbers, of the same name and folder."""
+        ends = self._span[self._at : self._at + 3 : 2]
+        if len(ends) < 2 or self._words[self._at + 1] not in ("through", "thru", "till", "until"):
+            return 0
+        found = [NUMBER.match(token.paths[0]) if len(token.paths) == 1 else None for token in ends]
+        first, last = found
+        if first is None or last is None or first.group(1, 3) != last.group(1, 3):
+            return 0
+        inside = range(int(first[2]), int(last[2]) + 1)
+        all_of = [(path, NUMBER.match(path)) for path in self._index.files]
+        names = [path for path, at in all_of if at and at.group(1, 3) == first.group(1, 3) and int(at[2]) in inside]
+        self._put(names=(*self._out.selection.names, *names))
+        self._headed = self._plural = True
+        return 3
+
     def _name(self) -> int:
         token = self._span[self._at]
+        if taken := self._range():
+            return taken
         if token.kind == "name":
             self._choose_names(token, token.paths)
             return 1
@@ -719,7 +711,8 @@ class _Item:
         self._plural = self._word_here.endswith("s")
         named = self._out.selection.names
         bounded = self._out.selection.bounded or self._word_here in ("one", "ones")
-        if kind == "any" and not bounded and not self._out.determined:
+        placed = self._words[self._at + 1 : self._at + 2] and self._words[self._at + 1] in (*PLACES, "are")
+        if kind == "any" and not (bounded or self._out.determined or placed):
             return 0
         self._noun_said = self._noun_said or self._word_here not in ("one", "ones")
         if not named:
@@ -790,15 +783,3 @@ class _Item:
             self._choose_names(token, token.paths)
             return 1
         return 0
-
-
-def _bounds(span: Span, how: str) -> dict[str, str]:
-    match how:
-        case "before" | "older":
-            return {"modified_before": moment(span.after)} if span.after else {}
-        case "since" | "newer":
-            return {"modified_after": moment(span.after)} if span.after else {}
-        case "after":
-            return {"modified_after": moment(span.before)} if span.before else {}
-    found = {"modified_after": span.after, "modified_before": span.before}
-    return {name: moment(value) for name, value in found.items() if value}

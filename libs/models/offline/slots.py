@@ -225,7 +225,7 @@ class Slots:
         if len(body) == 1 and body[0].kind == "name" and not marked:
             return Value((), tuple(body))
         outside = self._lexicon["outside"].all(raw.casefold().split())
-        if outside or owned:
+        if (outside and not marked) or owned:
             return Value(Target(raw, new=True), (), Doubt(texts.TARGET.format(said=raw), written(body), (raw,)))
         if not _is_name(body, self._lexicon.grammar, slash=True) or raw.lower().endswith(self._archived):
             return Value((), tuple(body))

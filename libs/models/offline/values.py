@@ -18,6 +18,23 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 YEAR = re.compile(r"^(19|20)\d\d$")
 DAY = re.compile(r"^((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?$")
 MONTHS = 12
+RELATIVE = r"(?:(?:that|which|whose|with|a|of|size|sizes|file|are|is|weighs?|weighing|takes?|taking|up) )*"
+THAN = re.compile(
+    rf"{RELATIVE}(?P<no>(?:no|not) )?(?:(?P<more>(?:larg|bigg|heavi|great|long)er|more|over|above|beyond|exceeding"
+    r"|at least|upwards of|in excess of)|(?P<less>(?:small|light|few)er|less|under|below|at most|up to))(?: than)? "
+)
+BETWEEN = re.compile(r"(?:between|from) (?P<low>\d+(?:[.,]\d+)?)(?: (?P<unit>[a-z]+))? (?:and|to) ")
+CHANGED = (
+    r"(?P<changed>(?:(?:that|which|i|we|have|has|had|was|were|been|did|do|are|is|not|never|last|recently) )*"
+    r"(?:(?:un)?changed?|(?:un)?touch(?:ed)?|untouched|modif(?:y|ied)|edit(?:ed)?|made?|make|creat(?:ed?)|add(?:ed)?|saved?"
+    r"|updated?|dated|work(?:ed)? on|with a date|new)(?: or [a-z]+ed)? )?"
+)
+WHEN = re.compile(
+    rf"{CHANGED}(?:(?:for |in |from )?(?P<older>older than|more than|longer than|over(?! the))"
+    r"|(?P<newer>(?:newer|younger|less|no older|not older) than)"
+    r"|(?P<within>(?:(?:from|in|within|during|over|of|for) )*(?P<the>the )?(?P<last>last|past|previous))"
+    r"|(?:from )?(?P<how>before|since|after|from|of|in|on|during|for)(?: the)?)? ?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +43,26 @@ class Span:
 
     after: date | None = None
     before: date | None = None
+
+
+def bounds_at(words: Sequence[str], at: int) -> tuple[int, dict[str, int]] | None:
+    """Limits of a size such as `larger than 10 MB` or `between 1 and 5 MB`: their number of words, and their roles."""
+    text = _text(words, at)
+    if found := BETWEEN.match(text):
+        used = found[0].count(" ")
+        if (high := size_at(words, at + used)) is None:
+            return None
+        low = size_at([found["low"], found["unit"] or words[at + used + high[0] - 1].lstrip("0123456789.,")], 0)
+        return (used + high[0], {"larger_than": low[1], "smaller_than": high[1]}) if low else None
+    if (found := THAN.match(text)) is None or (size := size_at(words, at + found[0].count(" "))) is None:
+        return None
+    role = "larger_than" if bool(found["more"]) != bool(found["no"]) else "smaller_than"
+    return found[0].count(" ") + size[0], {role: size[1]}
+
+
+def _text(words: Sequence[str], at: int) -> str:
+    """The words from `at` on, for an expression; a name of several words counts as one."""
+    return " ".join([*(word.replace(" ", "_") or "_" for word in words[at:]), ""])
 
 
 def size_at(words: Sequence[str], at: int) -> tuple[int, int] | None:
@@ -56,6 +93,47 @@ def duration_at(words: Sequence[str], at: int, lexicon: Lexicon) -> tuple[int, t
 
 def _number(word: str, lexicon: Lexicon) -> int | None:
     return 1 if word in ("a", "an", "one") else lexicon.number(word)
+
+
+def when_at(words: Sequence[str], at: int, lexicon: Lexicon, now: datetime) -> tuple[int, dict[str, str], bool] | None:
+    """Limits of a time such as `older than a year`, `changed last week` or `not touched since May`.
+
+    Returns the number of words, the limits by role, and whether a verb of changing is among the words.
+    """
+    found = WHEN.match(_text(words, at))
+    if found is None or not (found["changed"] or found["how"] or found["older"] or found["newer"] or found["within"]):
+        found = None
+    start = at + (found[0].count(" ") if found else 0)
+    changed = found["changed"] or "" if found else ""
+    kept = bool({"not", "never", "untouched", "unchanged"} & set(changed.split()))
+    length = duration_at(words, start, lexicon) if found else None
+    if found and length and _is_length(found, length[0], kept=kept):
+        role = "modified_before" if kept or found["older"] else "modified_after"
+        end = start + length[0]
+        used = end - at + (list(words[end : end + 1]) in (["old"], ["ago"]))
+        return used, {role: moment((now - length[1]).date())}, bool(changed)
+    start -= bool(found and found["within"])
+    if not found and words[at] not in ("this", "today", "yesterday"):
+        return None
+    span = span_at(words, start, lexicon, now) if start < len(words) else None
+    if found is None or span is None:
+        return (span[0], _limits(span[1], ""), False) if span else None
+    how = "before" if kept or found["older"] else "since" if found["newer"] else found["how"] or ""
+    return start + span[0] - at, _limits(span[1], how), bool(changed)
+
+
+def _is_length(found: re.Match[str], used: int, *, kept: bool) -> bool:
+    """Does a length of time follow, and no period of the calendar such as "last month"?"""
+    if found["within"]:
+        return used > 1 or bool(found["the"]) or found["last"] == "past"
+    return bool(found["older"] or found["newer"]) or (kept and found["how"] in ("in", "for"))
+
+
+def _limits(span: Span, how: str) -> dict[str, str]:
+    first = None if how == "before" else span.before if how == "after" else span.after
+    last = span.after if how == "before" else None if how in ("after", "since") else span.before
+    limits = {"modified_after": first, "modified_before": last}
+    return {role: moment(value) for role, value in limits.items() if value}
 
 
 def span_at(words: Sequence[str], at: int, lexicon: Lexicon, now: datetime) -> tuple[int, Span] | None:
