@@ -12,6 +12,7 @@ import asyncio
 import resource
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -35,6 +36,8 @@ class Bounds:
     """From the end of the headers to the end of the body."""
     send_seconds: float = 60.0
     """How long a client may leave an answer unread."""
+    message_bytes: int = 4096
+    """Of a WebSocket message from a client: the gateway only sends on them."""
 
 
 class Connections:
@@ -90,6 +93,7 @@ class Bounded(HttpToolsProtocol):
         self._in_body = False
         self._arrival: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
+        self.ws_protocol_class = self._websocket  # type: ignore[assignment]
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -169,6 +173,16 @@ class Bounded(HttpToolsProtocol):
             super().send_400_response(msg)
 
     @override
+    def handle_websocket_upgrade(self) -> None:
+        if self._answering():
+            # The answer to an earlier request would be written between the frames.
+            self.transport.close()
+            return
+        self._stop_waiting()
+        self._among.at_work(self)
+        super().handle_websocket_upgrade()
+
+    @override
     def pause_writing(self) -> None:
         super().pause_writing()
         self._unread = self.loop.call_later(self._bounds.send_seconds, self.transport.abort)
@@ -177,6 +191,13 @@ class Bounded(HttpToolsProtocol):
     def resume_writing(self) -> None:
         self._read()
         super().resume_writing()
+
+    def _websocket(self, **named: Any) -> asyncio.Protocol:
+        """Return the protocol that takes over this connection."""
+        from services.websocket import BoundedWebSocket
+
+        lost = partial(self._among.remove, self)
+        return BoundedWebSocket(send_seconds=self._bounds.send_seconds, lost=lost, **named)
 
     def _answering(self) -> bool:
         cycle: RequestResponseCycle | None = self.cycle

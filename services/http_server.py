@@ -85,7 +85,10 @@ async def serving(
         uvicorn.Config(
             app,
             http=cast("Any", bounded(bounds, among or Connections())),
+            # `Bounded` names its own WebSocket protocol, which loads with the first one.
             ws="none",
+            ws_max_size=bounds.message_bytes,
+            ws_per_message_deflate=False,
             lifespan="auto",
             log_config=None,
             access_log=False,

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi.exceptions import RequestValidationError, WebSocketRequestValidationError
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
@@ -81,7 +81,8 @@ def install(app: FastAPI) -> None:
         return answer(error)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
+    @app.exception_handler(WebSocketRequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError | WebSocketRequestValidationError) -> Response:
         places = [{"pointer": _pointer(e["loc"]), "detail": e["msg"]} for e in error.errors()[:20]]
         return document(422, "INVALID_REQUEST", _first(error.errors()), errors=places)
 

@@ -86,20 +86,29 @@ class Credentials:
             TooMany: its tenant or principal exceeds its rate limit.
             Unavailable: it may be the key of a machine that is still starting.
         """
-        headers = Headers(scope=scope)
-        given = presented(headers)
+        given = presented(Headers(scope=scope))
         stored = await self._stored(given)
-        try:
-            who = self._admitted(given, stored, scope)
-        except SumaError as refused:
-            if stored is not None:
-                await self._record(stored, refused)
-            raise
+        who = await self._checked(given, stored, scope)
         # Count only authenticated requests: nobody can exhaust a tenant's limit without one of its keys.
         await self._rate_limiter.admit(who)
         if stored is not None:
             await self._note_use(stored)
         return who, given
+
+    async def still(self, scope: Scope) -> Principal:
+        """Return the identity behind a request that is still being answered, without counting it again. Raises as
+        `verify` does.
+        """
+        given = presented(Headers(scope=scope))
+        return await self._checked(given, await self._stored(given), scope)
+
+    async def _checked(self, given: Presented, stored: ApiKey | None, scope: Scope) -> Principal:
+        try:
+            return self._admitted(given, stored, scope)
+        except SumaError as refused:
+            if stored is not None:
+                await self._record(stored, refused)
+            raise
 
     async def _stored(self, given: Presented) -> ApiKey | None:
         opening = self._opening()
@@ -115,10 +124,10 @@ class Credentials:
         if stored is None:
             raise BadKey("you are not signed in; sign in again")
         who = stored.admitted(given.kind, now)
-        if given.kind == "code" and (scope["method"], scope["path"]) != ("POST", SIGN_IN):
+        if given.kind == "code" and (scope.get("method"), scope["path"]) != ("POST", SIGN_IN):
             raise BadKey(f"a sign-in code is only valid for POST {SIGN_IN}")
-        if given.kind == "web" and scope["method"] not in READS:
-            _check_same_site(Headers(scope=scope))
+        if given.kind == "web":
+            _check_same_site(scope)
         return who
 
     async def _note_use(self, key: ApiKey) -> None:
@@ -143,11 +152,19 @@ class Credentials:
         await self._platform.writer.apply(Changeset(_cause(key)).emit(refusal))
 
 
-def _check_same_site(headers: Headers) -> None:
-    """Raise CrossSite unless a browser says that one of our own pages sends JSON (DESIGN §13)."""
+def _check_same_site(scope: Scope) -> None:
+    """Raise CrossSite unless a browser says that one of our own pages writes JSON, or opens a WebSocket (DESIGN §13).
+
+    A page of another site cannot read an answer, but it could read a WebSocket, which sends the cookie.
+    """
+    if scope.get("method") in READS:
+        return
+    headers = Headers(scope=scope)
     origin, host = headers.get("origin"), headers.get("host", "")
+    if origin is None or not same_origin(origin, host):
+        raise CrossSite
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if origin is None or not same_origin(origin, host) or kind != "application/json":
+    if scope["type"] == "http" and kind != "application/json":
         raise CrossSite
 
 

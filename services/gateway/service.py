@@ -45,7 +45,13 @@ def build(platform: Platform) -> Service:
         batch=True,
         schema=SCHEMA,
         api=Api(app(gateway)),
-        tasks=[streams.serve, owner.register, gateway.queue_limiter.measure, gateway.concurrency.measure],
+        tasks=[
+            streams.serve,
+            gateway.verification.serve,
+            owner.register,
+            gateway.queue_limiter.measure,
+            gateway.concurrency.measure,
+        ],
         problems=problems,
     )
 

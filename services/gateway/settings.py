@@ -30,6 +30,8 @@ class Settings(BaseModel):
     reread_seconds: float = Field(default=15.0, gt=0)
     """Seconds after which an open stream reads again without a wake-up, since wake-ups may be lost."""
     heartbeat_seconds: float = Field(default=15.0, gt=0)
+    verify_seconds: float = Field(default=1.0, gt=0)
+    """Seconds between two verifications of the credentials behind open streams."""
     send_seconds: float = Field(default=30.0, gt=0)
     """Seconds after which a client that receives nothing is disconnected."""
     streams_most: int = Field(default=10_000, ge=1)

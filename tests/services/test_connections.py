@@ -11,7 +11,9 @@ import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+from websockets.asyncio.client import connect as websocket
 
 from services import http_server
 from services.connections import Bounds, Connections
@@ -23,6 +25,10 @@ PATIENCE = 10.0
 MOST = 20_000_000
 """Bytes: more than the sockets between us hold."""
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+UPGRADE = (
+    b"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13"
+    b"\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 
 
 async def _hello(request: Request) -> PlainTextResponse:
@@ -175,3 +181,43 @@ async def test_with_all_connections_at_work_a_new_one_is_sent_away() -> None:
         async with asyncio.timeout(PATIENCE):
             while not (answer := await sent(connect, GET)).startswith(b"HTTP/1.1 503 "):
                 assert answer == b"", "it gave way before it was at work"
+
+
+async def _late(socket: WebSocket) -> None:
+    """Send once every time limit of a request is over, then wait for the client to leave."""
+    await socket.accept()
+    await asyncio.sleep(3 * QUICK.head_seconds)
+    await socket.send_text("late")
+    await socket.receive()
+
+
+async def test_websocket_outlives_request_limits_and_keeps_its_place() -> None:
+    async with served(most=1, app=Starlette(routes=[WebSocketRoute("/", _late)])) as connect:
+        _, writer = await connect()
+        host, port = writer.get_extra_info("peername")
+        writer.close()
+        async with websocket(f"ws://{host}:{port}/", proxy=None) as open:
+            assert (await sent(connect, GET)).startswith(b"HTTP/1.1 503 ")
+            assert await asyncio.wait_for(open.recv(), PATIENCE) == "late"
+        async with asyncio.timeout(PATIENCE):
+            while not (await sent(connect, GET)).startswith(b"HTTP/1.1 404 "):
+                pass
+
+
+async def test_websocket_that_is_not_read_is_dropped() -> None:
+    dropped = asyncio.Event()
+
+    async def endless(socket: WebSocket) -> None:
+        await socket.accept()
+        try:
+            while True:
+                await socket.send_text("x" * 100_000)
+        finally:
+            dropped.set()
+
+    async with served(app=Starlette(routes=[WebSocketRoute("/", endless)])) as connect:
+        reader, writer = await connect()
+        writer.write(GET.replace(b"\r\n\r\n", UPGRADE))
+        await asyncio.wait_for(reader.readuntil(b"x"), PATIENCE)
+        cast("asyncio.Transport", writer.transport).pause_reading()
+        await asyncio.wait_for(dropped.wait(), PATIENCE)

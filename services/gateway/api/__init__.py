@@ -19,6 +19,7 @@ from services.gateway.api import (
     operations,
     sessions,
     signin,
+    socket,
     stream,
     workspace,
 )
@@ -35,6 +36,7 @@ ROOMS = (
     signin,
     sessions,
     stream,
+    socket,
     approvals,
     effects,
     workspace,

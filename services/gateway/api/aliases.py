@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, WebSocket
 
+from services.gateway.api import socket
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Here
@@ -13,6 +14,7 @@ from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.models import Id, RunRequest, RunResponse, SessionShown, Status
 from services.gateway.api.security import Authenticated, CanRead
 from services.gateway.api.sessions import send_message
+from services.gateway.api.stream import Position, Until
 from services.gateway.domain import access
 
 router = APIRouter(route_class=StrictRoute, tags=["scope weaver"], responses=PROBLEMS)
@@ -40,3 +42,11 @@ async def status(here: Here, who: CanRead, session: Annotated[Id | None, Query()
         session=shown,
         as_of=counts.at,
     )
+
+
+@router.websocket("/stream")
+async def stream(
+    connection: WebSocket, here: Here, session: Annotated[Id, Query()], after: Position = 0, until: Until = None
+) -> None:
+    """Send a session's events over a WebSocket; an alias of /v1/sessions/{id}/stream."""
+    await socket.serve(connection, here, session, after, until)

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, cast
 
-from fastapi import Depends, Request
+from fastapi import Depends
+from fastapi.requests import HTTPConnection
 
 from libs.errors import Denied, NotFound
 from libs.identity import Principal
@@ -21,6 +22,7 @@ from services.gateway.domain.access import acts, sees
 from services.gateway.settings import Settings
 from services.gateway.shutdown import GatewayShutdown
 from services.gateway.sse.streams import Streams
+from services.gateway.sse.verification import Verification
 from services.gateway.store import GROUP, Session, Store
 
 
@@ -53,6 +55,7 @@ class Gateway:
     problems: Callable[[], Sequence[str]] = field(default=list)
     health: Health = field(init=False)
     credentials: Credentials = field(init=False)
+    verification: Verification = field(init=False)
     directory: Directory = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,6 +63,7 @@ class Gateway:
         self.dead_letters = DeadLetters(self.platform.database)
         self.rate_limiter = RateLimiter(self.platform, self.settings)
         self.credentials = Credentials(self.platform, self.store, self.rate_limiter, self.opening)
+        self.verification = Verification(self.credentials.still, seconds=self.settings.verify_seconds)
         self.queue_limiter = QueueLimiter(self.platform, self.store, self.settings)
         self.concurrency = ConcurrencyLimiter(self.settings)
         self.drain = GatewayShutdown(self.concurrency, self.streams, self.settings)
@@ -89,8 +93,8 @@ def seen_as(missing: type[NotFound]) -> Iterator[None]:
         raise missing from None
 
 
-async def _gateway(request: Request) -> Gateway:
-    return cast("Gateway", request.app.state.gateway)
+async def _gateway(connection: HTTPConnection) -> Gateway:
+    return cast("Gateway", connection.app.state.gateway)
 
 
 Here = Annotated[Gateway, Depends(_gateway)]

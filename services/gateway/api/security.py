@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
@@ -17,6 +17,7 @@ bearer = HTTPBearer(auto_error=False, description="An API key: `suma_…`")
 header = APIKeyHeader(
     name="X-API-Key", auto_error=False, description="An API key, for clients that cannot send a bearer token"
 )
+READING = ("chat", SESSIONS_READ)
 cookie = APIKeyCookie(
     name=COOKIE,
     auto_error=False,
@@ -44,15 +45,20 @@ def holding(*scopes: str) -> Callable[[Principal], Awaitable[Principal]]:
     """
 
     async def held(who: Annotated[Principal, Depends(caller)]) -> Principal:
-        if not any(who.may(scope) for scope in scopes):
-            raise ScopeMissing(scopes[0])
+        require(who, scopes)
         return who
 
     return held
 
 
+def require(who: Principal, scopes: Sequence[str]) -> None:
+    """Raise ScopeMissing unless the caller has one of the scopes."""
+    if not any(who.may(scope) for scope in scopes):
+        raise ScopeMissing(scopes[0])
+
+
 Authenticated = Annotated[Principal, Depends(caller)]
 Credential = Annotated[Presented, Depends(_credential)]
 CanChat = Annotated[Principal, Depends(holding("chat"))]
-CanRead = Annotated[Principal, Depends(holding("chat", SESSIONS_READ))]
+CanRead = Annotated[Principal, Depends(holding(*READING))]
 CanReadFiles = Annotated[Principal, Depends(holding("files:read"))]

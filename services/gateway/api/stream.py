@@ -1,20 +1,24 @@
-"""A session's events: one page as JSON, or a stream of server-sent events (DESIGN §13).
+"""A session's events: one page as JSON, a stream of server-sent events, or the same over a WebSocket (DESIGN §13).
 
-`id:` is the event's number in the session, so a client that reconnects with `Last-Event-ID`, to any replica, receives
-every event exactly once. Partial text (`delta`) has no number: it is for display only, and `message.completed` replaces
-it.
+Each event has its number in the session, so a client that reconnects with the last one, to any replica, receives every
+event exactly once. Partial text (`delta`) has no number: it is for display only, and `message.completed` replaces it.
+docs/streams.md describes both for clients.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
-from typing import Annotated
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, Any, cast
 
 import orjson
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
+from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
@@ -26,8 +30,11 @@ from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.models import EventList, Id, StreamEvent
 from services.gateway.api.security import CanRead
 from services.gateway.api.sessions import turn_of
+from services.gateway.credentials import Presented
 from services.gateway.domain import outcomes
-from services.gateway.sse.viewer import Item, Viewer
+from services.gateway.sse.streams import Channel
+from services.gateway.sse.verification import Holder
+from services.gateway.sse.viewer import Heartbeat, Item, Pace, TextDelta, Viewer
 from services.gateway.store import Numbered, Session
 
 log = logger("gateway")
@@ -36,7 +43,16 @@ router = APIRouter(tags=["events"], responses=PROBLEMS)
 RECONNECT_MS = (500, 3000)
 SEQ_MOST = 2**63 - 1
 Position = Annotated[int, Query(ge=0, le=SEQ_MOST, description="Return events after this number")]
+Until = Annotated[Id | None, Query(description="Close the stream after this turn ends")]
 LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=SEQ_MOST)]
+
+
+class End(Enum):
+    """Why a stream ended, in words for people."""
+
+    DONE = "the turn has ended"
+    LEAVING = "this server is stopping; reconnect"
+    UNAUTHENTICATED = "the credentials are no longer valid, or changed; authenticate again"
 
 
 @router.get(
@@ -45,29 +61,36 @@ LastEventId = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=SEQ_M
     responses={200: {"content": {"text/event-stream": {}}, "description": "A page (stream=false) or a stream"}},
 )
 async def events(
+    request: Request,
     here: Here,
     who: CanRead,
     session_id: Annotated[Id, Path()],
     after: Position = 0,
     stream: Annotated[bool, Query(description="false returns one page as JSON")] = True,
     limit: Annotated[int, Query(ge=1, le=1000, description="Events per page")] = 200,
-    until: Annotated[Id | None, Query(description="Close the stream after this turn ends")] = None,
+    until: Until = None,
     last_event_id: LastEventId = None,
 ) -> Response:
     """Return the session's events after `after` or `Last-Event-ID`."""
-    session = await here.readable(who, session_id)
     position = after if last_event_id is None else last_event_id
     if not stream:
-        return await _page(here, who, session, position, limit)
-    here.streams.check_capacity(who.tenant)
-    if until is not None:
-        await turn_of(here, who, until)
-    return _BoundedStream(
-        _stream(here, who, session, position, until),
-        ping=here.settings.heartbeat_seconds,
-        send_timeout=here.settings.send_seconds,
-        sep="\n",
+        return await _page(here, who, session_id, position, limit)
+    view = await View.of(here, who, request, session_id, position, until)
+    return _BoundedStream(_server_sent(view), ping=0, send_timeout=here.settings.send_seconds, sep="\n")
+
+
+async def _page(here: Gateway, who: Principal, session_id: str, after: int, limit: int) -> Response:
+    session = await here.readable(who, session_id)
+    found = await here.store.events(who.tenant, session.session_id, after=after, most=limit)
+    last = found.events[-1].seq if found.events else after
+    page = EventList(
+        session_id=session.session_id,
+        events=[StreamEvent.model_validate(event) for event in found.events],
+        next=last,
+        more=found.more,
+        as_of=session.last_seq,
     )
+    return Response(page.model_dump_json(), media_type="application/json")
 
 
 class _BoundedStream(EventSourceResponse):
@@ -81,41 +104,87 @@ class _BoundedStream(EventSourceResponse):
             log.warning("dropped slow event-stream client", path=scope["path"])
 
 
-async def _page(here: Gateway, who: Principal, session: Session, after: int, limit: int) -> Response:
-    found = await here.store.events(who.tenant, session.session_id, after=after, most=limit)
-    last = found.events[-1].seq if found.events else after
-    page = EventList(
-        session_id=session.session_id,
-        events=[StreamEvent.model_validate(event) for event in found.events],
-        next=last,
-        more=found.more,
-        as_of=session.last_seq,
-    )
-    return Response(page.model_dump_json(), media_type="application/json")
+@dataclass(frozen=True, slots=True)
+class View:
+    """One caller's stream of a session's events, over either transport."""
+
+    here: Gateway
+    who: Principal
+    connection: HTTPConnection
+    session: Session
+    after: int
+    until: str | None
+
+    @classmethod
+    async def of(
+        cls, here: Gateway, who: Principal, connection: HTTPConnection, session_id: str, after: int, until: str | None
+    ) -> View:
+        """Return the caller's view.
+
+        Raises:
+            NotFound: there is no such session, or no such turn.
+            TooManyStreams: too many streams are open.
+        """
+        session = await here.readable(who, session_id)
+        here.streams.check_capacity(who.tenant)
+        if until is not None:
+            await turn_of(here, who, until)
+        return cls(here, who, connection, session, after, until)
+
+    async def items(self) -> AsyncGenerator[Item | End]:
+        """Yield events, partial text and heartbeats, and at last why the stream ends."""
+        here, name = self.here, self.session.session_id
+        with (
+            here.streams.watch(self.who.tenant, name) as channel,
+            here.verification.hold(self._credential, self.connection.scope, self.who, channel.notify) as holder,
+            metrics.sse_connections.track_inprogress(),
+        ):
+            # Read the turn after subscribing: a later end arrives as an event.
+            over = await self._over()
+            viewer = self._viewer(channel, holder)
+            source: AsyncGenerator[Item] = viewer.caught_up() if over else viewer.items(self.session)
+            async with aclosing(source) as items:
+                async for item in items:
+                    yield item
+                    if not over and self._ends(item):
+                        over = True
+                        break
+            yield End.UNAUTHENTICATED if not holder.valid else End.DONE if over else End.LEAVING
+
+    @property
+    def _credential(self) -> Presented:
+        return cast("Presented", self.connection.state.credential)
+
+    def _viewer(self, channel: Channel, holder: Holder) -> Viewer:
+        settings = self.here.settings
+        pace = Pace(settings.page, settings.reread_seconds, settings.heartbeat_seconds)
+        return Viewer(channel, self.here.streams, after=self.after, pace=pace, open=lambda: holder.valid)
+
+    async def _over(self) -> bool:
+        turn = await self.here.store.turn(self.who.tenant, self.until) if self.until else None
+        return turn is not None and turn.ended_at is not None
+
+    def _ends(self, item: Item) -> bool:
+        return self.until is not None and isinstance(item, Numbered) and outcomes.ends(self.until, item)
 
 
-async def _stream(
-    here: Gateway, who: Principal, session: Session, after: int, until: str | None
-) -> AsyncIterator[ServerSentEvent]:
-    settings = here.settings
-    with here.streams.watch(who.tenant, session.session_id) as channel, metrics.sse_connections.track_inprogress():
-        # Read the turn after subscribing: a later end arrives as an event.
-        turn = await here.store.turn(who.tenant, until) if until else None
-        viewer = Viewer(channel, here.streams, after=after, page=settings.page, reread=settings.reread_seconds)
-        if turn is not None and turn.ended_at is not None:
-            async for event in viewer.caught_up():
-                yield _server_sent_event(event)
-            return
-        async for item in viewer.items(session):
-            yield _server_sent_event(item)
-            if until is not None and isinstance(item, Numbered) and outcomes.ends(until, item):
-                return
-    # The process is stopping. Random delays keep clients from reconnecting to one replica all at once.
-    yield ServerSentEvent(comment="reconnect", retry=random.randint(*RECONNECT_MS), sep="\n")  # noqa: S311
+async def _server_sent(view: View) -> AsyncIterator[ServerSentEvent]:
+    async with aclosing(view.items()) as items:
+        async for item in items:
+            match item:
+                case End.LEAVING:
+                    # Random delays keep clients from reconnecting to one replica all at once.
+                    delay = random.randint(*RECONNECT_MS)  # noqa: S311
+                    yield ServerSentEvent(comment="reconnect", retry=delay, sep="\n")
+                case End():
+                    return
+                case Heartbeat():
+                    yield ServerSentEvent(comment="heartbeat", sep="\n")
+                case TextDelta():
+                    yield ServerSentEvent(orjson.dumps(delta_of(item)).decode(), event="delta", sep="\n")
+                case _:
+                    yield ServerSentEvent(item.json, id=str(item.seq), event=item.type, sep="\n")
 
 
-def _server_sent_event(item: Item) -> ServerSentEvent:
-    if isinstance(item, Numbered):
-        return ServerSentEvent(item.json, id=str(item.seq), event=item.type, sep="\n")
-    delta = {"turn_id": item.turn_id, "call": item.call, "attempt": item.attempt, "text": item.text}
-    return ServerSentEvent(orjson.dumps(delta).decode(), event="delta", sep="\n")
+def delta_of(item: TextDelta) -> dict[str, Any]:
+    return {"turn_id": item.turn_id, "call": item.call, "attempt": item.attempt, "text": item.text}

@@ -1,9 +1,13 @@
-"""One viewer of a session: its numbered events in order, each once, with partial text in between."""
+"""One viewer of a session: its numbered events in order, each once, with partial text and heartbeats in between.
+
+Server-sent events and WebSockets send what it yields. It knows nothing of either.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -13,6 +17,8 @@ from services.gateway.store import Numbered, Session
 
 RETRY_SECONDS = 0.5
 PAGE = 200
+SPREAD = (0.7, 1.0)
+"""Viewers that opened together read again at different times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,51 +31,83 @@ class TextDelta:
     text: str
 
 
-Item = Numbered | TextDelta
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """Nothing else was sent for a while."""
+
+
+Item = Numbered | TextDelta | Heartbeat
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Events read at once, and the seconds between two reads without a wake-up, and between heartbeats."""
+
+    page: int
+    reread: float
+    heartbeat: float
 
 
 class Viewer:
     """A reader of one session. It subscribes before it reads, so that no event is lost between (DESIGN §13)."""
 
-    def __init__(self, channel: Channel, streams: Streams, *, after: int, page: int, reread: float) -> None:
-        self._channel, self._streams = channel, streams
-        self._page, self._reread = page, reread
+    def __init__(
+        self, channel: Channel, streams: Streams, *, after: int, pace: Pace, open: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._channel, self._streams, self._pace, self._open = channel, streams, pace, open
+        self._now = asyncio.get_running_loop().time
         self.after = after
+        self._version = -1
+        """The channel's version when this viewer last caught up."""
+        self._read_at = self._now()
+        self._beat_at = self._now() + pace.heartbeat
         self._turn: str | None = None
         self._partial = PartialText()
         self._sent_until = ("", 0, 0)
 
-    async def items(self, session: Session) -> AsyncIterator[Item]:
-        """Yield events and partial text until the process stops."""
+    async def items(self, session: Session) -> AsyncGenerator[Item]:
+        """Yield events, partial text and heartbeats until the process stops, or `open` returns False."""
         if session.turn_state == "running" and session.turn_id is not None:
             self._follow_text(session.turn_id)
         try:
-            while not self._channel.closed:
+            while not self._channel.closed and self._open():
                 moved = self._channel.moved()
-                # Without Postgres the stream stays open and retries soon.
-                pause = RETRY_SECONDS
-                with suppress(Unavailable):
-                    async for event in self.caught_up():
-                        self._follow(event)
-                        yield event
-                    pause = self._reread
-                for delta in self._new_text():
-                    yield delta
+                async for item in self._news():
+                    self._beat_at = self._now() + self._pace.heartbeat
+                    yield item
+                if self._now() >= self._beat_at:
+                    self._beat_at = self._now() + self._pace.heartbeat
+                    yield Heartbeat()
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(pause):
+                    async with asyncio.timeout_at(min(self._read_at, self._beat_at)):
                         await moved.wait()
         finally:
             self._follow_text(None)
 
-    async def caught_up(self) -> AsyncIterator[Numbered]:
+    async def caught_up(self) -> AsyncGenerator[Numbered]:
         """Yield every current event after the viewer's position."""
-        while True:
-            page = await self._channel.read(self.after, most=self._page)
+        while self._open():
+            page = await self._channel.read(self.after, most=self._pace.page)
             for event in page.events:
                 self.after = event.seq
                 yield event
             if not page.more:
                 return
+
+    async def _news(self) -> AsyncIterator[Item]:
+        version = self._channel.version
+        if version != self._version or self._now() >= self._read_at:
+            # Without Postgres the stream stays open and retries soon.
+            pause = RETRY_SECONDS
+            with suppress(Unavailable):
+                async for event in self.caught_up():
+                    self._follow(event)
+                    yield event
+                self._version = version
+                pause = self._pace.reread * random.uniform(*SPREAD)  # noqa: S311 - no secret
+            self._read_at = self._now() + pause
+        for delta in self._new_text():
+            yield delta
 
     def _follow(self, event: Numbered) -> None:
         if event.type == "turn.started":
@@ -99,7 +137,7 @@ async def first(
 ) -> Numbered | None:
     """Return the first event after `after` that `found` accepts; None if there is none within `wait` seconds."""
     with streams.watch(tenant, session) as channel, suppress(TimeoutError):
-        viewer = Viewer(channel, streams, after=after, page=PAGE, reread=RETRY_SECONDS)
+        viewer = Viewer(channel, streams, after=after, pace=Pace(PAGE, RETRY_SECONDS, wait))
         async with asyncio.timeout(wait):
             while not channel.closed:
                 moved = channel.moved()

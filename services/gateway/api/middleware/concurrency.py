@@ -16,6 +16,7 @@ from services.gateway.admission import Slot
 from services.gateway.api.middleware.request_guard import too_large
 
 if TYPE_CHECKING:
+    from libs.identity import Principal
     from services.gateway.api.context import Gateway
 
 OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"))
@@ -30,22 +31,29 @@ class ConcurrencyMiddleware:
         self._app, self._gateway, self._limiter = app, gateway, gateway.concurrency
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in OPEN:
+        if scope["type"] == "lifespan" or scope["path"] in OPEN:
             await self._app(scope, receive, send)
         elif self._gateway.drain.closed:
             await _draining()(scope, receive, send)
         else:
-            await self._admit(scope, receive, send)
+            await self._identify(scope, receive, send)
 
-    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _identify(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             who, credential = await self._gateway.credentials.verify(scope)
         except SumaError as refused:
             await answer(refused)(scope, receive, send)
             return
+        scope.setdefault("state", {}).update(caller=who, credential=credential)
+        if scope["type"] == "websocket":
+            # It has no body, and streams have a limit of their own.
+            await self._app(scope, receive, send)
+        else:
+            await self._admit(who, scope, receive, send)
+
+    async def _admit(self, who: Principal, scope: Scope, receive: Receive, send: Send) -> None:
         slot = Slot(who.tenant)
         self._limiter.arrive(slot)
-        scope.setdefault("state", {}).update(caller=who, credential=credential)
         try:
             app, body = await self._read_body(slot, scope, receive)
             if app is not None:

@@ -23,6 +23,10 @@ SAFE = {
 }
 
 
+STARTS = ("http.response.start", "websocket.http.response.start")
+"""The second one refuses a WebSocket before it opens."""
+
+
 class RequestGuard:
     """Middleware that rejects requests with a foreign Host or Origin, or too large a body."""
 
@@ -30,7 +34,7 @@ class RequestGuard:
         self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
@@ -38,7 +42,7 @@ class RequestGuard:
         if refused is not None:
             await refused(scope, receive, _with_security_headers(send))
             return
-        name = f"{scope['method']} {scope['path']}"
+        name = f"{scope.get('method', 'WEBSOCKET')} {scope['path']}"
         with span(name, parent=headers.get("traceparent"), kind=SpanKind.SERVER):
             await self._app(scope, receive, _with_security_headers(send))
 
@@ -55,7 +59,7 @@ def too_large(most: int) -> Response:
 
 def _with_security_headers(send: Send) -> Send:
     async def send_with_headers(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] in STARTS:
             metrics.responses.labels(str(message["status"])).inc()
             headers = MutableHeaders(scope=message)
             for name, value in SAFE.items():
