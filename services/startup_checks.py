@@ -13,7 +13,7 @@ from libs.errors import Unavailable
 from libs.telemetry.logs import logger
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0
-Ask = Callable[[], Awaitable[None]]
+Ask = Callable[[], Awaitable[object]]
 
 log = logger("start")
 

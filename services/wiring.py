@@ -20,6 +20,7 @@ from libs.bus.postgres import PostgresBus
 from libs.changes.writer import Writer
 from libs.clock import SystemClock
 from libs.database import Database, Dsns, reach
+from libs.errors import Unavailable
 from libs.leases.postgres import PostgresLeases
 from libs.resilience import GuardedCall, GuardedCalls
 from libs.runtime.embedded.postgres import Postgres, Role
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 ROLES: tuple[Role, ...] = ("suma_owner", "suma_bus", "suma_app")
 Ended = Callable[[], Awaitable[None]]
+Ask = Callable[[], Awaitable[str]]
+"""Return a server's version or other details. Raises `SumaError`."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +112,11 @@ def find_servers(settings: Process) -> Servers:
     return Servers(_external_dsns(settings) or _dsns(postgres), _redis_url(settings, redis), kafka=_kafka(settings))
 
 
-def asks(servers: Servers) -> dict[str, Callable[[], Awaitable[None]]]:
+def asks(servers: Servers) -> dict[str, Ask]:
     """Return a check for each server that runs elsewhere; it raises until the server accepts us."""
     from libs.cache import redis
 
-    asked: dict[str, Callable[[], Awaitable[None]]] = {
+    asked: dict[str, Ask] = {
         "PostgreSQL": partial(reach, servers.dsns),
         "Redis": partial(redis.reach, servers.redis),
     }
@@ -122,6 +125,38 @@ def asks(servers: Servers) -> dict[str, Callable[[], Awaitable[None]]]:
 
         asked["Kafka"] = partial(kafka.reach, servers.kafka)
     return asked
+
+
+def embedded(settings: Process) -> frozenset[str]:
+    """Return the names of the servers that a platform starts itself, as in `asks`."""
+    own = {"PostgreSQL": settings.database_url is None, "Redis": settings.redis_url is None}
+    return frozenset(name for name, is_own in own.items() if is_own)
+
+
+def probes(settings: Process, *, live: bool) -> dict[str, Ask]:
+    """Return a check of each dependency; of embedded servers only where a platform is `live`."""
+    if live:
+        asked = asks(find_servers(settings))
+    else:
+        # Finding embedded servers would make the folder of their sockets.
+        redis_url = _plain(settings.redis_url) or ""
+        asked = asks(Servers(_external_dsns(settings) or Dsns("", "", ""), redis_url, kafka=_kafka(settings)))
+        asked = {name: ask for name, ask in asked.items() if name not in embedded(settings)}
+    return {**asked, "policy": partial(_policy_revision, settings), "objects": partial(_objects_place, settings)}
+
+
+async def _policy_revision(settings: Process) -> str:
+    async with AsyncExitStack() as stack:
+        policy = await _policy(settings, stack)
+        if policy.problem is not None:
+            raise Unavailable(policy.problem)
+        return policy.revision
+
+
+async def _objects_place(settings: Process) -> str:
+    async with _objects(settings) as objects:
+        await objects.alive()
+    return f"bucket {settings.s3.bucket}" if settings.objects == "s3" else str(settings.data_dir / "objects")
 
 
 def _kafka(settings: Process) -> Address | None:
@@ -211,10 +246,11 @@ def _import(modules: Sequence[str]) -> None:
         import_module(module)
 
 
-async def _policy(settings: Process, stack: AsyncExitStack, imported: Awaitable[None]) -> Policy:
+async def _policy(settings: Process, stack: AsyncExitStack, imported: Awaitable[None] | None = None) -> Policy:
     policy: Policy
     if settings.policy_engine == "opa":
-        await imported
+        if imported is not None:
+            await imported
         policy = await stack.enter_async_context(_opa(settings))
     else:
         from libs.policy.rego import RegoPolicy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, cast
@@ -14,7 +14,7 @@ from urllib.parse import quote
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import AuthenticationError, RedisError, ResponseError
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 from redis.typing import EncodableT, FieldT, KeyT, StreamIdT
 
 from libs.cache.ports import Delta, Entry, Notice, Stream
@@ -52,8 +52,8 @@ class BadRedis(Rejected):
     code = "BAD_REDIS"
 
 
-async def reach(url: str) -> None:
-    """Check that Redis accepts the connection.
+async def reach(url: str) -> str:
+    """Check that Redis accepts the connection. Return its version, or nothing if this user may not read it.
 
     Raises:
         BadRedis: it refuses.
@@ -66,8 +66,11 @@ async def reach(url: str) -> None:
     async with client, _bounded(REACH_SECONDS):
         try:
             await client.ping()
+            with suppress(NoPermissionError):
+                return str((await client.info("server"))["redis_version"])
         except (AuthenticationError, ResponseError) as error:
             raise BadRedis(f"Redis: {error}") from None
+    return ""
 
 
 class RedisDeltas:

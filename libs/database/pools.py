@@ -106,8 +106,9 @@ async def _connected(dsn: str, seconds: float) -> asyncpg.Connection[asyncpg.Rec
     return connection
 
 
-async def reach(dsns: Dsns) -> None:
-    """Check that Postgres accepts each of our roles and has the extensions that only a superuser can create.
+async def reach(dsns: Dsns) -> str:
+    """Check that Postgres accepts each of our roles and has the extensions that only a superuser can create. Return its
+    version.
 
     Raises what `connected` raises.
     """
@@ -117,10 +118,12 @@ async def reach(dsns: Dsns) -> None:
     try:
         async with answering():
             lacking = [row[0] for row in await connection.fetch(LACKING)]
+            version = str(await connection.fetchval("show server_version"))
     finally:
         await connection.close()
     if lacking:
         raise BadDatabase(f"the database lacks {', '.join(lacking)}: prepare it with deploy/postgres/provision.sh")
+    return version
 
 
 @asynccontextmanager

@@ -23,6 +23,7 @@ from evals.command import evaluate
 from libs.errors import SumaError
 from services.cli import effects, errors, history, identity, lifecycle, models, phrases, skills, timeline, words
 from services.cli.budgets import budgets
+from services.cli.doctor import doctor
 from services.cli.errors import NOT_DONE, AnswerRequired, Usage
 from services.cli.operators import admin, dlq
 from services.cli.prompts import (
@@ -42,7 +43,7 @@ from services.cli.turns import MORE_BELOW, UNDO_WANTED, TurnResult, follow, outc
 if TYPE_CHECKING:
     from services.cli.client import Client
 
-FIRST = ("run", "chat", "sessions", "diff", "commit", "rollback", "log", "purge", "up", "status", "stop")
+FIRST = ("run", "chat", "sessions", "diff", "commit", "rollback", "log", "purge", "up", "status", "stop", "doctor")
 LAST = ("eval", "budgets")
 
 
@@ -633,6 +634,7 @@ app.add_typer(admin, name="admin")
 app.command(name="open")(identity.open_)
 app.command(name="eval")(evaluate)
 app.command()(budgets)
+app.command()(doctor)
 app.command()(history.log)
 app.command()(history.purge)
 

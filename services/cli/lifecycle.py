@@ -49,15 +49,15 @@ def demo(
 
 def status(as_json: Json = False) -> None:
     """Show whether the platform runs, where, and the state of each service; exit code 0 if it is ready."""
-    found = _found()
+    report = found()
     if as_json:
-        print_json(found)
-    elif found["url"] is None:
-        console.print(Text(f"Suma is not running on {found['data_dir']}: start it with `suma up`"))
+        print_json(report)
+    elif report["url"] is None:
+        console.print(Text(f"Suma is not running on {report['data_dir']}: start it with `suma up`"))
     else:
-        _show(found)
-    if not found["ready"]:
-        raise typer.Exit(NOT_DONE if found["running"] else NO_SERVER)
+        _show(report)
+    if not report["ready"]:
+        raise typer.Exit(NOT_DONE if report["running"] else NO_SERVER)
 
 
 def stop() -> None:
@@ -89,7 +89,7 @@ def _directory() -> DataDirectory | None:
         return None
 
 
-def _found() -> dict[str, Any]:
+def found() -> dict[str, Any]:
     """Collect the fields that `suma status --json` prints."""
     from libs import __version__
     from services import settings

@@ -26,6 +26,10 @@ async def test_status_names_each_service_and_stop_ends_them(tmp_path: Path) -> N
         assert all(told["services"][name].startswith("ready") for name in catalog.NAMES)
         assert own.process is not None
         assert told["pid"] == own.process.pid
+        examined = await own.suma("doctor", "--json")
+        checks = {check["name"]: check for check in json.loads(examined.out)["checks"]}
+        assert (examined.code, checks["platform"]["detail"]) == (0, f"ready at {own.url}")
+        assert checks["PostgreSQL"]["detail"].endswith("(embedded)")
 
         stopped = await own.suma("stop")
         assert stopped.code == 0, stopped.err

@@ -131,14 +131,14 @@ async def answering(seconds: float = REQUEST_SECONDS) -> AsyncIterator[None]:
         raise KafkaDown(f"{type(error).__name__}: {error}") from error
 
 
-async def reach(address: Address) -> None:
-    """Check that Kafka accepts this client.
+async def reach(address: Address) -> str:
+    """Check that Kafka accepts this client. Return the brokers' address.
 
     Raises:
         KafkaDown: it does not, or the TLS or SASL settings are wrong.
     """
     async with _administrator(address):
-        pass
+        return address.bootstrap
 
 
 async def declare(address: Address, topics: Sequence[Topic]) -> None:

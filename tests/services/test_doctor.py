@@ -1,0 +1,98 @@
+"""The doctor: what it finds on a machine, and what it says must be mended."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from libs.runtime.embedded import datadir
+from libs.runtime.embedded.postgres import Postgres
+from services.doctor import Finding, examine
+from tests import infrastructure
+
+NOWHERE = "127.0.0.1:9"
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A data directory that does not exist yet, free ports, and no other setting."""
+    for name in [name for name in os.environ if name.startswith("SUMA_")]:
+        monkeypatch.delenv(name)
+    settings = {"CONFIG": tmp_path / "config.yaml", "DATA_DIR": tmp_path / "data", "PORT": 0, "MEMORY_PORT": 0}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"SUMA_{name}", str(value))
+    return tmp_path / "data"
+
+
+async def found() -> dict[str, Finding]:
+    return {f"{finding.group}: {finding.name}": finding for finding in await examine(dict(os.environ))}
+
+
+async def test_doctor_finds_no_problem_and_creates_nothing(machine: Path) -> None:
+    shown = await found()
+    assert [finding for finding in shown.values() if finding.state == "problem"] == []
+    assert shown["dependencies: PostgreSQL"].detail.startswith("18.")
+    assert shown["dependencies: Redis"].detail.startswith("6.")
+    assert {"sandbox: docker", "sandbox: bubblewrap", "disk: data", "model: offline"} <= shown.keys()
+    assert not machine.exists()
+
+
+async def test_doctor_names_the_command_for_open_data_directory(machine: Path) -> None:
+    datadir.prepare(machine)
+    (machine / "key").write_text("suma_key")
+    (machine / "key").chmod(0o644)
+    machine.chmod(0o755)
+    shown = await found()
+    assert shown["data: data directory"].mend == f"run `chmod 700 {machine}`"
+    assert shown["data: key"].mend == f"run `chmod 600 {machine}/key`"
+
+
+async def test_doctor_reports_foreign_data_directory(machine: Path) -> None:
+    machine.mkdir()
+    (machine / "thesis.docx").touch()
+    problem = (await found())["data: data directory"]
+    assert (problem.state, problem.mend) == ("problem", "set SUMA_DATA_DIR to an empty folder")
+
+
+async def test_doctor_names_the_variable_of_a_taken_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("SUMA_PORT", str(taken.getsockname()[1]))
+        problem = (await found())["ports: gateway"]
+    assert (problem.state, problem.mend) == ("problem", "set SUMA_PORT to another one")
+
+
+async def test_doctor_stops_at_invalid_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUMA_PORT", "http")
+    *_, last = (await found()).values()
+    assert (last.group, last.state) == ("settings", "problem")
+    assert last.detail.startswith("SUMA_PORT")
+
+
+async def test_doctor_asks_configured_servers(monkeypatch: pytest.MonkeyPatch, server: Postgres) -> None:
+    dsns = infrastructure.dsns(server, infrastructure.TEMPLATE)
+    outside = {
+        "DATABASE_URL": dsns.app,
+        "DATABASE_BUS_URL": dsns.bus,
+        "DATABASE_OWNER_URL": dsns.owner,
+        "REDIS_URL": f"redis://{NOWHERE}",
+        "POLICY": "/nonexistent",
+        "MODEL": "openai-compatible:small",
+        "MODEL_URL": f"http://{NOWHERE}/v1",
+        "ROOTS": "/nonexistent/Documents",
+        "PROT": "8010",
+    }
+    for name, value in outside.items():
+        monkeypatch.setenv(f"SUMA_{name}", value)
+    shown = await found()
+    assert (shown["dependencies: PostgreSQL"].state, shown["dependencies: PostgreSQL"].detail[:3]) == ("ok", "18.")
+    problems = {name: finding.mend for name, finding in shown.items() if finding.state == "problem"}
+    assert problems == {
+        "dependencies: Redis": "check SUMA_REDIS_URL, and that the server runs",
+        "dependencies: policy": "check SUMA_POLICY, or SUMA_OPA_URL and that OPA runs",
+        "model: openai-compatible:small": "run `suma models check`",
+        "disk: /nonexistent/Documents": "create it, or correct SUMA_ROOTS",
+    }
+    assert "SUMA_PORT" in shown["settings: SUMA_PROT"].detail
