@@ -33,6 +33,11 @@ STATUSES = {
     "NOTHING_OPEN": 409,
     "DEAD_LETTER_CLOSED": 409,
     "NOTHING_TO_ROLL_BACK": 409,
+    "TENANT_EXISTS": 409,
+    "KEY_ENDED": 409,
+    "KEY_FILE": 409,
+    "YOURSELF": 409,
+    "TOO_MANY_KEYS": 409,
 }
 """HTTP statuses of codes that differ from their class's status."""
 

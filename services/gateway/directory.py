@@ -6,8 +6,9 @@ credential. Such writes are rare, so each opens a connection of its own.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,35 @@ from typing import Any
 import aiosql
 
 from libs.database import Database, answering, tenant_set
-from libs.errors import NotFound
+from libs.errors import NotFound, Rejected
 from libs.identity import ApiKey, BadKey
+
+KEYS_MOST = 10_000
+"""Valid keys of a tenant."""
 
 queries: Any = aiosql.from_path(Path(__file__).parent / "directory.sql", "asyncpg")
 
 
 class NoSuchTenant(NotFound):
     """There is no such tenant; list the tenants."""
+
+
+class NoSuchPrincipal(NotFound):
+    """There is no such principal; list the principals."""
+
+
+class TooManyKeys(Rejected):
+    """This tenant has 10,000 valid keys; revoke some first."""
+
+    code = "TOO_MANY_KEYS"
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    tenant: str
+    name: str
+    created_at: datetime
+    disabled_at: datetime | None
 
 
 class Directory:
@@ -35,24 +57,70 @@ class Directory:
         """Store the key of a key file, and revoke those of earlier files. Safe to repeat; a revoked key stays so."""
         async with self._owning(key.tenant) as connection:
             await queries.put_tenant(connection, tenant=key.tenant, name="")
+            # The owner of the machine cannot be locked out for longer than until the next start.
+            await queries.enable_principal(connection, tenant=key.tenant, principal=key.principal)
             await queries.revoke_other_files(connection, tenant=key.tenant, principal=key.principal, id=key.id)
             await _put(connection, key, name="key file", origin="file", by="")
 
-    async def put_tenant(self, tenant: str, *, name: str = "") -> bool:
-        """Create a tenant; return whether it is new."""
+    async def tenants(self, *, after: str | None, most: int) -> Sequence[Tenant]:
+        """Return the tenants in the order of their ids."""
+        async with self._owning() as connection:
+            return [Tenant(**row) async for row in queries.all_tenants(connection, after=after, most=most)]
+
+    async def put_tenant(self, tenant: str, *, name: str = "") -> Tenant | None:
+        """Create a tenant and return it; None if it exists."""
         async with self._owning(tenant) as connection:
-            return await queries.put_tenant(connection, tenant=tenant, name=name) is not None
+            row = await queries.put_tenant(connection, tenant=tenant, name=name)
+        return Tenant(**row) if row else None
 
     async def put_key(self, key: ApiKey, *, name: str, by: str) -> None:
         """Store a new key, and its principal if that is new.
 
         Raises:
             NoSuchTenant: its tenant does not exist.
+            TooManyKeys: the tenant has 10,000 valid keys.
         """
         async with self._owning(key.tenant) as connection:
             if await queries.tenant_exists(connection, tenant=key.tenant) is None:
                 raise NoSuchTenant
+            if await queries.live_keys(connection, tenant=key.tenant) >= KEYS_MOST:
+                raise TooManyKeys
             await _put(connection, key, name=name, origin="admin", by=by)
+
+    async def rotate_key(self, old: ApiKey, new: ApiKey, *, name: str, by: str, overlap: float) -> None:
+        """Store a key's successor, and let the key expire after `overlap` seconds."""
+        async with self._owning(old.tenant) as connection:
+            await _put(connection, new, name=name, origin="admin", by=by)
+            await queries.end_key(connection, tenant=old.tenant, id=old.id, seconds=overlap)
+
+    async def revoke_key(self, tenant: str, key_id: str) -> None:
+        """Revoke a key, and with it the browsers that it signed in. Safe to repeat."""
+        async with self._owning(tenant) as connection:
+            await queries.revoke_key(connection, tenant=tenant, id=key_id)
+
+    async def disable_tenant(self, tenant: str) -> None:
+        """Refuse every credential of a tenant until it is enabled. Safe to repeat. Raises NoSuchTenant."""
+        async with self._owning(tenant) as connection:
+            if await queries.disable_tenant(connection, tenant=tenant) is None:
+                raise NoSuchTenant
+
+    async def enable_tenant(self, tenant: str) -> None:
+        """Accept a tenant's credentials again. Safe to repeat. Raises NoSuchTenant."""
+        async with self._owning(tenant) as connection:
+            if await queries.enable_tenant(connection, tenant=tenant) is None:
+                raise NoSuchTenant
+
+    async def disable_principal(self, tenant: str, principal: str) -> None:
+        """Refuse every credential of a principal until it is enabled. Safe to repeat. Raises NoSuchPrincipal."""
+        async with self._owning(tenant) as connection:
+            if await queries.disable_principal(connection, tenant=tenant, principal=principal) is None:
+                raise NoSuchPrincipal
+
+    async def enable_principal(self, tenant: str, principal: str) -> None:
+        """Accept a principal's credentials again. Safe to repeat. Raises NoSuchPrincipal."""
+        async with self._owning(tenant) as connection:
+            if await queries.enable_principal(connection, tenant=tenant, principal=principal) is None:
+                raise NoSuchPrincipal
 
     async def open_code(self, tenant: str, key_id: str, hash: str, *, seconds: float) -> datetime:
         """Store a one-time sign-in code of a key; return when it expires."""

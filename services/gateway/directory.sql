@@ -2,9 +2,9 @@
 -- Let the rest of the transaction see these tenants' rows.
 select set_config('suma.tenants', :tenants, true);
 
--- name: put_tenant(tenant, name)$
+-- name: put_tenant(tenant, name)^
 insert into gateway.tenants (tenant_id, name, created_at) values (:tenant, :name, bus.now())
-on conflict (tenant_id) do nothing returning tenant_id;
+on conflict (tenant_id) do nothing returning tenant_id as tenant, name, created_at, disabled_at;
 
 -- name: tenant_exists(tenant)$
 select 1 from gateway.tenants where tenant_id = :tenant;
@@ -18,6 +18,36 @@ on conflict (tenant_id, principal_id) do nothing;
 insert into gateway.api_keys (tenant_id, key_id, hash, principal, scopes, roles, expires_at, name, origin, created_by, created_at)
 values (:tenant, :id, :hash, :principal, :scopes, :roles, :expires, :name, :origin, :by, bus.now())
 on conflict (tenant_id, key_id) do nothing;
+
+-- name: live_keys(tenant)$
+select count(*) from gateway.api_keys
+where tenant_id = :tenant and revoked_at is null and (expires_at is null or expires_at > bus.now());
+
+-- name: revoke_key(tenant, id)!
+update gateway.api_keys set revoked_at = bus.now() where tenant_id = :tenant and key_id = :id and revoked_at is null;
+
+-- name: end_key(tenant, id, seconds)!
+-- Let a key expire after the overlap with its successor.
+update gateway.api_keys set expires_at = least(expires_at, bus.now() + make_interval(secs => :seconds))
+where tenant_id = :tenant and key_id = :id and revoked_at is null;
+
+-- name: disable_tenant(tenant)$
+update gateway.tenants set disabled_at = coalesce(disabled_at, bus.now()) where tenant_id = :tenant returning tenant_id;
+
+-- name: enable_tenant(tenant)$
+update gateway.tenants set disabled_at = null where tenant_id = :tenant returning tenant_id;
+
+-- name: disable_principal(tenant, principal)$
+update gateway.principals set disabled_at = coalesce(disabled_at, bus.now())
+where tenant_id = :tenant and principal_id = :principal returning principal_id;
+
+-- name: enable_principal(tenant, principal)$
+update gateway.principals set disabled_at = null where tenant_id = :tenant and principal_id = :principal returning principal_id;
+
+-- name: all_tenants(after, most)
+-- Every tenant, by the owner's lookup policy.
+select tenant_id as tenant, name, created_at, disabled_at from gateway.tenants
+where cast(:after as text) is null or tenant_id > :after order by tenant_id limit :most;
 
 -- name: revoke_other_files(tenant, principal, id)!
 -- Revoke the keys of earlier key files of a principal.

@@ -142,6 +142,37 @@ class Waiting:
     session: int
 
 
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """A key as administrators see it."""
+
+    tenant: str
+    key_id: str
+    principal: str
+    name: str
+    roles: Sequence[str]
+    scopes: Sequence[str]
+    origin: str
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    used_at: datetime | None
+    state: str
+    browsers: int
+    """Browsers that are signed in with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalRow:
+    tenant: str
+    principal: str
+    created_at: datetime
+    disabled_at: datetime | None
+    keys: int
+    """Its valid keys."""
+
+
 class Store:
     """The gateway's queries. Each is a transaction that sees only its tenant's rows."""
 
@@ -166,6 +197,24 @@ class Store:
             row["disabled"],
             row["used_at"],
         )
+
+    async def keys(
+        self, tenant: str, *, principal: str | None, ended: bool, before: str | None, most: int
+    ) -> Sequence[KeyRow]:
+        """Return a tenant's keys, newest first; without `ended`, only valid ones."""
+        about = {"tenant": tenant, "principal": principal, "ended": ended, "before": before, "most": most}
+        async with self._database.read(GROUP, tenant) as connection:
+            return [KeyRow(**row) async for row in queries.keys_of(connection, **about)]
+
+    async def key_row(self, tenant: str, key_id: str) -> KeyRow | None:
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.key_of(connection, tenant=tenant, id=key_id)
+        return KeyRow(**row) if row else None
+
+    async def principals(self, tenant: str, *, after: str | None, most: int) -> Sequence[PrincipalRow]:
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.principals_of(connection, tenant=tenant, after=after, most=most)
+            return [PrincipalRow(**row) async for row in rows]
 
     async def session(self, tenant: str, session: str) -> Session | None:
         async with self._database.read(GROUP, tenant) as connection:

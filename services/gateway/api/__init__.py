@@ -16,11 +16,13 @@ from services.gateway.api import (
     docs,
     effects,
     health,
+    keys,
     operations,
     sessions,
     signin,
     socket,
     stream,
+    tenants,
     workspace,
 )
 from services.gateway.api.context import Gateway
@@ -47,6 +49,8 @@ ROOMS = (
     audit,
     dlq,
     operations,
+    keys,
+    tenants,
     health,
     docs,
 )

@@ -11,6 +11,17 @@ Shared = Literal["read", "write"]
 """What the others of the tenant may do in a session that its principal has shared."""
 
 
+APART = ("roots", "tenants")
+"""Areas of administration that the scope `admin` does not cover (deploy/opa/suma.rego)."""
+
+
+def grants(who: Principal, scope: str) -> bool:
+    """Return whether a principal may give a scope away: it holds it, by name or as a part of `admin`."""
+    family, _, area = scope.partition(".")
+    covered = family == "admin" and bool(area) and area.partition(".")[0] not in APART
+    return who.may(scope) or (covered and who.may("admin"))
+
+
 def reader(who: Principal) -> str | None:
     """Return the principal whose own and shared sessions a list shows; None for one who sees all of the tenant's."""
     return None if who.may(SESSIONS_READ) else who.id

@@ -1,0 +1,168 @@
+"""Administration of API keys: create, list, rotate, revoke (docs/identity.md).
+
+The secret appears only in the answer that creates it, so these routes take no Idempotency-Key: the receipt would have
+to keep it. After a lost answer, list the keys and revoke the one that nobody has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from libs.errors import Denied, NotFound, Rejected
+from libs.identity import ApiKey, Principal
+from libs.identity.keys import mint
+from libs.identity.roles import scopes_of
+from services.gateway.api import commands
+from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.context import Gateway, Here
+from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.identity_models import KeyCreated, KeyList, KeyShown, NewKey, Rotation
+from services.gateway.api.models import Id
+from services.gateway.api.security import Authenticated
+from services.gateway.api.signin import record
+from services.gateway.domain.access import grants
+from services.gateway.store import KeyRow
+
+router = APIRouter(route_class=StrictRoute, tags=["identity"], responses=PROBLEMS)
+
+READ, WRITE, ELSEWHERE = "admin.keys.read", "admin.keys.write", "admin.tenants.keys"
+KeyId = Annotated[Id, Path()]
+Tenant = Annotated[Id | None, Query(description="Another tenant, for administrators of the platform")]
+
+
+class NoSuchKey(NotFound):
+    """There is no such key; list the keys."""
+
+
+class GrantsMore(Denied):
+    """You cannot create or rotate a key with a scope that you do not hold."""
+
+    code = "GRANTS_MORE"
+
+
+class InThePast(Rejected):
+    """The key would already have expired; give a later time."""
+
+    code = "IN_THE_PAST"
+
+
+class KeyFile(Rejected):
+    """This is the key file of the machine's owner; delete the file and restart the platform to replace it."""
+
+    code = "KEY_FILE"
+
+
+class KeyEnded(Rejected):
+    """This key was revoked or has expired; create another one."""
+
+    code = "KEY_ENDED"
+
+
+@router.get("/v1/admin/keys")
+async def list_keys(
+    here: Here,
+    who: Authenticated,
+    tenant: Tenant = None,
+    principal: Id | None = None,
+    ended: Annotated[bool, Query(description="Include revoked and expired keys")] = False,
+    before: Id | None = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> KeyList:
+    """List API keys, newest first, with their last use."""
+    of = await permit_reading(here, who, tenant)
+    found = await here.store.keys(of, principal=principal, ended=ended, before=before, most=limit)
+    return KeyList(
+        keys=[KeyShown.model_validate(key) for key in found],
+        next=found[-1].key_id if len(found) == limit else None,
+        as_of=here.platform.clock.now(),
+    )
+
+
+@router.post("/v1/admin/keys", status_code=201)
+async def create_key(here: Here, who: Authenticated, body: NewKey) -> KeyCreated:
+    """Create an API key. It can grant only what its creator holds, and is shown only in this answer."""
+    of = await permit(here, who, body.tenant)
+    _hold_all(who, scopes_of(body.roles, body.scopes))
+    if body.expires_at is not None and body.expires_at <= here.platform.clock.now():
+        raise InThePast
+    text, key = mint(of, body.principal, scopes=body.scopes, roles=body.roles, expires=body.expires_at)
+    await here.directory.put_key(key, name=body.name, by=who.id)
+    await record(here, who, "identity.key_created", f"key:{key.id}")
+    return await _created(here, text, key)
+
+
+@router.post("/v1/admin/keys/{key_id}/rotate", status_code=201)
+async def rotate_key(
+    here: Here, who: Authenticated, key_id: KeyId, body: Rotation | None = None, tenant: Tenant = None
+) -> KeyCreated:
+    """Create a key's successor, with the same principal, roles, scopes and lifetime. The old key stays valid for the
+    overlap.
+    """
+    of, overlap = await permit(here, who, tenant), (body or Rotation()).overlap_seconds
+    old = await _administrable(here, of, key_id)
+    if old.state != "valid":
+        raise KeyEnded
+    _hold_all(who, scopes_of(old.roles, old.scopes))
+    expires = _same_lifetime(old, here.platform.clock.now())
+    text, new = mint(of, old.principal, scopes=old.scopes, roles=old.roles, expires=expires)
+    before = ApiKey(old.key_id, of, old.principal, frozenset(old.scopes), "")
+    await here.directory.rotate_key(before, new, name=old.name, by=who.id, overlap=overlap)
+    await record(here, who, "identity.key_rotated", f"key:{key_id}")
+    return await _created(here, text, new)
+
+
+@router.post("/v1/admin/keys/{key_id}/revoke")
+async def revoke_key(here: Here, who: Authenticated, key_id: KeyId, tenant: Tenant = None) -> KeyShown:
+    """Revoke a key, and with it the browsers that it signed in, at once. Safe to repeat."""
+    of = await permit(here, who, tenant)
+    await _administrable(here, of, key_id)
+    await here.directory.revoke_key(of, key_id)
+    await record(here, who, "identity.key_revoked", f"key:{key_id}")
+    return KeyShown.model_validate(await _key(here, of, key_id))
+
+
+async def permit(here: Gateway, who: Principal, tenant: str | None) -> str:
+    """Ask policy for a change of identities in the caller's tenant or another one, and record it; return the tenant."""
+    elsewhere = tenant is not None and tenant != who.tenant
+    await commands.record_access(here, who, ELSEWHERE if elsewhere else WRITE, f"tenant:{tenant or who.tenant}")
+    return tenant or who.tenant
+
+
+async def permit_reading(here: Gateway, who: Principal, tenant: str | None) -> str:
+    """Do the same as `permit`, for looking at them."""
+    elsewhere = tenant is not None and tenant != who.tenant
+    await commands.record_access(here, who, ELSEWHERE if elsewhere else READ, f"tenant:{tenant or who.tenant}")
+    return tenant or who.tenant
+
+
+def _hold_all(who: Principal, scopes: frozenset[str]) -> None:
+    """Raise GrantsMore if the caller lacks a scope: else an admin could make itself more powerful."""
+    missing = sorted(scope for scope in scopes if not grants(who, scope))
+    if missing:
+        raise GrantsMore(f"you do not hold the scope {', '.join(missing)}, so a key that you create cannot")
+
+
+def _same_lifetime(old: KeyRow, now: datetime) -> datetime | None:
+    return now + (old.expires_at - old.created_at) if old.expires_at is not None else None
+
+
+async def _administrable(here: Gateway, tenant: str, key_id: str) -> KeyRow:
+    found = await _key(here, tenant, key_id)
+    if found.origin == "file":
+        raise KeyFile
+    return found
+
+
+async def _key(here: Gateway, tenant: str, key_id: str) -> KeyRow:
+    found = await here.store.key_row(tenant, key_id)
+    if found is None:
+        raise NoSuchKey
+    return found
+
+
+async def _created(here: Gateway, text: str, key: ApiKey) -> KeyCreated:
+    return KeyCreated(key=text, **asdict(await _key(here, key.tenant, key.id)))
