@@ -9,11 +9,15 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from services.cli import completion
 from services.cli.terminal import Json, connected, console, print_json
 
 
 def budgets(
-    session: Annotated[str | None, typer.Option(help="Also show this session.")] = None, as_json: Json = False
+    session: Annotated[
+        str | None, typer.Option(help="Also show this session.", autocompletion=completion.sessions)
+    ] = None,
+    as_json: Json = False,
 ) -> None:
     """Show the limits, use and reservations of model calls."""
     with connected() as client:

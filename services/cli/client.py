@@ -41,6 +41,7 @@ class Client:
         *,
         transport: httpx.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
+        seconds: float = CALL_SECONDS,
     ) -> None:
         self.address = address
         self._pause = pause
@@ -49,7 +50,7 @@ class Client:
         self._http = httpx.Client(
             base_url=address.url,
             headers={"Authorization": f"Bearer {address.key}"},
-            timeout=CALL_SECONDS,
+            timeout=seconds,
             transport=transport,
             # Without https there is nothing to verify, and loading the certificates takes as long as the call.
             verify=address.url.startswith("https:"),

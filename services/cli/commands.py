@@ -21,7 +21,19 @@ from typing_extensions import override
 
 from evals.command import evaluate
 from libs.errors import SumaError
-from services.cli import effects, errors, history, identity, lifecycle, models, phrases, skills, timeline, words
+from services.cli import (
+    completion,
+    effects,
+    errors,
+    history,
+    identity,
+    lifecycle,
+    models,
+    phrases,
+    skills,
+    timeline,
+    words,
+)
 from services.cli.budgets import budgets
 from services.cli.doctor import doctor
 from services.cli.errors import NOT_DONE, AnswerRequired, Usage
@@ -94,7 +106,10 @@ In = Annotated[
         file_okay=False,
     ),
 ]
-Which = Annotated[str | None, typer.Argument(metavar="[SESSION]", help="Session ID (default: newest).")]
+Which = Annotated[
+    str | None,
+    typer.Argument(metavar="[SESSION]", help="Session ID (default: newest).", autocompletion=completion.sessions),
+]
 Exclude = Annotated[
     list[str] | None, typer.Option("--exclude", metavar="PATH", help="Leave this file unchanged (repeatable).")
 ]
@@ -155,7 +170,9 @@ def chat(
     folder: In = None,
     ask: Ask = None,
     hitl: Hitl = None,
-    session: Annotated[str | None, typer.Option(help="Continue this session.")] = None,
+    session: Annotated[
+        str | None, typer.Option(help="Continue this session.", autocompletion=completion.sessions)
+    ] = None,
     verbose: Verbose = False,
 ) -> None:
     """Chat with Suma; /help explains, Ctrl-D ends. Pending questions come first."""

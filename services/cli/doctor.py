@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from collections.abc import Sequence
@@ -28,7 +27,9 @@ def doctor(as_json: Json = False) -> None:
 
     It changes nothing, and works whether or not the platform runs.
     """
-    # Imported here: it imports every adapter, and other commands start faster without it.
+    # Imported here: other commands start faster without asyncio and every adapter.
+    import asyncio
+
     from services.doctor import examine
 
     # The findings name each failure; the libraries' own lines would repeat it.

@@ -10,18 +10,26 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from services.cli import words
+from services.cli import completion, words
 from services.cli.errors import NOT_DONE, Usage
 from services.cli.terminal import Json, connected, console, print_json
 
 app = typer.Typer(help="Actions with unknown outcome.", no_args_is_help=True)
 
-Which = Annotated[str, typer.Argument(metavar="EFFECT", help="Its ID, as `suma effects list` shows it.")]
+Which = Annotated[
+    str,
+    typer.Argument(
+        metavar="EFFECT", help="Its ID, as `suma effects list` shows it.", autocompletion=completion.effects
+    ),
+]
 
 
 @app.command(name="list")
 def list_(
-    session: Annotated[str | None, typer.Option(help="Of this session only.")] = None, as_json: Json = False
+    session: Annotated[
+        str | None, typer.Option(help="Of this session only.", autocompletion=completion.sessions)
+    ] = None,
+    as_json: Json = False,
 ) -> None:
     """List the actions with unknown outcome, oldest first."""
     with connected() as client:

@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from services.cli import words
+from services.cli import completion, words
 from services.cli.errors import AnswerRequired, Usage
 from services.cli.terminal import Json, connected, console, interactive, print_json
 
@@ -32,11 +32,14 @@ Group = Annotated[str | None, typer.Option(help="Of this consumer group, such as
 Topic = Annotated[str | None, typer.Option(help="Of this topic, such as tool.requests.")]
 Type = Annotated[str | None, typer.Option(help="Of this type of event, such as tool.requested.")]
 Code = Annotated[str | None, typer.Option(help="With this error code, such as MALFORMED_EVENT.")]
-Session = Annotated[str | None, typer.Option(help="Of this session.")]
+Session = Annotated[str | None, typer.Option(help="Of this session.", autocompletion=completion.sessions)]
 Since = Annotated[str | None, typer.Option(metavar="WHEN", help="Died since then: 30m, 2h, 7d ago, or an ISO time.")]
 Until = Annotated[str | None, typer.Option(metavar="WHEN", help="Died before then.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Letters = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids, as `suma dlq list` shows them.")]
+Letters = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="ID", help="Ids, as `suma dlq list` shows them.", autocompletion=completion.dead_letters),
+]
 
 
 @dlq.command(name="list")
@@ -69,7 +72,9 @@ def list_(
 
 
 @dlq.command()
-def show(letter: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False) -> None:
+def show(
+    letter: Annotated[str, typer.Argument(metavar="ID", autocompletion=completion.dead_letters)], as_json: Json = False
+) -> None:
     """Show one: the error, the affected turn, and the event."""
     with connected() as client:
         found = client.get(f"/v1/admin/dlq/{letter}")
@@ -167,7 +172,7 @@ def requeue(as_json: Json = False) -> None:
 
 
 @admin.command()
-def retry(event: Annotated[str, typer.Argument(metavar="ID")]) -> None:
+def retry(event: Annotated[str, typer.Argument(metavar="ID", autocompletion=completion.waiting_events)]) -> None:
     """Retry one waiting event now."""
     with connected() as client:
         done = client.post(f"/v1/admin/requeue/{event}/retry", {})

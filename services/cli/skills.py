@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from services.cli import words
+from services.cli import completion, words
 from services.cli.errors import NOT_DONE, AnswerRequired, Usage
 from services.cli.terminal import Json, connected, console, interactive, print_json
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Skills: what Suma can do.")
 
-Which = Annotated[str, typer.Argument(metavar="NAME", help="The skill's name.")]
+Which = Annotated[str, typer.Argument(metavar="NAME", help="The skill's name.", autocompletion=completion.skills)]
 In = Annotated[
     Path | None, typer.Option("--in", metavar="DIR", help="Include this folder's local skills.", file_okay=False)
 ]
@@ -74,7 +74,7 @@ def search(
 
 @app.command()
 def new(
-    name: Which,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The new skill's name.")],
     about: Annotated[str, typer.Option("--description", "-d", help="What it does and when to use it, in a line.")] = "",
     folder: Annotated[
         Path | None, typer.Option("--in", metavar="DIR", help="For this folder only.", file_okay=False)

@@ -14,6 +14,7 @@ import pytest_asyncio
 
 from tests.infrastructure.vendor import APPROVED, KEY, Turn, Vendor, planned, refused, said, vendor
 from tests.journeys.house import House, house
+from tests.journeys.terminal import Terminal
 from tests.services.gateway.sse import Sse, opened, read
 
 LIST = planned(("manage-files.list", {"path": "."}))
@@ -70,6 +71,8 @@ async def test_answer_streams_and_is_complete_once_after_kill(own: House, there:
         sse = Sse()
         async with opened(client, session) as chunks:
             await read(chunks, sse, until="delta")
+        with Terminal(own, "chat", "--session", session) as person:
+            await person.answer("There is", None)
     await there.heard(2)
     await own.end(signal.SIGKILL)
     await own.start()
