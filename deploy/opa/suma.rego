@@ -211,6 +211,11 @@ grants contains ["workspace.purge", "the scope files:write allows deleting undo 
 	holds["files:write"]
 }
 
+grants contains ["workspace.example", "the scope files:write allows example folders"] if {
+	input.action == "workspace.example"
+	holds["files:write"]
+}
+
 # --- files that a conversation produced
 
 # They may contain anything that tools have read.

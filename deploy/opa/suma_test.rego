@@ -196,6 +196,11 @@ test_rolling_back_needs_files_write if {
 	refused(ask(["chat", "files:read"], "workspace.purge", {}))
 }
 
+test_making_an_example_folder_needs_files_write if {
+	allowed(ask(["files:write"], "workspace.example", {}))
+	refused(ask(["chat", "files:read"], "workspace.example", {}))
+}
+
 test_fetching_what_was_made_of_files_needs_files_read if {
 	allowed(ask(["files:read"], "asset.read", {}))
 	refused(ask(["chat", "files:write", "admin"], "asset.read", {}))

@@ -32,6 +32,8 @@ IN_MEMORY = Path("/dev/shm")  # noqa: S108 - Suma puts nothing there
 """Any user may own folders in it, like those in /tmp."""
 
 
+EXAMPLES = "examples"
+"""The folder of the data directory that holds example workspaces: the only part of it that may be a workspace."""
 LOCAL = "local"
 """The tenant of the machine's owner."""
 _FOR_TENANT = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]*)=(.+)", re.DOTALL)
@@ -82,7 +84,8 @@ def check_root(path: Path, data_dir: Path, home: Path | None = None) -> Path:
         raise BadRoot(f"{names.escaped(str(root))!r} holds a character that cannot be shown; rename the folder first")
     if root == Path("/"):
         raise BadRoot("/ cannot be a workspace")
-    _refuse_overlap(root, data_dir.resolve(), "Suma's own data")
+    if data_dir.resolve() / EXAMPLES not in root.parents:
+        _refuse_overlap(root, data_dir.resolve(), "Suma's own data")
     for system in SYSTEM:
         _refuse_inside(root, Path(system))
     home = (home or Path.home()).resolve()

@@ -22,6 +22,7 @@ from libs.workspace.commit import check_exclusion
 from libs.workspace.stage import Stage
 from libs.workspace.tree import ROOT as TOP
 from libs.workspace.view import Node
+from services.tool_executor import examples
 from services.tool_executor.history import History, Purge
 from services.tool_executor.local_skills import LocalSkills
 from services.tool_executor.skill_desk import Approval, Desk, Word
@@ -100,6 +101,7 @@ def _routes() -> Sequence[BaseRoute]:
     router.add_api_route(f"{ROOT}/sessions/{{session}}/exclusions", exclusions, methods=["PUT"])
     router.add_api_route(f"{ROOT}/history", history)
     router.add_api_route(f"{ROOT}/history/purge", purge, methods=["PUT"])
+    router.add_api_route(f"{ROOT}/examples", example, methods=["PUT"])
     router.add_api_route(f"{ROOT}/tools", tools)
     router.add_api_route(f"{ROOT}/skills", skills)
     router.add_api_route(f"{ROOT}/skills/{{name}}", skill)
@@ -163,6 +165,11 @@ async def history(tenant: Tenant, room: At, root: str, most: int = 100) -> dict[
 async def purge(tenant: Tenant, room: At, wish: Purge) -> dict[str, Any]:
     """Remove history."""
     return await room.history.purge(tenant, wish)
+
+
+async def example(tenant: Tenant, room: At) -> dict[str, Any]:
+    """A fresh example workspace."""
+    return await examples.create(room.workspaces.examples(tenant))
 
 
 async def tools(tenant: Tenant, room: At) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from libs.workspace.lock import lock
 from libs.workspace.operations import Operation
 from libs.workspace.recovery import recover
 from libs.workspace.reserved import HIDDEN
-from libs.workspace.roots import Root, belongs, check_root
+from libs.workspace.roots import EXAMPLES, Root, belongs, check_root
 from libs.workspace.scan import Scan
 from libs.workspace.stage import Stage
 from libs.workspace.transaction import answer
@@ -210,7 +210,7 @@ class Workspaces:
 
     def _looked_at(self, tenant: str, root: str) -> Path:
         folder = check_root(Path(root), self._data_dir)
-        if not belongs(folder, tenant, self._roots()):
+        if not belongs(folder, tenant, self._roots(tenant)):
             raise ForeignRoot(f"{folder} is not inside an allowed root; allow it first, as `suma run --in` offers")
         if note := ownership.check(folder, self._keys.secret(GROUP)):
             self._note(folder, note)
@@ -240,10 +240,14 @@ class Workspaces:
         except Forged:
             self._note(root, await asyncio.to_thread(ownership.set_aside, root))
 
-    def _roots(self) -> list[Root]:
+    def examples(self, tenant: str) -> Path:
+        """The folder of a tenant's example workspaces."""
+        return self._data_dir / EXAMPLES / tenant
+
+    def _roots(self, tenant: str) -> list[Root]:
         listed = self._data_dir / ROOTS
         added = json.loads(listed.read_text("utf-8")) if listed.exists() else []
-        return [*self._settings.roots, *_ROOTS.validate_python(added)]
+        return [*self._settings.roots, *_ROOTS.validate_python(added), Root(self.examples(tenant), tenant)]
 
     def _holds(self, kept: Workspace, folder: Path, head: Any, turn: str | None) -> bool:
         young = time.monotonic() - kept.read_at <= self._settings.rescan_seconds

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 import httpx
 
-from services.cli.demo import mess
+from libs.workspace import examples
 from tests.chaos.checker import digest, manifest
 
 Json: TypeAlias = Any
@@ -117,7 +117,7 @@ class Person:
     async def play(self, story: Story) -> None:
         """Open a session, let someone watch it, and tell the story."""
         self.folder.mkdir()
-        mess.random(self.folder, self.rng.randint(1, 10**9))
+        examples.random(self.folder, self.rng.randint(1, 10**9))
         before = await asyncio.to_thread(manifest, self.folder)
         hitl = self.rng.choice(("key", "bypass"))
         opened = await self.ask("POST", "/v1/sessions", {"root": str(self.folder), "hitl": hitl})

@@ -18,10 +18,11 @@ from rich.console import Console
 from rich.text import Text
 
 from libs.errors import SumaError
+from libs.workspace import examples
+from libs.workspace.examples import Mess
 from services.cli import words
 from services.cli.client import Client
-from services.cli.demo import live_platform, mess
-from services.cli.demo.mess import Mess
+from services.cli.demo import live_platform
 from services.cli.prompts import Reply
 from services.cli.show import Screen
 from services.cli.turns import TurnResult, follow
@@ -43,7 +44,7 @@ def play(*, random: bool, seed: int | None) -> int:
         with tempfile.TemporaryDirectory(prefix="suma-downloads-") as place:
             folder = Path(place).resolve() / "Downloads"
             folder.mkdir()
-            return _play(folder, _random(folder, seed) if random else mess.worked_example(folder))
+            return _play(folder, _random(folder, seed) if random else examples.worked_example(folder))
     except SumaError as error:
         _say(f"suma: {words.plain(error)}", "red")
         return 1
@@ -61,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 def _random(folder: Path, seed: int | None) -> Mess:
     seed = seed if seed is not None else SystemRandom().randint(1, 10**9)
     _say(f"A random folder from seed {seed} (again: suma demo --seed {seed})", "bold")
-    return mess.random(folder, seed)
+    return examples.random(folder, seed)
 
 
 @dataclass(frozen=True)

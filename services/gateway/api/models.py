@@ -174,6 +174,14 @@ class Rollback(RequestModel):
         return self
 
 
+class Example(ResponseModel):
+    """A new example folder; `root` is the root of a session in it."""
+
+    root: str
+    files: int
+    bytes: int
+
+
 class Cancel(RequestModel):
     reason: Reason = ""
 

@@ -20,7 +20,7 @@ from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.models import Answer, Commanded, Commit, Id, Purge, Rollback, Root
+from services.gateway.api.models import Answer, Commanded, Commit, Example, Id, Purge, Rollback, Root
 from services.gateway.api.security import Authenticated, CanReadFiles
 from services.gateway.domain import messages, outcomes
 from services.gateway.store import Approval
@@ -144,6 +144,14 @@ async def purge(here: Here, who: Authenticated, body: Purge) -> Response:
     wish = {"root": body.root, "before": before, "principal": who.id, "scopes": sorted(who.scopes)}
     done = await call(here.platform, EXECUTOR, "PUT", "/internal/v1/history/purge", tenant=who.tenant, json=wish)
     return JSONResponse(done)
+
+
+@router.post("/v1/examples", status_code=201, tags=["workspace"])
+async def example(here: Here, who: Authenticated) -> Example:
+    """Create a messy example folder, a workspace to try a first task on."""
+    await commands.record_access(here, who, "workspace.example")
+    made = await call(here.platform, EXECUTOR, "PUT", "/internal/v1/examples", tenant=who.tenant)
+    return Example.model_validate(made)
 
 
 @router.get("/graph", tags=["scope weaver"])

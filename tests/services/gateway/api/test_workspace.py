@@ -170,3 +170,10 @@ async def test_a_folders_log_needs_the_scope_to_read_files(home: House) -> None:
 @pytest.mark.parametrize("body", [{}, {"root": "here"}, {"root": "/home/ada", "before": "2026-01-01T00:00:00"}])
 async def test_a_purge_names_a_folder_and_a_moment(http: httpx.AsyncClient, body: dict[str, str]) -> None:
     assert (await http.post("/v1/workspace/purge", json=body)).status_code == 422
+
+
+async def test_an_example_folder_needs_files_write(home: House) -> None:
+    async with home.client(await home.key("chat", "files:read")) as reader:
+        answer = await reader.post("/v1/examples")
+    assert (answer.status_code, answer.json()["code"]) == (403, "POLICY_DENIED")
+    assert [record["verdict"] for record in await home.audited("workspace.example")] == ["deny"]

@@ -1,4 +1,4 @@
-"""A messy Downloads folder: that of the worked example (S4-48, S4-49), or a random one from a seed."""
+"""A messy Downloads folder to try Suma on: that of the worked example (S4-48, S4-49), or a random one from a seed."""
 
 from __future__ import annotations
 
