@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 6 ? n + 1 : 6)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up-real test check lint types imports fresh contracts requirements demo demo-random eval bench bench-turn kill-trial chaos
+.PHONY: help setup run web web-check up-real test check lint types imports fresh contracts requirements demo demo-random eval bench bench-turn kill-trial chaos
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -19,10 +19,13 @@ help: ## Show this help
 setup: .venv/ready-for-work ## Create .venv with everything for development
 	@:
 
-run: .venv/ready-to-run ## Start the whole platform in one process (SUMA_PORT, SUMA_DATA_DIR); stop it with Ctrl-C
+run: web ## Start the whole platform in one process (SUMA_PORT, SUMA_DATA_DIR); stop it with Ctrl-C
 	@$(BIN)/python -m services
 
-up-real: setup ## Start the production profile without containers: Kafka, OPA, S3, six processes (DATA=folder)
+web: .venv/ready-to-run ## Build the web application (once per change of its sources, about a minute)
+	@$(BIN)/python -m deploy.local.web
+
+up-real: setup web ## Start the production profile without containers: Kafka, OPA, S3, six processes (DATA=folder)
 	@$(BIN)/python -m deploy.local.up $(if $(DATA),--data $(DATA)) $(ARGS)
 
 demo: .venv/ready-to-run ## Clean up a messy folder from plan to rollback, and prove that nothing was lost
@@ -35,7 +38,7 @@ test: setup ## Run every test (5 to 15 minutes; the first run builds servers); A
 	@$(if $(ARGS),,$(BIN)/python -m tests.infrastructure)
 	@$(BIN)/pytest -ra -n $(WORKERS) --dist loadfile --no-loadscope-reorder --ignore=tests/benchmarks $(ARGS)
 
-check: lint types imports fresh ## Check lint, types, imports and generated files
+check: lint types imports fresh web-check ## Check lint, types, imports, generated files and the web application
 
 lint: setup ## Check style and formatting
 	@$(BIN)/ruff check
@@ -51,6 +54,9 @@ fresh: setup ## Check that proto/ and docs/requirements.md match the code and te
 	@$(BIN)/python -m libs.events.contracts --check
 	@$(BIN)/python -m services.contracts --check
 	@$(BIN)/python -m tests.proofs --check
+
+web-check: setup ## Check the web application: types, lint, unit tests (skipped if its sources passed before)
+	@$(BIN)/python -m deploy.local.web --check
 
 contracts: .venv/ready-to-run ## Write proto/ from the event classes and the gateway's routes
 	@$(BIN)/python -m libs.events.contracts

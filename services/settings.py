@@ -64,6 +64,8 @@ def _bundled() -> Path:
 
 BUNDLED = _bundled()
 """The folder that contains skills/ and deploy/opa/."""
+WEB = ROOT / "build" / "web" if BUNDLED == ROOT else BUNDLED / "web"
+"""The folder of the built web application; `make web` makes the first one."""
 
 
 class BadSettings(Rejected):

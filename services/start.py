@@ -29,7 +29,7 @@ from libs.telemetry import metrics
 from services import catalog, http_server, startup_checks, wiring
 from services.connections import Connections
 from services.health import healthy
-from services.settings import Process
+from services.settings import WEB, Process
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -265,6 +265,8 @@ def _sections(settings: Process, names: Sequence[str]) -> dict[str, dict[str, An
     sections = {name: settings.of(name).model_dump() for name in names}
     if "tool_executor" in sections:
         sections["tool_executor"]["roots"] = (*settings.roots, *sections["tool_executor"]["roots"])
+    if "gateway" in sections:
+        sections["gateway"]["web"] = sections["gateway"]["web"] or WEB
     return sections
 
 

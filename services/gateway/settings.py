@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 
@@ -20,6 +22,8 @@ class Settings(BaseModel):
     """Lifetime of a one-time sign-in code."""
     web_hours: float = Field(default=168.0, gt=0)
     """Hours until a signed-in browser must sign in again."""
+    web: Path | None = None
+    """The folder of the built web application."""
     body_most: int = Field(default=1_000_000, ge=1_000)
     """Maximum bytes of a JSON body."""
     command_wait: float = Field(default=2.0, ge=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import FastAPI
+from starlette.routing import Mount, Route
 
 from libs.runtime import problem_details
 from services.gateway.api import (
@@ -28,6 +29,7 @@ from services.gateway.api import (
 from services.gateway.api.context import Gateway
 from services.gateway.api.middleware.concurrency import ConcurrencyMiddleware
 from services.gateway.api.middleware.request_guard import RequestGuard
+from services.gateway.api.middleware.web_app import WebApp
 
 DESCRIPTION = (
     "Send a message; follow the plan, its review and each step as numbered events; approve, commit, roll back. "
@@ -67,5 +69,7 @@ def app(gateway: Gateway) -> FastAPI:
         made.router.routes.extend(room.router.routes)
     problem_details.install(made)
     made.add_middleware(ConcurrencyMiddleware, gateway=gateway)
+    reserved = {route.path.split("/")[1] for route in made.router.routes if isinstance(route, (Route, Mount))}
+    made.add_middleware(WebApp, folder=gateway.settings.web, reserved=reserved)
     made.add_middleware(RequestGuard, settings=gateway.settings)
     return made

@@ -1,0 +1,97 @@
+// Commands to a session: each is sent once, however often a person presses.
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { tell, tellProblem } from "@/components/toast";
+import { api, data, newKey, type Schemas } from "./client";
+
+const once = () => ({ "Idempotency-Key": newKey() });
+
+export interface NewTask {
+  text: string;
+  session?: string | undefined;
+  root?: string | undefined;
+  hitl?: Schemas["Hitl"] | undefined;
+  skill?: string | undefined;
+}
+
+export function useSend() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ text, session, root, hitl, skill }: NewTask) =>
+      data(
+        api.POST("/v1/sessions/message", {
+          params: { header: once() },
+          body: { text, session_id: session, root, hitl, skill, on_busy: "queue" },
+        }),
+      ),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["sessions"] }),
+    onError: tellProblem,
+  });
+}
+
+export function useCancel() {
+  return useMutation({
+    mutationFn: (turn: string) =>
+      data(
+        api.POST("/v1/turns/{turn_id}/cancel", {
+          params: { path: { turn_id: turn }, header: once() },
+          body: { reason: "stopped in the browser" },
+        }),
+      ),
+    onError: tellProblem,
+  });
+}
+
+export interface Answer {
+  verdict: "approve" | "deny" | "override";
+  reason?: string;
+  exclude?: string[];
+  args?: Record<string, unknown>;
+}
+
+/** Answer an approval. Another person or tab may have been faster; then its answer counts, and is shown. */
+export function useAnswer(approval: string, digest: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (answer: Answer) =>
+      data(
+        api.POST("/v1/approvals/{approval_id}", {
+          params: { path: { approval_id: approval }, header: once() },
+          body: { reason: "", exclude: [], ...answer, digest },
+        }),
+      ),
+    onError: tellProblem,
+    onSettled: () => client.invalidateQueries({ queryKey: ["approvals"] }),
+  });
+}
+
+/** Report whether an effect of unknown outcome happened. */
+export function useFinding(effect: string, digest: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (finding: { verdict: "happened" | "did_not_happen"; reason: string }) =>
+      data(
+        api.POST("/v1/effects/{effect_id}", {
+          params: { path: { effect_id: effect }, header: once() },
+          body: { ...finding, digest },
+        }),
+      ),
+    onError: tellProblem,
+    onSettled: () => client.invalidateQueries({ queryKey: ["approvals"] }),
+  });
+}
+
+export function useRollback(session: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (target: { snapshot?: string; commit_id?: string }) =>
+      data(
+        api.POST("/v1/sessions/{session_id}/rollback", {
+          params: { path: { session_id: session }, header: once() },
+          body: { exclude: [], ...target },
+        }),
+      ),
+    onSuccess: () => { tell("Rollback requested."); },
+    onError: tellProblem,
+    onSettled: () => client.invalidateQueries(),
+  });
+}

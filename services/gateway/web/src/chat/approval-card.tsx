@@ -1,0 +1,206 @@
+// A question to a person, wherever it is shown: what would happen, how it can be undone, why it is asked, and the answer.
+import { Check, ShieldQuestion, X } from "lucide-react";
+import { type ReactNode, useMemo, useState } from "react";
+import { useAnswer, useFinding } from "@/api/commands";
+import type { ApprovalRequested } from "@/api/generated/events";
+import { DiffList, DiffSummary, type Exclusion } from "@/components/diff-list";
+import { Json } from "@/components/json";
+import { Ago } from "@/components/time";
+import { Badge, Button, Card, TextArea, TextField } from "@/components/ui";
+import { count } from "@/lib/format";
+import { ofOutcome } from "@/session/says";
+
+export interface Ask {
+  approvalId: string;
+  kind: string;
+  digest: string;
+  data: ApprovalRequested;
+  askedAt: string;
+  expiresAt: string;
+  outcome: string | null;
+  reason: string | null;
+  principal: string | null;
+}
+
+/** What is at stake, from what the question says about itself. */
+function risk(ask: Ask): { text: string; tone: "danger" | "warn" | "info" } {
+  if (ask.kind === "effect") return { text: "Outcome unknown", tone: "warn" };
+  if (ask.data.diff?.deleted) return { text: "Deletes files", tone: "danger" };
+  if (/cannot|not be undone/i.test(ask.data.undo ?? "")) return { text: "Cannot be undone", tone: "danger" };
+  return ask.kind === "commit" ? { text: "Changes files", tone: "info" } : { text: "Needs approval", tone: "warn" };
+}
+
+export function ApprovalCard({ ask, where }: { ask: Ask; where?: ReactNode }) {
+  const stakes = risk(ask);
+  const closed = ask.outcome !== null ? ofOutcome(ask.outcome) : null;
+  return (
+    <Card aria-label={`Approval: ${ask.data.title}`} className={closed ? "" : "border-warn/50"}>
+      <div className="flex flex-wrap items-start gap-x-3 gap-y-1 px-4 pt-3">
+        <ShieldQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
+        <div className="min-w-0 flex-1 basis-48">
+          <h3 className="font-semibold break-words">{ask.data.title}</h3>
+          {where}
+        </div>
+        {closed ? <Badge tone={closed.tone}>{closed.text}</Badge> : <Badge tone={stakes.tone}>{stakes.text}</Badge>}
+      </div>
+      <div className="flex flex-col gap-2.5 px-4 py-3">
+        <Details ask={ask} />
+        {closed ? <Closed ask={ask} /> : ask.kind === "effect" ? <FindingForm ask={ask} /> : <AnswerForm ask={ask} />}
+      </div>
+    </Card>
+  );
+}
+
+function Details({ ask }: { ask: Ask }) {
+  const { detail, trouble, undo, rule, tool, intent } = ask.data;
+  return (
+    <>
+      {trouble && <p className="rounded-lg bg-danger-tint px-3 py-2 text-sm text-danger">{trouble}</p>}
+      {detail && <p className="text-sm">{detail}</p>}
+      {undo && <p className="text-sm text-muted">{undo}</p>}
+      <p className="flex flex-wrap gap-x-3 gap-y-1 text-xs text-muted">
+        {tool && <span>Tool <code className="font-mono">{tool}</code></span>}
+        {rule && <span>Rule <code className="font-mono">{rule}</code></span>}
+        {intent && <span>Intent <code className="font-mono">{intent}</code></span>}
+        <span title={ask.digest}>Digest <code className="font-mono">{ask.digest.slice(0, 12)}</code></span>
+        {ask.outcome === null && <span>Expires <Ago time={ask.expiresAt} /></span>}
+      </p>
+    </>
+  );
+}
+
+function Closed({ ask }: { ask: Ask }) {
+  return (
+    <p className="text-sm text-muted">
+      {ask.principal && <>By {ask.principal}. </>}
+      {ask.reason}
+    </p>
+  );
+}
+
+interface Item {
+  id: string;
+  text: string;
+}
+
+/** The parts of a step's question that may be left out, each with words for it. */
+function itemsOf(ask: Ask): Item[] {
+  return (ask.data.items ?? []).flatMap((item) => {
+    const part = item as Record<string, unknown>;
+    if (typeof part.id !== "string") return [];
+    const paths = Array.isArray(part.paths) ? part.paths.join(", ") : null;
+    const text = paths ?? (typeof part.path === "string" ? part.path : part.id);
+    return [{ id: part.id, text }];
+  });
+}
+
+function AnswerForm({ ask }: { ask: Ask }) {
+  const answer = useAnswer(ask.approvalId, ask.digest);
+  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
+  const [refusing, setRefusing] = useState(false);
+  const [editing, setEditing] = useState(false);
+  const exclusion = useMemo<Exclusion>(
+    () => ({ excluded, toggle: (path) => { setExcluded((now) => toggled(now, path)); } }),
+    [excluded],
+  );
+  const approve = () => {
+    answer.mutate(excluded.size > 0 ? { verdict: "override", exclude: [...excluded] } : { verdict: "approve" });
+  };
+  const { diff, args } = ask.data;
+  const hasArgs = ask.kind === "step" && args !== undefined && Object.keys(args).length > 0;
+  if (refusing) return <RefuseForm busy={answer.isPending} onBack={() => { setRefusing(false); }} onRefuse={(reason) => { answer.mutate({ verdict: "deny", reason }); }} />;
+  if (editing) return <ArgsForm args={args ?? {}} busy={answer.isPending} onBack={() => { setEditing(false); }} onSave={(edited) => { answer.mutate({ verdict: "override", args: edited }); }} />;
+  return (
+    <>
+      {diff ? (
+        <>
+          <DiffSummary diff={diff} />
+          <DiffList diff={diff} exclusion={exclusion} />
+        </>
+      ) : (
+        <Items items={itemsOf(ask)} exclusion={exclusion} />
+      )}
+      {!diff && hasArgs && <Json value={args} label="Arguments" />}
+      <div className="flex flex-wrap items-center gap-2 pt-1">
+        <Button look="primary" busy={answer.isPending} onClick={approve}>
+          <Check aria-hidden className="size-4" /> {excluded.size > 0 ? `Approve without ${count(excluded.size, "item")}` : "Approve"}
+        </Button>
+        <Button look="danger" disabled={answer.isPending} onClick={() => { setRefusing(true); }}>
+          <X aria-hidden className="size-4" /> Refuse
+        </Button>
+        {hasArgs && <Button disabled={answer.isPending} onClick={() => { setEditing(true); }}>Edit arguments</Button>}
+      </div>
+    </>
+  );
+}
+
+function Items({ items, exclusion }: { items: Item[]; exclusion: Exclusion }) {
+  if (items.length < 2) return null;
+  return (
+    <fieldset className="flex flex-col">
+      <legend className="text-sm font-medium">What to include</legend>
+      {items.map(({ id, text }) => (
+        <label key={id} className="flex gap-2 rounded-md py-1 text-sm hover:bg-hover">
+          <input type="checkbox" checked={!exclusion.excluded.has(id)} onChange={() => { exclusion.toggle(id); }} className="mt-0.5 size-4 accent-(--accent)" />
+          <span className="min-w-0 break-words">{text}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function RefuseForm({ busy, onBack, onRefuse }: { busy: boolean; onBack: () => void; onRefuse: (reason: string) => void }) {
+  const [reason, setReason] = useState("");
+  return (
+    <form className="flex flex-col gap-3" onSubmit={(event) => { event.preventDefault(); onRefuse(reason); }}>
+      <TextField label="Why not? (optional)" value={reason} maxLength={2000} onChange={(event) => { setReason(event.target.value); }} hint="The reason is recorded, and helps to plan again." />
+      <div className="flex gap-2">
+        <Button look="danger" type="submit" busy={busy}>Refuse</Button>
+        <Button onClick={onBack}>Back</Button>
+      </div>
+    </form>
+  );
+}
+
+function ArgsForm({ args, busy, onBack, onSave }: { args: object; busy: boolean; onBack: () => void; onSave: (args: Record<string, unknown>) => void }) {
+  const [text, setText] = useState(() => JSON.stringify(args, null, 2));
+  const [error, setError] = useState<string | null>(null);
+  const save = () => {
+    try {
+      const edited = JSON.parse(text) as unknown;
+      if (typeof edited !== "object" || edited === null || Array.isArray(edited)) throw new SyntaxError("an object is needed");
+      onSave(edited as Record<string, unknown>);
+    } catch (problem) {
+      setError(`This is not valid JSON: ${problem instanceof Error ? problem.message : String(problem)}`);
+    }
+  };
+  return (
+    <form className="flex flex-col gap-3" onSubmit={(event) => { event.preventDefault(); save(); }}>
+      <TextArea label="Arguments" rows={8} spellCheck={false} value={text} error={error} onChange={(event) => { setText(event.target.value); }} style={{ fontFamily: "var(--font-mono)", fontSize: "0.8rem" }} />
+      <div className="flex gap-2">
+        <Button look="primary" type="submit" busy={busy}>Approve with these</Button>
+        <Button onClick={onBack}>Back</Button>
+      </div>
+    </form>
+  );
+}
+
+function FindingForm({ ask }: { ask: Ask }) {
+  const finding = useFinding(ask.approvalId, ask.digest);
+  const [reason, setReason] = useState("");
+  return (
+    <div className="flex flex-col gap-3">
+      <TextField label="How do you know? (optional)" value={reason} maxLength={2000} onChange={(event) => { setReason(event.target.value); }} />
+      <div className="flex flex-wrap gap-2">
+        <Button look="primary" busy={finding.isPending} onClick={() => { finding.mutate({ verdict: "happened", reason }); }}>It happened</Button>
+        <Button disabled={finding.isPending} onClick={() => { finding.mutate({ verdict: "did_not_happen", reason }); }}>It did not happen</Button>
+      </div>
+    </div>
+  );
+}
+
+function toggled(set: ReadonlySet<string>, value: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(value)) next.add(value);
+  return next;
+}

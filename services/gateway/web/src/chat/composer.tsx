@@ -1,0 +1,74 @@
+// The message field. Enter sends, Shift+Enter breaks the line; while a turn runs, Stop stops it on the server.
+import { ArrowUp, Square } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { Button, IconButton, Kbd } from "@/components/ui";
+
+interface ComposerProps {
+  placeholder: string;
+  busy: boolean;
+  onSend: (text: string) => void;
+  /** Stops the running turn; absent if none runs. */
+  onStop?: (() => void) | undefined;
+  stopping?: boolean;
+  /** A text to start from. */
+  draft?: string;
+  focused?: boolean;
+  children?: ReactNode;
+}
+
+const LONGEST = 100_000;
+
+export function Composer({ placeholder, busy, onSend, onStop, stopping = false, draft = "", focused = false, children }: ComposerProps) {
+  const [text, setText] = useState(draft);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    const box = field.current;
+    if (!box) return;
+    box.style.height = "auto";
+    box.style.height = `${Math.min(box.scrollHeight, 240).toString()}px`;
+  }, [text]);
+  useEffect(() => {
+    if (focused) field.current?.focus();
+  }, [focused]);
+  const send = () => {
+    if (text.trim() === "" || busy) return;
+    onSend(text.trim());
+    setText("");
+  };
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <form
+      onSubmit={(event) => { event.preventDefault(); send(); }}
+      className="rounded-2xl border border-line-strong/60 bg-surface shadow-float focus-within:border-accent-ink"
+    >
+      <textarea
+        ref={field}
+        data-composer
+        rows={1}
+        value={text}
+        maxLength={LONGEST}
+        aria-label="Message"
+        placeholder={placeholder}
+        onChange={(event) => { setText(event.target.value); }}
+        onKeyDown={pressed}
+        className="block max-h-60 w-full resize-none bg-transparent px-4 pt-3 pb-1 text-base outline-none placeholder:text-muted"
+      />
+      <div className="flex items-center gap-2 px-2.5 pb-2.5 pl-3">
+        <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2">{children}</div>
+        <span className="hidden items-center gap-1 text-xs text-muted lg:flex"><Kbd>Enter</Kbd> sends</span>
+        {onStop && (
+          <Button look="danger" size="small" busy={stopping} onClick={onStop}>
+            {!stopping && <Square aria-hidden className="size-3 fill-current" />} Stop
+          </Button>
+        )}
+        <IconButton label="Send" type="submit" disabled={busy || text.trim() === ""} className="bg-accent text-white hover:bg-accent-strong hover:text-white disabled:bg-hover disabled:text-muted">
+          <ArrowUp aria-hidden className="size-4" />
+        </IconButton>
+      </div>
+    </form>
+  );
+}

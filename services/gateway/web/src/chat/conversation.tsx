@@ -1,0 +1,101 @@
+// A session's turns as they happen, and the message field below them.
+import { FolderOpen, RefreshCw } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef } from "react";
+import { useCancel, useSend } from "@/api/commands";
+import { queryClient, sessionQuery } from "@/api/queries";
+import { Failed, Loading } from "@/components/states";
+import { Badge } from "@/components/ui";
+import { openTurn } from "@/session/reduce";
+import { useLive } from "@/session/use-live";
+import type { Connection } from "@/session/live";
+import type { TurnView } from "@/session/types";
+import { Composer } from "./composer";
+import { Turn } from "./turn";
+
+/** Pixels from the end within which the view follows new text. */
+const NEAR_END = 120;
+
+export function Conversation({ session }: { session: string }) {
+  const { view, drafts, connection, problem } = useLive(session);
+  const about = useQuery(sessionQuery(session));
+  const send = useSend();
+  const cancel = useCancel();
+  const open = openTurn(view.turns);
+  const shown = view.turns.filter((turn) => turn.answers === null);
+  const undone = useMemo(() => rolledBack(view.turns), [view.turns]);
+  const end = useFollowing(view.seq, drafts?.text.length ?? 0);
+  const openState = open?.state;
+  useEffect(() => {
+    void queryClient.invalidateQueries({ queryKey: ["approvals"] });
+    void queryClient.invalidateQueries({ queryKey: ["sessions"] });
+  }, [openState]);
+  if (problem) return <Failed error={problem} />;
+  const waits = open?.state === "awaiting_clarification";
+  const about_ = about.data;
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex items-center gap-3 border-b border-line px-4 py-2.5 md:px-6">
+        <div className="min-w-0 flex-1">
+          <h1 className="truncate font-semibold">{about_?.title ?? shown[0]?.text ?? "Session"}</h1>
+          {about_?.root && (
+            <p className="flex items-center gap-1.5 truncate text-xs text-muted"><FolderOpen aria-hidden className="size-3.5 shrink-0" />{about_.root}</p>
+          )}
+        </div>
+        <ConnectionBadge connection={connection} />
+      </div>
+      <div ref={end} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Conversation">
+        <div className="mx-auto flex max-w-3xl flex-col gap-8 px-4 py-6">
+          {shown.length === 0 && connection !== "live" && <Loading label="Loading the conversation" />}
+          {shown.map((turn) => (
+            <Turn key={turn.id} session={session} turn={turn} undone={undone} draft={drafts?.turn === turn.id ? drafts.text : ""} />
+          ))}
+        </div>
+      </div>
+      <div className="mx-auto w-full max-w-3xl px-3 pb-3 md:px-4 md:pb-5">
+        <Composer
+          placeholder={waits ? "Answer the question…" : open ? "Write the next task; it runs after this one…" : "Ask for the next task…"}
+          busy={send.isPending}
+          focused
+          onSend={(text) => { send.mutate({ text, session }); }}
+          onStop={open ? () => { cancel.mutate(open.id); } : undefined}
+          stopping={cancel.isPending}
+        />
+      </div>
+    </div>
+  );
+}
+
+function ConnectionBadge({ connection }: { connection: Connection }) {
+  return (
+    <span role="status">
+      {connection === "reconnecting" && (
+        <Badge tone="warn"><RefreshCw aria-hidden className="size-3 animate-spin" /> Reconnecting…</Badge>
+      )}
+    </span>
+  );
+}
+
+/** The commits that a later turn rolled back. */
+function rolledBack(turns: readonly TurnView[]): ReadonlySet<string> {
+  const back = turns.flatMap((turn) => turn.changes).filter((change) => change.change === "rolled_back");
+  return new Set(back.flatMap((change) => (change.commit_id ? [change.commit_id] : [])));
+}
+
+/** Keep the end in view while new events arrive, unless the person has scrolled up to read. */
+function useFollowing(seq: number, length: number) {
+  const box = useRef<HTMLDivElement>(null);
+  const near = useRef(true);
+  useEffect(() => {
+    const place = box.current;
+    if (!place) return;
+    const scrolled = () => { near.current = place.scrollHeight - place.scrollTop - place.clientHeight < NEAR_END; };
+    place.addEventListener("scroll", scrolled, { passive: true });
+    return () => { place.removeEventListener("scroll", scrolled); };
+  }, []);
+  useEffect(() => {
+    const place = box.current;
+    if (place && near.current) place.scrollTop = place.scrollHeight;
+  }, [seq, length]);
+  return box;
+}

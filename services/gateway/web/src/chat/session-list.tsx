@@ -1,0 +1,55 @@
+// The sessions beside the conversation, the newest first.
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { MessagesSquare } from "lucide-react";
+import { useCallback } from "react";
+import type { Schemas } from "@/api/client";
+import { sessionsQuery } from "@/api/queries";
+import { Empty, Failed, Loading } from "@/components/states";
+import { Ago } from "@/components/time";
+import { VirtualList } from "@/components/virtual-list";
+import { cx } from "@/lib/cx";
+import { ofTurn } from "@/session/says";
+
+const DOTS: Record<string, string> = { warn: "bg-warn", info: "bg-info", neutral: "bg-line-strong" };
+
+export function SessionList({ current, onChoose }: { current: string | undefined; onChoose?: () => void }) {
+  const query = useInfiniteQuery(sessionsQuery);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  if (query.data === undefined) {
+    return <div className="p-3">{query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : <Loading />}</div>;
+  }
+  const sessions = query.data.pages.flatMap((page) => page.sessions);
+  if (sessions.length === 0) return <Empty icon={MessagesSquare} title="No sessions yet">Each task that you start appears here.</Empty>;
+  return (
+    <VirtualList items={sessions} keyOf={(session) => session.session_id} height={52} label="Sessions" onEnd={more}>
+      {(session) => <Row session={session} current={session.session_id === current} onChoose={onChoose} />}
+    </VirtualList>
+  );
+}
+
+function Row({ session, current, onChoose }: { session: Schemas["SessionShown"]; current: boolean; onChoose: (() => void) | undefined }) {
+  const state = session.approvals > 0 ? "awaiting_approval" : session.turn_state;
+  const said = state ? ofTurn(state) : null;
+  return (
+    <Link
+      to="/chat/{-$session}"
+      params={{ session: session.session_id }}
+      onClick={() => onChoose?.()}
+      aria-current={current ? "true" : undefined}
+      className={cx("mx-2 mb-0.5 block rounded-lg px-2.5 py-2 -outline-offset-2 hover:bg-hover", current && "bg-hover")}
+    >
+      <span className="flex items-center gap-2">
+        <span className="min-w-0 flex-1 truncate font-medium">{session.title ?? "Untitled"}</span>
+        {said && <span title={said.text} className={cx("size-2 shrink-0 rounded-full", DOTS[said.tone] ?? "bg-line-strong")} />}
+      </span>
+      <span className="flex gap-2 text-xs text-muted">
+        <Ago time={session.last_at} />
+        {said && <span>{said.text}</span>}
+      </span>
+    </Link>
+  );
+}

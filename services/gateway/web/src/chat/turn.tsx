@@ -1,0 +1,148 @@
+// One turn: the message, the plans and questions in between, and the answer.
+import { Brain, RotateCcw, Sparkles } from "lucide-react";
+import { memo } from "react";
+import { useRollback, useSend } from "@/api/commands";
+import { DiffList, DiffSummary } from "@/components/diff-list";
+import { Markdown } from "@/components/markdown";
+import { Ago, Elapsed } from "@/components/time";
+import { Badge, Button, Card, Spinner } from "@/components/ui";
+import { count, duration } from "@/lib/format";
+import { ofTurn } from "@/session/says";
+import { type ApprovalView, ENDED, type Question, type TurnView } from "@/session/types";
+import { type Ask, ApprovalCard } from "./approval-card";
+import { PlanCard } from "./plan-card";
+
+interface TurnProps {
+  session: string;
+  turn: TurnView;
+  draft: string;
+  /** Commits of this session that were rolled back since. */
+  undone: ReadonlySet<string>;
+}
+
+export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnProps) {
+  const ended = ENDED.has(turn.state);
+  return (
+    <article aria-label={`Task: ${turn.text}`} className="flex flex-col gap-3">
+      <div className="flex flex-col items-end gap-1">
+        <div className="max-w-[85%] rounded-2xl rounded-br-md bg-accent-tint px-3.5 py-2 [overflow-wrap:anywhere] whitespace-pre-wrap">{turn.text}</div>
+        {turn.acceptedAt && <span className="text-xs text-muted"><Ago time={turn.acceptedAt} /></span>}
+      </div>
+      {turn.rounds.map((round, at) => (
+        <PlanCard key={round.plan.plan_id + at.toString()} session={session} round={round} number={at + 1} before={turn.rounds[at - 1] ?? null} approvals={turn.approvals} open={!ended} />
+      ))}
+      {turn.questions.map((question, at) => (
+        <QuestionCard key={at} session={session} question={question} open={!ended && question.reply === null} />
+      ))}
+      {turn.approvals.map((approval) => (
+        <ApprovalCard key={approval.asked.approval_id} ask={askOf(approval, ended)} />
+      ))}
+      {turn.changes.map((change, at) => (
+        <ChangeCard key={at} session={session} change={change} undone={change.commit_id ? undone.has(change.commit_id) : false} />
+      ))}
+      {turn.missing.length > 0 && (
+        <p className="flex items-center gap-2 text-sm text-warn"><Brain aria-hidden className="size-4" /> Continued without {turn.missing.join(", ")}.</p>
+      )}
+      {(turn.answer ?? draft) && (
+        <div className="flex gap-3" aria-live="polite" aria-busy={turn.answer === null}>
+          <span aria-hidden className="mt-0.5 flex size-7 shrink-0 items-center justify-center rounded-lg bg-accent-tint text-accent-ink"><Sparkles className="size-4" /></span>
+          <div className="min-w-0 flex-1"><Markdown text={turn.answer ?? draft} /></div>
+        </div>
+      )}
+      <Footer turn={turn} />
+    </article>
+  );
+});
+
+export function askOf({ asked, askedAt, closed }: ApprovalView, ended: boolean): Ask {
+  // A question about an effect stays open when its turn has ended.
+  const over = closed === null && ended && asked.kind !== "effect";
+  return {
+    approvalId: asked.approval_id,
+    kind: asked.kind,
+    digest: asked.digest,
+    data: asked,
+    askedAt,
+    expiresAt: new Date(Date.parse(askedAt) + asked.expires_in * 1000).toISOString(),
+    outcome: closed?.outcome ?? (over ? "cancelled" : null),
+    reason: closed?.reason ?? null,
+    principal: closed?.principal ?? null,
+  };
+}
+
+function QuestionCard({ session, question, open }: { session: string; question: Question; open: boolean }) {
+  const send = useSend();
+  const candidates = question.asked.candidates ?? [];
+  return (
+    <Card className={open ? "border-warn/50 p-4" : "p-4"} aria-label="Question">
+      <p className="font-medium">{question.asked.question}</p>
+      {open && candidates.length > 0 && (
+        <div className="flex flex-col gap-1.5 pt-2">
+          {candidates.map(({ skill, score, description }) => (
+            <button key={skill} type="button" disabled={send.isPending} onClick={() => { send.mutate({ session, text: skill, skill }); }} className="flex items-baseline gap-2 rounded-lg border border-line px-3 py-2 text-left hover:bg-hover disabled:opacity-60">
+              <span className="font-medium">{skill}</span>
+              <span className="min-w-0 flex-1 truncate text-sm text-muted">{description}</span>
+              <span className="text-xs text-muted tabular-nums">{Math.round(score * 100)} %</span>
+            </button>
+          ))}
+        </div>
+      )}
+      {open && <p className="pt-2 text-sm text-muted">Answer below in your own words.</p>}
+      {question.reply !== null && <p className="pt-1 text-sm text-muted">You answered: “{question.reply}”</p>}
+    </Card>
+  );
+}
+
+const CHANGES: Record<string, string> = {
+  committed: "Changes made",
+  rolled_back: "Changes rolled back",
+  dropped: "Proposed changes discarded",
+  conflicted: "Not changed: these files were modified meanwhile",
+};
+
+function ChangeCard({ session, change, undone }: { session: string; change: TurnView["changes"][number]; undone: boolean }) {
+  const rollback = useRollback(session);
+  const commit = change.change === "committed" && change.operations ? change.commit_id : null;
+  return (
+    <Card className="p-4" aria-label={CHANGES[change.change] ?? change.change}>
+      <div className="flex flex-wrap items-center gap-2">
+        <h3 className="font-semibold">{CHANGES[change.change] ?? change.change}</h3>
+        {undone && <Badge>rolled back since</Badge>}
+        {change.diff && <DiffSummary diff={change.diff} />}
+        <span className="flex-1" />
+        {commit && !undone && (
+          <Button size="small" busy={rollback.isPending} onClick={() => { rollback.mutate({ commit_id: commit }); }}>
+            <RotateCcw aria-hidden className="size-3.5" /> Undo
+          </Button>
+        )}
+      </div>
+      {(change.conflicts ?? []).length > 0 && (
+        <ul className="pt-2 text-sm text-danger">{change.conflicts?.map((path) => <li key={path}>{path}</li>)}</ul>
+      )}
+      {change.diff && (
+        <details className="pt-1">
+          <summary className="w-fit rounded py-1 text-sm font-medium text-accent-ink">Show {count(change.diff.count, "change")}</summary>
+          <DiffList diff={change.diff} all />
+        </details>
+      )}
+    </Card>
+  );
+}
+
+/** The state of the turn, and why it ended. */
+function Footer({ turn }: { turn: TurnView }) {
+  const { text, tone } = ofTurn(turn.state);
+  const ended = ENDED.has(turn.state);
+  const waits = turn.state.startsWith("awaiting");
+  const tokens = (turn.usage?.input_tokens ?? 0) + (turn.usage?.output_tokens ?? 0);
+  return (
+    <footer className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-muted">
+      <Badge tone={tone}>{!ended && !waits && <Spinner className="size-3" />}{text}</Badge>
+      {turn.position !== null && <span>number {turn.position} in the queue</span>}
+      {!ended && !waits && turn.startedAt && <Elapsed since={turn.startedAt} />}
+      {ended && turn.startedAt && turn.endedAt && <span className="tabular-nums">{duration(Date.parse(turn.endedAt) - Date.parse(turn.startedAt))}</span>}
+      {tokens > 0 && <span className="tabular-nums">{tokens.toLocaleString("en")} tokens</span>}
+      {turn.state !== "completed" && turn.detail && <span className="basis-full text-ink">{turn.detail}</span>}
+    </footer>
+  );
+}

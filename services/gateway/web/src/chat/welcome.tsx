@@ -1,0 +1,85 @@
+// The first meeting: what Suma does, an example folder to try it on, and the field for an own task.
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { FolderOpen, FolderPlus, ShieldCheck, Undo2, X } from "lucide-react";
+import { useState } from "react";
+import { api, data } from "@/api/client";
+import { useSend } from "@/api/commands";
+import { tellProblem } from "@/components/toast";
+import { Button, IconButton } from "@/components/ui";
+import { Composer } from "./composer";
+
+const EXAMPLES = ["Clean up this folder: remove duplicates and sort by type", "What takes the most space here?", "Find the duplicates, but change nothing"];
+
+export function Welcome() {
+  const navigate = useNavigate();
+  const send = useSend();
+  const [root, setRoot] = useState("");
+  const [example, setExample] = useState<string | null>(null);
+  const make = useMutation({
+    mutationFn: () => data(api.POST("/v1/examples")),
+    onSuccess: ({ root: made }) => { setExample(made); },
+    onError: tellProblem,
+  });
+  const folder = example ?? root.trim();
+  const start = (text: string) => {
+    send.mutate(
+      { text, root: folder === "" ? undefined : folder },
+      { onSuccess: ({ session_id }) => void navigate({ to: "/chat/{-$session}", params: { session: session_id } }) },
+    );
+  };
+  return (
+    <div className="h-full overflow-y-auto" tabIndex={0} role="region" aria-label="New task">
+      <div className="mx-auto flex min-h-full max-w-2xl flex-col justify-center gap-5 px-4 py-10">
+        <div>
+          <h1 className="text-2xl font-semibold tracking-tight">What should be done?</h1>
+          <p className="pt-1 text-muted">Suma plans the task, shows each change before it happens, and can undo it.</p>
+        </div>
+        <Composer placeholder="Describe a task…" busy={send.isPending} focused onSend={start}>
+          {example ? (
+            <span className="flex max-w-full min-w-0 items-center gap-1.5 rounded-lg bg-accent-tint py-0.5 pr-0.5 pl-2 text-sm text-accent-ink">
+              <FolderOpen aria-hidden className="size-4 shrink-0" />
+              <span className="truncate" title={example}>Example folder</span>
+              <IconButton label="Do not use the example folder" onClick={() => { setExample(null); }} className="size-6">
+                <X aria-hidden className="size-3.5" />
+              </IconButton>
+            </span>
+          ) : (
+            <label className="flex min-w-0 flex-1 items-center gap-1.5 text-sm text-muted">
+              <FolderOpen aria-hidden className="size-4 shrink-0" />
+              <span className="sr-only">Folder</span>
+              <input value={root} onChange={(event) => { setRoot(event.target.value); }} placeholder="/path/of/a/folder (optional)" spellCheck={false} className="h-7 min-w-0 flex-1 rounded-md bg-transparent px-1 placeholder:text-muted" />
+            </label>
+          )}
+        </Composer>
+        {example ? <Suggestions onChoose={start} busy={send.isPending} /> : (
+          <div className="flex flex-wrap items-center gap-3 rounded-xl border border-line bg-surface p-4">
+            <div className="min-w-0 flex-1 basis-60">
+              <p className="font-medium">New here? Try it on an example.</p>
+              <p className="text-sm text-muted">Suma makes a messy folder of its own, with 47 files to clean up.</p>
+            </div>
+            <Button busy={make.isPending} onClick={() => { make.mutate(); }}>
+              <FolderPlus aria-hidden className="size-4" /> Make an example folder
+            </Button>
+          </div>
+        )}
+        <ul className="flex flex-wrap gap-x-6 gap-y-2 text-sm text-muted">
+          <li className="flex items-center gap-2"><ShieldCheck aria-hidden className="size-4" /> Nothing changes before you approve it</li>
+          <li className="flex items-center gap-2"><Undo2 aria-hidden className="size-4" /> Each change can be undone</li>
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+function Suggestions({ onChoose, busy }: { onChoose: (text: string) => void; busy: boolean }) {
+  return (
+    <div role="group" aria-label="Suggestions" className="flex flex-wrap gap-2">
+      {EXAMPLES.map((text) => (
+        <button key={text} type="button" disabled={busy} onClick={() => { onChoose(text); }} className="rounded-full border border-line bg-surface px-3 py-1.5 text-left text-sm hover:bg-hover disabled:opacity-60">
+          {text}
+        </button>
+      ))}
+    </div>
+  );
+}

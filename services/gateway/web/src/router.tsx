@@ -1,0 +1,35 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { Failed, Loading, Notice } from "@/components/states";
+import { Compass } from "lucide-react";
+import { PAGES } from "./pages";
+import { Shell } from "./shell/layout";
+
+const root = createRootRoute({ component: Shell });
+
+const first = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/chat/{-$session}" });
+  },
+});
+
+const pages = PAGES.map(({ path, load }) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) }),
+);
+
+export const router = createRouter({
+  routeTree: root.addChildren([first, ...pages]),
+  defaultPreload: "intent",
+  defaultPendingComponent: () => (
+    <div className="p-6">
+      <Loading />
+    </div>
+  ),
+  defaultErrorComponent: ({ error, reset }) => <Failed error={error} retry={reset} />,
+  defaultNotFoundComponent: () => (
+    <Notice icon={Compass} title="There is no such page">
+      Choose one from the navigation, or press ⌘K or Ctrl+K.
+    </Notice>
+  ),
+});

@@ -1,0 +1,176 @@
+// The turns of a session from its events: each event changes one turn. Pure, so that a replay gives the same.
+import type { EventData } from "@/api/generated/events";
+import { ENDED, STEP_ENDED, type Event, type StepView, type TurnView } from "./types";
+
+export interface Delta {
+  turn_id: string;
+  call: string;
+  attempt: number;
+  text: string;
+}
+
+export interface SessionView {
+  /** The number of the last event. */
+  seq: number;
+  turns: readonly TurnView[];
+}
+
+export const EMPTY: SessionView = { seq: 0, turns: [] };
+
+const ANSWERED = "ANSWERED_CLARIFICATION";
+
+function turn(id: string): TurnView {
+  return {
+    id,
+    text: "",
+    state: "received",
+    position: null,
+    acceptedAt: null,
+    startedAt: null,
+    endedAt: null,
+    reason: null,
+    detail: "",
+    intent: null,
+    rounds: [],
+    approvals: [],
+    questions: [],
+    changes: [],
+    missing: [],
+    answer: null,
+    usage: null,
+    draft: "",
+    answers: null,
+  };
+}
+
+/** Return the view after an event. An event that was seen already changes nothing. */
+export function reduce(view: SessionView, event: Event): SessionView {
+  if (event.seq <= view.seq) return view;
+  const id = event.turn_id;
+  if (id === null) return { ...view, seq: event.seq };
+  const at = view.turns.findIndex((each) => each.id === id);
+  const before = view.turns[at] ?? turn(id);
+  const after = changed(before, event);
+  const turns = at < 0 ? [...view.turns, after] : view.turns.with(at, after);
+  return { seq: event.seq, turns: replied(turns, after) };
+}
+
+type Handlers = { [T in keyof EventData]: (turn: TurnView, data: EventData[T], event: Event) => Partial<TurnView> };
+
+const HANDLERS: Handlers = {
+  "turn.queued": (_, data) => ({ state: "queued", position: data.position }),
+  "turn.started": (_, data, { time }) => ({ state: "running", startedAt: time, position: null, text: data.text }),
+  "turn.analysed": (_, data) => ({ intent: data.intent }),
+  "turn.degraded": (now, data) => ({ missing: [...now.missing, data.missing] }),
+  "turn.ended": (_, data, { time }) => ({
+    state: data.state,
+    reason: data.reason ?? null,
+    detail: data.detail ?? "",
+    endedAt: time,
+    draft: "",
+    answers: data.reason === ANSWERED ? (data.detail ?? null) : null,
+  }),
+  "plan.proposed": (now, data, { time }) => ({
+    state: "running",
+    rounds: [
+      ...now.rounds,
+      {
+        plan: data.plan,
+        reviews: data.reviews ?? [],
+        committee: data.committee ?? true,
+        at: time,
+        steps: (data.plan.steps ?? []).map(
+          (planned): StepView => ({
+            ordinal: planned.ordinal,
+            planned,
+            latest: null,
+            state: "pending",
+            startedAt: null,
+            endedAt: null,
+            attempts: 0,
+          }),
+        ),
+      },
+    ],
+  }),
+  "step.changed": (now, data, { time }) => ({
+    rounds: now.rounds.map((round) =>
+      round.plan.plan_id !== data.plan_id
+        ? round
+        : { ...round, steps: round.steps.map((step) => (step.ordinal === data.ordinal ? moved(step, data, time) : step)) },
+    ),
+  }),
+  "approval.requested": (now, data, { time }) => ({
+    state: "awaiting_approval",
+    approvals: [...now.approvals, { asked: data, askedAt: time, closed: null }],
+  }),
+  "approval.closed": (now, data) => ({
+    state: ENDED.has(now.state) || data.outcome === "stale" ? now.state : "running",
+    approvals: now.approvals.map((each) =>
+      each.asked.approval_id === data.approval_id && data.outcome !== "stale" ? { ...each, closed: data } : each,
+    ),
+  }),
+  "clarification.requested": (now, data, { time }) => ({
+    state: "awaiting_clarification",
+    questions: [...now.questions, { asked: data, at: time, reply: null }],
+  }),
+  "message.completed": (_, data) => ({ answer: data.text, usage: data.usage ?? null, draft: "" }),
+  "workspace.changed": (now, data) => ({ changes: [...now.changes, data] }),
+};
+
+function changed(now: TurnView, event: Event): TurnView {
+  if (event.type === "message.accepted") {
+    const { text } = event.data as { text: string };
+    return { ...now, text, acceptedAt: event.time };
+  }
+  const handler = HANDLERS[event.type as keyof EventData] as
+    | ((turn: TurnView, data: unknown, event: Event) => Partial<TurnView>)
+    | undefined;
+  // A newer server may send events that this page does not know.
+  return handler ? { ...now, ...handler(now, event.data, event) } : now;
+}
+
+function moved(step: StepView, data: EventData["step.changed"], time: string): StepView {
+  const starts = data.state === "running";
+  return {
+    ...step,
+    latest: data,
+    state: data.state,
+    startedAt: starts ? (step.startedAt ?? time) : step.startedAt,
+    endedAt: STEP_ENDED.has(data.state) ? time : null,
+    attempts: step.attempts + (starts ? 1 : 0),
+  };
+}
+
+/** Show a reply at the question that it answered. */
+function replied(turns: TurnView[], reply: TurnView): TurnView[] {
+  if (reply.answers === null) return turns;
+  return turns.map((each) =>
+    each.id === reply.answers ? { ...each, state: "running", questions: answered(each.questions, reply.text) } : each,
+  );
+}
+
+function answered(questions: TurnView["questions"], text: string): TurnView["questions"] {
+  const open = questions.findLastIndex((each) => each.reply === null);
+  const question = questions[open];
+  return question ? questions.with(open, { ...question, reply: text }) : questions;
+}
+
+/** The partial texts of a stream. A new call or attempt makes the earlier text void. */
+export interface Drafts {
+  call: string;
+  attempt: number;
+  turn: string;
+  text: string;
+}
+
+export function drafted(now: Drafts | null, delta: Delta): Drafts {
+  const same = now !== null && now.turn === delta.turn_id && now.call === delta.call && now.attempt === delta.attempt;
+  const { turn_id, call, attempt, text } = delta;
+  return { turn: turn_id, call, attempt, text: same ? now.text + text : text };
+}
+
+/** The turn that runs or waits; null if the session is idle. */
+export function openTurn(turns: readonly TurnView[]): TurnView | null {
+  return turns.find((each) => !ENDED.has(each.state)) ?? null;
+}

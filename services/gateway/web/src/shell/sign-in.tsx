@@ -1,0 +1,120 @@
+// Sign-in: a one-time code from the link that Suma printed, or an API key, is traded for a cookie. Neither is kept here.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { KeyRound } from "lucide-react";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
+import { api, data, onSignedOut } from "@/api/client";
+import { asProblem, type Problem, problemOf } from "@/api/problem";
+import { Failed } from "@/components/states";
+import { Button, Card, Spinner, TextField } from "@/components/ui";
+import { forgetSessions } from "@/session/use-live";
+
+/** Take a one-time code out of the address, so that it stays in no history. */
+function takeCode(): string | null {
+  const url = new URL(location.href);
+  const code = url.searchParams.get("code");
+  if (code === null) return null;
+  url.searchParams.delete("code");
+  history.replaceState(history.state, "", url);
+  return code;
+}
+
+async function signIn(credential: string): Promise<void> {
+  const headers = { Authorization: `Bearer ${credential}`, "Content-Type": "application/json" };
+  const answer = await fetch("/v1/signin", { method: "POST", headers });
+  if (!answer.ok) throw problemOf(answer.status, await answer.json().catch(() => null));
+}
+
+export async function signOut(): Promise<void> {
+  await fetch("/v1/signout", { method: "POST", headers: { "Content-Type": "application/json" } });
+  location.assign("/");
+}
+
+let opening: Promise<Problem | null> | null = null;
+
+/** Use the code of the address, once for the page. Return what was wrong with it. */
+function openWithCode(): Promise<Problem | null> {
+  const code = opening === null ? takeCode() : null;
+  opening ??= code === null ? Promise.resolve(null) : signIn(code).then(() => null, asProblem);
+  return opening;
+}
+
+/** The signed-in person; every page below it may read the API. */
+export function SignedIn({ children }: { children: ReactNode }) {
+  const client = useQueryClient();
+  const [out, setOut] = useState(false);
+  const [bad, setBad] = useState<Problem | null>(null);
+  const me = useQuery({
+    queryKey: ["me"],
+    queryFn: async () => {
+      const failed = await openWithCode();
+      setBad(failed);
+      return data(api.GET("/status"));
+    },
+    staleTime: Infinity,
+  });
+  useEffect(() => onSignedOut(() => { setOut(true); }), []);
+  const unknown = asProblem(me.error).status === 401;
+  if (out || (me.isError && unknown)) {
+    const done = () => {
+      forgetSessions();
+      client.clear();
+      setOut(false);
+      void me.refetch();
+    };
+    return <SignInForm done={done} problem={bad} />;
+  }
+  if (me.isPending) return <Splash />;
+  if (me.isError) return <Failed error={me.error} retry={() => void me.refetch()} />;
+  return children;
+}
+
+function Splash() {
+  return (
+    <div role="status" className="flex h-full items-center justify-center gap-2 text-muted">
+      <Spinner /> Opening Suma…
+    </div>
+  );
+}
+
+function SignInForm({ done, problem }: { done: () => void; problem: Problem | null }) {
+  const [key, setKey] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState(problem?.message ?? null);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await signIn(key.trim());
+      done();
+    } catch (failed) {
+      setError(asProblem(failed).message);
+      setBusy(false);
+    }
+  };
+  return (
+    <main className="flex min-h-full items-center justify-center p-4">
+      <Card className="w-full max-w-sm p-6 shadow-float">
+        <img src="/icon.svg" alt="" className="mb-4 size-9" />
+        <h1 className="text-xl font-semibold tracking-tight">Sign in to Suma</h1>
+        <p className="mt-1 mb-4 text-sm text-muted">
+          Open the link that <code className="font-mono">make run</code> printed, or enter an API key.
+        </p>
+        <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-4">
+          <TextField
+            label="API key"
+            type="password"
+            autoComplete="off"
+            required
+            value={key}
+            onChange={(event) => { setKey(event.target.value); }}
+            error={error}
+            hint="The key of this machine is in the file “key” of Suma's data folder."
+          />
+          <Button look="primary" type="submit" busy={busy}>
+            <KeyRound aria-hidden className="size-4" /> Sign in
+          </Button>
+        </form>
+      </Card>
+    </main>
+  );
+}

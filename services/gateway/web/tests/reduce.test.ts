@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import type { EventData } from "@/api/generated/events";
+import { drafted, EMPTY, openTurn, reduce, type SessionView } from "@/session/reduce";
+
+const TURN = "t1";
+let seq = 0;
+
+function event<T extends keyof EventData>(type: T, data: Omit<EventData[T], "turn_id">, turn = TURN) {
+  seq += 1;
+  return { seq, type, turn_id: turn, time: new Date(1_700_000_000_000 + seq * 1000).toISOString(), data: { turn_id: turn, ...data } };
+}
+
+function accepted(text: string, turn = TURN) {
+  seq += 1;
+  return { seq, type: "message.accepted", turn_id: turn, time: new Date(1_700_000_000_000 + seq * 1000).toISOString(), data: { text } };
+}
+
+function replay(...events: Parameters<typeof reduce>[1][]): SessionView {
+  return events.reduce(reduce, EMPTY);
+}
+
+const step = (ordinal: number) => ({ step_id: `s${ordinal.toString()}`, ordinal, description: "List", tool: "files.list" });
+const state = (ordinal: number, state: EventData["step.changed"]["state"]) =>
+  event("step.changed", { plan_id: "p", step_id: `s${ordinal.toString()}`, ordinal, tool: "files.list", description: "List", state });
+
+describe("a turn", () => {
+  test("moves from its message to its answer", () => {
+    const view = replay(
+      accepted("sort these"),
+      event("turn.started", { message_id: "m", text: "sort these" }),
+      event("plan.proposed", { plan: { plan_id: "p", steps: [step(1)] } }),
+      state(1, "running"),
+      state(1, "succeeded"),
+      event("message.completed", { message_id: "m2", text: "Done." }),
+      event("turn.ended", { state: "completed" }),
+    );
+    const [turn] = view.turns;
+    expect(turn).toMatchObject({ text: "sort these", state: "completed", answer: "Done." });
+    expect(turn?.rounds[0]?.steps[0]).toMatchObject({ state: "succeeded", attempts: 1 });
+    expect(openTurn(view.turns)).toBeNull();
+  });
+
+  test("counts the attempts of a step that runs again", () => {
+    const view = replay(
+      event("plan.proposed", { plan: { plan_id: "p", steps: [step(1), step(2)] } }),
+      state(2, "running"),
+      state(2, "running"),
+    );
+    expect(view.turns[0]?.rounds[0]?.steps.map((each) => each.attempts)).toEqual([0, 2]);
+  });
+
+  test("waits while an approval is open, and not after it is closed", () => {
+    const asked = { approval_id: "a", kind: "step", digest: "d", title: "Delete 3 files", expires_in: 60 };
+    const open = replay(event("approval.requested", asked));
+    expect(open.turns[0]?.state).toBe("awaiting_approval");
+    const stale = reduce(open, event("approval.closed", { approval_id: "a", outcome: "stale" }));
+    expect(stale.turns[0]?.approvals[0]?.closed).toBeNull();
+    const closed = reduce(stale, event("approval.closed", { approval_id: "a", outcome: "denied" }));
+    expect(closed.turns[0]).toMatchObject({ state: "running", approvals: [{ closed: { outcome: "denied" } }] });
+  });
+
+  test("shows the reply at the question that it answered", () => {
+    const view = replay(
+      event("clarification.requested", { question: "Which?" }),
+      accepted("the old ones", "t2"),
+      event("turn.ended", { state: "completed", reason: "ANSWERED_CLARIFICATION", detail: TURN }, "t2"),
+    );
+    expect(view.turns[0]?.questions).toMatchObject([{ reply: "the old ones" }]);
+    expect(view.turns[1]?.answers).toBe(TURN);
+  });
+});
+
+test("an event that was seen changes nothing", () => {
+  const first = accepted("once");
+  const view = replay(first);
+  expect(reduce(view, first)).toBe(view);
+});
+
+test("an unknown event only moves the position", () => {
+  const view = replay(accepted("hello"));
+  const next = reduce(view, { seq: 1e6, type: "turn.of_tomorrow", turn_id: TURN, time: "2026-01-01T00:00:00Z", data: {} });
+  expect(next).toEqual({ ...view, seq: 1e6 });
+});
+
+test("partial text grows until another attempt begins", () => {
+  const delta = { turn_id: TURN, call: "c", attempt: 1, text: "Hel" };
+  const text = drafted(drafted(null, delta), { ...delta, text: "lo" });
+  expect(text.text).toBe("Hello");
+  expect(drafted(text, { ...delta, attempt: 2, text: "A" }).text).toBe("A");
+});
