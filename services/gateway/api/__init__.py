@@ -28,6 +28,7 @@ from services.gateway.api import (
 )
 from services.gateway.api.context import Gateway
 from services.gateway.api.middleware.concurrency import ConcurrencyMiddleware
+from services.gateway.api.middleware.conditional_reads import ConditionalReads
 from services.gateway.api.middleware.request_guard import RequestGuard
 from services.gateway.api.middleware.web_app import WebApp
 
@@ -68,6 +69,7 @@ def app(gateway: Gateway) -> FastAPI:
         # Reuse the route objects: `include_router` would copy each, which delays the first request by 150 ms.
         made.router.routes.extend(room.router.routes)
     problem_details.install(made)
+    made.add_middleware(ConditionalReads)
     made.add_middleware(ConcurrencyMiddleware, gateway=gateway)
     reserved = {route.path.split("/")[1] for route in made.router.routes if isinstance(route, (Route, Mount))}
     made.add_middleware(WebApp, folder=gateway.settings.web, reserved=reserved)
