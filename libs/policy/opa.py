@@ -146,7 +146,12 @@ class OpaPolicy:
 
 @asynccontextmanager
 async def connected(
-    url: str, *, token: str | None = None, deadline: float = 1.0, expected: str = ""
+    url: str,
+    *,
+    token: str | None = None,
+    deadline: float = 1.0,
+    expected: str = "",
+    monotonic: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[OpaPolicy]:
     """Yield the policy of the OPA server at `url`; the first question opens its connections.
 
@@ -162,7 +167,7 @@ async def connected(
         trust_env=False,
     )
     async with client:
-        yield OpaPolicy(client, deadline=deadline, expected=expected)
+        yield OpaPolicy(client, deadline=deadline, expected=expected, monotonic=monotonic)
 
 
 @asynccontextmanager

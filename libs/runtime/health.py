@@ -66,9 +66,15 @@ class Health:
     """The health of one process and its dependencies."""
 
     def __init__(
-        self, platform: Platform, groups: Sequence[str] = (), *, now: Callable[[], float] = time.monotonic
+        self,
+        platform: Platform,
+        groups: Sequence[str] = (),
+        *,
+        now: Callable[[], float] = time.monotonic,
+        ask_seconds: float = ASK_SECONDS,
     ) -> None:
         self._platform, self._services_here, self._now = platform, tuple(groups), now
+        self._ask_seconds = ask_seconds
         self._asks = _asks(platform, groups)
         self._checks: dict[str, Check] = {}
         self._answered: dict[str, float] = {}
@@ -122,10 +128,10 @@ class Health:
 
     async def _asked(self, name: str, ask: Ask) -> Check:
         try:
-            async with asyncio.timeout(ASK_SECONDS):
+            async with asyncio.timeout(self._ask_seconds):
                 detail = await ask()
         except TimeoutError:
-            return self._failed(name, f"no answer within {ASK_SECONDS:g} s", silent=True)
+            return self._failed(name, f"no answer within {self._ask_seconds:g} s", silent=True)
         except SumaError as error:
             return self._failed(name, str(error), silent=_timed_out(error))
         self._answered[name] = self._now()

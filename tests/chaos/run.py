@@ -52,6 +52,9 @@ class Plan:
     """Seconds of load before the first fault."""
     late: float = 0.0
     """Seconds by which faults may be late in all, before the last ones are left out."""
+    ahead: float = 0.0
+    """Seconds of each freeze that the database's clock skips. Leases count in its time. Less than two thirds of a lease
+    where other processes go on, so that they renew theirs in time."""
 
     def faults(self) -> Sequence[Fault]:
         return schedule(self.profile, seed=self.seed, seconds=self.seconds)
@@ -151,7 +154,7 @@ async def judged(case: Path) -> dict[str, Any]:
 async def _performed(plan: Plan, stage: Stage, tell: Callable[[str], None]) -> Ended:
     journal = Journal(stage.journal)
     load = Load(stage.url, stage.key, stage.folders, journal)
-    ended = Ended(plan, load, Faults(stage, journal))
+    ended = Ended(plan, load, Faults(stage, journal, plan.ahead))
     people = asyncio.ensure_future(load.run(plan.people, plan.seed))
     telling = asyncio.ensure_future(_progress(ended, stage, tell))
     try:

@@ -26,7 +26,7 @@ from services import catalog
 from tests.chaos.servers import serving
 from tests.deploy.backup import back_up, restore
 from tests.deploy.dashboards import panels
-from tests.infrastructure.prometheus import Prometheus, prometheus
+from tests.infrastructure.prometheus import SETTLE_SECONDS, Prometheus, prometheus
 from tests.infrastructure.wish import TIDY, answered, asked, begun, done, files, messy
 from tests.nursery import forked, shared
 
@@ -93,7 +93,7 @@ async def watched(real: Up, work: Path) -> AsyncIterator[Prometheus]:
                 for _ in range(2):
                     await made.scraped_again()
                     await done(api, messy(work / ids.new()))
-            await made.scraped_again()
+            await made.scraped_again(after=SETTLE_SECONDS)
             yield made
     except Unprovided as reason:
         pytest.skip(str(reason))

@@ -18,7 +18,7 @@ from deploy.local.cache import Unprovided
 from deploy.local.served import Served
 
 SETTLE_SECONDS, LOOK_SECONDS = 12.0, 0.5
-"""Lag and what is parked are measured every ten seconds."""
+"""Lag and parked events are measured every ten seconds."""
 OFTEN = "2s"
 """What is scraped here has a minute to live, not a month."""
 
@@ -64,9 +64,9 @@ class Prometheus:
         assert answer["status"] == "success", answer
         return list(answer["data"]["result"])
 
-    async def scraped_again(self) -> None:
-        """Returns once every target has answered after this, and had time to count what it had in hand."""
-        seen = time.time() + SETTLE_SECONDS
+    async def scraped_again(self, *, after: float = 0.0) -> None:
+        """Return once every target has been scraped, `after` so many seconds."""
+        seen = time.time() + after
         async with asyncio.timeout(120):
             while len(await self.ask(f"timestamp(up == 1) > {seen}")) < self._targets:
                 await asyncio.sleep(LOOK_SECONDS)

@@ -53,7 +53,7 @@ async def away(running: Running, go: Awaitable[None], back: Callable[[], Awaitab
 
 
 @pytest.mark.requirement("A17")
-@pytest.mark.parametrize("how", ["stop", "kill", "pause"])
+@pytest.mark.parametrize("how", ["kill", "pause"])
 async def test_events_published_during_an_outage_arrive_once_in_order(
     cluster: Cluster, fragile: Kafka, how: str
 ) -> None:

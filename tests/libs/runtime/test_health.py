@@ -18,13 +18,15 @@ from libs.errors import Unavailable
 from libs.resilience import State
 from libs.resilience.circuit_breaker import Rules
 from libs.runtime.embedded.postgres import Postgres
-from libs.runtime.health import ASK_SECONDS, FRESH_SECONDS, Health
+from libs.runtime.health import FRESH_SECONDS, Health
 from libs.runtime.platform import Platform
 from tests import infrastructure
 from tests.chaos.proxy import Link
 from tests.chaos.servers import PostgresServer, RedisServer
 
 SLOW = "slow: "
+ASK_SECONDS = 0.5
+"""A third of the usual time."""
 
 
 @dataclass
@@ -74,7 +76,7 @@ async def watching(where: Dsns, folder: Path) -> AsyncIterator[Watched]:
         link = await stack.enter_async_context(Link("redis", [redis.end]).listening())
         client = await stack.enter_async_context(connect(f"redis://127.0.0.1:{link.port}"))
         platform = await stack.enter_async_context(infrastructure.platform(where, deltas=RedisDeltas(client)))
-        made = Watched(platform, Health(platform, now=clock), redis, link, clock)
+        made = Watched(platform, Health(platform, now=clock, ask_seconds=ASK_SECONDS), redis, link, clock)
         await made.well()
         yield made
 

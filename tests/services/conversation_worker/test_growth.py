@@ -14,7 +14,7 @@ from libs.events.values import Plan
 from tests.house import House, house, mind, plan
 
 FILES = 400
-FEW, MANY = 10, 100
+FEW, MANY = 10, 50
 WRITTEN = "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"
 
 

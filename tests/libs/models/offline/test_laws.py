@@ -16,7 +16,8 @@ from libs.skills import Skills
 from tests.libs.models.offline.conftest import Read, calls, changes
 
 BUNDLED = Path(__file__).parents[4] / "skills"
-EXAMPLES = [(tool.name, example) for tool in Skills.load([BUNDLED]).tools for example in tool.examples]
+TOOLS = Skills.load([BUNDLED]).tools
+EXAMPLES = [(tool.name, example) for tool in TOOLS for example in tool.examples]
 LISTED = "$step(1).nodes"
 
 
@@ -106,7 +107,7 @@ def test_new_place_never_contains_a_grammar_word(read: Read, place: str) -> None
     assert not changes(read(f"move the PDFs to {place}"))
 
 
-CHANGING = [example for tool, example in EXAMPLES if Skills.load([BUNDLED]).tool(tool).mutates]
+CHANGING = [example for tool in TOOLS if tool.mutates for example in tool.examples]
 FREE = ("called", "named", "to", "into", "as", "with", '"')
 """A new name or a quoted text follows these, and may be any word."""
 WORDS = st.text(alphabet="bcdfghjklmnpqrtvwxz", min_size=5, max_size=9)
