@@ -25,7 +25,7 @@ from libs.leases.ports import BEAT_SECONDS
 from libs.runtime.consumer import Consumer, deciding
 from libs.runtime.failure_reports import FailureReports
 from libs.runtime.health import Health
-from libs.runtime.keeper import SWEEP_SECONDS, Keeper
+from libs.runtime.lease_runner import SWEEP_SECONDS, Keeper
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
 from libs.telemetry import metrics

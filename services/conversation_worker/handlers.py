@@ -33,14 +33,22 @@ from libs.leases.ports import Start
 from libs.policy.ports import PolicyUnanswered
 from libs.policy.retry_deadline import RetryDeadline
 from libs.telemetry.logs import logger
-from services.conversation_worker import acting, committing, deciding, ending, results, turns, undoing, unknown
-from services.conversation_worker.domain import bounds, reasons
-from services.conversation_worker.domain.outcomes import Result
-from services.conversation_worker.domain.talk import Ending, Letter, TurnState
-from services.conversation_worker.office import Office, recorded
-from services.conversation_worker.scene import Scene
+from services.conversation_worker.domain import event_sizes, reasons
+from services.conversation_worker.domain.call_results import Result
+from services.conversation_worker.turn import (
+    commit,
+    decisions,
+    finish,
+    plan,
+    results,
+    rollback,
+    start,
+    unknown_effects,
+)
+from services.conversation_worker.turn.context import LOST, Office, recorded
+from services.conversation_worker.turn.state import Ending, QueuedMessage, TurnState
+from services.conversation_worker.turn.unit_of_work import Scene
 
-LOST = "lost"
 COMMITTEE_SAYS_NO = ("COMMITTEE_REJECTED", "POLICY_UNAVAILABLE", "POLICY_DENIED")
 NO_FOLDER = "This session has no folder to work in. Start one in a folder, as with `suma run … --in DIR`."
 
@@ -57,13 +65,13 @@ class Handlers:
     # conversation.inbound
 
     async def message(self, cause: Cause, event: Envelope[MessageReceived]) -> Changeset:
-        letter = Letter.model_validate(event.data.model_dump())
+        letter = QueuedMessage.model_validate(event.data.model_dump())
 
         async def decide(scene: Scene) -> None:
             await self._heard(scene, letter, event.data)
 
         def otherwise(scene: Scene, refused: Ending) -> None:
-            turns.refuse(scene, letter, refused.reason or "", refused.detail)
+            start.refuse(scene, letter, refused.reason or "", refused.detail)
 
         return await self.deciding(cause, decide, otherwise)
 
@@ -73,7 +81,7 @@ class Handlers:
         def otherwise(scene: Scene, refused: Ending) -> None:
             scene.void(event.data, f"{refused.reason}: {refused.detail}")
 
-        return await self.deciding(cause, lambda scene: deciding.decided(self._office, scene, event.data), otherwise)
+        return await self.deciding(cause, lambda scene: decisions.decided(self._office, scene, event.data), otherwise)
 
     async def effect(self, cause: Cause, event: Envelope[EffectResolved]) -> Changeset:
         """Unanswered by policy, the answer does not count, and the question stays."""
@@ -81,35 +89,37 @@ class Handlers:
         def otherwise(scene: Scene, refused: Ending) -> None:
             scene.void(event.data, f"{refused.reason}: {refused.detail}")
 
-        return await self.deciding(cause, lambda scene: unknown.resolved(self._office, scene, event.data), otherwise)
+        return await self.deciding(
+            cause, lambda scene: unknown_effects.resolved(self._office, scene, event.data), otherwise
+        )
 
     async def cancel(self, cause: Cause, event: Envelope[TurnCancelRequested]) -> Changeset:
         scene = await self.scene(cause)
-        deciding.cancel(self._office, scene, event.data)
+        decisions.cancel(self._office, scene, event.data)
         return scene.close(self._store)
 
     async def rollback(self, cause: Cause, event: Envelope[RollbackRequested]) -> Changeset:
-        letter = undoing.wish(event.data)
+        letter = rollback.wish(event.data)
 
         def otherwise(scene: Scene, refused: Ending) -> None:
-            turns.refuse(scene, letter, refused.reason or "", refused.detail)
+            start.refuse(scene, letter, refused.reason or "", refused.detail)
 
-        return await self.deciding(cause, lambda scene: undoing.roll_back(self._office, scene, event.data), otherwise)
+        return await self.deciding(cause, lambda scene: rollback.roll_back(self._office, scene, event.data), otherwise)
 
     # committee.decisions
 
     async def approved(self, cause: Cause, event: Envelope[PlanApproved]) -> Changeset:
-        plan = event.data
+        approved = event.data
 
         async def decide(scene: Scene) -> None:
-            if self._expected(scene, plan):
-                turns.thought(self._office, scene, plan.usage)
-                scene.set_turn(wish=plan.wish or scene.turn.wish)
-                await self._planned(scene, plan)
+            if self._expected(scene, approved):
+                plan.thought(self._office, scene, approved.usage)
+                scene.set_turn(wish=approved.wish or scene.turn.wish)
+                await self._planned(scene, approved)
 
         def otherwise(scene: Scene, refused: Ending) -> None:
-            if self._expected(scene, plan):
-                ending.stop(self._office, scene, refused)
+            if self._expected(scene, approved):
+                finish.stop(self._office, scene, refused)
 
         return await self.deciding(cause, decide, otherwise)
 
@@ -117,17 +127,17 @@ class Handlers:
         scene, no = await self.scene(cause), event.data
         if not self._expected(scene, no):
             return scene.close(self._store)
-        turns.thought(self._office, scene, no.usage)
+        plan.thought(self._office, scene, no.usage)
         state = TurnState.REFUSED if no.code in COMMITTEE_SAYS_NO else TurnState.FAILED
-        ending.stop(self._office, scene, Ending(state=state, reason=no.code, detail=no.reason))
+        finish.stop(self._office, scene, Ending(state=state, reason=no.code, detail=no.reason))
         return scene.close(self._store)
 
     async def unclear(self, cause: Cause, event: Envelope[PlanUnclear]) -> Changeset:
         scene = await self.scene(cause)
         if not self._expected(scene, event.data):
             return scene.close(self._store)
-        turns.thought(self._office, scene, event.data.usage)
-        turns.ask_back(self._office, scene, event.data)
+        plan.thought(self._office, scene, event.data.usage)
+        plan.ask_back(self._office, scene, event.data)
         return scene.close(self._store)
 
     # tool.results
@@ -140,7 +150,7 @@ class Handlers:
         async def decide(scene: Scene) -> None:
             if results.awaited(scene, told):
                 await results.told(self._office, scene, told)
-            elif not await unknown.late(self._office, scene, told):
+            elif not await unknown_effects.late(self._office, scene, told):
                 log.info("a result that nobody waits for", call_id=told.call_id, turn=told.turn_id)
 
         def otherwise(scene: Scene, refused: Ending) -> None:
@@ -179,7 +189,7 @@ class Handlers:
             otherwise(scene, Ending(state=TurnState.REFUSED, reason=code, detail=str(error)))
         return scene.close(self._store)
 
-    async def _heard(self, scene: Scene, letter: Letter, said: MessageReceived) -> None:
+    async def _heard(self, scene: Scene, letter: QueuedMessage, said: MessageReceived) -> None:
         if scene.knows(letter.turn_id):
             if letter.turn_id in scene.session.ended:
                 scene.say(_stale(letter))
@@ -187,31 +197,31 @@ class Handlers:
         if letter.turn_id in scene.session.cancelled:
             scene.end_turn(letter.turn_id, Ending(state=TurnState.CANCELLED, reason="CANCELLED"))
             return
-        if bounds.size(said.text) > bounds.TEXT_MOST:
-            turns.refuse(scene, letter, "MESSAGE_TOO_LARGE", f"a message has at most {bounds.TEXT_MOST} bytes")
+        if event_sizes.size(said.text) > event_sizes.TEXT_MOST:
+            start.refuse(scene, letter, "MESSAGE_TOO_LARGE", f"a message has at most {event_sizes.TEXT_MOST} bytes")
             return
         decision = await self._office.decide("conversation.send", scene, letter, length=len(said.text))
         scene.say(recorded(decision, letter, turn_id=letter.turn_id, resource=letter.message_id))
         if not decision.allowed:
-            turns.refuse(scene, letter, "POLICY_DENIED", decision.reason)
+            start.refuse(scene, letter, "POLICY_DENIED", decision.reason)
             return
         if said.root is not None and scene.session.root is None:
             scene.set_session(root=said.root)
-        turns.receive(self._office, scene, letter, on_busy=said.on_busy)
+        start.receive(self._office, scene, letter, on_busy=said.on_busy)
 
-    async def _planned(self, scene: Scene, plan: PlanApproved) -> None:
-        if scene.session.root is None and self._needs_folder(plan.plan):
-            turns.complete(self._office, scene, NO_FOLDER, reason=reasons.DECLINED)
-        elif plan.plan.steps or plan.answer is None:
-            await acting.propose(self._office, scene, plan)
+    async def _planned(self, scene: Scene, approved: PlanApproved) -> None:
+        if scene.session.root is None and self._needs_folder(approved.plan):
+            finish.complete(self._office, scene, NO_FOLDER, reason=reasons.DECLINED)
+        elif approved.plan.steps or approved.answer is None:
+            await plan.propose(self._office, scene, approved)
         elif scene.turn.dirty:
-            await committing.ask(self._office, scene)
+            await commit.ask(self._office, scene)
         else:
-            turns.complete(self._office, scene, plan.answer, reason=reasons.of_answer(plan))
+            finish.complete(self._office, scene, approved.answer, reason=reasons.of_answer(approved))
 
-    def _needs_folder(self, plan: Plan) -> bool:
+    def _needs_folder(self, proposed: Plan) -> bool:
         """Would a step work in the session's folder? Tools from outside need none."""
-        named = {step.tool for step in plan.steps}
+        named = {step.tool for step in proposed.steps}
         return not named <= {tool.name for tool in self._office.platform.skills.tools if not tool.in_workspace}
 
     def _expected(self, scene: Scene, decision: PlanApproved | PlanRejected | PlanUnclear) -> bool:
@@ -219,11 +229,11 @@ class Handlers:
         return (
             scene.active(decision.turn_id)
             and scene.turn.state is TurnState.THINKING
-            and turns.request_id(scene.turn) == decision.request_id
+            and plan.request_id(scene.turn) == decision.request_id
         )
 
 
-def _stale(letter: Letter) -> ActionRecorded:
+def _stale(letter: QueuedMessage) -> ActionRecorded:
     """A message that comes again after its turn, as from a dead letter, begins none."""
     return ActionRecorded(
         action="conversation.send",
@@ -242,6 +252,6 @@ def _leave(office: Office, scene: Scene, told: Result, refused: Ending) -> None:
     else:
         results.record(office, scene, told)
     if scene.talk.turn is not None and scene.turn.ending is None:
-        ending.stop(office, scene, refused)
+        finish.stop(office, scene, refused)
     elif scene.talk.turn is not None:
-        ending.wind_down(office, scene)
+        finish.wind_down(office, scene)

@@ -19,20 +19,17 @@ from libs.events import (
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind, Service, Subscription
 from libs.telemetry import metrics
-from services.conversation_worker.committing import EXPIRY
-from services.conversation_worker.domain.talk import TurnState
-from services.conversation_worker.handlers import LOST, Handlers
-from services.conversation_worker.office import Office
-from services.conversation_worker.queue import QUEUED_AT_ONCE, QUEUED_EACH, Queue
+from services.conversation_worker.admission import Slots
+from services.conversation_worker.handlers import Handlers
+from services.conversation_worker.leases import QUEUED_AT_ONCE, QUEUED_EACH, Queue, Waits
 from services.conversation_worker.settings import Settings
-from services.conversation_worker.slots import Slots
 from services.conversation_worker.store import GROUP, SCHEMA, Store
-from services.conversation_worker.turns import ANSWER, CLARIFICATION, CONTEXT, TURN
-from services.conversation_worker.waits import Waits
+from services.conversation_worker.turn.context import ANSWER, CLARIFICATION, CONTEXT, EXPIRY, LOST, TURN, Office
+from services.conversation_worker.turn.state import TurnState
 
 
 def build(platform: Platform) -> Service:
-    for state in filter(lambda state: state.ended, TurnState):
+    for state in filter(lambda state: state.has_ended, TurnState):
         # Prometheus sees no increase in a counter that first appears at 1, so create it at 0.
         metrics.turns.labels(state.value)
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))

@@ -13,8 +13,8 @@ import orjson
 
 from libs.changes import Change, Changeset
 from libs.database import Database, Schema
-from services.conversation_worker.domain.talk import Approval, Doing, Session, Talk, Turn
-from services.conversation_worker.slots import Slots
+from services.conversation_worker.admission import Slots
+from services.conversation_worker.turn.state import Approval, Session, StepRun, Talk, Turn
 
 HERE = Path(__file__).parent
 SCHEMA = Schema("conversation", HERE / "migrations", HERE / "apply.sql")
@@ -47,7 +47,7 @@ class Store:
         return Talk(
             Session.model_validate({**doc, "version": row["version"], "epoch": row["epoch"], "root": row["root"]}),
             Turn.model_validate_json(row["turn"]) if row["turn"] else None,
-            tuple(Doing.model_validate(step) for step in orjson.loads(row["steps"])),
+            tuple(StepRun.model_validate(step) for step in orjson.loads(row["steps"])),
             tuple(Approval.model_validate(approval) for approval in orjson.loads(row["approvals"])),
         )
 
@@ -61,7 +61,7 @@ class Store:
             self._keep((tenant, session_id), talk)
         return talk
 
-    async def question(self, tenant: str, session_id: str, approval_id: str) -> tuple[str, Approval, Doing] | None:
+    async def question(self, tenant: str, session_id: str, approval_id: str) -> tuple[str, Approval, StepRun] | None:
         """An open question whether an effect happened: its turn, itself and its step."""
         about = {"tenant": tenant, "session": session_id, "approval": approval_id}
         async with self._database.read(GROUP, tenant) as connection:
@@ -71,14 +71,14 @@ class Store:
         return (
             row["turn_id"],
             Approval.model_validate_json(row["approval"]),
-            Doing.model_validate_json(row["step"]),
+            StepRun.model_validate_json(row["step"]),
         )
 
-    async def abandoned(self, tenant: str, session_id: str, step_id: str) -> tuple[str, Doing] | None:
+    async def abandoned(self, tenant: str, session_id: str, step_id: str) -> tuple[str, StepRun] | None:
         """A step of which nobody knows how it ended, and its turn."""
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.abandoned_step(connection, tenant=tenant, session=session_id, step=step_id)
-        return (row["turn_id"], Doing.model_validate_json(row["step"])) if row else None
+        return (row["turn_id"], StepRun.model_validate_json(row["step"])) if row else None
 
     async def at_work(self, keys: Sequence[tuple[str, str]]) -> Collection[tuple[str, str]]:
         """Those of these sessions, by tenant and id, whose turn waits for no person: as `Talk.at_work` says."""
@@ -90,7 +90,7 @@ class Store:
     def save(self, changeset: Changeset, rows: Rows) -> Changeset:
         """The changeset with every changed row; the session's row goes along each time, as the guard."""
         session = rows.session.model_copy(update={"version": rows.session.version + 1})
-        turn = rows.turn if rows.turn is not None and not rows.turn.state.ended else None
+        turn = rows.turn if rows.turn is not None and not rows.turn.state.has_ended else None
         kept = Talk(session, turn, rows.steps if turn else (), rows.open if turn else ())
         written = Changeset(changeset.cause, tuple(_changes(session, turn, rows))) + changeset
         key = changeset.cause.tenant, session.session_id
@@ -113,10 +113,10 @@ class Rows:
 
     session: Session
     turn: Turn | None
-    steps: tuple[Doing, ...]
+    steps: tuple[StepRun, ...]
     open: tuple[Approval, ...]
     turns: Mapping[str, Turn]
-    changed: Mapping[str, tuple[str, Doing]]
+    changed: Mapping[str, tuple[str, StepRun]]
     """Steps by id, each with its turn's id."""
     asked: Mapping[str, tuple[str, Approval]]
 
@@ -153,13 +153,13 @@ def _turn(session: Session, turn: Turn) -> Change:
             "turn_id": turn.turn_id,
             "state": turn.state.value,
             "reason": turn.ending.reason if turn.ending else None,
-            "ended": turn.state.ended,
+            "ended": turn.state.has_ended,
             "doc": _doc(turn),
         },
     )
 
 
-def _step(where: dict[str, str], doing: Doing) -> Change:
+def _step(where: dict[str, str], doing: StepRun) -> Change:
     row = {
         "step_id": doing.step_id,
         "round": doing.round,
@@ -170,5 +170,5 @@ def _step(where: dict[str, str], doing: Doing) -> Change:
     return Change("conversation", "step.put", {**where, **row, "doc": _doc(doing)})
 
 
-def _doc(value: Session | Turn | Doing | Approval, exclude: set[str] | None = None) -> orjson.Fragment:
+def _doc(value: Session | Turn | StepRun | Approval, exclude: set[str] | None = None) -> orjson.Fragment:
     return orjson.Fragment(value.model_dump_json(by_alias=True, exclude=exclude, exclude_defaults=True).encode())

@@ -24,9 +24,9 @@ from libs.workspace.tree import ROOT as TOP
 from libs.workspace.view import Node
 from services.tool_executor import examples
 from services.tool_executor.history import History, Purge
-from services.tool_executor.local_skills import LocalSkills
-from services.tool_executor.skill_desk import Approval, Desk, Word
-from services.tool_executor.work import diff_of
+from services.tool_executor.runner import diff_of
+from services.tool_executor.skills.admin import Approval, Desk, Word
+from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
 
 NAMES_MOST = PATHS_MOST = 5_000

@@ -24,8 +24,8 @@ from libs.objects import Objects
 from libs.policy.ports import Decision
 from libs.runtime.platform import Platform
 from libs.skills import Primitive, ToolDefinition
-from services.tool_executor.domain.primitives import PRIMITIVES
-from services.tool_executor.domain.workspace_tools import WORKSPACE_TOOLS
+from services.tool_executor.tools.primitives import PRIMITIVES
+from services.tool_executor.tools.workspace_tools import WORKSPACE_TOOLS
 from services.tool_executor.workspaces import Workspaces
 
 CONTENT_SEARCH = "content_search"

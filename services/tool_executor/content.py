@@ -25,10 +25,10 @@ from libs.search.index import under
 from libs.skills import selected
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
-from services.tool_executor.domain.bench import go_on
-from services.tool_executor.domain.decoding import Why
-from services.tool_executor.domain.texts import Texts, temporary
 from services.tool_executor.settings import Settings
+from services.tool_executor.tools.decoding import Why
+from services.tool_executor.tools.texts import Texts, temporary
+from services.tool_executor.tools.tool_context import go_on
 from services.tool_executor.workspaces import Workspace
 
 KEPT_MOST = 8

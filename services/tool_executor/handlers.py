@@ -24,14 +24,13 @@ from libs.leases.ports import Cancelled, Held, Start
 from libs.objects import bodies
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
-from services.tool_executor import calls
+from services.tool_executor import calls, event_sizes
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
-from services.tool_executor.domain import bounds
-from services.tool_executor.domain.workspace_tools import COMMIT, WORKSPACE_TOOLS
-from services.tool_executor.effects import Effects
+from services.tool_executor.effects.calls import Effects
 from services.tool_executor.history import History
+from services.tool_executor.runner import FilesChanged, Work, Worked
 from services.tool_executor.settings import Settings
-from services.tool_executor.work import FilesChanged, Work, Worked
+from services.tool_executor.tools.workspace_tools import COMMIT, WORKSPACE_TOOLS
 from services.tool_executor.workspaces import GROUP, Workspaces, queries
 
 TOOL = "tool"
@@ -126,10 +125,10 @@ class Handlers:
                 summary=worked.summary[:2000],
                 snapshot=worked.snapshot[0] if worked.snapshot else None,
                 staged=worked.length or 0,
-                reads=bounds.fitting(worked.reads, bounds.READS_BYTES),
+                reads=event_sizes.fitting(worked.reads, event_sizes.READS_BYTES),
                 diff=worked.diff,
                 commit_id=worked.commit_id,
-                warnings=bounds.warnings(worked.warnings),
+                warnings=event_sizes.warnings(worked.warnings),
             ),
         )
 
@@ -140,7 +139,9 @@ class Handlers:
         conflicts = error.paths if isinstance(error, FilesChanged) else ()
         return calls.closed(cause, request, "failed", {"code": code, "error": str(error)[:2000]}).emit(
             calls.recorded(request, "outcome", "failed", rule=code),
-            calls.failure(request, code, str(error), conflicts=bounds.fitting(conflicts[:200], bounds.CONFLICTS_BYTES)),
+            calls.failure(
+                request, code, str(error), conflicts=event_sizes.fitting(conflicts[:200], event_sizes.CONFLICTS_BYTES)
+            ),
         )
 
     def unheard(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:

@@ -10,12 +10,12 @@ from libs.runtime.service import Api, Kind, Service, Subscription
 from libs.skills import Categories
 from services.tool_executor import api
 from services.tool_executor.content import Contents
-from services.tool_executor.effects import EFFECT, SETTLE, Effects
+from services.tool_executor.effects.calls import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
-from services.tool_executor.local_skills import LocalSkills
+from services.tool_executor.runner import Work, fence_of
 from services.tool_executor.settings import Settings
-from services.tool_executor.work import Work, fence_of
+from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.workspaces import GROUP, SCHEMA, Workspaces
 
 CATEGORIES = ("organize-by-type", "references/categories.yaml")

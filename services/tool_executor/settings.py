@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from libs.workspace.roots import Root
-from services.tool_executor.domain.bench import Limits
-from services.tool_executor.domain.texts import Bounds
+from services.tool_executor.tools.texts import Bounds
+from services.tool_executor.tools.tool_context import Limits
 
 
 class Settings(BaseModel):

@@ -40,8 +40,8 @@ from libs.workspace.scan import Scan
 from libs.workspace.stage import Stage
 from libs.workspace.transaction import answer
 from libs.workspace.tree import Tree
+from services.tool_executor.blobs import Shelves
 from services.tool_executor.settings import Settings
-from services.tool_executor.shelves import Shelves
 
 HERE = Path(__file__).parent
 SCHEMA = Schema("executor", HERE / "migrations", HERE / "apply.sql")

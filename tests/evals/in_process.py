@@ -27,16 +27,22 @@ from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from services.committee_worker.domain import verdict
 from services.committee_worker.domain.checks import Case, examine
-from services.conversation_worker.domain import below, bounds, naming, references
+from services.conversation_worker.domain import (
+    event_sizes,
+    memory_window,
+    referenced_files,
+    step_references,
+    subfolder_hints,
+)
 from services.conversation_worker.domain.analysis import analyse
-from services.conversation_worker.office import COMMIT
-from services.conversation_worker.turns import SEEN_MOST
+from services.conversation_worker.domain.memory_window import SEEN_MOST
+from services.conversation_worker.turn.state import COMMIT
 from services.settings import ROOT
 from services.tool_executor import api
 from services.tool_executor.content import Contents, Question, told
-from services.tool_executor.domain.bench import Bench
-from services.tool_executor.domain.primitives import PRIMITIVES
 from services.tool_executor.settings import Settings
+from services.tool_executor.tools.primitives import PRIMITIVES
+from services.tool_executor.tools.tool_context import Bench
 from services.tool_executor.workspaces import Workspace
 
 ROUNDS_MOST, REJECTIONS_MOST = 10, 3
@@ -78,7 +84,7 @@ class Session:
         if self.asking is None:
             text, wish = task.text[:2000], turn.wish[:2000] or None
             last = Exchange(text=text, answer=said[:2000], wish=wish, reason=turn.reason, shown=turn.shown)
-            self.history = [*naming.remembered(self.history, last, talked=not turn.ran)]
+            self.history = [*memory_window.remembered(self.history, last, talked=not turn.ran)]
         return Did(outcome, self.root, before, trees.seen(self.root), tuple(turn.ran), said)
 
     def _task(self, text: str) -> Task:
@@ -86,9 +92,9 @@ class Session:
         return Task(
             text=text,
             intent=analyse(text).intent,
-            history=bounds.history(self.history),
+            history=event_sizes.history(self.history),
             root=str(self.root),
-            workspace=bounds.facts(facts),
+            workspace=event_sizes.facts(facts),
             tools=("*",),
         )
 
@@ -114,13 +120,15 @@ class _Turn:
     def reason(self) -> str | None:
         """Why nothing came of it; nobody refuses anything here."""
         untouched = not any(each.tool == COMMIT for each in self._observed)
-        return MORE_BELOW if untouched and below.only(each.data for each in self._observed) else None
+        return MORE_BELOW if untouched and subfolder_hints.only(each.data for each in self._observed) else None
 
     @property
     def shown(self) -> tuple[str, ...]:
         """The files that it has named; none where it has changed them."""
         changed = any(each.tool == COMMIT for each in self._observed)
-        return () if changed else naming.whole(naming.of_looks(each.data for each in self._observed))
+        return (
+            () if changed else referenced_files.whole(referenced_files.of_looks(each.data for each in self._observed))
+        )
 
     async def run(self) -> tuple[Outcome, str]:
         for _ in range(ROUNDS_MOST):
@@ -160,12 +168,12 @@ class _Turn:
         return None, reason
 
     def _seen(self) -> Task:
-        return self._task.model_copy(update={"observations": bounds.observed(self._observed)})
+        return self._task.model_copy(update={"observations": event_sizes.observed(self._observed)})
 
     async def _carry_out(self, plan: Plan) -> None:
         results: dict[int, Mapping[str, Any]] = {}
         states: dict[int, StepState] = {}
-        wanted = {n for step in plan.steps for n in references.needs(step)}
+        wanted = {n for step in plan.steps for n in step_references.needs(step)}
         for step in sorted(plan.steps, key=lambda step: step.ordinal):
             state, data, said = await self._tried(step, results, states)
             states[step.ordinal], results[step.ordinal] = state, data
@@ -178,10 +186,10 @@ class _Turn:
         self, step: Step, results: Mapping[int, Mapping[str, Any]], states: Mapping[int, StepState]
     ) -> tuple[StepState, dict[str, Any], str]:
         """How a step ended, what it showed, and what is said of it."""
-        if not references.ready(step, states):
-            return StepState.SKIPPED, {}, references.DependencyUnavailable.code
+        if not step_references.ready(step, states):
+            return StepState.SKIPPED, {}, step_references.DependencyUnavailable.code
         try:
-            args = {**self._house.skills.tool(step.tool).defaults(), **references.resolve(step.args, results)}
+            args = {**self._house.skills.tool(step.tool).defaults(), **step_references.resolve(step.args, results)}
             data, said = await self._done(step, args)
             return StepState.SUCCEEDED, data, said
         except SumaError as failure:
@@ -210,7 +218,7 @@ class _Turn:
                 description=step.description,
                 state=state,
                 summary=said if good else "",
-                data=data if good and bounds.size(data) <= SEEN_MOST else None,
+                data=data if good and event_sizes.size(data) <= SEEN_MOST else None,
                 error=None if good else said,
             )
         )

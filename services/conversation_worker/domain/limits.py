@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from services.conversation_worker.domain.talk import Turn
+from services.conversation_worker.turn.state import Turn
 
 
 class Limits(BaseModel):

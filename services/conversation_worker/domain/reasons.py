@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from libs.events import PlanApproved, reasons
 from libs.events.committee import DENIED, MORE_BELOW
 from libs.events.values import Json, StepState, refused
-from services.conversation_worker.domain import below
-from services.conversation_worker.domain.talk import Doing, Settled
+from services.conversation_worker.domain import subfolder_hints
+from services.conversation_worker.turn.state import Settled, StepRun
 
 UNDO_WANTED = "UNDO_WANTED"
 """What the person wants is a rollback, which their client offers."""
@@ -16,7 +16,7 @@ DECLINED = "DECLINED"
 """No tool can do what was asked for, or it is refused; the answer says why."""
 
 
-def of(settled: Settled | None, steps: Sequence[Doing]) -> str | None:
+def of(settled: Settled | None, steps: Sequence[StepRun]) -> str | None:
     """The code of what kept it from it; None where it has changed something, or was only to look."""
     if settled is not None:
         return DENIED if not (settled.operations or settled.left_out) else None
@@ -25,7 +25,7 @@ def of(settled: Settled | None, steps: Sequence[Doing]) -> str | None:
     if failed := next((code for doing in steps if doing.error and (code := reasons.code(doing.error))), None):
         return failed
     done = all(doing.state is StepState.SUCCEEDED for doing in steps)
-    return MORE_BELOW if done and below.only(shown(steps)) else None
+    return MORE_BELOW if done and subfolder_hints.only(shown(steps)) else None
 
 
 def of_answer(plan: PlanApproved) -> str | None:
@@ -35,6 +35,6 @@ def of_answer(plan: PlanApproved) -> str | None:
     return DECLINED if plan.declined else None
 
 
-def shown(steps: Sequence[Doing]) -> list[Json]:
+def shown(steps: Sequence[StepRun]) -> list[Json]:
     """What each step has shown, where it is not too large to be at hand."""
     return [doing.data.json_ for doing in steps if doing.data is not None]

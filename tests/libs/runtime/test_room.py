@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from libs.runtime.keeper import Room
+from libs.runtime.lease_runner import Room
 from libs.runtime.service import Kind
 from tests.libs.runtime.conftest import GROUP, Workshop
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from libs.leases.ports import TTL_SECONDS, Held
-from libs.runtime.keeper import MARGIN_SECONDS, Work
+from libs.runtime.lease_runner import MARGIN_SECONDS, Work
 from tests.libs.runtime.conftest import Workshop
 
 HELD = Held("x", "g", "tool", "t", "t:s", 1, 1, {})

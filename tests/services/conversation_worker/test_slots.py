@@ -10,7 +10,7 @@ import pytest
 
 from libs.database import Dsns
 from libs.events import TurnEnded, TurnQueued, TurnStarted
-from services.conversation_worker.slots import LOOK_SECONDS, Key, Slots
+from services.conversation_worker.admission import LOOK_SECONDS, Key, Slots
 from tests.house import House, house, mind, plan
 
 READ = plan(("manage-files.list", {"path": "."}))

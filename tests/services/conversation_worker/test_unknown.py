@@ -16,7 +16,7 @@ from libs.database import Dsns
 from libs.events import ApprovalClosed, ApprovalRequested, MessageCompleted, StepChanged, TurnQueued
 from libs.events.values import Plan, StepState
 from libs.leases.ports import Start
-from services.conversation_worker.handlers import LOST
+from services.conversation_worker.turn.context import LOST
 from tests import house, outside
 from tests.house import TENANT, WHO, House
 from tests.outside import Breaking, Gate, Near, Put, Send, World

@@ -23,10 +23,10 @@ from libs.events.values import StepState
 from libs.identity import grants
 from libs.leases.ports import Held
 from libs.tools import Intent, Outcome
-from services.tool_executor.domain.doubt import Move
-from services.tool_executor.effects import UNKEPT
-from services.tool_executor.ledger import Ledger
-from services.tool_executor.work import LeaseLost
+from services.tool_executor.effects.calls import UNKEPT
+from services.tool_executor.effects.ledger import Ledger
+from services.tool_executor.effects.recovery import Move
+from services.tool_executor.runner import LeaseLost
 from tests import house, outside
 from tests.house import TENANT, House
 from tests.outside import Book, Breaking, Count, Gate, Near, Note, NotNow, Put, Send, World

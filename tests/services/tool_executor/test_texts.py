@@ -14,8 +14,8 @@ from libs.errors import Rejected
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from services.tool_executor.content import Remembered, Remembering
-from services.tool_executor.domain.decoding import Why
-from services.tool_executor.domain.texts import Bounds, Texts
+from services.tool_executor.tools.decoding import Why
+from services.tool_executor.tools.texts import Bounds, Texts
 from tests.libs.documents import samples
 
 AMPLE = Bounds(

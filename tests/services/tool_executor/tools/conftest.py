@@ -18,8 +18,8 @@ from libs.workspace.engine import no_fence
 from libs.workspace.rollback import rollback
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
-from services.tool_executor.domain.bench import Bench, Done, Limits, go_on
-from services.tool_executor.domain.primitives import PRIMITIVES
+from services.tool_executor.tools.primitives import PRIMITIVES
+from services.tool_executor.tools.tool_context import Bench, Done, Limits, go_on
 from tests.house import REPOSITORY, skills
 
 CATEGORIES = REPOSITORY / "skills" / "organize-by-type" / "references" / "categories.yaml"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from services.tool_executor.domain import containing
-from services.tool_executor.domain.bench import TooMuch
+from services.tool_executor.tools import containing
+from services.tool_executor.tools.tool_context import TooMuch
 from tests.libs.documents import samples
 from tests.services.tool_executor.tools.conftest import Desk
 

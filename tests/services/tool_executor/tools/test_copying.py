@@ -8,8 +8,8 @@ import pytest
 
 from libs.errors import NotFound, Rejected
 from libs.workspace.errors import OutsideWorkspace, WrongKind
-from services.tool_executor.domain.bench import TooMuch
-from services.tool_executor.domain.copying import CannotCopy
+from services.tool_executor.tools.copying import CannotCopy
+from services.tool_executor.tools.tool_context import TooMuch
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-14", "S4-20")

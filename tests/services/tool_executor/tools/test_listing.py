@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from services.tool_executor.domain.listing import BadMoment
+from services.tool_executor.tools.listing import BadMoment
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-14", "S4-59")

@@ -12,10 +12,10 @@ import pytest
 
 from libs.workspace.errors import Changed
 from libs.workspace.operations import Blob
-from services.tool_executor.domain.bench import TooMuch
-from services.tool_executor.domain.packing import CannotPack
-from services.tool_executor.domain.primitives import CannotDelete
-from services.tool_executor.work import Unwanted, Wanted
+from services.tool_executor.runner import Unwanted, Wanted
+from services.tool_executor.tools.packing import CannotPack
+from services.tool_executor.tools.primitives import CannotDelete
+from services.tool_executor.tools.tool_context import TooMuch
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-59", "A24")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from libs.errors import Rejected
-from services.tool_executor.domain.bench import Done, TooMuch
-from services.tool_executor.domain.parsing import CannotParse
+from services.tool_executor.tools.parsing import CannotParse
+from services.tool_executor.tools.tool_context import Done, TooMuch
 from tests.libs.documents import samples
 from tests.services.tool_executor.tools.conftest import Desk
 

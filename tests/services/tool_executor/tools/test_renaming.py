@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from libs.errors import Rejected
-from services.tool_executor.domain.renaming import NameTaken
+from services.tool_executor.tools.renaming import NameTaken
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-59")

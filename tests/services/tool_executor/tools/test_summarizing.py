@@ -7,7 +7,7 @@ import re
 import pytest
 
 from libs.errors import Rejected
-from services.tool_executor.domain.bench import TooMuch
+from services.tool_executor.tools.tool_context import TooMuch
 from tests.libs.documents import samples
 from tests.services.tool_executor.tools.conftest import Desk
 

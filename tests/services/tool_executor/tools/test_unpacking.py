@@ -13,9 +13,9 @@ from io import BytesIO
 import pytest
 
 from libs.errors import Rejected
-from services.tool_executor.domain.bench import TooMuch
-from services.tool_executor.domain.unpacking import BadArchive, UnsafeArchive
-from services.tool_executor.work import Unwanted, Wanted
+from services.tool_executor.runner import Unwanted, Wanted
+from services.tool_executor.tools.tool_context import TooMuch
+from services.tool_executor.tools.unpacking import BadArchive, UnsafeArchive
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-59", "A5")

@@ -1,0 +1,93 @@
+"""What a model knows of a turn, as much of it as fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from libs.events.committee import Exchange, Task
+from libs.events.values import Body, Json, Observation, StepState
+from services.conversation_worker.domain import event_sizes
+from services.conversation_worker.settings import Settings
+from services.conversation_worker.turn.state import COMMIT, HISTORY_MOST, StepRun, Talk
+
+PLANNED_MOST = 20
+"""Calls to which a plan may always bring a turn."""
+
+
+def task_of(
+    talk: Talk, settings: Settings, *, memories: tuple[str, ...] = (), facts: dict[str, object] | None = None
+) -> Task:
+    """All that a model may know of this turn (S0-10)."""
+    turn = talk.turn
+    if turn is None:
+        raise LookupError("no turn is under way")
+    return Task(
+        text=turn.letter.text,
+        intent=turn.intent,
+        skill=turn.skill,
+        clarification=turn.clarification,
+        replies=turn.replies,
+        history=event_sizes.history(talk.session.history),
+        observations=event_sizes.observed(observations(talk)),
+        memories=event_sizes.fitting(memories, event_sizes.MEMORY_BYTES),
+        root=talk.session.root,
+        workspace=event_sizes.facts(
+            facts or {}, event_sizes.size([turn.letter.text, turn.clarification, *turn.replies])
+        ),
+        read=event_sizes.read(
+            {path: epoch for path, epoch in talk.session.read.items() if epoch == talk.session.epoch}
+        ),
+        tools=settings.tools,
+        # A lower limit ends the turn at the call that exceeds it: what came before it stays to be seen.
+        calls_most=max(PLANNED_MOST, settings.limits.calls),
+    )
+
+
+SEEN_MOST = 8 * 1024
+"""Bytes of one step's data that a model sees; of more, only the summary."""
+
+
+def observations(talk: Talk) -> tuple[Observation, ...]:
+    """What the steps of the turn have shown, and what became of the diff."""
+    turn, seen = talk.turn, tuple(map(_observation, talk.steps))
+    if turn is None or turn.decided is None:
+        return seen
+    last = Observation(
+        ordinal=len(seen) + 1,
+        tool=COMMIT,
+        description=turn.decided,
+        state=StepState.SUCCEEDED,
+        summary=turn.decided,
+        data=turn.settled.model_dump(mode="json") if turn.settled is not None else None,
+    )
+    return (*seen, last)
+
+
+def _observation(doing: StepRun) -> Observation:
+    return Observation(
+        ordinal=doing.step.ordinal,
+        tool=doing.step.tool,
+        description=doing.step.description,
+        state=doing.state,
+        summary=doing.summary,
+        data=_seen(doing.data),
+        left_alone=_left_alone(doing.data),
+        error=doing.error,
+    )
+
+
+def _seen(body: Body | None) -> object:
+    return body.json_ if body is not None and body.sha256 is None and body.size <= SEEN_MOST else None
+
+
+def _left_alone(body: Body | None) -> dict[str, Json] | None:
+    """Return what a step left alone, also where its data is too large to be seen."""
+    if body is None or body.sha256 is not None:
+        return body.left_alone if body is not None else None
+    return body.json_.get("left_alone") if isinstance(body.json_, dict) else None
+
+
+def remembered(history: Sequence[Exchange], last: Exchange, *, talked: bool) -> tuple[Exchange, ...]:
+    """With the last exchange. "Those" are the files of the last turn that did more than talk."""
+    kept = [each if talked or not each.shown else each.model_copy(update={"shown": ()}) for each in history]
+    return (*kept, last)[-HISTORY_MOST:]

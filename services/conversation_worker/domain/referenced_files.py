@@ -1,0 +1,60 @@
+"""The files that a turn has named: what "those" and "the rest" mean in the next one.
+
+Of a look it is what was found; of a change that nobody carried out, what it was about. After a change nobody can say by
+their names alone which files are meant, so none are remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from libs.events.values import Args, Json
+from services.conversation_worker.domain.event_sizes import size
+from services.conversation_worker.turn.state import Settled, StepRun
+
+BYTES_MOST = 6 * 1024
+ABOUT = ("paths", "source", "path", "groups")
+"""The args that say what a change is about."""
+
+
+def named(settled: Settled | None, steps: Sequence[StepRun]) -> tuple[str, ...]:
+    """All of them or none."""
+    if settled is not None and (settled.operations or settled.left_out):
+        return ()
+    changes = [doing.args or doing.step.args for doing in steps if doing.step.mutates]
+    looks = (doing.data.json_ for doing in steps if doing.data is not None)
+    return whole(of_changes(changes) if changes else of_looks(looks))
+
+
+def of_looks(shown: Iterable[Json]) -> Iterator[str]:
+    """What lists, searches and comparisons have found; of copies, those that could go."""
+    for found in shown:
+        if not isinstance(found, Mapping):
+            continue
+        yield from _texts(found.get("nodes"))
+        yield from (str(match["path"]) for match in _mappings(found.get("matches")) if "path" in match)
+        yield from _surplus(found.get("groups"))
+
+
+def of_changes(args: Iterable[Args]) -> Iterator[str]:
+    for given in args:
+        value = next((given[name] for name in ABOUT if name in given), None)
+        yield from [value] if isinstance(value, str) else [*_texts(value), *_surplus(value)]
+
+
+def whole(paths: Iterable[str]) -> tuple[str, ...]:
+    """Each once; none where they are too many, or not known by name."""
+    told = tuple(dict.fromkeys(paths))
+    return () if "." in told or size(told) > BYTES_MOST else told
+
+
+def _texts(value: Json) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list | tuple) else []
+
+
+def _mappings(value: Json) -> list[Mapping[str, Json]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else []
+
+
+def _surplus(groups: Json) -> list[str]:
+    return [path for group in _mappings(groups) for path in _texts(group.get("remove"))]

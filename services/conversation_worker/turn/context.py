@@ -1,0 +1,74 @@
+"""What every part of this worker needs at hand: ports, settings, the store, and how policy is asked and recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from libs.events import ActionRecorded
+from libs.events.values import Args, EffectClass
+from libs.policy.ports import Decision
+from libs.runtime.platform import Platform
+from libs.skills import ToolDefinition
+from services.conversation_worker.admission import Slots
+from services.conversation_worker.domain import messages
+from services.conversation_worker.settings import Settings
+from services.conversation_worker.store import Store
+from services.conversation_worker.turn.state import QueuedMessage
+from services.conversation_worker.turn.unit_of_work import Scene
+
+TURN, CONTEXT, ANSWER, CLARIFICATION, EXPIRY, LOST = "turn", "context", "answer", "clarification", "expiry", "lost"
+"""The kinds of lease of this service."""
+
+
+@dataclass(frozen=True)
+class Office:
+    platform: Platform
+    settings: Settings
+    store: Store
+    slots: Slots
+
+    def tool(self, name: str) -> ToolDefinition:
+        """Raises `UnknownTool`."""
+        return self.platform.skills.tool(name)
+
+    async def decide(self, action: str, scene: Scene, letter: QueuedMessage, **facts: Any) -> Decision:
+        """Ask policy on behalf of whoever wrote the letter.
+
+        Raises:
+            Unavailable: no answer; never a yes.
+        """
+        return await self.platform.policy.decide(
+            action,
+            {
+                "tenant": scene.cause.tenant,
+                "principal": {"id": letter.principal, "scopes": list(letter.scopes)},
+                "session": scene.session.session_id,
+                "turn": letter.turn_id,
+                **facts,
+            },
+        )
+
+    def now(self) -> datetime:
+        return self.platform.clock.now()
+
+
+def recorded(decision: Decision, letter: QueuedMessage, **about: Any) -> ActionRecorded:
+    """A decision as the audit log keeps it: allow, deny, or ask where a person is still owed a say."""
+    said = ("ask" if decision.obligations else "allow") if decision.allowed else "deny"
+    return ActionRecorded(
+        action=decision.action,
+        phase="decision",
+        verdict=said,
+        principal=letter.principal,
+        rule=decision.rule,
+        revision=decision.revision,
+        **about,
+    )
+
+
+def undo_of(tool: ToolDefinition, args: Args) -> str:
+    """What a person is told about undoing this, before approving it (P5)."""
+    staged = tool.deletes(args) or tool.effect_class is EffectClass.STAGED
+    return messages.undo(tool.effect_class, in_workspace=tool.in_workspace, staged=staged)

@@ -1,0 +1,221 @@
+"""A session's conversation as this worker knows it: its mailbox, the turn under way, its steps and open approvals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from pydantic import Field
+
+from libs.events.base import Value
+from libs.events.committee import Exchange
+from libs.events.values import Args, Body, Diff, Hitl, Json, Plan, Step, StepState, Usage
+
+EFFECT = "effect"
+"""The kind of a question whether an effect happened."""
+HISTORY_MOST = 20
+"""Exchanges that a session remembers (S2, linked)."""
+ENDED_MOST = 32
+"""Turns whose end a session remembers, so that what comes late or twice ends nothing again."""
+
+COMMIT, ROLLBACK, RESTORE, DROP = "workspace.commit", "workspace.rollback", "workspace.restore", "workspace.drop"
+"""The tools with which the turn itself works on the workspace."""
+STEP_ENDED = frozenset(StepState) - {StepState.PENDING, StepState.RUNNING, StepState.AWAITING_APPROVAL}
+
+
+class TurnState(StrEnum):
+    """Where a turn stands. It ends in exactly one of the last four."""
+
+    CONTEXT = "context"
+    THINKING = "thinking"
+    ACTING = "acting"
+    AWAITING_CLARIFICATION = "awaiting_clarification"
+    AWAITING_COMMIT = "awaiting_commit"
+    COMMITTING = "committing"
+    DROPPING = "dropping"
+    ROLLING_BACK = "rolling_back"
+    RESTORING = "restoring"
+    ANSWERING = "answering"
+    COMPLETED = "completed"
+    REFUSED = "refused"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def has_ended(self) -> bool:
+        return self in (TurnState.COMPLETED, TurnState.REFUSED, TurnState.FAILED, TurnState.CANCELLED)
+
+
+class QueuedMessage(Value):
+    """A message, as it waits in the mailbox or as its turn works on it."""
+
+    message_id: str
+    turn_id: str
+    text: str
+    principal: str
+    scopes: tuple[str, ...] = ()
+    hitl: Hitl = Hitl.KEY
+    skill: str | None = None
+
+
+class Ending(Value):
+    """How a turn is going to end, once what is still under way has ended."""
+
+    state: TurnState
+    reason: str | None = None
+    detail: str = ""
+
+
+class Restoring(Value):
+    """A person takes the open stage back: `turn_id` is of that wish, `snapshot` where to."""
+
+    turn_id: str
+    snapshot: str
+
+
+class Settled(Value):
+    """What became of a diff: how many changes were made, and how many were left out."""
+
+    operations: int = 0
+    left_out: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+class Turn(Value):
+    """The turn under way."""
+
+    turn_id: str
+    state: TurnState
+    letter: QueuedMessage
+    intent: str = "statement"
+    round: int = 1
+    asked: int = 0
+    """How often the committee was asked: twice in one round when the first time it asked back."""
+    clarification: str | None = None
+    replies: tuple[str, ...] = ()
+    """The answers to the questions before that one."""
+    skill: str | None = None
+    wish: str | None = None
+    """What the replies have made of the letter's text."""
+    plan: Plan | None = None
+    committee: bool = True
+    revision: str = ""
+    usage: Usage = Usage()
+    calls: int = 0
+    errors: int = 0
+    worked: float = 0.0
+    """Seconds of work so far; waiting for people is not work."""
+    since: float | None = None
+    """When the thinking that goes on now began, in seconds since the epoch."""
+    last_call: str | None = None
+    """The digest of the last call's tool and args: the second identical one in a row never runs (S2-05)."""
+    diff: Diff | None = None
+    """The stage's net change; None or empty when nothing is staged."""
+    commit_id: str | None = None
+    working: str | None = None
+    """The lease or call that the turn itself waits for: context, answer, commit, drop, rollback, restore."""
+    restoring: Restoring | None = None
+    decided: str | None = None
+    """What became of the diff, in words."""
+    settled: Settled | None = None
+    """The same in figures, for the answer."""
+    ending: Ending | None = None
+
+    @property
+    def dirty(self) -> bool:
+        return self.diff is not None and self.diff.count > 0
+
+
+class StepRun(Value):
+    """A step with how it goes."""
+
+    step: Step
+    plan_id: str
+    round: int
+    state: StepState = StepState.PENDING
+    call_id: str | None = None
+    args: Args | None = None
+    """As resolved, and as the person edited them."""
+    edited: bool = False
+    data: Body | None = None
+    summary: str = ""
+    error: str | None = None
+    snapshot: str | None = None
+    approval_id: str | None = None
+    started: float | None = None
+    """Seconds since the epoch."""
+
+    @property
+    def step_id(self) -> str:
+        return self.step.step_id
+
+
+class Approval(Value):
+    """A question to a person. Its answer counts only for exactly what `digest` covers."""
+
+    approval_id: str
+    kind: str
+    digest: str
+    open: bool = True
+    outcome: str | None = None
+    step_id: str | None = None
+    items: tuple[Json, ...] = ()
+
+    @property
+    def outlives(self) -> bool:
+        """Is it still to be answered when its turn is over? Whether something happened is."""
+        return self.kind == EFFECT
+
+
+class Session(Value):
+    """What outlives a turn."""
+
+    session_id: str
+    version: int = 0
+    epoch: int = 0
+    """Moved by commit, rollback, cancel and a noticed outside change."""
+    root: str | None = None
+    history: tuple[Exchange, ...] = ()
+    read: dict[str, int] = Field(default_factory=dict)
+    """Paths that were read, with the epoch at which they were (S0-14)."""
+    commits: tuple[str, ...] = ()
+    """Committed changesets of files that can be rolled back, oldest first."""
+    queue: tuple[QueuedMessage, ...] = ()
+    ended: tuple[str, ...] = ()
+    """Turns that have ended, the newest last."""
+    cancelled: tuple[str, ...] = ()
+    """Turns that were cancelled before their message came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """All of it together."""
+
+    session: Session
+    turn: Turn | None = None
+    steps: tuple[StepRun, ...] = ()
+    approvals: tuple[Approval, ...] = field(default=())
+
+    @property
+    def at_work(self) -> bool:
+        """Is a turn under way that waits for no person?"""
+        asking = (TurnState.AWAITING_CLARIFICATION, TurnState.AWAITING_COMMIT)
+        asked = any(approval.open for approval in self.approvals)
+        return self.turn is not None and self.turn.state not in asking and not asked
+
+    def doing(self, step_id: str) -> StepRun | None:
+        return next((doing for doing in self.steps if doing.step_id == step_id), None)
+
+    def approval(self, approval_id: str) -> Approval | None:
+        return next((approval for approval in self.approvals if approval.approval_id == approval_id), None)
+
+    def current(self) -> tuple[StepRun, ...]:
+        """The steps of the present round; `$step(n)` speaks of these."""
+        return tuple(doing for doing in self.steps if self.turn is not None and doing.round == self.turn.round)
+
+    def with_step(self, changed: StepRun) -> Talk:
+        return replace(self, steps=tuple(changed if d.step_id == changed.step_id else d for d in self.steps))
+
+    def with_approval(self, changed: Approval) -> Talk:
+        others = tuple(a for a in self.approvals if a.approval_id != changed.approval_id)
+        return replace(self, approvals=(*others, changed))

@@ -1,0 +1,1 @@
+"""Effects outside the workspace: each happens once, by its class."""

@@ -1,0 +1,172 @@
+"""One attempt at an effect outside: what the class demands first, then the effect itself (DESIGN §10, decision 0017).
+
+It says how it ended: with an outcome, with `DidNotHappen`, with `Unavailable` (it did nothing), or in any other way,
+which leaves the effect in doubt until the next attempt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+from libs.changes import Cause
+from libs.errors import Rejected, SumaError, Unavailable
+from libs.leases.ports import Held
+from libs.runtime.platform import Platform
+from libs.tools import Compensable, Effect, Intent, Outcome, Reconcilable, Tool
+from services.tool_executor import calls
+from services.tool_executor.chain import expanded
+from services.tool_executor.effects.ledger import Ledger
+from services.tool_executor.effects.recovery import Move, forgives, next_move, waits
+from services.tool_executor.settings import Settings
+from services.tool_executor.workspaces import GROUP
+
+LET_GO_SECONDS = 2.0
+"""How long a tool may take to notice that it was cancelled."""
+
+
+class DidNotHappen(Rejected):
+    """The tool says so itself."""
+
+
+class InDoubt(Unavailable):
+    """The attempt ended, and did not say how."""
+
+    code = "IN_DOUBT"
+
+
+class NotHere(Unavailable):
+    """This executor does not have the tool; another may."""
+
+    code = "TOOL_NOT_HERE"
+
+
+class EffectUnknown(Rejected):
+    """Whether it happened is not known, and this tool cannot be asked."""
+
+    code = "EFFECT_UNKNOWN"
+
+
+class Attempts:
+    def __init__(self, platform: Platform, settings: Settings, ledger: Ledger) -> None:
+        self._platform, self._settings, self._ledger = platform, settings, ledger
+
+    async def run(self, held: Held) -> Outcome:
+        """Make the effect, or find out that it was made.
+
+        Raises:
+            DidNotHappen: and it will not. Unavailable: this attempt did nothing, or nobody knows.
+            EffectUnknown: an earlier attempt may have made it, and nobody can be asked.
+        """
+        effect, meant = effect_of(held), await self._intent(held)
+        standing = await self._ledger.standing(held)
+        move = next_move(effect, doubtful=standing.doubtful)
+        if move is Move.ASK:
+            raise EffectUnknown()
+        pure = effect is Effect.PURE
+        attempt = held.attempts if pure else await self._ledger.begin(held, standing, move)
+        with _acting(held, meant, attempt) as intent:
+            self._point("begun")
+            found = await self._settled(intent, move) if move is not Move.RUN else None
+            if found is not None:
+                return found
+            self._point("clear")
+            return await self._made(held, intent, forgiven=forgives(effect, doubtful=standing.doubtful))
+
+    async def settle(self, held: Held) -> Outcome | None:
+        """What came of it; None when it did not happen and will not, or was taken back. Raises Unavailable."""
+        meant, standing = await self._intent(held), await self._ledger.standing(held)
+        move = next_move(effect_of(held), doubtful=True)
+        with _acting(held, meant, await self._ledger.begin(held, standing, move)) as intent:
+            return await self._settled(intent, move)
+
+    async def _settled(self, intent: Intent, move: Move) -> Outcome | None:
+        """End the doubt: what came of it, or None when nothing did and nothing will. Raises Unavailable."""
+        tool = self._tool(intent.tool)
+        await asyncio.sleep(self._settings.settle_seconds)
+        try:
+            async with asyncio.timeout(self._settings.probe_seconds):
+                if move is Move.PROBE:
+                    return await cast("Reconcilable", tool).probe(intent)
+                await cast("Compensable", tool).undo(intent)
+                return None
+        except TimeoutError:
+            raise InDoubt(f"it could not be told within {self._settings.probe_seconds:.0f} s") from None
+
+    async def _made(self, held: Held, intent: Intent, *, forgiven: bool) -> Outcome:
+        """The effect itself. Where the tool did nothing and that ends all doubt (`forgiven`), the ledger is told."""
+        patience = self._settings.cancel_seconds if waits(effect_of(held)) else 0.0
+        try:
+            async with asyncio.timeout(calls.request_of(held).deadline):
+                return await _patiently(self._tool(intent.tool).run(intent), held, patience)
+        except Unavailable:
+            if forgiven:
+                await self._ledger.settle(held, intent.attempt)
+            raise
+        except Rejected as error:
+            raise DidNotHappen(str(error), code=error.code) from error
+        except (SumaError, TimeoutError) as error:
+            raise InDoubt(f"the attempt ended with {type(error).__name__}") from error
+
+    async def _intent(self, held: Held) -> Intent:
+        """What is meant to happen, before an attempt has begun on it."""
+        request = calls.request_of(held)
+        self._tool(request.tool)
+        defaults = self._platform.skills.tool(request.tool).defaults()
+        return Intent(
+            id=held.input["intent"],
+            tenant=held.tenant,
+            session=Cause.held(held).session or "",
+            turn=request.turn_id,
+            step=request.step_id,
+            tool=request.tool,
+            args={**defaults, **await expanded(self._platform.objects, held.tenant, request.args)},
+            attempt=0,
+            valid=lambda: False,
+        )
+
+    def _tool(self, name: str) -> Tool:
+        tool = self._platform.tools.get(name)
+        if tool is None:
+            raise NotHere(f"{name} is not plugged in here")
+        return tool
+
+    def _point(self, what: str) -> None:
+        """A point at which the process may die or stall."""
+        self._platform.point(f"{GROUP}:effects:{what}")
+
+
+def effect_of(held: Held) -> Effect:
+    """The class that was written down with the intent."""
+    return Effect(held.input["effect"])
+
+
+@contextmanager
+def _acting(held: Held, intent: Intent, attempt: int) -> Iterator[Intent]:
+    """The attempt's leave to act, which ends with the lease or with the attempt, whichever is first: a thread or a
+    request of an attempt that was given up may not act beside the next one."""
+    over = False
+    try:
+        yield replace(intent, attempt=attempt, valid=lambda: not over and held.valid())
+    finally:
+        over = True
+
+
+async def _patiently(work: Coroutine[Any, Any, Outcome], held: Held, patience: float) -> Outcome:
+    """A cancel lets an effect end that could not be asked about afterwards; one that has ended is told as it ended."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        try:
+            if held.valid() and not task.done():
+                await asyncio.wait({task}, timeout=patience)
+        finally:
+            task.cancel()
+        await asyncio.wait({task}, timeout=LET_GO_SECONDS)
+        if not task.done():
+            raise
+        return task.result()

@@ -1,0 +1,207 @@
+"""Calls of tools from outside: each effect happens once, by its class, whatever is killed or stopped (decision 0017).
+
+The intent is written with the call and its lease, each attempt is begun by a commit of its own, and the outcome is
+written with the end of the lease. What lies between is in doubt when a lease is taken again, and the class decides:
+run, probe, undo and run, or ask a person. A cancelled call whose effect can be settled is handed to a lease of its own
+(`settle`), so that a cancel is never the last that is heard of an effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.errors import Rejected, SumaError, Unavailable
+from libs.events import ToolRequested, ToolSucceeded, ToolUnknown
+from libs.events.values import Body
+from libs.leases.ports import Cancelled, Held, ProcessDied, Start
+from libs.objects import bodies
+from libs.runtime.platform import Platform
+from libs.skills import ToolDefinition
+from libs.tools import Effect, Outcome, identify
+from services.tool_executor import calls
+from services.tool_executor.chain import Passed
+from services.tool_executor.effects import ledger
+from services.tool_executor.effects.attempts import Attempts, DidNotHappen, EffectUnknown, effect_of
+from services.tool_executor.effects.ledger import DID_NOT_HAPPEN, HAPPENED, OPEN, UNDONE, UNKNOWN, Ledger, Standing
+from services.tool_executor.effects.recovery import can_be_settled
+from services.tool_executor.settings import Settings
+
+EFFECT, SETTLE = "effect", "settle"
+UNKEPT = "What it returned could not be kept."
+
+
+class UnderWay(Unavailable):
+    """The same effect is under way for another call; its outcome will be this one's."""
+
+    code = "SAME_EFFECT_UNDER_WAY"
+
+
+class Effects:
+    def __init__(self, platform: Platform, settings: Settings) -> None:
+        self._objects = platform.objects
+        self._ledger = Ledger(platform.database, platform.writer)
+        self._attempts = Attempts(platform, settings, self._ledger)
+        self.run, self.settle = self._attempts.run, self._attempts.settle
+        """The work of the two kinds of lease: `EFFECT`, and `SETTLE` for what a cancel left in doubt."""
+
+    async def begin(self, cause: Cause, request: ToolRequested, tool: ToolDefinition, passed: Passed) -> Changeset:
+        """Write the intent down and lease it; one that has an end already is answered by that.
+
+        Raises:
+            UnderWay: another call has the same intent; this one waits for it.
+        """
+        args, session = {**tool.defaults(), **passed.args}, cause.session or ""
+        intent = identify(tenant=cause.tenant, session=session, step=request.step_id, tool=tool.name, args=args)
+        allowed = calls.allowed(request, passed.decision)
+        known = await self._ledger.look(cause.tenant, intent)
+        if known is not None and known.state in (OPEN, HAPPENED, UNKNOWN):
+            return Changeset(cause).emit(allowed) + _again(cause, request, known)
+        effect = tool.effect_class
+        about = {"request": request.model_dump(mode="json"), "intent": intent, "effect": effect.value}
+        opened = calls.opened(cause, request, "running") + ledger.intended(cause, request, intent=intent, effect=effect)
+        return opened.start(Start(request.call_id, EFFECT, about)).emit(
+            allowed,
+            calls.recorded(request, "intent", "begin", rule=effect, revision=passed.decision.revision),
+            calls.started(request, attempt=1),
+        )
+
+    async def ended(self, held: Held, outcome: Outcome) -> Changeset:
+        """It happened, and this is what came of it."""
+        request, summary = calls.request_of(held), _legible(outcome.summary)
+        body, warnings = await self._kept(held.tenant, outcome.data)
+        document = {"data": body.model_dump(mode="json", by_alias=True), "summary": summary}
+        return _closed(held, document, call="succeeded", effect=HAPPENED).emit(
+            calls.recorded(request, "outcome", "succeeded"), _succeeded(request, body, summary, warnings)
+        )
+
+    async def failed(self, held: Held, error: SumaError) -> Changeset:
+        """It did not happen, or it must be settled whether it did, or nobody knows."""
+        standing = await self._ledger.standing(held)
+        if not standing.doubtful and isinstance(error, EffectUnknown):
+            # The attempt that was in doubt a moment ago has said since that it did nothing.
+            return _without(held, "It was interrupted before it happened.", code="INTERRUPTED")
+        if not standing.doubtful or isinstance(error, DidNotHappen):
+            code = "CANCELLED" if isinstance(error, Cancelled) else error.code
+            return _without(held, str(error), code=code)
+        # A person may be asked only once no late attempt can act any more: settling raises the fence in the world.
+        if isinstance(error, Cancelled | ProcessDied) and can_be_settled(effect_of(held)):
+            return _handed_over(held, error)
+        return _unknown(held, error)
+
+    async def settled(self, held: Held, outcome: Outcome | None) -> Changeset:
+        """Close an effect whose doubt has ended: it happened, it was undone, or it never happened."""
+        if outcome is not None:
+            return await self.ended(held, outcome)
+        code = held.input.get("code", Cancelled.code)
+        cause = "Its process died repeatedly" if code == ProcessDied.code else "It was cancelled"
+        if effect_of(held) is Effect.COMPENSABLE:
+            return _without(held, f"{cause}; what it had done was undone.", code=code, state=UNDONE)
+        return _without(held, f"{cause} before it happened.", code=code)
+
+    async def unsettled(self, held: Held, error: SumaError) -> Changeset:
+        return _unknown(held, error)
+
+    async def _kept(self, tenant: str, data: Any) -> tuple[Body, tuple[str, ...]]:
+        """It has happened: what it returned may not keep that from being written down."""
+        try:
+            body = await bodies.store(self._objects, tenant, data)
+        except Rejected:
+            return Body(json=None), (UNKEPT,)
+        return (Body(json=None), (UNKEPT,)) if _holds_null(body.json_) else (body, ())
+
+
+def _again(cause: Cause, request: ToolRequested, known: Standing) -> Changeset:
+    """The same intent is the same effect: it is not made twice, but what became of it can be told twice."""
+    outcome = known.outcome or {}
+    if known.state == OPEN:
+        raise UnderWay()
+    if known.state == UNKNOWN:
+        told = _asking(request, known.intent, str(outcome.get("reason", "")))
+        return calls.opened(cause, request, "unknown", outcome).emit(
+            calls.recorded(request, "outcome", "unknown", rule="SAME_EFFECT"), told
+        )
+    summary = str(outcome.get("summary", ""))
+    body = Body.model_validate(outcome.get("data", {}))
+    return calls.opened(cause, request, "succeeded", {"summary": summary, "same_as": known.call}).emit(
+        calls.recorded(request, "outcome", "succeeded", rule="SAME_EFFECT"), _succeeded(request, body, summary, ())
+    )
+
+
+def _closed(held: Held, outcome: Mapping[str, Any], *, call: str, effect: str) -> Changeset:
+    """The end of the call and of its effect, each with its state."""
+    cause, request, intent = Cause.held(held), calls.request_of(held), held.input["intent"]
+    shown = {name: value for name, value in outcome.items() if name != "data"}
+    done = ledger.ended(cause, intent, effect=effect_of(held), state=effect, outcome=outcome)
+    return calls.closed(cause, request, call, shown) + done
+
+
+def _without(held: Held, why: str, *, code: str, state: str = DID_NOT_HAPPEN) -> Changeset:
+    """There is no effect, and there will be none."""
+    request, why = calls.request_of(held), _legible(why)
+    return _closed(held, {"code": code, "error": why}, call="failed", effect=state).emit(
+        calls.recorded(request, "outcome", "failed", rule=code), calls.failure(request, code, why)
+    )
+
+
+def _handed_over(held: Held, error: SumaError) -> Changeset:
+    """Start a lease that finds out what happened, or undoes it; the call stays open until then."""
+    about = {name: value for name, value in held.input.items() if name != "_cause"} | {"code": error.code}
+    return Changeset(Cause.held(held)).start(Start(ids.derived(held.id, SETTLE), SETTLE, about))
+
+
+def _unknown(held: Held, error: SumaError) -> Changeset:
+    """Nobody can tell, and nothing is tried any more: a person must find out."""
+    request = calls.request_of(held)
+    # An error's own words are not repeated: nobody knows what a foreign tool put into them.
+    reason = f"{WHY[effect_of(held)]} ({error.code})."
+    return _closed(held, {"code": error.code, "reason": reason}, call="unknown", effect=UNKNOWN).emit(
+        calls.recorded(request, "outcome", "unknown", rule=error.code),
+        _asking(request, held.input["intent"], reason),
+    )
+
+
+WHY = {
+    Effect.PURE: "It was tried as often as it may be",
+    Effect.IDEMPOTENT: "It was tried as often as it may be, and no attempt said how it ended",
+    Effect.RECONCILABLE: "It was interrupted, and the other side could not be asked what became of it",
+    Effect.COMPENSABLE: "It was interrupted, and could not be taken back",
+    Effect.AT_MOST_ONCE: "It was interrupted, and there is nobody to ask what became of it",
+}
+
+
+def _asking(request: ToolRequested, intent: str, reason: str) -> ToolUnknown:
+    return ToolUnknown(
+        call_id=request.call_id, turn_id=request.turn_id, step_id=request.step_id, reason=reason, intent=intent
+    )
+
+
+def _succeeded(request: ToolRequested, body: Body, summary: str, warnings: tuple[str, ...]) -> ToolSucceeded:
+    return ToolSucceeded(
+        call_id=request.call_id,
+        turn_id=request.turn_id,
+        step_id=request.step_id,
+        data=body,
+        summary=summary,
+        warnings=warnings,
+    )
+
+
+def _legible(text: str) -> str:
+    """What a tool says, as Postgres and events can hold it."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()[: calls.TEXT_MOST]
+
+
+def _holds_null(value: Any) -> bool:
+    """Postgres holds every text but one with U+0000."""
+    match value:
+        case str():
+            return "\0" in value
+        case Mapping():
+            return any(_holds_null(name) or _holds_null(item) for name, item in value.items())
+        case list() | tuple():
+            return any(map(_holds_null, value))
+        case _:
+            return False

@@ -1,0 +1,120 @@
+"""The ledger of effects: each intent, the attempts that were begun on it, and what became of it.
+
+An attempt is begun by a commit of its own, before it may touch the world: where a process dies afterwards, the next one
+finds an attempt that was begun and not ended, and knows what it does not know. The numbers are handed out by
+compare-and-set, so that of two processes that both believe in their lease one does not begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from libs.changes import Cause, Changeset
+from libs.changes.writer import Writer
+from libs.database import Database
+from libs.errors import Conflict
+from libs.events import ToolRequested
+from libs.leases.ports import Held
+from libs.telemetry import metrics
+from libs.tools import Effect
+from services.tool_executor import calls
+from services.tool_executor.effects.recovery import Move
+from services.tool_executor.runner import LeaseLost
+from services.tool_executor.workspaces import GROUP, queries
+
+OPEN, HAPPENED, DID_NOT_HAPPEN, UNDONE, UNKNOWN = "open", "happened", "did_not_happen", "undone", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How an intent stands."""
+
+    intent: str
+    call: str
+    state: str
+    begun: int
+    settled: int
+    outcome: dict[str, Any] | None
+
+    @property
+    def doubtful(self) -> bool:
+        """May an attempt have had an effect of which nobody told?"""
+        return self.begun > self.settled
+
+
+class Ledger:
+    def __init__(self, database: Database, writer: Writer) -> None:
+        self._database, self._writer = database, writer
+
+    async def look(self, tenant: str, intent: str) -> Standing | None:
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.effect(connection, tenant=tenant, intent=intent)
+        if row is None:
+            return None
+        outcome = orjson.loads(row["outcome"]) if row["outcome"] else None
+        return Standing(row["intent_id"], row["call_id"], row["state"], row["begun"], row["settled"], outcome)
+
+    async def standing(self, held: Held) -> Standing:
+        """How the intent of a lease stands; its row was written with the lease."""
+        found = await self.look(held.tenant, held.input["intent"])
+        if found is None:
+            raise LookupError("the intent was never written")
+        return found
+
+    async def begin(self, held: Held, standing: Standing, move: Move) -> int:
+        """The number of the attempt that may act now; every further one is recorded as what it is.
+
+        Raises:
+            LeaseLost: another process has begun it, or ended it.
+        """
+        request, attempt = calls.request_of(held), standing.begun + 1
+        changeset = Changeset(_aside(held, f"begin{attempt}")).change(
+            "executor", "effect.begin", intent_id=standing.intent, call_id=request.call_id, attempt=attempt
+        )
+        if attempt > 1:
+            changeset = changeset.emit(calls.recorded(request, "intent", move.value), calls.started(request, attempt))
+        try:
+            await self._writer.apply(changeset)
+        except Conflict:
+            raise LeaseLost() from None
+        return attempt
+
+    async def settle(self, held: Held, attempt: int) -> None:
+        """Nothing is in doubt after this attempt. Where another has begun meanwhile, that is not ours to say."""
+        row = {"intent_id": held.input["intent"], "attempt": attempt}
+        changeset = Changeset(_aside(held, f"settle{attempt}")).change("executor", "effect.settle", **row)
+        try:
+            await self._writer.apply(changeset)
+        except Conflict:
+            return
+
+
+def intended(cause: Cause, request: ToolRequested, *, intent: str, effect: Effect) -> Changeset:
+    """The intent, before anything happens."""
+    return Changeset(cause).change(
+        "executor",
+        "effect.intend",
+        intent_id=intent,
+        call_id=request.call_id,
+        session_id=cause.session or "",
+        turn_id=request.turn_id,
+        step_id=request.step_id,
+        tool=request.tool,
+        effect_class=effect.value,
+    )
+
+
+def ended(cause: Cause, intent: str, *, effect: Effect, state: str, outcome: Mapping[str, Any]) -> Changeset:
+    """What became of it."""
+    row = {"intent_id": intent, "state": state, "outcome": outcome}
+    counted = metrics.effects.labels(effect.value, state).inc
+    return Changeset(cause).change("executor", "effect.close", **row).on_commit(counted)
+
+
+def _aside(held: Held, what: str) -> Cause:
+    """A commit in the middle of leased work: it does not end the lease."""
+    return replace(Cause.held(held), id=f"{held.id}:{held.token}:{what}", lease=None)

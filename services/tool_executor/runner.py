@@ -1,0 +1,442 @@
+"""What runs under a call's lease: a primitive on the stage, or the stage's commit, drop or restore, or a rollback."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from libs import ids
+from libs.errors import Conflict, NotFound, Rejected, Unavailable
+from libs.events import ToolRequested
+from libs.events.values import Diff, DiffEntry
+from libs.leases.ports import Held
+from libs.runtime.platform import Platform
+from libs.skills import USE, Categories, Primitive, use
+from libs.workspace.commit import Committed, commit, committed, outcome
+from libs.workspace.diff import Diff as NetDiff
+from libs.workspace.errors import CommitConflict, HistoryGone, NoSpace, NoSuchCommit, Unfinished
+from libs.workspace.history import Pruned
+from libs.workspace.lock import lock, seize
+from libs.workspace.rollback import RolledBack, rollback
+from libs.workspace.stage import Stage
+from services.tool_executor import event_sizes
+from services.tool_executor.chain import as_planned, expanded
+from services.tool_executor.content import Contents, Question, told
+from services.tool_executor.history import History
+from services.tool_executor.skills.local import LocalSkills
+from services.tool_executor.tools.listing import left_alone
+from services.tool_executor.tools.primitives import PRIMITIVES
+from services.tool_executor.tools.tool_context import Bench, Done, Limits, human, many
+from services.tool_executor.tools.workspace_tools import COMMIT, DROP, RESTORE, ROLLBACK
+from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
+
+ENTRIES_MOST = 200
+STALE = "Content index out of date for {n} nodes – results may be incomplete. Commit pending changes to reindex."
+T = TypeVar("T")
+
+
+class LeaseLost(Unavailable):
+    """Someone else may hold this work now; nothing more is touched, and whoever holds it decides."""
+
+    code = "LEASE_LOST"
+
+
+class TimedOut(Rejected):
+    """The call took longer than it may."""
+
+    code = "TIMED_OUT"
+
+
+class StaleDiff(Rejected):
+    """The stage is not the one whose diff was approved."""
+
+    code = "STALE_DIFF"
+
+
+class FilesChanged(Rejected):
+    """Someone else changed files that this would touch; nothing was overwritten."""
+
+    code = "CONFLICT"
+
+    def __init__(self, paths: tuple[str, ...], message: str) -> None:
+        super().__init__(message)
+        self.paths = paths
+
+
+class Unwanted(Rejected):
+    """Nobody waits for this call any more."""
+
+    code = "CANCELLED"
+
+
+class Wanted:
+    """Tells a thread that its call was cancelled or ran out of time: a thread can only stop itself."""
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+
+    def check(self) -> None:
+        if self._over.is_set():
+            raise Unwanted
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What a call did, on its way to becoming a changeset."""
+
+    data: Any
+    summary: str
+    workspace: Workspace | None = None
+    """The workspace as it is in memory now; kept when the changeset has committed."""
+    reads: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    operations: tuple[Any, ...] = ()
+    """Operations to append to the stage's log."""
+    base: int = 0
+    """How many of the stored operations stay."""
+    length: int | None = None
+    """The stage's new length, where the stage changed."""
+    snapshot: tuple[str, int] | None = None
+    diff: Diff | None = None
+    commit_id: str | None = None
+    journal: dict[str, Any] | None = field(default=None)
+
+
+class Work:
+    def __init__(
+        self,
+        platform: Platform,
+        workspaces: Workspaces,
+        *,
+        categories: Callable[[], Categories],
+        contents: Contents,
+        local: LocalSkills,
+        history: History,
+        limits: Limits,
+    ) -> None:
+        self._platform, self._workspaces = platform, workspaces
+        self._categories, self._contents, self._local = categories, contents, local
+        self._history, self._limits = history, limits
+
+    async def do(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        """Do the call's work, alone with its session's workspace.
+
+        Raises:
+            Rejected: it cannot be done; nothing is staged.
+            Unavailable: it can be tried again.
+        """
+        async with self._workspaces.at_work(held.tenant, session):
+            worked = await self._worked(held, request, session)
+        return replace(worked, warnings=(*worked.warnings, *self._workspaces.notes(held.tenant, request.root)))
+
+    async def _worked(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        match request.tool:
+            case str() if request.tool == COMMIT:
+                return await self._commit(held, request, session)
+            case str() if request.tool == DROP:
+                return await self._drop(held, request, session)
+            case str() if request.tool == RESTORE:
+                return await self._restore(held, request, session)
+            case str() if request.tool == ROLLBACK:
+                return await self._roll_back(held, request, session)
+            case str() if request.tool == USE:
+                async with _deadline(request.deadline):
+                    return await self._use(held, request)
+            case _:
+                async with _deadline(request.deadline):
+                    return await self._primitive(held, request, session)
+
+    async def _primitive(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        tool = as_planned(self._platform.skills.tool(request.tool), request)
+        args = {**tool.defaults(), **await expanded(self._platform.objects, held.tenant, request.args)}
+        workspace = await self._workspaces.take(held.tenant, session, request.root, turn=request.turn_id)
+        if tool.primitive is Primitive.RETRIEVAL:
+            return await self._search(held, session, workspace, args)
+        await self._workspaces.fill(held.tenant, workspace)
+        before, wanted = workspace.stage.version, Wanted()
+        bench = Bench(
+            workspace.stage,
+            self._categories(),
+            tool.mutates,
+            reason=tool.name,
+            limits=self._limits,
+            check=wanted.check,
+            texts=self._contents.texts(held.tenant, workspace.stage, wanted.check),
+        )
+        with wanted:
+            done = await asyncio.to_thread(PRIMITIVES[tool.method], bench, args)
+        if done.applied is None:
+            self._workspaces.keep(held.tenant, session, workspace)
+            warnings = (*done.warnings, *workspace.stage.tree.base.problems)
+            return Worked(done.data, done.summary, reads=done.reads, warnings=warnings)
+        return await self._staged(held, request, workspace, before=before, done=done)
+
+    async def _use(self, held: Held, request: ToolRequested) -> Worked:
+        """A look into a skill: what it says is data, and names the version that it is from."""
+        args = await expanded(self._platform.objects, held.tenant, request.args)
+        skill = await self._local.to_use(held.tenant, request.root, args["skill"])
+        page = use(skill, args.get("reference"), args.get("offset", 0))
+        return Worked(page, f"Read {args.get('reference') or 'the instructions'} of the skill {skill.name}.")
+
+    async def _staged(
+        self, held: Held, request: ToolRequested, workspace: Workspace, *, before: int, done: Done
+    ) -> Worked:
+        applied = done.applied
+        if applied is None:
+            raise ValueError("nothing was staged")
+        await self._workspaces.save(held.tenant, workspace)
+        workspace.revision += 1
+        return Worked(
+            done.data,
+            done.summary,
+            workspace,
+            done.reads,
+            done.warnings,
+            operations=(await asyncio.to_thread(applied.operation.model_dump, mode="json"),),
+            base=before,
+            length=applied.version,
+            snapshot=(ids.derived(request.call_id, "snapshot"), before),
+            diff=await asyncio.to_thread(diff_of, workspace.stage, workspace.revision),
+        )
+
+    async def _search(self, held: Held, session: str, workspace: Workspace, args: dict[str, Any]) -> Worked:
+        wanted = Wanted()
+        with wanted:
+            found, unknown = await self._contents.search(
+                (held.tenant, session), workspace, Question.of(args), check=wanted.check
+            )
+        self._workspaces.keep(held.tenant, session, workspace)
+        alone = await asyncio.to_thread(_left_alone, workspace.stage, args["path"])
+        return Worked(
+            told(found, unknown) | alone,
+            f"Found {many(len(found.matches), 'file')}.",
+            reads=tuple(match.path for match in found.matches),
+            warnings=(STALE.format(n=unknown.stale),) if unknown.stale else (),
+        )
+
+    async def _commit(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        """The stage goes to the disk, all of it or nothing. Asked again after a crash, it answers what became of it."""
+        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(held.tenant, request.root)
+        done = await self._already(held, root, commit_id) or await self._committed(held, request, session, root)
+        diff = shown(done.diff, 0)
+        return Worked(
+            {"operations": done.operations, "commit_id": commit_id},
+            f"Committed {many(done.operations, 'change')}.",
+            warnings=(*done.warnings, *(f"{late.path}: {late.reason}" for late in done.late)),
+            length=0,
+            diff=diff,
+            commit_id=commit_id,
+            journal=_journal(request, root, commit_id, "committed", done.operations, diff),
+        )
+
+    async def _committed(self, held: Held, request: ToolRequested, session: str, root: Path) -> Committed:
+        turn, root_name = request.turn_id, request.root
+        workspace = await self._workspaces.take(held.tenant, session, root_name, turn=turn, fresh=True)
+        if workspace.revision != request.args["version"]:
+            raise StaleDiff("the stage has changed since its diff was approved; look at it again")
+        await self._workspaces.fill(held.tenant, workspace)
+        await self._workspaces.own(root)
+        commit_id, exclude = str(request.args["commit_id"]), tuple(map(str, request.args.get("exclude", ())))
+        fence, stage = fence_of(held), workspace.stage
+        done, removed = await self._whole(
+            held,
+            root,
+            lambda: commit(root, stage, commit_id=commit_id, fence=fence, exclude=exclude, step=self._step),
+            needs=stage.bytes_to_write,
+        )
+        return replace(done, warnings=(*done.warnings, *_removed(removed)))
+
+    async def _whole(self, held: Held, root: Path, action: Callable[[], T], *, needs: int = 0) -> tuple[T, Pruned]:
+        """A change of files, all of it or nothing; what a crash left in its way is settled first. On a full disk old
+        history makes room for `needs` bytes, once; the answer names what was removed."""
+        try:
+            return await self._tried(held, root, action), Pruned()
+        except NoSpace as full:
+            removed = await self._history.make_room(held, root, needs)
+            if not removed.commits:
+                raise NoSpace(f"{full}; `suma purge` frees what the history of {root} holds") from full
+            return await self._tried(held, root, action), removed
+
+    async def _tried(self, held: Held, root: Path, action: Callable[[], T]) -> T:
+        try:
+            return await _to_the_end(lambda: _answering(action))
+        except Unfinished:
+            await self._settle(held, root)
+            return await _to_the_end(lambda: _answering(action))
+
+    def _step(self, done: str) -> None:
+        """Each operation on files is a point at which the process may die or stall."""
+        self._platform.point(f"{GROUP}:files:{done.partition(':')[0]}")
+
+    async def _settle(self, held: Held, root: Path) -> None:
+        """Who holds a lease anew may take the lock from its former holder, who may be stopped and not dead (A25)."""
+        await self._workspaces.settle(root, hold=seize if held.attempts > 1 else lock, fence=fence_of(held))
+
+    async def _already(self, held: Held, root: Path, commit_id: str) -> Committed | None:
+        """The answer that the commit gave, where it was done before."""
+        try:
+            found = await asyncio.to_thread(outcome, root, commit_id)
+        except Unfinished:
+            await self._settle(held, root)
+            found = await asyncio.to_thread(outcome, root, commit_id)
+        if found != "committed":
+            return None
+        done = await asyncio.to_thread(committed, root, commit_id)
+        if done is None:
+            # It was killed between its last mark and putting itself away, which settling does.
+            await self._settle(held, root)
+            done = await asyncio.to_thread(committed, root, commit_id)
+        return done
+
+    async def _roll_back(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(held.tenant, request.root)
+        exclude, fence = tuple(map(str, request.args.get("exclude", ()))), fence_of(held)
+        back: RolledBack
+        try:
+            back, removed = await self._whole(
+                held, root, lambda: rollback(root, commit_id, fence=fence, exclude=exclude, step=self._step)
+            )
+        except (HistoryGone, NoSuchCommit) as error:
+            raise await self._history.gone(held.tenant, commit_id) or error from None
+        empty = Diff(version=0, count=0)
+        return Worked(
+            {"operations": back.operations, "commit_id": commit_id, "whole": not exclude},
+            _told(back, exclude),
+            warnings=(*back.warnings, *_removed(removed)),
+            commit_id=commit_id,
+            journal=_journal(request, root, commit_id, "rolled_back", back.operations, empty),
+        )
+
+    async def _drop(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        return Worked({}, "Nothing was changed; what was staged is gone.", length=0, diff=Diff(version=0, count=0))
+
+    async def _restore(self, held: Held, request: ToolRequested, session: str) -> Worked:
+        workspace = await self._workspaces.take(held.tenant, session, request.root, turn=request.turn_id)
+        async with self._platform.database.read(GROUP, held.tenant) as connection:
+            version = await queries.snapshot(
+                connection, tenant=held.tenant, session=session, snapshot=str(request.args["snapshot"])
+            )
+        if version is None:
+            raise NotFound("there is no such snapshot")
+        await asyncio.to_thread(workspace.stage.rollback, version)
+        workspace.revision += 1
+        diff = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
+        told = "The stage is as it was before that step."
+        return Worked({}, told, workspace, length=version, base=version, diff=diff)
+
+
+def _left_alone(stage: Stage, path: str) -> dict[str, Any]:
+    with suppress(Rejected):
+        return left_alone(stage, {"path": path}, recursive=True)
+    return {}
+
+
+def diff_of(stage: Stage, revision: int) -> Diff:
+    """The stage's net change as events carry it."""
+    return shown(stage.diff(), revision)
+
+
+def shown(net: NetDiff, revision: int) -> Diff:
+    """The counts of all, and as many entries as an event can carry."""
+    return Diff(
+        version=revision,
+        count=len(net),
+        created=net.created,
+        changed=net.changed,
+        deleted=net.deleted,
+        moved=net.moved,
+        bytes_freed=net.bytes_freed,
+        entries=tuple(_entries(net)),
+    )
+
+
+def _entries(net: NetDiff) -> Iterator[DiffEntry]:
+    left = event_sizes.DIFF_BYTES
+    for found in net.entries[:ENTRIES_MOST]:
+        entry = DiffEntry(
+            change=found.change,
+            path=found.path,
+            source=found.source,
+            kind=found.kind,
+            size=found.size,
+            reason=found.reason,
+            files=found.files,
+        )
+        left -= len(entry.model_dump_json())
+        if left < 0:
+            return
+        yield entry
+
+
+def _removed(history: Pruned) -> Iterator[str]:
+    """What a commit cost that had no room."""
+    if history.commits:
+        count = many(len(history.commits), "older commit")
+        yield f"The disk was full: the history of {count} was removed ({human(history.size)}); they cannot be undone."
+
+
+def _told(back: RolledBack, exclude: Sequence[str]) -> str:
+    if not back.operations:
+        return "There was nothing left to roll back."
+    rest = f", but for {len(exclude)} that were left out" if exclude else ""
+    return f"Rolled back {many(back.operations, 'change')}; the files are as they were{rest}."
+
+
+def fence_of(held: Held) -> Callable[[], None]:
+    def check() -> None:
+        if not held.valid():
+            raise LeaseLost()
+
+    return check
+
+
+def _answering(action: Callable[[], T]) -> T:
+    """A conflict with someone else's change is an answer here, not a race of ours."""
+    try:
+        return action()
+    except CommitConflict as error:
+        raise FilesChanged(error.paths, str(error)) from error
+    except Conflict as error:
+        raise FilesChanged((), str(error)) from error
+
+
+async def _to_the_end(action: Callable[[], T]) -> T:
+    """Once begun, a commit finishes or is undone; a cancel waits for that and the outcome is told (DESIGN §7)."""
+    thread = asyncio.ensure_future(asyncio.to_thread(action))
+    try:
+        return await asyncio.shield(thread)
+    except asyncio.CancelledError:
+        return await thread
+
+
+@asynccontextmanager
+async def _deadline(seconds: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise TimedOut(f"the call took longer than {seconds:.0f} s") from None
+
+
+def _journal(
+    request: ToolRequested, root: Path, commit_id: str, state: str, operations: int, diff: Diff
+) -> dict[str, Any]:
+    return {
+        "commit_id": commit_id,
+        "turn_id": request.turn_id,
+        "root": str(root),
+        "state": state,
+        "operations": operations,
+        "diff": diff.model_dump(mode="json"),
+    }

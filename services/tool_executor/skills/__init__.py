@@ -1,0 +1,1 @@
+"""Skills of a workspace, their administration, and search among skills."""

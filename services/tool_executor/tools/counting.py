@@ -1,0 +1,42 @@
+"""Counting: the rows of tables, the lines of texts and the pages of documents, of many files at once (S4-59)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from libs.errors import Rejected
+from libs.workspace.view import Node
+from services.tool_executor.tools.parsing import read
+from services.tool_executor.tools.tool_context import READS_MOST, Args, Bench, Done, TooMuch, many
+
+LINED = frozenset(("plain text", "Markdown"))
+"""Forms of which every row is a line."""
+
+
+def count_rows(bench: Bench, args: Args) -> Done:
+    """How many rows, lines or pages each file has, as it is read for parsing. Folders among them are passed over."""
+    nodes = [bench.stage.get_metadata(path) for path in bench.present(args["paths"], strict=len(args["paths"]) == 1)]
+    files = [node for node in nodes if node.kind == "file"]
+    if len(files) > bench.limits.texts:
+        raise TooMuch(f"{len(files)} files are too many to count at once; at most {bench.limits.texts}")
+    found = [(node, _counted(bench, node)) for node in files]
+    counts = [told for _, told in found if told is not None]
+    unread = [node.path for node, told in found if told is None]
+    return Done(
+        {"counts": counts, "files": len(counts), "rows": sum(told["rows"] for told in counts), "unread": unread},
+        f"Counted {many(len(counts), 'file')}.",
+        reads=tuple(node.path for node in files)[:READS_MOST],
+        warnings=tuple(bench.missing),
+    )
+
+
+def _counted(bench: Bench, node: Node) -> dict[str, Any] | None:
+    """None for what has no rows that could be read."""
+    bench.check()
+    try:
+        found = read(bench, node)
+    except Rejected:
+        return None
+    unit = "line" if found.unit == "row" and found.format in LINED else found.unit
+    whole = {} if found.complete else {"complete": False}
+    return {"path": node.path, "rows": found.rows, "unit": unit, **whole}

@@ -1,0 +1,311 @@
+"""The graph primitives (S4-14, S4-18 … S4-29): each takes a stage and args, and says what it showed or staged.
+
+They see and change the stage alone; files on disk are only read. One call is one operation of the stage, all of it or
+none. What a reference brought and is no longer there is left out and said so; a path that a person named and is not
+there is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from posixpath import basename, dirname, join
+from typing import Any
+
+from libs.errors import Rejected
+from libs.skills import free_name
+from libs.workspace.operations import AnyOperation, Create, Delete, Inline, Move, Rename
+from libs.workspace.queries import Group
+from libs.workspace.stage import Stage
+from libs.workspace.view import Node
+from services.tool_executor.tools.containing import asked
+from services.tool_executor.tools.copying import copy_nodes, is_its_folder
+from services.tool_executor.tools.counting import count_rows
+from services.tool_executor.tools.duplicate_choice import shared_out
+from services.tool_executor.tools.explaining import explain_node
+from services.tool_executor.tools.listing import admitted, bounded, chosen, further, inside, left_alone, sizes, sought
+from services.tool_executor.tools.packing import pack_nodes
+from services.tool_executor.tools.parsing import parse_content
+from services.tool_executor.tools.renaming import rename_many
+from services.tool_executor.tools.sorting import sorting
+from services.tool_executor.tools.summarizing import summarize_texts
+from services.tool_executor.tools.tool_context import READS_MOST, Args, Bench, Done, human, many, topmost
+from services.tool_executor.tools.unpacking import archive_contents, unpack_archive
+
+Primitive = Callable[[Bench, Args], Done]
+
+
+def get_children(bench: Bench, args: Args) -> Done:
+    """The files and folders in a folder; with `recursive`, the files at every depth, or the folders if those are
+    asked for.
+    """
+    found, inner = _listed(bench.stage, args), asked(bench, args)
+    nodes = chosen(bench.stage, found if inner is None else inner.kept(admitted(bench.stage, found, args)), args)
+    paths = [node.path for node in nodes]
+    files = sum(node.kind == "file" for node in nodes)
+    told: dict[str, Any] = {"nodes": paths, "count": len(paths)}
+    if files < len(paths):
+        told["folders"] = len(paths) - files
+    if args.get("order") in ("largest", "smallest") or {"larger_than", "smaller_than"} & args.keys():
+        told["sizes"] = sizes(bench.stage, nodes[:READS_MOST])
+    if args.get("order") in ("newest", "oldest") or {"modified_before", "modified_after"} & args.keys():
+        told["days"] = [node.modified_at.date().isoformat() if node.modified_at else "" for node in nodes[:READS_MOST]]
+    if deeper := further(bench.stage, args, inner.kept if inner is not None else None):
+        told["deeper"] = deeper
+    told |= inner.told() if inner is not None else {}
+    told |= left_alone(bench.stage, args)
+    if not nodes:
+        told["sought"] = sought(args)
+    return Done(
+        told,
+        f"{_counted(files, len(paths) - files)}.",
+        reads=tuple(paths[:READS_MOST]),
+    )
+
+
+def get_metadata(bench: Bench, args: Args) -> Done:
+    """Size, kind and time of one thing; of a folder, also what it holds."""
+    node = bench.stage.get_metadata(args["path"])
+    data: dict[str, Any] = {
+        "path": node.path,
+        "kind": node.kind,
+        "size": node.size,
+        "modified_at": node.modified_at.isoformat() if node.modified_at else None,
+        "extensions": [node.extension] if node.extension else [],
+        "files": int(node.kind == "file"),
+        "directories": 0,
+        "bytes": node.size,
+    }
+    if node.kind == "directory":
+        found = bench.stage.statistics(args["path"])
+        data |= {
+            "extensions": sorted(found.extensions),
+            "files": found.files,
+            "directories": found.directories,
+            "bytes": found.size,
+        }
+    return Done(data, f"{node.path}: {many(data['files'], 'file')}, {human(data['bytes'])}.", reads=(node.path,))
+
+
+def statistics(bench: Bench, args: Args) -> Done:
+    """What is there: counts, sizes, kinds, ages, empties, duplicates."""
+    everything = list(bench.stage.walk(args["path"]))
+    nodes = admitted(bench.stage, (node for node in everything if node.kind != "directory"), args)
+    picked = set(args) - {"path", "node_kind"}
+    around = {node.path.rpartition("/")[0] for node in nodes}
+    folders = [node for node in everything if node.kind == "directory" and (not picked or node.path in around)]
+    dated = sorted((n for n in nodes if n.modified_at is not None), key=lambda n: (n.modified_at, n.path))
+    groups = [group for group in _groups(bench.stage, args) if len(group.paths) > 1]
+    data: dict[str, Any] = {
+        "files": len(nodes),
+        "directories": len(folders) if args.get("node_kind") != "file" else 0,
+        "bytes": sum(node.size for node in nodes),
+        "by_category": _extents((bench.categories.category_of(n.name), n.size) for n in nodes),
+        "by_extension": _extents((n.extension or "none", n.size) for n in nodes),
+        "largest": [{"path": n.path, "size": n.size} for n in sorted(nodes, key=lambda n: (-n.size, n.path))[:10]],
+        "oldest": _dated(dated[0]) if dated else None,
+        "newest": _dated(dated[-1]) if dated else None,
+        "empty": [node.path for node in nodes if node.size == 0 and node.kind == "file"][:100],
+        "duplicates": {
+            "groups": len(groups),
+            "files": sum(len(group.paths) - 1 for group in groups),
+            "bytes": sum(group.size * (len(group.paths) - 1) for group in groups),
+        },
+    }
+    data |= left_alone(bench.stage, args, recursive=True)
+    if picked:
+        data["nodes"] = [node.path for node in nodes]
+    return Done(data, f"{many(len(nodes), 'file')} in {many(data['directories'], 'folder')}, {human(data['bytes'])}.")
+
+
+def find_duplicates(bench: Bench, args: Args) -> Done:
+    """Groups of files with the same bytes; of each, one is kept and the others may go. Empty files are none, and a
+    group of which nothing may go is none either.
+    """
+    found = (_group(bench.stage, group, args) for group in _groups(bench.stage, args))
+    groups = [group for group in found if group["remove"]]
+    files = sum(len(group["remove"]) for group in groups)
+    spare = sum(group["size"] * len(group["remove"]) for group in groups)
+    reads = tuple(path for group in groups for path in group["paths"])
+    among = {} if groups or not bounded(args) else {"sought": sought(args)}
+    among |= left_alone(bench.stage, args, recursive=True)
+    return Done(
+        {"groups": groups, "files": files, "bytes": spare, **among},
+        f"{many(len(groups), 'group')} of duplicates: {many(files, 'file')} can be removed, {human(spare)}.",
+        reads=reads[:READS_MOST],
+    )
+
+
+def create_node(bench: Bench, args: Args) -> Done:
+    """A new, empty folder or a small file; or a folder for each of `types`."""
+    names = [str(name) for name in args["types"]] if "types" in args else [args["name"]]
+    directory = args.get("type", "directory") == "directory" or "types" in args
+    content = None if directory else Inline.of(str(args.get("content", "")).encode())
+    made = [
+        Create(path=join(args["path"], name), directory=directory, content=content, reason=bench.reason)
+        for name in names
+    ]
+    applied = bench.put(made)
+    paths = [operation.path for operation in made]
+    return Done({"created": paths}, f"Created {', '.join(paths)}.", applied=applied)
+
+
+def move_node(bench: Bench, args: Args) -> Done:
+    """Things into a folder or to a new name; with `by`, each file into the folder of its category, year or month."""
+    sources = args["source"] if isinstance(args["source"], list) else [args["source"]]
+    kept = list(bench.present(sources, strict=isinstance(args["source"], str)))
+    target = bench.within(args["target"])
+    if "by" in args:
+        return _moved(bench, *sorting(bench, kept, target, by=args["by"]))
+    listed = isinstance(args["source"], list)
+    if len(sources) > 1 or is_its_folder(bench, sources[0] if sources else "", target, listed=listed):
+        made = bench.making(target) if kept else []
+        moves = list(_into(bench, topmost(kept), target))
+        return _moved(bench, [*made, *moves], [folder.path for folder in made])
+    return _moved(bench, [Move(path=path, target=target, reason=bench.reason) for path in kept], [])
+
+
+def rename_node(bench: Bench, args: Args) -> Done:
+    """Another name in the same folder; never over something that is there."""
+    path, name = args["path"], args["new_name"]
+    applied = bench.put([Rename(path=path, new_name=name, reason=bench.reason)])
+    new = join(dirname(path), name)
+    return Done({"path": new, "renamed": {"from": path, "to": new}}, f"Renamed {path} to {name}.", applied=applied)
+
+
+class CannotDelete(Rejected):
+    """This cannot be deleted so; nothing was changed."""
+
+    code = "CANNOT_DELETE"
+
+
+def delete_node(bench: Bench, args: Args) -> Done:
+    """Away with paths, or with the surplus of groups of duplicates."""
+    kept = {path: group for group in args.get("groups", ()) for path in group["remove"]}
+    asked = list(kept) if "groups" in args else args["paths"] if "paths" in args else [args["path"]]
+    paths = topmost(list(bench.present(asked, strict="groups" not in args and len(asked) == 1)))
+    deletes = [Delete(path=path, same_as=_stays(bench, kept.get(path)), reason=bench.reason) for path in paths]
+    _refuse_what_was_made(bench, paths)
+    sizes = [bench.stage.get_metadata(path) for path in paths]
+    freed = sum(node.size for node in sizes)
+    applied = bench.put(deletes)
+    return Done(
+        {"deleted": paths, "files": len(paths), "bytes": freed},
+        f"Removed {many(len(paths), 'file')}; {human(freed)} kept in history.",
+        applied=applied,
+        warnings=tuple(bench.missing),
+    )
+
+
+def _stays(bench: Bench, group: Mapping[str, Any] | None) -> str | None:
+    """Of a group of duplicates, a file that stays; None for what is deleted for its own sake."""
+    if group is None:
+        return None
+    staying = [str(path) for path in (group["keep"], *group["paths"]) if path not in group["remove"]]
+    found = next(filter(bench.exists, staying), None)
+    if found is None:
+        raise CannotDelete(f"{group['keep']} was to stay and is no longer there; look for duplicates again")
+    return found
+
+
+def _refuse_what_was_made(bench: Bench, paths: Sequence[str]) -> None:
+    """Who packs a folder and then deletes it does not mean the archive that came to lie in it."""
+    made = [] if not paths else [path for path in bench.stage.made if not bench.is_folder(path)]
+    for folder in {*paths} - {*bench.stage.made}:
+        if lost := next((path for path in made if path.startswith(f"{folder}/")), None):
+            raise CannotDelete(f"{lost} was made just now and would be deleted with {folder}; put it elsewhere first")
+
+
+PRIMITIVES: Mapping[str, Primitive] = {
+    "get_children": get_children,
+    "get_metadata": get_metadata,
+    "statistics": statistics,
+    "find_duplicates": find_duplicates,
+    "create_node": create_node,
+    "move_node": move_node,
+    "copy_nodes": copy_nodes,
+    "rename_node": rename_node,
+    "delete_node": delete_node,
+    "rename_many": rename_many,
+    "pack_nodes": pack_nodes,
+    "archive_contents": archive_contents,
+    "unpack_archive": unpack_archive,
+    "parse_content": parse_content,
+    "count_rows": count_rows,
+    "explain_node": explain_node,
+    "summarize_texts": summarize_texts,
+}
+
+
+def _listed(stage: Stage, args: Args) -> Sequence[Node]:
+    tops = args.get("folders") or [args["path"]]
+    if not args.get("recursive"):
+        return list({node.path: node for top in tops for node in stage.get_children(top)}.values())
+    folders = args.get("node_kind") == "directory"
+    found = {node.path: node for top in tops for node in stage.walk(top)}
+    both = args.get("node_kind") == "any"
+    return [node for node in found.values() if both or (node.kind == "directory") is folders]
+
+
+def _groups(stage: Stage, args: Args) -> Iterator[Group]:
+    """Groups of wanted files; what is empty is alike but no copy of anything."""
+    for group in stage.find_duplicates(args["path"]):
+        among = map(stage.get_metadata, inside(group.paths, args.get("folders", ())))
+        wanted = admitted(stage, among, args)
+        if group.size > 0 and len(wanted) > 1:
+            yield Group(group.sha256, group.size, tuple(node.path for node in wanted))
+
+
+def _group(stage: Stage, group: Group, args: Args) -> dict[str, Any]:
+    nodes = [stage.get_metadata(path) for path in group.paths]
+    kept, rest = shared_out(nodes, args.get("keep", "natural"), args.get("spare", ()))
+    return {
+        "id": group.sha256[:12],
+        "sha256": group.sha256,
+        "size": group.size,
+        "keep": kept[0],
+        "remove": rest,
+        "paths": [*kept, *rest],
+    }
+
+
+def _into(bench: Bench, paths: Sequence[str], target: str) -> Iterator[Move]:
+    taken = bench.names_in(target)
+    for path in paths:
+        if dirname(path) == ("" if target == "." else target):
+            continue
+        name = free_name(basename(path), taken)
+        taken.add(name)
+        yield Move(path=path, target=join(target, name), reason=bench.reason)
+
+
+def _moved(bench: Bench, operations: Sequence[AnyOperation], made: list[str]) -> Done:
+    moves = [{"from": op.path, "to": op.target} for op in operations if isinstance(op, Move)]
+    applied = bench.put(operations)
+    folders = sorted({dirname(move["to"]) for move in moves} | set(made))
+    where = (
+        f" into {len(folders)} folders" if len(folders) > 1 else f" into {folders[0]}" if folders and folders[0] else ""
+    )
+    return Done(
+        {"moved": moves, "files": len(moves), "folders": folders},
+        f"Moved {many(len(moves), 'file')}{where}.",
+        applied=applied,
+        warnings=tuple(bench.missing),
+    )
+
+
+def _extents(sized: Iterator[tuple[str, int]]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for name, size in sized:
+        extent = found.setdefault(name, {"files": 0, "bytes": 0})
+        extent["files"] += 1
+        extent["bytes"] += size
+    return dict(sorted(found.items()))
+
+
+def _dated(node: Node) -> dict[str, Any]:
+    return {"path": node.path, "modified_at": node.modified_at.isoformat() if node.modified_at else None}
+
+
+def _counted(files: int, folders: int) -> str:
+    told = [many(count, noun) for count, noun in ((files, "file"), (folders, "folder")) if count]
+    return " and ".join(told) or "No files"

@@ -1,0 +1,176 @@
+"""Texts: what a search can read of each file, and which documents it has not looked into, and why.
+
+Files of a binary form hold no text, whatever their bytes look like. PDF, office files and e-books are read by a child
+process each (`libs.documents`), which takes time: so smaller ones come first, and one search reads so many of them,
+for so long. What was read once is remembered by its bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from libs import documents
+from libs.documents import FORMS
+from libs.errors import Rejected, SumaError
+from libs.workspace.stage import Stage
+from libs.workspace.view import Node
+from services.tool_executor.tools.decoding import NoText, Why, decoded
+from services.tool_executor.tools.explaining import TEXT, looks_like
+from services.tool_executor.tools.parsing import parsed
+from services.tool_executor.tools.tool_context import go_on
+
+HEAD = 64 * 1024
+MARKED_UP = frozenset((".html", ".htm", ".xhtml", ".eml"))
+"""Texts of which a search wants the words without the markup."""
+OLDER = frozenset((".doc", ".xls", ".ppt", ".pages", ".numbers", ".key", ".mobi", ".azw3"))
+"""Documents of a form that is not read here."""
+TEMPORARY = ("~$", ".~lock.")
+"""How the names of the small files begin that office programs lay beside an open document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one search may read."""
+
+    text_bytes: int
+    """Of each file."""
+    document_bytes: int
+    """Of one document."""
+    documents: int
+    documents_bytes: int
+    """Of all of them together."""
+    documents_seconds: float
+
+
+class Memory(Protocol):
+    """What documents said, or why nothing, by their bytes."""
+
+    def find(self, digest: str) -> str | Why | None: ...
+    def keep(self, digest: str, said: str | Why) -> None:
+        """Remember it, as long as there is room."""
+        ...
+
+
+class Unremembered:
+    """A memory for who reads only once."""
+
+    def find(self, digest: str) -> str | Why | None:
+        return None
+
+    def keep(self, digest: str, said: str | Why) -> None: ...
+
+
+@dataclass(slots=True)
+class Texts:
+    """Reads the texts of one search. `check` raises once nobody waits any more; `now` counts seconds."""
+
+    stage: Stage
+    bounds: Bounds
+    now: Callable[[], float]
+    memory: Memory
+    check: Callable[[], None] = go_on
+    unread: dict[str, Why] = field(default_factory=dict)
+    """Documents that were not looked into, by their paths."""
+    cut: set[str] = field(default_factory=set)
+    """Files that go on behind what was read of them."""
+    _read: int = 0
+    _bytes: int = 0
+    _until: float | None = None
+
+    def of(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Each path with its text; of what holds none, or cannot be read, with an empty one."""
+        later: list[tuple[Node, str]] = []
+        for node in map(self.stage.get_metadata, paths):
+            self.check()
+            head = self._bytes_of(node, HEAD)
+            if (form := _form(node, head)) is not None:
+                later.append((node, form))
+            else:
+                yield node.path, self._plain(node, head)
+        for node, form in sorted(later, key=lambda found: (found[0].size, found[0].path)):
+            self.check()
+            yield node.path, self._document(node, form)
+
+    def _plain(self, node: Node, head: bytes) -> str:
+        if looks_like(head, whole=node.size <= HEAD) != TEXT:
+            if node.extension in OLDER and head:
+                self.unread[node.path] = Why.OLDER
+            return ""
+        most = self.bounds.text_bytes
+        raw = head[:most] if node.size <= len(head) else self._bytes_of(node, most)
+        whole = node.size <= len(raw)
+        if not whole:
+            self.cut.add(node.path)
+        if node.extension in MARKED_UP:
+            with suppress(Rejected):
+                return parsed(node.name, raw, whole=whole).text
+        try:
+            return decoded(raw, whole=whole).text
+        except NoText:
+            return ""
+
+    def _document(self, node: Node, form: str) -> str:
+        if node.size > self.bounds.document_bytes:
+            return self._not(node, Why.TOO_LARGE)
+        if self._enough(node):
+            return self._not(node, Why.LATER)
+        raw = self._bytes_of(node, self.bounds.document_bytes)
+        digest = hashlib.sha256(form.encode() + raw).hexdigest()
+        if (said := self.memory.find(digest)) is None:
+            if self._read >= self.bounds.documents:
+                return self._not(node, Why.LATER)
+            self._read += 1
+            try:
+                said = self._said(form, raw)
+            except documents.CannotRead:
+                # It took too much; with less to do beside it, it may go another time.
+                return self._not(node, Why.DAMAGED)
+            self.memory.keep(digest, said)
+        if isinstance(said, Why):
+            return self._not(node, said)
+        if len(said) >= self.bounds.text_bytes:
+            self.cut.add(node.path)
+        return said
+
+    def _said(self, form: str, raw: bytes) -> str | Why:
+        try:
+            return documents.read(form, raw, check=self.check).text[: self.bounds.text_bytes] or Why.PICTURES
+        except documents.Locked:
+            return Why.LOCKED
+        except documents.Damaged:
+            return Why.DAMAGED
+
+    def _not(self, node: Node, why: Why) -> str:
+        self.unread[node.path] = why
+        return ""
+
+    def _enough(self, node: Node) -> bool:
+        """Of bytes or of time, which counts from the first document on."""
+        if self._until is None:
+            self._until = self.now() + self.bounds.documents_seconds
+        self._bytes += node.size
+        return self._bytes > self.bounds.documents_bytes or self.now() > self._until
+
+    def _bytes_of(self, node: Node, most: int) -> bytes:
+        try:
+            return self.stage.read_content(node.path, most).data
+        except SumaError:
+            return b""
+
+
+def temporary(name: str) -> bool:
+    return name.startswith(TEMPORARY)
+
+
+def _form(node: Node, head: bytes) -> str | None:
+    """The form as which a file is read in a child; a text of such a name is a text."""
+    if not head:
+        return None
+    looks = looks_like(head, whole=node.size <= HEAD)
+    if node.extension in FORMS and looks != TEXT:
+        return node.extension
+    return ".pdf" if looks == "PDF document" else None

@@ -1,0 +1,222 @@
+"""The bench: what primitives work with, and what each of them brings back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BufferedReader
+from posixpath import basename
+from typing import Any, BinaryIO, Protocol, cast
+
+from libs.errors import NotFound, Rejected
+from libs.skills import Categories
+from libs.skills.categories import split_suffix
+from libs.workspace import names
+from libs.workspace.errors import WrongKind
+from libs.workspace.operations import AnyOperation, Batch, Blob, Create
+from libs.workspace.scope import resolve
+from libs.workspace.stage import Applied, Stage
+from libs.workspace.view import Node
+from services.tool_executor.tools.decoding import Why
+
+READS_MOST = 2_000
+CHUNK = 256 * 1024
+Args = Mapping[str, Any]
+
+
+class TooMuch(Rejected):
+    """This is beyond what one call may read or make."""
+
+    code = "TOO_MUCH"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one call may take: bytes, but for the counts and the ratio."""
+
+    read_bytes: int = 4 << 20
+    """Of one file that is looked into."""
+    document_bytes: int = 32 << 20
+    """Of one PDF or office file."""
+    texts: int = 100
+    """Files of one summary."""
+    looked_into: int = 5_000
+    """Files whose texts choose for one list."""
+    archive_bytes: int = 1 << 30
+    """Packed or unpacked, counted as they pass."""
+    archive_entries: int = 10_000
+    archive_ratio: int = 200
+    """Bytes that come out of each byte of an archive, from ten megabytes on."""
+    copy_bytes: int = 4 << 30
+    copy_entries: int = 10_000
+    """Files and folders that are copied, at every depth."""
+    staged_bytes: int = 4 << 30
+    """Contents that one stage holds beside its log."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a primitive showed (`data`, by the fields that its tool declares) and what it staged."""
+
+    data: dict[str, Any]
+    summary: str
+    reads: tuple[str, ...] = ()
+    applied: Applied | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class FileTexts(Protocol):
+    """What files say (`texts.Texts`), declared here so that no module imports its own user."""
+
+    @property
+    def unread(self) -> dict[str, Why]:
+        """Why a file was not looked into, by its path."""
+        ...
+
+    @property
+    def cut(self) -> set[str]:
+        """The files of which only the beginning was read."""
+        ...
+
+    def of(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Path and text of each file that can be read."""
+        ...
+
+
+def go_on() -> None:
+    """For whoever is never stopped."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What primitives work with. Long work calls `check` now and then, which raises once nobody waits any more."""
+
+    stage: Stage
+    categories: Categories
+    mutates: bool = False
+    reason: str = ""
+    limits: Limits = field(default_factory=Limits)
+    check: Callable[[], None] = go_on
+    texts: FileTexts | None = None
+    """What files say, with the memory of what was read before."""
+    missing: list[str] = field(default_factory=list)
+    """What was named and is no longer there, as warnings."""
+    weight: list[int] = field(default_factory=list)
+    """Bytes of staged contents, once they were counted."""
+
+    def put(self, operations: Sequence[AnyOperation]) -> Applied | None:
+        """Stage the operations as one version: all of them or none. Nothing to do is no version."""
+        if not operations:
+            return None
+        if not self.mutates:
+            raise Rejected("a tool that only reads tried to change something")
+        single = operations[0] if len(operations) == 1 else self._batch(operations)
+        return self.stage.apply(single)
+
+    def _batch(self, operations: Sequence[AnyOperation]) -> AnyOperation:
+        return Batch.model_validate({"operations": operations, "reason": self.reason})
+
+    def present(self, paths: Sequence[str], *, strict: bool) -> Iterator[str]:
+        """Those that are still there, each once and as the tree spells it; stale ones are noted (S4-36)."""
+        told: set[int] = set()
+        for path in paths:
+            try:
+                node = self.stage.locate(path)
+            except NotFound:
+                if strict:
+                    raise
+                self.missing.append(f"{path} is no longer there and was left out.")
+                continue
+            if node not in told:
+                told.add(node)
+                yield names.shown(self.stage.tree.path(node))
+
+    def exists(self, path: str) -> bool:
+        try:
+            self.stage.locate(path)
+        except NotFound:
+            return False
+        return True
+
+    def is_folder(self, path: str) -> bool:
+        return self.exists(path) and self.stage.get_metadata(path).kind == "directory"
+
+    def means_folder(self, source: str, target: str) -> bool:
+        """A folder that is there, or one that is still to be made: a file keeps its ending where it goes."""
+        if self.is_folder(target):
+            return True
+        return bool(split_suffix(basename(source))[1]) and not split_suffix(basename(target))[1]
+
+    def within(self, path: str) -> str:
+        """A path as the tree spells it, whether or not something is there. Raises `OutsideWorkspace`."""
+        return names.shown("/".join(resolve(self.stage.tree.root, path)))
+
+    def making(self, folder: str) -> list[Create]:
+        """What makes a folder where it, or one above it, is not there yet."""
+        lineage = [folder, *_above(folder)]
+        lacking = [path for path in lineage if path not in (".", "") and not self.exists(path)]
+        if taken := next(
+            (path for path in lineage if path not in (*lacking, ".", "") and not self.is_folder(path)), None
+        ):
+            raise WrongKind(f"{taken} is a file, so no folder can have its name; rename that file first")
+        return [Create(path=path, directory=True, reason=self.reason) for path in reversed(lacking)]
+
+    def names_in(self, folder: str) -> set[str]:
+        return self.stage.names_in(folder) if self.is_folder(folder) else set()
+
+    def file(self, path: str) -> Node:
+        """The file at a path; a folder or a link is none."""
+        node = self.stage.get_metadata(path)
+        if node.kind != "file":
+            raise WrongKind(f"{path} is a folder, not a file" if node.kind == "directory" else f"{path} is not a file")
+        return node
+
+    @contextmanager
+    def opened(self, path: str) -> Iterator[BinaryIO]:
+        """The content of a file, as the stage would leave it."""
+        with self.stage.opened(self.stage.locate(path)) as raw:
+            buffered = BufferedReader(cast(Any, raw), CHUNK)
+            try:
+                yield buffered
+            finally:
+                buffered.detach()
+
+    def shelved(self, draft: BinaryIO) -> Blob:
+        """Content to stage that stays on the shelf."""
+        if not self.weight:
+            self.weight.append(sum(blob.size for blob in self.stage.blobs_needed))
+        self.weight[0] += draft.seek(0, os.SEEK_END)
+        if self.weight[0] > self.limits.staged_bytes:
+            raise TooMuch(f"more than {self.limits.staged_bytes} bytes would be staged; commit what is there first")
+        return self.stage.shelf.put(draft)
+
+
+def topmost(paths: Sequence[str]) -> list[str]:
+    """Without what lies below another of them: a folder that goes takes with it what it holds."""
+    named = set(paths)
+    return [path for path in paths if not any(above in named for above in _above(path))]
+
+
+def _above(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+    if path != ".":
+        yield "."
+
+
+def many(count: int, word: str) -> str:
+    """1 file, 2 files."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def human(size: int) -> str:
+    """A size for people: 12 MB."""
+    amount = float(size)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            return f"{amount:.0f} {unit}" if amount >= 10 or unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.0f} GB"
