@@ -9,7 +9,7 @@ import gc
 import networkx  # noqa: F401 - imported with the first folder that is read
 
 import libs.models.vendors  # noqa: F401 - takes a second
-from tests.chaos import echo_cast, kafka_cast, outside_cast, replay_cast, slot_cast, turn_cast  # noqa: F401
+from tests.chaos import echo_cast, kafka_cast, outside_cast, replay_cast, slot_cast, stream_cast, turn_cast  # noqa: F401
 from tests.house import law
 
 asyncio.run(law())
