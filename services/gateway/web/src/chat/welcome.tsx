@@ -3,7 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderOpen, FolderPlus, ShieldCheck, Undo2, X } from "lucide-react";
 import { useState } from "react";
-import { api, data } from "@/api/client";
+import { api, data, type Schemas } from "@/api/client";
 import { useSend } from "@/api/commands";
 import { tellProblem } from "@/components/toast";
 import { Button, IconButton } from "@/components/ui";
@@ -11,10 +11,14 @@ import { Composer } from "./composer";
 
 const EXAMPLES = ["Clean up this folder: remove duplicates and sort by type", "What takes the most space here?", "Find the duplicates, but change nothing"];
 
+/** When a person is asked, as in the terminal: the whole diff once, or earlier as well. */
+const MODES: [Schemas["Hitl"], string][] = [["bypass", "Ask once"], ["key", "Ask before each change"], ["all", "Ask before each step"]];
+
 export function Welcome() {
   const navigate = useNavigate();
   const send = useSend();
   const [root, setRoot] = useState("");
+  const [hitl, setHitl] = useState<Schemas["Hitl"]>("bypass");
   const [example, setExample] = useState<string | null>(null);
   const make = useMutation({
     mutationFn: () => data(api.POST("/v1/examples")),
@@ -24,7 +28,7 @@ export function Welcome() {
   const folder = example ?? root.trim();
   const start = (text: string) => {
     send.mutate(
-      { text, root: folder === "" ? undefined : folder },
+      { text, hitl, root: folder === "" ? undefined : folder },
       { onSuccess: ({ session_id }) => void navigate({ to: "/chat/{-$session}", params: { session: session_id } }) },
     );
   };
@@ -51,6 +55,14 @@ export function Welcome() {
               <input value={root} onChange={(event) => { setRoot(event.target.value); }} placeholder="/path/of/a/folder (optional)" spellCheck={false} className="h-7 min-w-0 flex-1 rounded-md bg-transparent px-1 placeholder:text-muted" />
             </label>
           )}
+          <select
+            aria-label="When to ask"
+            value={hitl}
+            onChange={(event) => { setHitl(event.target.value as Schemas["Hitl"]); }}
+            className="h-7 rounded-md bg-transparent px-1 text-sm text-muted hover:text-ink"
+          >
+            {MODES.map(([mode, title]) => <option key={mode} value={mode}>{title}</option>)}
+          </select>
         </Composer>
         {example ? <Suggestions onChoose={start} busy={send.isPending} /> : (
           <div className="flex flex-wrap items-center gap-3 rounded-xl border border-line bg-surface p-4">
