@@ -1,7 +1,7 @@
 """Identities and permissions: API keys, grants for tool calls, and tokens between services (DESIGN §8, §13)."""
 
-from libs.identity.keys import ApiKey, BadKey, Principal, ScopeMissing
+from libs.identity.keys import ApiKey, BadKey, NoKey, Principal, ScopeMissing
 from libs.identity.roles import Role
 from libs.identity.tokens import BadToken
 
-__all__ = ["ApiKey", "BadKey", "BadToken", "Principal", "Role", "ScopeMissing"]
+__all__ = ["ApiKey", "BadKey", "BadToken", "NoKey", "Principal", "Role", "ScopeMissing"]

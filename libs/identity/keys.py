@@ -42,6 +42,10 @@ class BadKey(Denied):
     code = "BAD_KEY"
 
 
+class NoKey(BadKey):
+    """The request has no API key; send `Authorization: Bearer suma_…`."""
+
+
 class ScopeMissing(Denied):
     """The API key lacks a scope; use a key that has it."""
 
@@ -49,7 +53,7 @@ class ScopeMissing(Denied):
 
     def __init__(self, scope: str) -> None:
         super().__init__(f"the API key lacks the scope {scope}; use a key that has it")
-        self.scope = scope
+        self.scopes = (scope,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
 from libs.errors import Conflict, Crowded, Denied, NotFound, Rejected, SumaError, Unavailable
-from libs.identity import BadKey, BadToken
+from libs.identity import BadKey, BadToken, NoKey
 from libs.telemetry.logs import logger
 
 log = logger("http")
@@ -127,8 +127,13 @@ def _status(error: SumaError) -> int:
 
 def _headers(error: SumaError) -> Mapping[str, str]:
     match error:
-        case BadKey():
+        case NoKey():
+            return {"WWW-Authenticate": 'Bearer realm="suma"'}
+        case BadKey() | BadToken():
             return {"WWW-Authenticate": 'Bearer realm="suma", error="invalid_token"'}
+        case Denied() if scopes := getattr(error, "scopes", ()):
+            wanted = " ".join(scopes)
+            return {"WWW-Authenticate": f'Bearer realm="suma", error="insufficient_scope", scope="{wanted}"'}
         case Unavailable():
             # Return the Retry-After header in seconds: what the error says, and at least one second.
             return {"Retry-After": str(max(1, math.ceil(getattr(error, "retry_after", None) or 1.0)))}

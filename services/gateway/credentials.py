@@ -1,7 +1,8 @@
 """Credentials: the one place that turns what a request carries into a verified identity (DESIGN §13, docs/identity.md).
 
-A request carries one credential: a bearer token, else `X-API-Key`, else the cookie of a signed-in browser. Nothing is
-cached: each request reads Postgres, so a revocation counts at once, on every replica.
+A request carries one credential: a bearer token (an API key, a sign-in code, or a JWT of an outside issuer), else
+`X-API-Key`, else the cookie of a signed-in browser. Nothing is cached: each request reads Postgres, so a revocation
+counts at once, on every replica.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
@@ -20,20 +21,25 @@ from libs.changes import Cause, Changeset
 from libs.errors import Denied, SumaError, Unavailable
 from libs.events import ActionRecorded
 from libs.guards.hosts import same_origin
-from libs.identity import ApiKey, BadKey, Principal
+from libs.identity import ApiKey, BadKey, NoKey, Principal
 from libs.identity.keys import Kind, authenticate, digest, id_of, kind_of
 from libs.runtime.platform import Platform
 from services.gateway.admission import RateLimiter
 from services.gateway.domain.projection import SCHEMA
 from services.gateway.domain.refusals import Refusals
+from services.gateway.settings import Oidc
 from services.gateway.store import GROUP, Store
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
+    from services.gateway.tokens import Tokens
+
 
 COOKIE = "suma_session"
 SIGN_IN = "/v1/signin"
+JWT = "eyJ"
+"""How each JWT begins: a JSON object in base64url."""
 READS = frozenset(("GET", "HEAD", "OPTIONS"))
 NOTED_EVERY = timedelta(minutes=1)
 
@@ -48,12 +54,12 @@ class CrossSite(Denied):
 class Presented:
     """The credential of a request, not verified yet."""
 
-    kind: Kind
+    kind: Kind | Literal["jwt"]
     text: str
 
     @property
     def lookup(self) -> str:
-        """The value under which the server finds it. Raises BadKey for a key's text that is not one."""
+        """The value under which the store finds it. Raises BadKey for a key's text that is not one."""
         return id_of(self.text) if self.kind == "key" else digest(self.text)
 
 
@@ -62,19 +68,28 @@ def presented(headers: Headers) -> Presented:
     scheme, _, token = headers.get("authorization", "").partition(" ")
     text = token.strip() if scheme.lower() == "bearer" and token.strip() else headers.get("x-api-key")
     if text:
+        if text.startswith(JWT):
+            return Presented("jwt", text)
         # A cookie's text counts only in the cookie, which no script and no other site can set.
         return Presented("code" if kind_of(text) == "code" else "key", text)
     cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
     if cookie:
         return Presented("web", cookie)
-    raise BadKey("the request has no API key; send Authorization: Bearer suma_…")
+    raise NoKey
 
 
 class Credentials:
     def __init__(
-        self, platform: Platform, store: Store, rate_limiter: RateLimiter, opening: Callable[[], Sequence[str]]
+        self,
+        platform: Platform,
+        store: Store,
+        rate_limiter: RateLimiter,
+        *,
+        opening: Callable[[], Sequence[str]],
+        oidc: Oidc,
     ) -> None:
         self._platform, self._store, self._rate_limiter, self._opening = platform, store, rate_limiter, opening
+        self._tokens = _tokens(platform, store, oidc)
         self._refused, self._noted = Refusals(), Refusals()
 
     async def verify(self, scope: Scope) -> tuple[Principal, Presented]:
@@ -103,6 +118,8 @@ class Credentials:
         return await self._checked(given, await self._stored(given), scope)
 
     async def _checked(self, given: Presented, stored: ApiKey | None, scope: Scope) -> Principal:
+        if given.kind == "jwt":
+            return await self._token_verified(given.text)
         try:
             return self._admitted(given, stored, scope)
         except SumaError as refused:
@@ -111,6 +128,8 @@ class Credentials:
             raise
 
     async def _stored(self, given: Presented) -> ApiKey | None:
+        if given.kind == "jwt":
+            return None
         opening = self._opening()
         stored = await self._store.key(given.kind, given.lookup)
         if stored is None and opening:
@@ -119,7 +138,7 @@ class Credentials:
 
     def _admitted(self, given: Presented, stored: ApiKey | None, scope: Scope) -> Principal:
         now = self._platform.clock.now()
-        if given.kind == "key":
+        if given.kind == "key" or given.kind == "jwt":
             return authenticate(given.text, stored, now=now)
         if stored is None:
             raise BadKey("you are not signed in; sign in again")
@@ -129,6 +148,11 @@ class Credentials:
         if given.kind == "web":
             _check_same_site(scope)
         return who
+
+    async def _token_verified(self, text: str) -> Principal:
+        if self._tokens is None:
+            raise BadKey("this server accepts no tokens of an outside issuer; send an API key")
+        return await self._tokens.verify(text)
 
     async def _note_use(self, key: ApiKey) -> None:
         now = self._platform.clock.now()
@@ -150,6 +174,15 @@ class Credentials:
             rule=error.code,
         )
         await self._platform.writer.apply(Changeset(_cause(key)).emit(refusal))
+
+
+def _tokens(platform: Platform, store: Store, oidc: Oidc) -> Tokens | None:
+    if oidc.issuer is None:
+        return None
+    # Imported only where it is configured: joserfc loads slowly.
+    from services.gateway.tokens import Tokens
+
+    return Tokens(platform, store, oidc)
 
 
 def _check_same_site(scope: Scope) -> None:

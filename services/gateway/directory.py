@@ -111,10 +111,13 @@ class Directory:
                 raise NoSuchTenant
 
     async def disable_principal(self, tenant: str, principal: str) -> None:
-        """Refuse every credential of a principal until it is enabled. Safe to repeat. Raises NoSuchPrincipal."""
+        """Refuse every credential of a principal until it is enabled, also of one that is not known yet: an outside
+        issuer may name it. Safe to repeat. Raises NoSuchTenant.
+        """
         async with self._owning(tenant) as connection:
-            if await queries.disable_principal(connection, tenant=tenant, principal=principal) is None:
-                raise NoSuchPrincipal
+            if await queries.tenant_exists(connection, tenant=tenant) is None:
+                raise NoSuchTenant
+            await queries.disable_principal(connection, tenant=tenant, principal=principal)
 
     async def enable_principal(self, tenant: str, principal: str) -> None:
         """Accept a principal's credentials again. Safe to repeat. Raises NoSuchPrincipal."""

@@ -37,9 +37,10 @@ update gateway.tenants set disabled_at = coalesce(disabled_at, bus.now()) where 
 -- name: enable_tenant(tenant)$
 update gateway.tenants set disabled_at = null where tenant_id = :tenant returning tenant_id;
 
--- name: disable_principal(tenant, principal)$
-update gateway.principals set disabled_at = coalesce(disabled_at, bus.now())
-where tenant_id = :tenant and principal_id = :principal returning principal_id;
+-- name: disable_principal(tenant, principal)!
+-- A principal of an outside issuer gets its row here.
+insert into gateway.principals as p (tenant_id, principal_id, created_at, disabled_at) values (:tenant, :principal, bus.now(), bus.now())
+on conflict (tenant_id, principal_id) do update set disabled_at = coalesce(p.disabled_at, excluded.disabled_at);
 
 -- name: enable_principal(tenant, principal)$
 update gateway.principals set disabled_at = null where tenant_id = :tenant and principal_id = :principal returning principal_id;

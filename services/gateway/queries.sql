@@ -3,6 +3,13 @@
 select tenant_id, key_id, hash, principal, scopes, roles, expires_at, revoked_at, used_at, disabled
 from gateway.credential(:kind, :value);
 
+-- name: account(tenant, principal)$
+-- Whether a principal of an outside issuer may act: null without its tenant, else whether it or the tenant is disabled.
+select t.disabled_at is not null or p.disabled_at is not null
+from gateway.tenants t
+left join gateway.principals p on p.tenant_id = t.tenant_id and p.principal_id = :principal
+where t.tenant_id = :tenant;
+
 -- name: keys_of(tenant, principal, ended, before, most)
 -- A tenant's keys, newest first; without `ended`, only valid ones.
 select k.tenant_id as tenant, k.key_id, k.principal, k.name, k.roles, k.scopes, k.origin, k.created_at, k.created_by, k.expires_at,

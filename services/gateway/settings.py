@@ -3,8 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+from libs.guards.hosts import safe
+from libs.identity import Role
+
+Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
+"""Asymmetric algorithms only; never `none`, never a shared secret."""
+
+
+class Oidc(BaseModel):
+    """An outside issuer of access tokens (JWT), such as a company's sign-in. Without `issuer` none is accepted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    issuer: str | None = None
+    """The exact `iss` of its tokens; its discovery document is below it."""
+    audience: tuple[str, ...] = ()
+    """Accepted values of `aud`."""
+    jwks_url: str | None = None
+    """The address of its keys; by default its discovery document names it."""
+    algorithms: tuple[Algorithm, ...] = Field(default=("RS256", "PS256", "ES256", "EdDSA"), min_length=1)
+    skew_seconds: int = Field(default=60, ge=0, le=300)
+    tenant: str | None = None
+    """The tenant of all its principals; by default the claim says it."""
+    tenant_claim: str = "tenant"
+    principal_claim: str = "sub"
+    roles_claim: str = "roles"
+    roles: dict[str, Role] = Field(default_factory=dict)
+    """Our role for each of its names; empty: the names are ours."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Oidc:
+        if self.issuer is not None and not self.audience:
+            raise ValueError("issuer needs audience: a token for another service must not work here")
+        for url in (self.issuer, self.jwks_url):
+            if url is not None and not safe(url):
+                raise ValueError(f"{url} must be https (http only on this machine)")
+        return self
 
 
 class Settings(BaseModel):
@@ -16,6 +54,7 @@ class Settings(BaseModel):
     """Foreign origins that may send requests, such as `https://ui.example`."""
     local_key: SecretStr | None = None
     """The machine owner's key, registered at start."""
+    oidc: Oidc = Oidc()
     public_url: str | None = Field(default=None, pattern=r"^https?://[^/?#@]+$")
     """The address that people and clients use, such as `https://suma.example`, if a proxy stands in front."""
     signin_seconds: float = Field(default=60.0, gt=0, le=600)

@@ -198,6 +198,12 @@ class Store:
             row["used_at"],
         )
 
+    async def disabled(self, tenant: str, principal: str) -> bool | None:
+        """Return whether a principal or its tenant is disabled; None if there is no such tenant."""
+        async with self._database.read(GROUP, tenant) as connection:
+            found: bool | None = await queries.account(connection, tenant=tenant, principal=principal)
+            return found
+
     async def keys(
         self, tenant: str, *, principal: str | None, ended: bool, before: str | None, most: int
     ) -> Sequence[KeyRow]:

@@ -18,6 +18,7 @@ from services.gateway.api import (
     effects,
     health,
     keys,
+    oauth,
     operations,
     sessions,
     signin,
@@ -54,6 +55,7 @@ ROOMS = (
     operations,
     keys,
     tenants,
+    oauth,
     health,
     docs,
 )

@@ -60,6 +60,11 @@ class PolicyDenied(Denied):
 
     code = "POLICY_DENIED"
 
+    def __init__(self, message: str = "", *, scopes: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.scopes = tuple(scopes)
+        """Scopes with which it would be allowed; none if the denial has another reason."""
+
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRequest:
@@ -155,7 +160,7 @@ async def permitted(here: Gateway, cause: Cause, caller: Principal, action: str,
         await here.platform.writer.apply(Changeset(replace(cause, id=ids.new())).emit(record))
         scopes = await _missing_scopes(here, action, about)
         missing = f"; missing scope: {', '.join(scopes)}" if scopes else ""
-        raise PolicyDenied(f"{action}: {decision.reason or 'policy does not allow this'}{missing}")
+        raise PolicyDenied(f"{action}: {decision.reason or 'policy does not allow this'}{missing}", scopes=scopes)
     return record
 
 

@@ -62,7 +62,9 @@ class Gateway:
         self.directory = Directory(self.platform.database)
         self.dead_letters = DeadLetters(self.platform.database)
         self.rate_limiter = RateLimiter(self.platform, self.settings)
-        self.credentials = Credentials(self.platform, self.store, self.rate_limiter, self.opening)
+        self.credentials = Credentials(
+            self.platform, self.store, self.rate_limiter, opening=self.opening, oidc=self.settings.oidc
+        )
         self.verification = Verification(self.credentials.still, seconds=self.settings.verify_seconds)
         self.queue_limiter = QueueLimiter(self.platform, self.store, self.settings)
         self.concurrency = ConcurrencyLimiter(self.settings)

@@ -24,6 +24,7 @@ def _sorted(scopes: tuple[str, ...]) -> tuple[str, ...]:
 class SignedInWith(StrEnum):
     KEY = "key"
     WEB = "web"
+    JWT = "jwt"
 
 
 class Me(ResponseModel):
@@ -34,7 +35,7 @@ class Me(ResponseModel):
     roles: list[str] = Field(examples=[["admin"]])
     scopes: list[str] = Field(examples=[["*"]])
     signed_in_with: SignedInWith
-    """An API key, or `web`: the cookie of a browser that a key signed in."""
+    """An API key, `web`: the cookie of a browser that a key signed in, or `jwt`: a token of an outside issuer."""
     key_id: str
     expires_at: datetime | None
 
@@ -47,10 +48,13 @@ class SignInCode(ResponseModel):
     expires_at: datetime
 
 
+PrincipalId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@|+-]{0,127}$")]
+
+
 class NewKey(RequestModel):
     """A new API key, with roles, additional scopes, or both. Its principal is created if it is new."""
 
-    principal: Id = Field(examples=["ada"])
+    principal: PrincipalId = Field(examples=["ada"])
     name: Name = Field(default="", examples=["ada's laptop"])
     roles: Annotated[tuple[Role, ...], AfterValidator(_sorted), Field(max_length=4)] = ()
     scopes: Annotated[tuple[Scope, ...], AfterValidator(_sorted), Field(max_length=50)] = ()

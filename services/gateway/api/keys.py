@@ -20,7 +20,7 @@ from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.context import Gateway, Here
 from services.gateway.api.errors import PROBLEMS
-from services.gateway.api.identity_models import KeyCreated, KeyList, KeyShown, NewKey, Rotation
+from services.gateway.api.identity_models import KeyCreated, KeyList, KeyShown, NewKey, PrincipalId, Rotation
 from services.gateway.api.models import Id
 from services.gateway.api.security import Authenticated
 from services.gateway.api.signin import record
@@ -67,7 +67,7 @@ async def list_keys(
     here: Here,
     who: Authenticated,
     tenant: Tenant = None,
-    principal: Id | None = None,
+    principal: PrincipalId | None = None,
     ended: Annotated[bool, Query(description="Include revoked and expired keys")] = False,
     before: Id | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,

@@ -22,6 +22,7 @@ from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.identity_models import Me, SignedInWith, SignInCode
 from services.gateway.api.security import Authenticated, Credential
 from services.gateway.credentials import COOKIE, SIGN_IN
+from services.gateway.domain.urls import base
 from services.gateway.store import GROUP
 
 router = APIRouter(route_class=StrictRoute, tags=["identity"], responses=PROBLEMS)
@@ -106,8 +107,7 @@ def _key_id(who: Principal, *kinds: str) -> str:
 
 
 def _base(here: Gateway, request: Request) -> str:
-    # The Host was checked against our names.
-    return here.settings.public_url or f"{request.url.scheme}://{request.headers['host']}"
+    return base(request.url.scheme, request.headers["host"], here.settings.public_url)
 
 
 def _set_cookie(here: Gateway, request: Request, response: Response, text: str, seconds: int) -> None:

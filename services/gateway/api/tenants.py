@@ -14,6 +14,7 @@ from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.identity_models import (
     Disabled,
     NewTenant,
+    PrincipalId,
     PrincipalList,
     PrincipalShown,
     TenantList,
@@ -29,7 +30,7 @@ router = APIRouter(route_class=StrictRoute, tags=["identity"], responses=PROBLEM
 READ, WRITE = "admin.tenants.read", "admin.tenants.write"
 Limit = Annotated[int, Query(ge=1, le=500)]
 TenantName = Annotated[Id, Path()]
-PrincipalName = Annotated[Id, Path()]
+PrincipalName = Annotated[PrincipalId, Path()]
 
 
 class TenantExists(Rejected):
@@ -89,7 +90,7 @@ async def enable_tenant(here: Here, who: Authenticated, tenant: TenantName) -> D
 
 @router.get("/v1/admin/principals")
 async def list_principals(
-    here: Here, who: Authenticated, tenant: Tenant = None, after: Id | None = None, limit: Limit = 100
+    here: Here, who: Authenticated, tenant: Tenant = None, after: PrincipalId | None = None, limit: Limit = 100
 ) -> PrincipalList:
     """List the principals of the tenant by id."""
     of = await permit_reading(here, who, tenant)

@@ -105,4 +105,4 @@ def test_a_scope_is_held_by_name_or_by_family(scope: str, holders: list[set[str]
 def test_a_scope_that_is_not_held_is_denied_by_name(held: set[str]) -> None:
     with pytest.raises(ScopeMissing, match=r"admin\.keys") as denied:
         Principal("acme", "ada", frozenset(held)).require("admin.keys")
-    assert denied.value.scope == "admin.keys"
+    assert denied.value.scopes == ("admin.keys",)

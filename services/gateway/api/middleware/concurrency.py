@@ -14,12 +14,13 @@ from libs.errors import SumaError
 from libs.runtime.problem_details import answer, document
 from services.gateway.admission import Slot
 from services.gateway.api.middleware.request_guard import too_large
+from services.gateway.domain.urls import METADATA
 
 if TYPE_CHECKING:
     from libs.identity import Principal
     from services.gateway.api.context import Gateway
 
-OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json"))
+OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", METADATA))
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 STREAM = b"text/event-stream"
 AGAIN_SECONDS = 2

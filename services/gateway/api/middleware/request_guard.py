@@ -11,6 +11,8 @@ from libs.runtime.doors import refusal
 from libs.runtime.problem_details import document
 from libs.telemetry import metrics
 from libs.telemetry.traces import span
+from services.gateway.api.oauth import challenge
+from services.gateway.domain.urls import base
 from services.gateway.settings import Settings
 
 SAFE = {
@@ -40,11 +42,11 @@ class RequestGuard:
         headers = Headers(scope=scope)
         refused = self._refusal(headers)
         if refused is not None:
-            await refused(scope, receive, _with_security_headers(send))
+            await refused(scope, receive, self._with_security_headers(scope, send))
             return
         name = f"{scope.get('method', 'WEBSOCKET')} {scope['path']}"
         with span(name, parent=headers.get("traceparent"), kind=SpanKind.SERVER):
-            await self._app(scope, receive, _with_security_headers(send))
+            await self._app(scope, receive, self._with_security_headers(scope, send))
 
     def _refusal(self, headers: Headers) -> Response | None:
         length = headers.get("content-length", "0")
@@ -52,18 +54,21 @@ class RequestGuard:
             return too_large(self._settings.body_most)
         return refusal(headers, self._settings.hosts, self._settings.origins)
 
+    def _with_security_headers(self, scope: Scope, send: Send) -> Send:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] in STARTS:
+                metrics.responses.labels(str(message["status"])).inc()
+                headers = MutableHeaders(scope=message)
+                for name, value in SAFE.items():
+                    headers.setdefault(name, value)
+                if "www-authenticate" in headers:
+                    host = Headers(scope=scope).get("host", "")
+                    own = base(scope["scheme"], host, self._settings.public_url)
+                    headers["WWW-Authenticate"] = challenge(headers["www-authenticate"], own)
+            await send(message)
+
+        return send_with_headers
+
 
 def too_large(most: int) -> Response:
     return document(413, "TOO_LARGE", f"The body is over {most} bytes; send less.")
-
-
-def _with_security_headers(send: Send) -> Send:
-    async def send_with_headers(message: Message) -> None:
-        if message["type"] in STARTS:
-            metrics.responses.labels(str(message["status"])).inc()
-            headers = MutableHeaders(scope=message)
-            for name, value in SAFE.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return send_with_headers

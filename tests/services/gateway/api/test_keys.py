@@ -130,7 +130,7 @@ async def test_disabled_principal_loses_every_key_and_browser(home: House, http:
         await http.post("/v1/admin/principals/ada/enable")
         assert (await ada.get("/v1/me")).status_code == 200
     assert (await http.post("/v1/admin/principals/owner/disable")).json()["code"] == "YOURSELF"
-    assert (await http.post("/v1/admin/principals/nobody/disable")).status_code == 404
+    assert (await http.post("/v1/admin/principals/nobody/enable")).status_code == 404
 
 
 @pytest.mark.requirement("P8")

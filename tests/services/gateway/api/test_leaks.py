@@ -128,7 +128,7 @@ PROBES: dict[str, Probe] = {
     "POST /v1/admin/tenants/{tenant}/disable": HIDDEN,
     "POST /v1/admin/tenants/{tenant}/enable": HIDDEN,
     "GET /v1/admin/principals": Probe(query={"tenant": "{tenant}"}),
-    "POST /v1/admin/principals/{principal}/disable": HIDDEN,
+    "POST /v1/admin/principals/{principal}/disable": Probe(query={"tenant": "{tenant}"}),
     "POST /v1/admin/principals/{principal}/enable": HIDDEN,
     "GET /v1/health": OWN,
 }

@@ -16,7 +16,7 @@ from services.gateway.service import build
 from tests import infrastructure
 from tests.services.gateway.house import House, client, house
 
-OPEN = {"/healthz", "/readyz"}
+OPEN = {"/healthz", "/readyz", "/.well-known/oauth-protected-resource"}
 
 
 def _swapped(key: str) -> str:

@@ -1,0 +1,12 @@
+"""The addresses under which clients know this server."""
+
+from __future__ import annotations
+
+METADATA = "/.well-known/oauth-protected-resource"
+"""Where RFC 9728 puts a protected resource's metadata."""
+_HTTP = {"ws": "http", "wss": "https"}
+
+
+def base(scheme: str, host: str, public: str | None) -> str:
+    """Return the public address, or that of the request; its Host was checked against our names."""
+    return public or f"{_HTTP.get(scheme, scheme)}://{host}"
