@@ -98,6 +98,7 @@ PROBES: dict[str, Probe] = {
     "POST /v1/sessions/{session_id}/rollback": HIDDEN,
     "GET /v1/workspace/log": Probe(query={"root": "/home/victim"}, shows=True),
     "POST /v1/workspace/purge": Probe(body=SKILL, shows=True),
+    "POST /v1/examples": OWN,
     "GET /graph": OF_SESSION,
     "GET /v1/assets/{asset_id}": HIDDEN,
     "GET /v1/tools": OWN,
@@ -180,7 +181,9 @@ class Inside:
             token, now = request.headers[internal.HEADER], SystemClock().now()
             self.tenants.append(internal.verify(self._keys, token, audience=service, now=now).tenant)
             state = {"count": 0, "sealed": 0, "sealed_at": None, "head": ""}
-            return JSONResponse({"records": [], "next": None, "behind": 0, **state})
+            return JSONResponse(
+                {"records": [], "next": None, "behind": 0, "root": "/home/own", "files": 1, "bytes": 1, **state}
+            )
 
         return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=f"http://{service}")
 
