@@ -26,7 +26,7 @@ VERB = re.compile(
 )
 PLAIN = re.compile(r"^(?:please )?(?P<verb>[a-z]+(?: up| away| out| down)?) (?P<files>.+)(?P<target>)$", re.IGNORECASE)
 AND = re.compile(
-    r"^(?:and|(?:and )?now|then|plus) (?P<other>.+?)"
+    r"^(?:(?:and|(?:and )?now|then|plus) |(?=the .+ (?:too|as well|also)\W*$))(?P<other>.+?)"
     r"(?:,? (?:too|as well|also)(?: please)?[.!?]*|(?<=\.\w\w\w)\?|(?<=\.\w\w\w\w)\?)$",
     re.IGNORECASE,
 )

@@ -108,7 +108,7 @@ class Intents:
         for way in (*begun, *self._open):
             deadline.check()
             if way.open and clause[0].kind == "word" and clause[0].low in self.verbs:
-                break  # A clause that begins with a verb is what the verb says.
+                continue  # A clause that begins with a verb is what the verb says.
             if words.intersection(way.intent.unless) or (
                 len(way.form) == 1 and isinstance(way.form[0], Hole) and not whole
             ):

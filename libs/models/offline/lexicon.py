@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -12,6 +14,7 @@ import yaml
 from libs.skills import LOADER
 
 T = TypeVar("T")
+PARTS = re.compile(r"\(([^)]*)\)|([^(]+)")
 FILE = Path(__file__).with_name("lexicon.yaml")
 
 
@@ -19,7 +22,9 @@ class Phrases(Generic[T]):
     """Phrases and what each stands for. Finding one costs a few lookups, however many there are."""
 
     def __init__(self, meant: Mapping[str, T]) -> None:
-        self._meant = {tuple(phrase.lower().split()): meaning for phrase, meaning in meant.items()}
+        self._meant = {
+            tuple(said.split()): meaning for phrase, meaning in meant.items() for said in expanded(phrase.lower())
+        }
         self._longest = max(map(len, self._meant), default=0)
 
     def at(self, words: Sequence[str], place: int) -> tuple[int, T] | None:
@@ -37,6 +42,17 @@ class Phrases(Generic[T]):
     @property
     def words(self) -> frozenset[str]:
         return frozenset(word for phrase in self._meant for word in phrase)
+
+
+def expanded(phrase: str) -> Iterator[str]:
+    """Every way to say a template: `in (all|any) [of the] folders` is said in four."""
+    parts = [option.split("|") if option else [plain] for option, plain in PARTS.findall(_bracketed(phrase))]
+    return (" ".join("".join(said).split()) for said in product(*parts))
+
+
+def _bracketed(phrase: str) -> str:
+    """Optional words as a choice with an empty one."""
+    return phrase.replace("[", "(|").replace("]", ")")
 
 
 def singular(word: str) -> str:
@@ -68,7 +84,9 @@ class Lexicon:
         self.symbols: Mapping[str, str] = said["symbols"]
         self.ordinals: Mapping[str, int] = said["ordinals"]
         self.grammar = frozenset(said["grammar"])
-        self.named: Sequence[tuple[tuple[str, ...], tuple[str, ...]]] = [_around(phrase) for phrase in said["named"]]
+        self.named: Sequence[tuple[tuple[str, ...], tuple[str, ...]]] = [
+            _around(said) for phrase in said["named"] for said in expanded(phrase)
+        ]
         self._lists = {
             name: Phrases(dict.fromkeys(found, True)) for name, found in said.items() if isinstance(found, list)
         }

@@ -38,7 +38,7 @@ VERBS: Mapping[str, str] = {
 KINDS = {"copy_nodes": "copy", "pack_nodes": "pack", "unpack_archive": "unpack"}
 IN_NAMES = re.compile(
     r"\b(remov\w*|delet\w*|strip|tak\w*|drop|eras\w*|cut)\b(?:(?!\b(?:with|ha(?:s|ve|ving)|whose|contain\w*)\b)[^.;])*?"
-    r"\b(from|in|out of)\b[^.;]*?\bnames?\b"
+    r"\b(from|in|out of)\b[^.;]*?\b(?:file)?names?\b"
 )
 A_COPY = re.compile(r"\b(?:put|place|make|save|create|keep|drop|store)\b(?=[^.;,]{0,20}?\b(?:copy|copies)\b)")
 THE_COPY = re.compile(

@@ -54,6 +54,8 @@ class Selection:
     exclude: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     deep: bool = False
+    shallow: bool = False
+    """Nothing in subfolders, whatever the tool does by default."""
     kind: str | None = None
     limits: tuple[tuple[str, Any], ...] = ()
     """Roles of a listing and their values: larger_than, modified_before, empty, containing …"""
@@ -198,7 +200,7 @@ def _parted(span: list[Token], ground: Ground) -> tuple[list[Token], list[Token]
             and not (words[start] == "but" and words[start + 1 : start + 2] in (["keep"], ["leave"]))
         ):
             found = (1, True)
-        if lexicon["here"].at(words, start) or (found and when_at(words, start, lexicon, ground.now)):
+        if lexicon["shallow"].at(words, start) or (found and when_at(words, start, lexicon, ground.now)):
             continue
         if found is not None:
             return span[:at], span[start + found[0] :]
@@ -218,7 +220,7 @@ def _items(span: Sequence[Token], ground: Ground) -> Iterator[tuple[str, list[To
             continue
         joint = ground.lexicon["and"].at(words, at) if span[at].kind in ("word", "mark") else None
         if joint is not None and (
-            any(ground.lexicon[name].at(words, at + joint[0]) for name in ("deep", "here"))
+            any(ground.lexicon[name].at(words, at + joint[0]) for name in ("deep", "here", "shallow"))
             or ground.lexicon.sorted.at(words, at + joint[0])
         ):
             at += joint[0]
@@ -477,7 +479,9 @@ class _Item:
         return 0
 
     def _depth(self) -> int:
-        if taken := self._phrase("deep"):
+        if taken := self._phrase("shallow"):
+            self._put(shallow=True)
+        elif taken := self._phrase("deep"):
             self._put(deep=True, placed=True)
         return taken
 
@@ -618,6 +622,11 @@ class _Item:
             ends = found[1] if category.startswith(".") else tuple(f".{one}" for one in self._index.category(category))
             return ends, found[0]
         bare = word.removeprefix("*").removeprefix(".")
+        if self._folders(self._span[self._at]) and self._words[self._at + 1 : self._at + 2] in (
+            ["folder"],
+            ["directory"],
+        ):
+            return (), 0
         for extension in (bare, singular(bare), bare.removesuffix("s")):
             if word == bare and self._lexicon["words_too"].all([extension]):
                 continue

@@ -225,10 +225,10 @@ class Slots:
         if len(body) == 1 and body[0].kind == "name" and not marked:
             return Value((), tuple(body))
         outside = self._lexicon["outside"].all(raw.casefold().split())
-        if (outside and not marked) or owned:
-            return Value(Target(raw, new=True), (), Doubt(texts.TARGET.format(said=raw), written(body), (raw,)))
         if not _is_name(body, self._lexicon.grammar, slash=True) or raw.lower().endswith(self._archived):
             return Value((), tuple(body))
+        if (outside and not marked) or owned:
+            return Value(Target(raw, new=True), (), Doubt(texts.TARGET.format(said=raw), written(body), (raw,)))
         return Value(Target(self._under(raw), new=True), (), None if marked else _really(body))
 
     def _under(self, raw: str) -> str:

@@ -244,6 +244,9 @@ class Steps:
             each = Selection(names=self._named(each.refers, ""))
         said: dict[str, Any] = dict(each.limits)
         tops = each.tops
+        if each.shallow and tool.properties.get("recursive", {"const": True}).get("const"):
+            below = (f"{escape(top)}/*/*" if top != "." else "*/*" for top in tops)
+            each = replace(each, exclude=(*each.exclude, *below))
         said |= {"folders": list(tops)} if len(tops) > 1 else {"folder": tops[0]}
         said |= {role: list(found) for role, found in (("include", each.include), ("exclude", each.exclude)) if found}
         said |= {role: found for role, found in (("order", each.order), ("most", each.most)) if found is not None}
@@ -279,6 +282,8 @@ class Steps:
         held = (*each.exclude, *(patterns if folders or not each.names else ()))
         if tool.deletes({}) and not each.bounded and not held and not _looks_at_all(tool):
             raise Ask(Doubt(texts.EVERYTHING))
+        if each.bare and not tool.mutates and self.shown and not self.done:
+            each = replace(each, names=tuple(self.shown))
         if each.bare and tool.mutates and (self.done or self.shown):
             raise Ask(Doubt(texts.AMONG))
         kind = each.kind

@@ -120,7 +120,7 @@ class _Reader:
         elif len(said) == 1 and said in CLOSING:
             yield Token(said, said, start, end, "mark")
         elif not all(category(one) in ("So", "Sk", "Cf", "Mn") for one in said):  # An emoji says nothing.
-            plain = folded(said).removesuffix("'s")  # "Last year's photos"
+            plain = folded(said).removesuffix("'").removesuffix("'s")  # "Last year's photos"
             spelt = self._lexicon.contractions.get(folded(said), plain).split()
             paths = self._index.named(said) if len(spelt) == 1 else ()
             yield from (Token(said if len(spelt) == 1 else word, word, start, end, "word", paths) for word in spelt)

@@ -20,8 +20,9 @@ DAY = re.compile(r"^((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?$")
 MONTHS = 12
 RELATIVE = r"(?:(?:that|which|whose|with|a|of|size|sizes|file|are|is|weighs?|weighing|takes?|taking|up) )*"
 THAN = re.compile(
-    rf"{RELATIVE}(?P<no>(?:no|not) )?(?:(?P<more>(?:larg|bigg|heavi|great|long)er|more|over|above|beyond|exceeding"
-    r"|at least|upwards of|in excess of)|(?P<less>(?:small|light|few)er|less|under|below|at most|up to))(?: than)? "
+    rf"{RELATIVE}(?P<no>(?:no|not) )?(?:(?P<more>(?:larg|bigg|heavi|great|long)er|more|over|above|beyond"
+    r"|exceed(?:ing|s)?|at least|upwards of|in excess of)|(?P<less>(?:small|light|few)er|less|under|below|at most"
+    r"|up to))(?: than)? "
 )
 BETWEEN = re.compile(r"(?:between|from) (?P<low>\d+(?:[.,]\d+)?)(?: (?P<unit>[a-z]+))? (?:and|to) ")
 CHANGED = (

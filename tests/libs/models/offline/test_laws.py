@@ -144,6 +144,11 @@ def test_question_about_doing_does_nothing(read: Read, request_: str) -> None:
     assert not changes(read(request_))
 
 
+def test_duplicates_of_this_folder_alone_leave_subfolders_out(read: Read) -> None:
+    scan, _ = calls(read("remove the duplicates, but not in subfolders"))
+    assert scan[1]["exclude"] == ["*/*"]
+
+
 def test_exception_keeps_what_it_names(read: Read) -> None:
     listing, delete = calls(read("delete everything in Italy except the jpgs"))
     assert listing == ("manage-files.list", {"path": "Italy", "exclude": ["*.jpg", "*.jpeg"], "node_kind": "file"})
