@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import yaml
+from typing_extensions import override
 
+from libs.errors import Rejected
 from libs.runtime.platform import Platform
 from services import catalog
+from services.gateway.api.contract import gaps
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -25,19 +28,37 @@ PROTO = Path(__file__).resolve().parents[1] / "proto"
 HEAD = "# Written from services/gateway by `make contracts`: change the routes, not this file.\n"
 
 
+class _Whole(yaml.SafeDumper):
+    """A dumper without anchors: readers of the contract expect plain YAML."""
+
+    @override
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+class Incomplete(Rejected):
+    """Routes lack a part of the contract; add it."""
+
+
 @cache
 def openapi() -> str:
     """Return the gateway's OpenAPI document as YAML. It is cached: the routes do not change while a process runs."""
     api = catalog.entry("gateway").build(_nothing()).api
     assert api is not None
     document = cast("FastAPI", api.app).openapi()
-    return HEAD + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+    if missing := list(gaps(document)):
+        raise Incomplete("\n".join(missing))
+    return HEAD + yaml.dump(document, Dumper=_Whole, sort_keys=False, allow_unicode=True, width=120)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     path: Path = asked.folder / "openapi.yaml"
-    text = openapi()
+    try:
+        text = openapi()
+    except Incomplete as missing:
+        sys.stderr.write(f"{missing}\n")
+        return 1
     if path.exists() and path.read_text("utf-8") == text:
         return 0
     if asked.check:

@@ -75,7 +75,7 @@ def document(
 
 def answer(error: SumaError) -> Response:
     """Return the problem document of a `SumaError`."""
-    return document(_status(error), error.code, str(error), headers=_headers(error))
+    return document(status_of(error), error.code, str(error), headers=_headers(error))
 
 
 def install(app: FastAPI) -> None:
@@ -103,7 +103,8 @@ def install(app: FastAPI) -> None:
         return document(500, "INTERNAL", "Internal error; retry the request.")
 
 
-def _status(error: SumaError) -> int:
+def status_of(error: SumaError) -> int:
+    """Return the HTTP status of an error."""
     match error:
         case _ if error.code in STATUSES:
             return STATUSES[error.code]

@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+from pydantic import BaseModel
 
 from libs.skills import LOADER
 from services.contracts import PROTO, main
+from services.gateway.api import contract
+from services.gateway.api.docs import Documented
+from services.gateway.api.middleware.concurrency import OPEN
+
+
+def written() -> dict[str, Any]:
+    document: dict[str, Any] = yaml.load((PROTO / "openapi.yaml").read_text("utf-8"), LOADER)
+    return document
+
+
+def illustrated(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Every JSON example with its place and schema."""
+    for path, method, operation in contract.operations(document):
+        at = f"{method.upper()} {path}"
+        yield from ((f"{at} {p['name']}", p["schema"], p["example"]) for p in operation.get("parameters", ()))
+        answers = [*operation["responses"].values(), *document["components"]["responses"].values()]
+        for place in (operation.get("requestBody", {}), *answers):
+            for media, content in place.get("content", {}).items():
+                examples = [one["value"] for one in content.get("examples", {}).values()]
+                if media.endswith("json"):
+                    yield from ((at, content["schema"], one) for one in (*examples, content.get("example")) if one)
 
 
 def test_what_is_committed_is_fresh(capsys: pytest.CaptureFixture[str]) -> None:
@@ -30,7 +54,48 @@ def test_a_written_document_is_fresh(tmp_path: Path) -> None:
 
 
 def test_the_document_is_openapi_and_its_shapes_are_schemas() -> None:
-    document = yaml.load((PROTO / "openapi.yaml").read_text("utf-8"), LOADER)
+    document = written()
     assert document["openapi"].startswith("3.1")
     for shape in document["components"]["schemas"].values():
         Draft202012Validator.check_schema(shape)
+
+
+def test_every_operation_has_examples_errors_and_models() -> None:
+    document = written()
+    assert list(contract.gaps(document)) == []
+    for path, method, operation in contract.operations(document):
+        errors = {status for status in operation["responses"] if status.startswith("4")}
+        assert errors >= ({"403", "421"} if path in OPEN else {"401", "403", "421", "429"}), (method, path)
+
+
+def test_every_example_fits_its_schema_exactly() -> None:
+    document = written()
+    root = {"components": document["components"]}
+    found = list(illustrated(document))
+    assert len(found) > 200
+    for at, schema, example in found:
+        checked = Draft202012Validator({**root, **schema}, format_checker=Draft202012Validator.FORMAT_CHECKER)
+        assert not (wrong := [error.message for error in checked.iter_errors(example)]), (at, wrong)
+        name = schema.get("$ref", "").rpartition("/")[2]
+        known = document["components"]["schemas"].get(name, {}).get("properties")
+        assert known is None or example.keys() <= known.keys(), at
+
+
+def test_route_without_example_and_model_is_a_gap() -> None:
+    app = Documented(title="one route", version="1")
+
+    @app.post("/v1/things", tags=["things"])
+    async def make(body: Sized, colour: str) -> dict[str, str]:
+        """Make a thing."""
+        return {}
+
+    assert sorted(contract.gaps(app.openapi())) == [
+        "POST /v1/things needs a response model",
+        "POST /v1/things: application/json of Sized needs an example in api/examples.py",
+        "POST /v1/things: application/json of no model needs an example in api/examples.py",
+        "POST /v1/things: the parameter colour needs an example in api/examples.py",
+    ]
+
+
+class Sized(BaseModel):
+    size: int

@@ -15,14 +15,14 @@ from libs.identity import Principal
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
-from services.gateway.api.context import Gateway, Here, seen_as
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.context import Gateway, Here, ReadOnly, seen_as
+from services.gateway.api.errors import FOLDER, Refusal, raises
 from services.gateway.api.models import Answer, ApprovalList, ApprovalShown, Commanded, Id
 from services.gateway.api.security import Authenticated, CanRead
 from services.gateway.domain import access, outcomes
 from services.gateway.store import Approval, Session
 
-router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute)
 
 COMMIT = "commit"
 """The kind of approval that commits staged changes."""
@@ -56,6 +56,10 @@ class NoApproval(Rejected):
     code = "NO_APPROVAL"
 
 
+EDITS = (NoArgs, NoApproval, Refusal(422, "CANNOT_EXCLUDE", "taxes.pdf is not part of the change"), *FOLDER)
+"""Errors of an answer that edits, or that does not fit the kind of the question."""
+
+
 @router.get("/v1/approvals", tags=["approvals"])
 async def inbox(
     here: Here, who: CanRead, session: Id | None = None, limit: Annotated[int, Query(ge=1, le=500)] = 100
@@ -66,13 +70,18 @@ async def inbox(
     return ApprovalList(approvals=shown, as_of=here.platform.clock.now())
 
 
-@router.get("/v1/approvals/{approval_id}", tags=["approvals"])
+@router.get("/v1/approvals/{approval_id}", responses=raises(NoSuchApproval), tags=["approvals"])
 async def read_approval(here: Here, who: CanRead, approval_id: Annotated[Id, Path()]) -> ApprovalShown:
     """Return an approval, open or closed."""
     return ApprovalShown.model_validate(await _approval(here, who, approval_id))
 
 
-@router.post("/v1/approvals/{approval_id}", response_model=Commanded, responses=COMMANDED, tags=["approvals"])
+@router.post(
+    "/v1/approvals/{approval_id}",
+    response_model=Commanded,
+    responses=COMMANDED | raises(NoSuchApproval, ReadOnly, AlreadyClosed, Changed, *EDITS),
+    tags=["approvals"],
+)
 async def answer(
     request: Request,
     response: Response,

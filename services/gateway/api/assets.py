@@ -26,14 +26,14 @@ from libs.runtime import problem_details
 from libs.telemetry.logs import logger
 from services.gateway.api import commands
 from services.gateway.api.context import Gateway, Here, seen_as
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.errors import Refusal, raises
 from services.gateway.api.models import Id
 from services.gateway.api.security import Authenticated
 from services.gateway.domain.ranges import OutOfRange, part
 from services.gateway.store import StoredAsset
 
 log = logger("gateway")
-router = APIRouter(tags=["assets"], responses=PROBLEMS)
+router = APIRouter(tags=["assets"])
 
 READ = "asset.read"
 CONTENT: Mapping[str, Any] = {"content": {"application/octet-stream": {}}}
@@ -41,8 +41,8 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {**CONTENT, "description": "The content"},
     206: {**CONTENT, "description": "The range named by `Range`"},
     307: {"description": "`Location` is a short-lived link to the content; follow it without credentials"},
-    416: {"description": "The content has none of the requested bytes"},
 }
+OUT_OF_RANGE = Refusal(416, "OUT_OF_RANGE", "The content has only 5 bytes; request a lower range.")
 Delivery = Literal["linked", "streamed"]
 
 
@@ -50,7 +50,7 @@ class NoSuchAsset(NotFound):
     """There is no such asset; read the id from a step's result."""
 
 
-@router.get("/v1/assets/{asset_id}", response_class=Response, responses=ANSWERS)
+@router.get("/v1/assets/{asset_id}", response_class=Response, responses=ANSWERS | raises(NoSuchAsset, OUT_OF_RANGE))
 async def fetch(
     request: Request,
     here: Here,

@@ -11,13 +11,14 @@ from fastapi.responses import StreamingResponse
 from libs.clients import audit
 from services.gateway.api import commands
 from services.gateway.api.context import Here
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.errors import Responses
 from services.gateway.api.operator_models import AuditFilter, AuditPage, AuditRecord, AuditState
 from services.gateway.api.security import Authenticated
 
-router = APIRouter(tags=["admin"], responses=PROBLEMS)
+router = APIRouter(tags=["admin"])
 
 READ = "admin.audit"
+EXPORT: Responses = {200: {"content": {"application/jsonl": {}}, "description": "The export"}}
 
 
 @router.get("/v1/admin/audit")
@@ -41,7 +42,7 @@ async def status(here: Here, who: Authenticated) -> AuditState:
     return AuditState(**found, as_of=here.platform.clock.now())
 
 
-@router.get("/v1/admin/audit/export", response_class=StreamingResponse)
+@router.get("/v1/admin/audit/export", response_class=StreamingResponse, responses=EXPORT)
 async def export(here: Here, who: Authenticated) -> StreamingResponse:
     """Export the audit log as JSON Lines that end in a checkpoint; `suma audit verify` checks it offline (A36)."""
     await commands.record_access(here, who, READ, "audit:export")

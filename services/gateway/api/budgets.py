@@ -6,11 +6,10 @@ from fastapi import APIRouter
 
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.context import Here
-from services.gateway.api.errors import PROBLEMS
 from services.gateway.api.models import Budgets, BudgetShown, Id
 from services.gateway.api.security import CanRead
 
-router = APIRouter(route_class=StrictRoute, tags=["budgets"], responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute, tags=["budgets"])
 
 
 @router.get("/v1/budgets")

@@ -13,12 +13,13 @@ from libs.clients.calls import call
 from libs.events.topics import EXECUTOR
 from libs.identity import Principal
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.catalogue_models import SkillList, SkillRead, SkillRevoked, ToolList
 from services.gateway.api.context import Gateway, Here
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.errors import FOLDER, Refusal, raises
 from services.gateway.api.models import RequestModel, Root
 from services.gateway.api.security import Authenticated
 
-router = APIRouter(route_class=StrictRoute, tags=["catalogue"], responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute, tags=["catalogue"])
 
 Name = Annotated[str, StringConstraints(pattern=r"^[\w-]{1,64}$")]
 SkillName = Annotated[Name, Path()]
@@ -37,13 +38,19 @@ class Version(Folder):
     )
 
 
-@router.get("/v1/tools")
+APPROVAL = (
+    Refusal(422, "SKILL_CHANGED", "The skill changed since you read it; read it again."),
+    Refusal(422, "SKILL_CANNOT_BE_APPROVED", "This skill cannot be approved: it is broken, or has code."),
+)
+
+
+@router.get("/v1/tools", response_model=ToolList)
 async def tools(here: Here, who: Authenticated) -> Response:
     """List the tools with their schemas, effect classes and undo semantics."""
     return await _get(here, who.tenant, "tools", {})
 
 
-@router.get("/v1/skills")
+@router.get("/v1/skills", response_model=SkillList, responses=raises(*FOLDER))
 async def skills(here: Here, who: Authenticated, root: Root | None = None, query: Query | None = None) -> Response:
     """List the skills with kind, origin, and state or reason for being inactive. With `root`, include a folder's own
     skills. With `query`, return only similar skills, best first, each with a `score` from 0 to 1.
@@ -52,19 +59,19 @@ async def skills(here: Here, who: Authenticated, root: Root | None = None, query
     return await _get(here, who.tenant, "skills", {**_folder_params(who, root), **words})
 
 
-@router.get("/v1/skills/{name}")
+@router.get("/v1/skills/{name}", response_model=SkillRead, responses=raises(*FOLDER))
 async def skill(here: Here, who: Authenticated, name: SkillName, root: Root | None = None) -> Response:
     """Return a skill with its tools, files and instructions. With `root`, as seen by a session in that folder."""
     return await _get(here, who.tenant, f"skills/{name}", _folder_params(who, root))
 
 
-@router.post("/v1/skills/{name}/approve")
+@router.post("/v1/skills/{name}/approve", response_model=SkillRead, responses=raises(*FOLDER, *APPROVAL))
 async def approve(here: Here, who: Authenticated, name: SkillName, body: Version) -> Response:
     """Enable a folder's own skill in exactly this version; any changed byte disables it. Safe to repeat."""
     return await _put(here, who, f"skills/{name}/approval", {**_decision(who, name, body.root), "digest": body.digest})
 
 
-@router.post("/v1/skills/{name}/revoke")
+@router.post("/v1/skills/{name}/revoke", response_model=SkillRevoked, responses=raises(*FOLDER))
 async def revoke(here: Here, who: Authenticated, name: SkillName, body: Folder) -> Response:
     """Disable a folder's own skill."""
     return await _put(here, who, f"skills/{name}/revocation", _decision(who, name, body.root))

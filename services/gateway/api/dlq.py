@@ -22,7 +22,7 @@ from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Gateway, Here
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.errors import raises
 from services.gateway.api.models import Id
 from services.gateway.api.operator_models import (
     CloseMany,
@@ -38,10 +38,10 @@ from services.gateway.api.operator_models import (
     ReplayMany,
 )
 from services.gateway.api.security import Authenticated
-from services.gateway.domain.dead_letters import DeadLetter, Outcome, Verb, outcome
+from services.gateway.domain.dead_letters import Closed, DeadLetter, Outcome, Verb, outcome
 from services.gateway.domain.projection import SCHEMA
 
-router = APIRouter(route_class=StrictRoute, tags=["admin"], responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute, tags=["admin"])
 
 READ, WRITE = "admin.dlq.read", "admin.dlq.write"
 LetterId = Annotated[Id, Path()]
@@ -80,7 +80,7 @@ async def discard_many(
     return await _many(here, who, IdempotentRequest.of(request, key, body), body, "discard", body.reason)
 
 
-@router.get("/v1/admin/dlq/{letter_id}")
+@router.get("/v1/admin/dlq/{letter_id}", responses=raises(NoSuchDeadLetter))
 async def read_letter(here: Here, who: Authenticated, letter_id: LetterId) -> LetterRead:
     """Return a dead letter with the original event."""
     await commands.record_access(here, who, READ, f"dead_letter:{letter_id}")
@@ -97,7 +97,7 @@ async def read_letter(here: Here, who: Authenticated, letter_id: LetterId) -> Le
     )
 
 
-@router.post("/v1/admin/dlq/{letter_id}/replay")
+@router.post("/v1/admin/dlq/{letter_id}/replay", responses=raises(NoSuchDeadLetter, Closed))
 async def replay(
     request: Request,
     here: Here,
@@ -111,7 +111,7 @@ async def replay(
     return await _one(here, who, IdempotentRequest.of(request, key, body), letter_id, "replay", reason)
 
 
-@router.post("/v1/admin/dlq/{letter_id}/discard")
+@router.post("/v1/admin/dlq/{letter_id}/discard", responses=raises(NoSuchDeadLetter, Closed))
 async def discard(
     request: Request, here: Here, who: Authenticated, letter_id: LetterId, body: Discard, key: IdempotencyKey = None
 ) -> LetterClosed:

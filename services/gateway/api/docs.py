@@ -25,26 +25,16 @@ pre{background:#f6f8fa;padding:.8rem;border-radius:6px;overflow:auto}b{display:i
 
 
 class Documented(FastAPI):
-    """An application whose OpenAPI document declares errors as problem documents (RFC 9457)."""
+    """An application whose OpenAPI document is completed by `contract`."""
 
     @override
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            for operation in _operations(super().openapi()):
-                for status, response in operation["responses"].items():
-                    if int(status) >= 400 and _is_problem(response):
-                        response["content"] = {"application/problem+json": response["content"]["application/json"]}
-        return super().openapi()
+            # Imported at the first call: no other request needs the examples.
+            from services.gateway.api import contract
 
-
-def _operations(document: Mapping[str, Any]) -> Iterator[Any]:
-    for methods in document["paths"].values():
-        yield from methods.values()
-
-
-def _is_problem(response: Mapping[str, Any]) -> bool:
-    schema = response.get("content", {}).get("application/json", {}).get("schema", {})
-    return str(schema.get("$ref", "")).endswith(("/Problem", "/HTTPValidationError"))
+            self.openapi_schema = contract.complete(super().openapi())
+        return self.openapi_schema
 
 
 @router.get("/docs")
@@ -56,6 +46,8 @@ async def docs(request: Request) -> HTMLResponse:
 def page(document: Mapping[str, Any]) -> str:
     """Render the OpenAPI document as HTML."""
     info = document["info"]
+    responses = document["components"]["responses"]
+    shared = {f"#/components/responses/{name}": response for name, response in responses.items()}
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>{escape(info['title'])}</title><style>{STYLE}</style><h1>{escape(info['title'])}</h1>"
@@ -63,7 +55,7 @@ def page(document: Mapping[str, Any]) -> str:
     ]
     for tag, operations in _by_tag(document).items():
         parts.append(f"<h2>{escape(tag)}</h2>")
-        parts += [_operation(method, path, operation) for method, path, operation in operations]
+        parts += [_operation(method, path, operation, shared) for method, path, operation in operations]
     parts.append("<h2>Schemas</h2>")
     for name, schema in document["components"]["schemas"].items():
         parts.append(f"<details><summary><code>{escape(name)}</code></summary>{_json(schema)}</details>")
@@ -78,19 +70,20 @@ def _by_tag(document: Mapping[str, Any]) -> dict[str, list[tuple[str, str, Mappi
     return found
 
 
-def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
+def _operation(method: str, path: str, operation: Mapping[str, Any], shared: Mapping[str, Any]) -> str:
     about = operation.get("description", operation.get("summary", ""))
     head = f"<summary><b>{method}</b> <code>{escape(path)}</code></summary><p>{escape(about)}</p>"
-    return f"<details>{head}{''.join(_parts(operation))}</details>"
+    return f"<details>{head}{''.join(_parts(operation, shared))}</details>"
 
 
-def _parts(operation: Mapping[str, Any]) -> Iterator[str]:
+def _parts(operation: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterator[str]:
     for parameter in operation.get("parameters", ()):
         about = parameter.get("description", "")
         yield f"<p><code>{escape(parameter['name'])}</code> ({escape(parameter['in'])}) {escape(about)}</p>"
     if "requestBody" in operation:
         yield f"<p>Body</p>{_json(operation['requestBody']['content'])}"
     for status, response in operation["responses"].items():
+        response = shared.get(response.get("$ref", ""), response)
         yield f"<p><b>{escape(status)}</b> {escape(response['description'])}</p>"
         if "content" in response:
             yield _json(response["content"])

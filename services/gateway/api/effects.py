@@ -14,18 +14,18 @@ from libs.errors import NotFound
 from libs.events import EffectResolved
 from libs.identity import Principal
 from services.gateway.api import commands
-from services.gateway.api.approvals import check_open
+from services.gateway.api.approvals import AlreadyClosed, Changed, check_open
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
-from services.gateway.api.context import Gateway, Here, seen_as
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.context import Gateway, Here, ReadOnly, seen_as
+from services.gateway.api.errors import raises
 from services.gateway.api.models import ApprovalShown, Commanded, EffectList, Finding, Id
 from services.gateway.api.security import Authenticated, CanRead
 from services.gateway.domain import access, outcomes
 from services.gateway.domain.outcomes import EFFECT
 from services.gateway.store import Approval
 
-router = APIRouter(route_class=StrictRoute, tags=["effects"], responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute, tags=["effects"])
 
 EffectId = Annotated[Id, Path()]
 
@@ -44,13 +44,17 @@ async def unknown(
     return EffectList(effects=shown, as_of=here.platform.clock.now())
 
 
-@router.get("/v1/effects/{effect_id}")
+@router.get("/v1/effects/{effect_id}", responses=raises(NoSuchEffect))
 async def read_effect(here: Here, who: CanRead, effect_id: EffectId) -> ApprovalShown:
     """Return an effect, unknown or resolved."""
     return ApprovalShown.model_validate(await _effect(here, who, effect_id))
 
 
-@router.post("/v1/effects/{effect_id}", response_model=Commanded, responses=COMMANDED)
+@router.post(
+    "/v1/effects/{effect_id}",
+    response_model=Commanded,
+    responses=COMMANDED | raises(NoSuchEffect, ReadOnly, AlreadyClosed, Changed),
+)
 async def resolve(
     request: Request,
     response: Response,

@@ -1,10 +1,18 @@
-"""Problem documents (RFC 9457) in the gateway's contract; `libs.runtime.problem_details` writes them."""
+"""Problem documents (RFC 9457) in the gateway's contract; `libs.runtime.problem_details` writes them.
+
+`contract` adds to each route the errors that all routes of its kind share. A route declares its own ones with `raises`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, Field
+
+from libs.errors import SumaError
+from libs.runtime.problem_details import MEDIA_TYPE, status_of
 
 
 class Place(BaseModel):
@@ -25,20 +33,60 @@ class Problem(BaseModel):
     errors: list[Place] = []
 
 
-PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-"""Declared without `model`: FastAPI would build a validator for each status of each route at every start."""
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"description": about, "content": PROBLEM}
-    for status, about in {
-        400: "The body is not JSON",
-        401: "The API key is missing or not valid",
-        403: "A scope is missing, or policy denies the request",
-        404: "The object does not exist, or belongs to another tenant",
-        409: "Conflict: the turn, approval or dead letter is already closed",
-        413: "The body is too large",
-        415: "The content type is not application/json",
-        422: "The request does not match this route's schema",
-        429: "A limit is reached; `code` names it, `Retry-After` is the seconds to wait",
-        503: "A dependency is unavailable; retry with backoff",
-    }.items()
-}
+class Refusal(NamedTuple):
+    """An error that a route can answer, and no class of this service stands for."""
+
+    status: int
+    code: str
+    detail: str
+
+
+Responses = dict[int | str, dict[str, Any]]
+SCHEMA = {"$ref": "#/components/schemas/Problem"}
+"""Referred to instead of `model`: FastAPI would build a validator for each status of each route at every start."""
+FULL = (
+    Refusal(429, "SESSION_FULL", "this session has 100 open turns; wait for some to end, or cancel them"),
+    Refusal(429, "TENANT_FULL", "your tenant has 10000 open turns; wait for some to end, or cancel them"),
+    Refusal(429, "BACKLOG_FULL", "the platform has 50001 waiting tasks; retry later"),
+)
+"""Errors of a message that would open a turn."""
+STREAMS_FULL = Refusal(429, "TOO_MANY_STREAMS", "this server is at its limit of event streams; retry later")
+FOLDER = (
+    Refusal(422, "ROOT_NOT_ALLOWED", "/home/ada is not inside an allowed root; allow it first"),
+    Refusal(422, "NO_WORKSPACE", "this session has no folder; start one in a folder"),
+    Refusal(422, "BAD_ROOT", "This folder cannot be a workspace; choose another."),
+    Refusal(422, "WORKSPACE_FAILED", "The folder cannot be read; check that it exists."),
+)
+"""Errors of the tool executor about the folder of a session or request."""
+
+
+def raises(*errors: type[SumaError] | Refusal) -> Responses:
+    """Return the `responses` of a route that declare its own errors, with an example for each code."""
+    found: dict[int, list[Refusal]] = {}
+    for error in errors:
+        refusal = error if isinstance(error, Refusal) else refusal_of(error)
+        found.setdefault(refusal.status, []).append(refusal)
+    return {status: problem(*refusals) for status, refusals in found.items()}
+
+
+def problem(*refusals: Refusal) -> dict[str, Any]:
+    """Return the response of these refusals, which have one status."""
+    about = " · ".join(dict.fromkeys(refusal.code for refusal in refusals))
+    examples = {refusal.code: {"summary": refusal.detail, "value": _document(refusal)} for refusal in refusals}
+    return {"description": about, "content": {MEDIA_TYPE: {"schema": SCHEMA, "examples": examples}}}
+
+
+def refusal_of(error: type[SumaError]) -> Refusal:
+    """Return the status, code and message of an error."""
+    said = error()
+    return Refusal(status_of(said), said.code, str(said))
+
+
+def _document(refusal: Refusal) -> Mapping[str, Any]:
+    return {
+        "type": f"urn:suma:problem:{refusal.code}",
+        "title": HTTPStatus(refusal.status).phrase,
+        "status": refusal.status,
+        "detail": refusal.detail,
+        "code": refusal.code,
+    }

@@ -8,17 +8,16 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from services.gateway.api.context import Gateway, Here
-from services.gateway.api.errors import Problem
-from services.gateway.api.models import Readiness
+from services.gateway.api.models import Liveness, Readiness
 from services.gateway.api.security import Authenticated
 
 router = APIRouter(tags=["health"])
 
 
 @router.get("/healthz")
-async def live() -> dict[str, str]:
+async def live() -> Liveness:
     """Report that the process runs."""
-    return {"status": "alive"}
+    return Liveness(status="alive")
 
 
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
@@ -28,7 +27,7 @@ async def ready(here: Here) -> Response:
     return Response(state.model_dump_json(), 200 if state.ready else 503, media_type="application/json")
 
 
-@router.get("/v1/health", response_model=Readiness, responses={503: {"model": Readiness}, 401: {"model": Problem}})
+@router.get("/v1/health", response_model=Readiness, responses={503: {"model": Readiness}})
 async def health(here: Here, who: Authenticated) -> Response:
     """Return the same as `/readyz`, for API clients."""
     return await ready(here)

@@ -19,15 +19,16 @@ from libs.identity.roles import scopes_of
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.context import Gateway, Here
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.errors import raises
 from services.gateway.api.identity_models import KeyCreated, KeyList, KeyShown, NewKey, PrincipalId, Rotation
 from services.gateway.api.models import Id
 from services.gateway.api.security import Authenticated
 from services.gateway.api.signin import record
+from services.gateway.directory import NoSuchTenant, TooManyKeys
 from services.gateway.domain.access import grants
 from services.gateway.store import KeyRow
 
-router = APIRouter(route_class=StrictRoute, tags=["identity"], responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute, tags=["identity"])
 
 READ, WRITE, ELSEWHERE = "admin.keys.read", "admin.keys.write", "admin.tenants.keys"
 KeyId = Annotated[Id, Path()]
@@ -82,7 +83,7 @@ async def list_keys(
     )
 
 
-@router.post("/v1/admin/keys", status_code=201)
+@router.post("/v1/admin/keys", status_code=201, responses=raises(NoSuchTenant, GrantsMore, InThePast, TooManyKeys))
 async def create_key(here: Here, who: Authenticated, body: NewKey) -> KeyCreated:
     """Create an API key. It can grant only what its creator holds, and is shown only in this answer."""
     of = await permit(here, who, body.tenant)
@@ -95,7 +96,11 @@ async def create_key(here: Here, who: Authenticated, body: NewKey) -> KeyCreated
     return await _created(here, text, key)
 
 
-@router.post("/v1/admin/keys/{key_id}/rotate", status_code=201)
+@router.post(
+    "/v1/admin/keys/{key_id}/rotate",
+    status_code=201,
+    responses=raises(NoSuchKey, GrantsMore, KeyFile, KeyEnded, TooManyKeys),
+)
 async def rotate_key(
     here: Here, who: Authenticated, key_id: KeyId, body: Rotation | None = None, tenant: Tenant = None
 ) -> KeyCreated:
@@ -115,7 +120,7 @@ async def rotate_key(
     return await _created(here, text, new)
 
 
-@router.post("/v1/admin/keys/{key_id}/revoke")
+@router.post("/v1/admin/keys/{key_id}/revoke", responses=raises(NoSuchKey, KeyFile))
 async def revoke_key(here: Here, who: Authenticated, key_id: KeyId, tenant: Tenant = None) -> KeyShown:
     """Revoke a key, and with it the browsers that it signed in, at once. Safe to repeat."""
     of = await permit(here, who, tenant)

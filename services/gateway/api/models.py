@@ -370,6 +370,10 @@ class Check(ResponseModel):
     circuit: str = "closed"
 
 
+class Liveness(ResponseModel):
+    status: Literal["alive"]
+
+
 class Readiness(ResponseModel):
     ready: bool
     pid: int

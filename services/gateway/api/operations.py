@@ -19,12 +19,12 @@ from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Here
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.errors import raises
 from services.gateway.api.models import Id
 from services.gateway.api.operator_models import BusState, GroupState, Requeued, RequeueList, Retried, TopicState
 from services.gateway.api.security import Authenticated
 
-router = APIRouter(route_class=StrictRoute, tags=["admin"], responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute, tags=["admin"])
 
 REQUEUE_READ, REQUEUE_WRITE, BUS_READ = "admin.requeue.read", "admin.requeue.write", "admin.bus.read"
 
@@ -41,7 +41,7 @@ async def waiting(here: Here, who: Authenticated, limit: Annotated[int, Query(ge
     return RequeueList(waiting=[_requeued(event) for event in found], as_of=here.platform.clock.now())
 
 
-@router.post("/v1/admin/requeue/{event_id}/retry")
+@router.post("/v1/admin/requeue/{event_id}/retry", responses=raises(NotWaiting))
 async def retry(
     request: Request, here: Here, who: Authenticated, event_id: Annotated[Id, Path()], key: IdempotencyKey = None
 ) -> Retried:

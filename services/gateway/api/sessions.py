@@ -16,8 +16,8 @@ from libs.identity import Principal
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
-from services.gateway.api.context import Gateway, Here, seen_as
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.context import Gateway, Here, NoSuchSession, ReadOnly, seen_as
+from services.gateway.api.errors import FULL, raises
 from services.gateway.api.models import (
     Accepted,
     Cancel,
@@ -40,7 +40,7 @@ from services.gateway.domain.projection import SCHEMA
 from services.gateway.sse.viewer import first
 from services.gateway.store import Session
 
-router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute)
 
 SessionId = Annotated[Id, Path()]
 Limit = Annotated[int, Query(ge=1, le=500)]
@@ -92,7 +92,13 @@ async def list_sessions(here: Here, who: CanRead, limit: Limit = 50, before: Id 
     )
 
 
-@router.post("/v1/sessions/message", status_code=202, response_model=Accepted, tags=["messages"])
+@router.post(
+    "/v1/sessions/message",
+    status_code=202,
+    response_model=Accepted,
+    responses=raises(NoSuchSession, ReadOnly, *FULL),
+    tags=["messages"],
+)
 async def first_message(
     request: Request, here: Here, who: Authenticated, body: FirstMessage, key: IdempotencyKey = None
 ) -> Accepted:
@@ -100,7 +106,11 @@ async def first_message(
     return await send_message(here, who, IdempotentRequest.of(request, key, body), body)
 
 
-@router.post("/v1/llm/invoke", responses={200: {"model": TurnShown}, **ACCEPTED}, tags=["messages"])
+@router.post(
+    "/v1/llm/invoke",
+    responses={200: {"model": TurnShown}, **ACCEPTED, **raises(NoSuchSession, ReadOnly, *FULL)},
+    tags=["messages"],
+)
 async def invoke(
     request: Request,
     here: Here,
@@ -126,12 +136,12 @@ async def invoke(
     return JSONResponse(turn.model_dump(mode="json"))
 
 
-@router.get("/v1/sessions/{session_id}", tags=["sessions"])
+@router.get("/v1/sessions/{session_id}", responses=raises(NoSuchSession), tags=["sessions"])
 async def read_session(here: Here, who: CanRead, session_id: SessionId) -> SessionRead:
     return _read(await here.readable(who, session_id))
 
 
-@router.get("/v1/sessions/{session_id}/history", tags=["sessions"])
+@router.get("/v1/sessions/{session_id}/history", responses=raises(NoSuchSession), tags=["sessions"])
 async def history(
     here: Here, who: CanRead, session_id: SessionId, limit: Limit = 100, after: Id | None = None
 ) -> History:
@@ -146,19 +156,25 @@ async def history(
     )
 
 
-@router.put("/v1/sessions/{session_id}/share", tags=["sessions"])
+@router.put("/v1/sessions/{session_id}/share", responses=raises(NoSuchSession, NotYours), tags=["sessions"])
 async def share(here: Here, who: Authenticated, session_id: SessionId, body: Share) -> SessionRead:
     """Share a session with the other principals of the tenant. Safe to repeat."""
     return await _shared(here, who, session_id, body.access)
 
 
-@router.delete("/v1/sessions/{session_id}/share", tags=["sessions"])
+@router.delete("/v1/sessions/{session_id}/share", responses=raises(NoSuchSession, NotYours), tags=["sessions"])
 async def unshare(here: Here, who: Authenticated, session_id: SessionId) -> SessionRead:
     """Make a session private again. Safe to repeat."""
     return await _shared(here, who, session_id, None)
 
 
-@router.post("/v1/sessions/{session_id}/messages", status_code=202, response_model=Accepted, tags=["messages"])
+@router.post(
+    "/v1/sessions/{session_id}/messages",
+    status_code=202,
+    response_model=Accepted,
+    responses=raises(NoSuchSession, ReadOnly, *FULL),
+    tags=["messages"],
+)
 async def say_in(
     request: Request,
     here: Here,
@@ -172,12 +188,17 @@ async def say_in(
     return await send_message(here, who, IdempotentRequest.of(request, key, body), known)
 
 
-@router.get("/v1/turns/{turn_id}", tags=["messages"])
+@router.get("/v1/turns/{turn_id}", responses=raises(NoSuchTurn), tags=["messages"])
 async def read_turn(here: Here, who: CanRead, turn_id: Annotated[Id, Path()]) -> TurnShown:
     return await turn_of(here, who, turn_id)
 
 
-@router.post("/v1/turns/{turn_id}/cancel", response_model=Commanded, responses=COMMANDED, tags=["messages"])
+@router.post(
+    "/v1/turns/{turn_id}/cancel",
+    response_model=Commanded,
+    responses=COMMANDED | raises(NoSuchTurn, ReadOnly, TurnOver),
+    tags=["messages"],
+)
 async def cancel(
     request: Request,
     response: Response,

@@ -18,14 +18,14 @@ from libs.identity import Principal
 from libs.identity.keys import digest, one_time
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.context import Gateway, Here
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.errors import raises
 from services.gateway.api.identity_models import Me, SignedInWith, SignInCode
 from services.gateway.api.security import Authenticated, Credential
 from services.gateway.credentials import COOKIE, SIGN_IN
 from services.gateway.domain.urls import base
 from services.gateway.store import GROUP
 
-router = APIRouter(route_class=StrictRoute, tags=["identity"], responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute, tags=["identity"])
 
 
 class KeyNeeded(Denied):
@@ -40,7 +40,7 @@ async def me(here: Here, who: Authenticated) -> Me:
     return _me(who)
 
 
-@router.post("/v1/signin/code", status_code=201)
+@router.post("/v1/signin/code", status_code=201, responses=raises(KeyNeeded))
 async def new_code(request: Request, here: Here, who: Authenticated) -> SignInCode:
     """Create a one-time code (60 s) that signs a browser in with this key, and the link that carries it."""
     key_id = _key_id(who, "key")
@@ -51,7 +51,7 @@ async def new_code(request: Request, here: Here, who: Authenticated) -> SignInCo
     return SignInCode(code=text, url=f"{_base(here, request)}/?code={text}", expires_at=expires)
 
 
-@router.post(SIGN_IN)
+@router.post(SIGN_IN, responses=raises(KeyNeeded))
 async def sign_in(request: Request, response: Response, here: Here, who: Authenticated, credential: Credential) -> Me:
     """Trade a one-time code or an API key, sent as the bearer token, for the cookie of a web session. A code counts
     once.

@@ -16,22 +16,24 @@ from fastapi import APIRouter, Path, Response, WebSocket, WebSocketDisconnect
 from libs.identity import Principal
 from libs.runtime.problem_details import document
 from libs.telemetry.logs import logger
-from services.gateway.api.context import Gateway, Here
-from services.gateway.api.errors import PROBLEM, PROBLEMS
+from services.gateway.api.context import Gateway, Here, NoSuchSession
+from services.gateway.api.errors import STREAMS_FULL, Refusal, raises
 from services.gateway.api.models import Id
 from services.gateway.api.security import READING, CanRead, require
+from services.gateway.api.sessions import NoSuchTurn
 from services.gateway.api.stream import End, Position, Until, View, delta_of
 from services.gateway.sse.viewer import Heartbeat, Item, TextDelta
 
 log = logger("gateway")
-router = APIRouter(tags=["events"], responses=PROBLEMS)
+router = APIRouter(tags=["events"])
 
 CLOSE_CODES = {End.DONE: 1000, End.LEAVING: 1012, End.UNAUTHENTICATED: 4401}
 UNWANTED = 1003
 HEARTBEAT = '{"type":"heartbeat"}'
 UPGRADE: dict[int | str, dict[str, Any]] = {
     101: {"description": "The WebSocket is open (docs/streams.md lists its messages and close codes)"},
-    426: {"description": "The request does not ask for a WebSocket", "content": PROBLEM},
+    **raises(NoSuchSession, NoSuchTurn, STREAMS_FULL),
+    **raises(Refusal(426, "UPGRADE_REQUIRED", "This is a WebSocket; ask for an upgrade, or use /events.")),
 }
 
 

@@ -25,11 +25,11 @@ from typing_extensions import override
 from libs.identity import Principal
 from libs.telemetry import metrics
 from libs.telemetry.logs import logger
-from services.gateway.api.context import Gateway, Here
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.context import Gateway, Here, NoSuchSession
+from services.gateway.api.errors import STREAMS_FULL, raises
 from services.gateway.api.models import EventList, Id, StreamEvent
 from services.gateway.api.security import CanRead
-from services.gateway.api.sessions import turn_of
+from services.gateway.api.sessions import NoSuchTurn, turn_of
 from services.gateway.credentials import Presented
 from services.gateway.domain import outcomes
 from services.gateway.sse.streams import Channel
@@ -38,7 +38,7 @@ from services.gateway.sse.viewer import Heartbeat, Item, Pace, TextDelta, Viewer
 from services.gateway.store import Numbered, Session
 
 log = logger("gateway")
-router = APIRouter(tags=["events"], responses=PROBLEMS)
+router = APIRouter(tags=["events"])
 
 RECONNECT_MS = (500, 3000)
 SEQ_MOST = 2**63 - 1
@@ -58,7 +58,10 @@ class End(Enum):
 @router.get(
     "/v1/sessions/{session_id}/events",
     response_model=EventList,
-    responses={200: {"content": {"text/event-stream": {}}, "description": "A page (stream=false) or a stream"}},
+    responses={
+        200: {"content": {"text/event-stream": {}}, "description": "A page (stream=false) or a stream"},
+        **raises(NoSuchSession, NoSuchTurn, STREAMS_FULL),
+    },
 )
 async def events(
     request: Request,

@@ -10,7 +10,7 @@ from libs.errors import Rejected
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.context import Here
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.errors import raises
 from services.gateway.api.identity_models import (
     Disabled,
     NewTenant,
@@ -24,8 +24,9 @@ from services.gateway.api.keys import Tenant, permit, permit_reading
 from services.gateway.api.models import Id
 from services.gateway.api.security import Authenticated
 from services.gateway.api.signin import record
+from services.gateway.directory import NoSuchPrincipal, NoSuchTenant
 
-router = APIRouter(route_class=StrictRoute, tags=["identity"], responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute, tags=["identity"])
 
 READ, WRITE = "admin.tenants.read", "admin.tenants.write"
 Limit = Annotated[int, Query(ge=1, le=500)]
@@ -57,7 +58,7 @@ async def list_tenants(here: Here, who: Authenticated, after: Id | None = None, 
     )
 
 
-@router.post("/v1/admin/tenants", status_code=201)
+@router.post("/v1/admin/tenants", status_code=201, responses=raises(TenantExists))
 async def create_tenant(here: Here, who: Authenticated, body: NewTenant) -> TenantShown:
     """Create a tenant. Give it a first key with POST /v1/admin/keys and its `tenant`."""
     await commands.record_access(here, who, WRITE, f"tenant:{body.tenant}")
@@ -68,7 +69,7 @@ async def create_tenant(here: Here, who: Authenticated, body: NewTenant) -> Tena
     return TenantShown.model_validate(made)
 
 
-@router.post("/v1/admin/tenants/{tenant}/disable")
+@router.post("/v1/admin/tenants/{tenant}/disable", responses=raises(NoSuchTenant, Yourself))
 async def disable_tenant(here: Here, who: Authenticated, tenant: TenantName) -> Disabled:
     """Refuse every credential of a tenant, at once, until it is enabled. Its data stays. Safe to repeat."""
     await commands.record_access(here, who, WRITE, f"tenant:{tenant}")
@@ -79,7 +80,7 @@ async def disable_tenant(here: Here, who: Authenticated, tenant: TenantName) -> 
     return Disabled(id=tenant, disabled=True)
 
 
-@router.post("/v1/admin/tenants/{tenant}/enable")
+@router.post("/v1/admin/tenants/{tenant}/enable", responses=raises(NoSuchTenant))
 async def enable_tenant(here: Here, who: Authenticated, tenant: TenantName) -> Disabled:
     """Accept a tenant's credentials again. Safe to repeat."""
     await commands.record_access(here, who, WRITE, f"tenant:{tenant}")
@@ -102,7 +103,7 @@ async def list_principals(
     )
 
 
-@router.post("/v1/admin/principals/{principal}/disable")
+@router.post("/v1/admin/principals/{principal}/disable", responses=raises(NoSuchPrincipal, Yourself))
 async def disable_principal(
     here: Here, who: Authenticated, principal: PrincipalName, tenant: Tenant = None
 ) -> Disabled:
@@ -115,7 +116,7 @@ async def disable_principal(
     return Disabled(id=principal, disabled=True)
 
 
-@router.post("/v1/admin/principals/{principal}/enable")
+@router.post("/v1/admin/principals/{principal}/enable", responses=raises(NoSuchPrincipal))
 async def enable_principal(here: Here, who: Authenticated, principal: PrincipalName, tenant: Tenant = None) -> Disabled:
     """Accept a principal's credentials again. Safe to repeat."""
     of = await permit(here, who, tenant)

@@ -13,19 +13,21 @@ from libs.clients.calls import call
 from libs.errors import Rejected
 from libs.events import RollbackRequested
 from libs.events.topics import EXECUTOR
+from libs.events.values import Diff
 from libs.identity import Principal
 from services.gateway.api import commands
-from services.gateway.api.approvals import submit_answer
+from services.gateway.api.approvals import EDITS, AlreadyClosed, Changed, submit_answer
 from services.gateway.api.bodies import StrictRoute
+from services.gateway.api.catalogue_models import CommitLog, Graph, Purged, SnapshotList
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
-from services.gateway.api.context import Gateway, Here
-from services.gateway.api.errors import PROBLEMS
+from services.gateway.api.context import Gateway, Here, NoSuchSession, ReadOnly
+from services.gateway.api.errors import FOLDER, Refusal, raises
 from services.gateway.api.models import Answer, Commanded, Commit, Example, Id, Purge, Rollback, Root
 from services.gateway.api.security import Authenticated, CanReadFiles
 from services.gateway.domain import messages, outcomes
 from services.gateway.store import Approval
 
-router = APIRouter(route_class=StrictRoute, responses=PROBLEMS)
+router = APIRouter(route_class=StrictRoute)
 
 SessionId = Annotated[Id, Path()]
 
@@ -42,25 +44,35 @@ class NothingToRollBack(Rejected):
     code = "NOTHING_TO_ROLL_BACK"
 
 
-@router.get("/v1/sessions/{session_id}/graph", tags=["workspace"])
-async def graph(request: Request, here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
-    """Return the staged tree. Query parameters are those of the tool executor."""
-    return await view(request, here, who, session_id, "graph")
+VIEWS = raises(NoSuchSession, *FOLDER)
+LARGE = raises(*FOLDER, Refusal(422, "REJECTED", "the tree has more than 20000 nodes; look at its facts or its diff"))
+EXAMPLES_FULL = Refusal(422, "TOO_MANY_EXAMPLES", "There are too many example folders; delete some.")
 
 
-@router.get("/v1/sessions/{session_id}/diff", tags=["workspace"])
-async def diff(request: Request, here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
+@router.get("/v1/sessions/{session_id}/graph", response_model=Graph, responses=VIEWS | LARGE, tags=["workspace"])
+async def graph(here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
+    """Return the staged tree."""
+    return await view(here, who, session_id, "graph")
+
+
+@router.get("/v1/sessions/{session_id}/diff", response_model=Diff, responses=VIEWS, tags=["workspace"])
+async def diff(here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
     """Return the whole diff of the stage."""
-    return await view(request, here, who, session_id, "diff")
+    return await view(here, who, session_id, "diff")
 
 
-@router.get("/v1/sessions/{session_id}/snapshots", tags=["workspace"])
-async def snapshots(request: Request, here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
+@router.get("/v1/sessions/{session_id}/snapshots", response_model=SnapshotList, responses=VIEWS, tags=["workspace"])
+async def snapshots(here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
     """List the snapshots of the stage that a rollback can restore."""
-    return await view(request, here, who, session_id, "snapshots")
+    return await view(here, who, session_id, "snapshots")
 
 
-@router.post("/v1/sessions/{session_id}/commit", response_model=Commanded, responses=COMMANDED, tags=["workspace"])
+@router.post(
+    "/v1/sessions/{session_id}/commit",
+    response_model=Commanded,
+    responses=COMMANDED | raises(NoSuchSession, ReadOnly, NothingOpen, AlreadyClosed, Changed, *EDITS),
+    tags=["workspace"],
+)
 async def commit(
     request: Request,
     response: Response,
@@ -87,7 +99,12 @@ async def commit(
     return done
 
 
-@router.post("/v1/sessions/{session_id}/rollback", response_model=Commanded, responses=COMMANDED, tags=["workspace"])
+@router.post(
+    "/v1/sessions/{session_id}/rollback",
+    response_model=Commanded,
+    responses=COMMANDED | raises(NoSuchSession, ReadOnly, NothingToRollBack),
+    tags=["workspace"],
+)
 async def rollback(
     request: Request,
     response: Response,
@@ -128,7 +145,7 @@ async def rollback(
     return done
 
 
-@router.get("/v1/workspace/log", tags=["workspace"])
+@router.get("/v1/workspace/log", response_model=CommitLog, responses=raises(*FOLDER), tags=["workspace"])
 async def log(here: Here, who: Authenticated, root: Root, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
     """List the commits of a folder, newest first: time, session, changes, history, and deadline for undo."""
     who.require("files:read")
@@ -137,7 +154,7 @@ async def log(here: Here, who: Authenticated, root: Root, most: Annotated[int, Q
     return JSONResponse(found)
 
 
-@router.post("/v1/workspace/purge", tags=["workspace"])
+@router.post("/v1/workspace/purge", response_model=Purged, responses=raises(*FOLDER), tags=["workspace"])
 async def purge(here: Here, who: Authenticated, body: Purge) -> Response:
     """Delete the history of a folder's commits. They can no longer be undone, and their space is freed."""
     before = (body.before or here.platform.clock.now()).timestamp()
@@ -146,7 +163,7 @@ async def purge(here: Here, who: Authenticated, body: Purge) -> Response:
     return JSONResponse(done)
 
 
-@router.post("/v1/examples", status_code=201, tags=["workspace"])
+@router.post("/v1/examples", status_code=201, responses=raises(EXAMPLES_FULL), tags=["workspace"])
 async def example(here: Here, who: Authenticated) -> Example:
     """Create a messy example folder, a workspace to try a first task on."""
     await commands.record_access(here, who, "workspace.example")
@@ -154,18 +171,16 @@ async def example(here: Here, who: Authenticated) -> Example:
     return Example.model_validate(made)
 
 
-@router.get("/graph", tags=["scope weaver"])
-async def graph_alias(request: Request, here: Here, who: CanReadFiles, session: Annotated[Id, Query()]) -> Response:
+@router.get("/graph", response_model=Graph, responses=VIEWS | LARGE, tags=["scope weaver"])
+async def graph_alias(here: Here, who: CanReadFiles, session: Annotated[Id, Query()]) -> Response:
     """Return the staged tree; an alias of /v1/sessions/{session}/graph (S4-56)."""
-    return await view(request, here, who, session, "graph")
+    return await view(here, who, session, "graph")
 
 
-async def view(request: Request, here: Gateway, who: Principal, session_id: str, what: str) -> Response:
+async def view(here: Gateway, who: Principal, session_id: str, what: str) -> Response:
     """Return the tool executor's view of one of the caller's sessions."""
     session = await here.readable(who, session_id)
-    params = {name: value for name, value in request.query_params.items() if name not in ("session", "root")}
-    if session.root is not None:
-        params["root"] = session.root
+    params = {"root": session.root} if session.root is not None else {}
     path = f"/internal/v1/sessions/{session_id}/{what}"
     found = await call(here.platform, EXECUTOR, "GET", path, tenant=who.tenant, session=session_id, params=params)
     return JSONResponse(found)

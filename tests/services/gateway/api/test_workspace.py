@@ -87,9 +87,9 @@ def _executor(keys: Keys) -> FastAPI:
     async def told(path: str, request: Request) -> JSONResponse:
         now = SystemClock().now()
         claims = internal.verify(keys, request.headers[internal.HEADER], audience="tool_executor", now=now)
-        if request.query_params.get("path") == "nowhere":
+        if request.query_params.get("root") == "/nowhere":
             return JSONResponse({"code": "NO_SUCH_PATH", "detail": "there is no such path"}, 404)
-        if request.query_params.get("path") == "crash":
+        if request.query_params.get("root") == "/crash":
             return JSONResponse({"detail": "a secret of the executor"}, 500)
         asked = {"tenant": claims.tenant, "session": claims.session}
         return JSONResponse({"path": path, "params": dict(request.query_params), **asked})
@@ -118,7 +118,7 @@ async def test_the_executor_is_asked_for_one_session_of_one_tenant(whole: House,
 
     assert seen.json() == {
         "path": f"v1/sessions/{session}/{what}".removeprefix("v1/"),
-        "params": {"depth": "2", "root": "/home/ada"},
+        "params": {"root": "/home/ada"},
         "tenant": whole.tenant,
         "session": session,
     }
@@ -134,9 +134,8 @@ async def test_the_short_name_of_the_graph_shows_the_same(whole: House) -> None:
 
 async def test_executor_refusals_pass_through_but_its_failures_do_not(whole: House) -> None:
     async with whole.client() as http:
-        session = (await http.post("/v1/sessions", json={})).json()["session_id"]
-        refused = await http.get(f"/v1/sessions/{session}/graph", params={"path": "nowhere"})
-        crashed = await http.get(f"/v1/sessions/{session}/graph", params={"path": "crash"})
+        opened = [(await http.post("/v1/sessions", json={"root": root})).json() for root in ("/nowhere", "/crash")]
+        refused, crashed = [await http.get(f"/v1/sessions/{one['session_id']}/graph") for one in opened]
 
     assert (refused.status_code, refused.json()["code"]) == (404, "NO_SUCH_PATH")
     assert (crashed.status_code, "secret" in crashed.text) == (503, False)

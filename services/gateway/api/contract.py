@@ -1,0 +1,208 @@
+"""The rest of the contract: what FastAPI cannot read from a route's signature.
+
+Each operation gets an example of its request and its answer, the errors that all routes of its kind share, and the
+headers of conditional reads. `gaps` lists what a new route still lacks; `make check` fails on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from libs.errors import NotFound, Unavailable
+from libs.identity import BadKey, BadToken
+from libs.runtime.problem_details import MEDIA_TYPE
+from services.gateway.api.commands import Contended, PolicyDenied, Reused
+from services.gateway.api.errors import Problem, Refusal, problem, refusal_of
+from services.gateway.api.examples import MEDIA, PARAMETERS, SCHEMAS
+from services.gateway.api.middleware.concurrency import OPEN
+from services.gateway.credentials import CrossSite
+
+Json = dict[str, Any]
+JSON = "application/json"
+WRITES = ("post", "put", "patch", "delete")
+
+FOREIGN_ORIGIN = Refusal(403, "FOREIGN_ORIGIN", "Pages of another origin may not send requests here.")
+SCOPE_MISSING = Refusal(403, "SCOPE_MISSING", "the API key lacks the scope chat; use a key that has it")
+INVALID = Refusal(422, "INVALID_REQUEST", "text: Field required")
+DRAINING = Refusal(503, "DRAINING", "This server is stopping; retry in a few seconds.")
+RATES = (
+    Refusal(429, "RATE_LIMITED", "you have made 12000 requests in a minute; retry later"),
+    Refusal(429, "TENANT_RATE_LIMITED", "your tenant has made 24000 requests in a minute; retry later"),
+    Refusal(429, "TENANT_BUSY", "your tenant is at its request limit here; retry shortly"),
+    Refusal(429, "PROCESS_BUSY", "this server is at its request limit; retry shortly"),
+)
+SHARED: Mapping[str, Json] = {
+    "MalformedBody": problem(Refusal(400, "MALFORMED_BODY", "The body is not JSON: unexpected character at 1.")),
+    "Unauthenticated": problem(refusal_of(BadKey), refusal_of(BadToken)),
+    "ForeignOrigin": problem(FOREIGN_ORIGIN),
+    "Forbidden": problem(FOREIGN_ORIGIN, SCOPE_MISSING, refusal_of(PolicyDenied)),
+    "ForbiddenWrite": problem(FOREIGN_ORIGIN, SCOPE_MISSING, refusal_of(PolicyDenied), refusal_of(CrossSite)),
+    "NotFound": problem(refusal_of(NotFound)),
+    "TooLarge": problem(Refusal(413, "TOO_LARGE", "The body is over 1000000 bytes; send less.")),
+    "NotJson": problem(Refusal(415, "NOT_JSON", "The body is not JSON; send application/json.")),
+    "Misdirected": problem(Refusal(421, "MISDIRECTED", "This server does not answer to that Host.")),
+    "Invalid": problem(INVALID),
+    "InvalidWrite": problem(INVALID, refusal_of(Reused)),
+    "Limited": problem(*RATES),
+    "Unavailable": problem(DRAINING, refusal_of(Unavailable)),
+    "UnavailableWrite": problem(DRAINING, refusal_of(Unavailable), refusal_of(Contended)),
+}
+"""The errors that routes share, by component."""
+HEADERS: Mapping[int, Json] = {
+    401: {"WWW-Authenticate": {"schema": {"type": "string"}, "description": "How to authenticate"}},
+    429: {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}},
+    503: {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}},
+}
+ETAG = {"ETag": {"schema": {"type": "string"}, "description": "The tag to send as If-None-Match"}}
+IF_NONE_MATCH: Json = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "The tag of an earlier answer; 304 while nothing has changed",
+    "schema": {"type": "string", "pattern": '^(W/)?"[\x21\x23-\x7e]{0,100}"$'},
+}
+NOT_MODIFIED: Json = {"description": "Nothing has changed since the answer with this tag", "headers": ETAG}
+
+
+def complete(document: Json) -> Json:
+    """Return the document with examples, shared errors and conditional reads. It changes `document`."""
+    components = document["components"]
+    components["schemas"] = _schemas(components["schemas"])
+    components["responses"] = {name: _with_headers(response) for name, response in SHARED.items()}
+    for path, method, operation in operations(document):
+        operation["responses"] = _sorted(_own(operation) | _shared(path, method, operation))
+        for parameter in operation.get("parameters", ()):
+            _illustrate(parameter, _fitting(parameter))
+        for media, content in _contents(operation):
+            _illustrate(content, SCHEMAS.get(_model(content), MEDIA.get(media)))
+        if method == "get" and JSON in operation["responses"].get("200", {}).get("content", {}):
+            _make_conditional(operation)
+    return document
+
+
+def gaps(document: Json) -> Iterator[str]:
+    """Yield what is missing in the contract of each operation."""
+    for path, method, operation in operations(document):
+        at = f"{method.upper()} {path}"
+        if not operation.get("summary") or not operation.get("tags"):
+            yield f"{at} needs a docstring and a tag"
+        for media, content in _contents(operation):
+            if not {"example", "examples"} & content.keys():
+                yield f"{at}: {media} of {_model(content) or 'no model'} needs an example in api/examples.py"
+            if media == JSON and not _model(content):
+                yield f"{at} needs a response model"
+        for parameter in operation.get("parameters", ()):
+            if "example" not in parameter:
+                yield f"{at}: the parameter {parameter['name']} needs an example in api/examples.py"
+
+
+def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
+    """Yield the path, the method and the definition of each operation."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+def _schemas(schemas: Json) -> Json:
+    """Return the schemas, with our own of errors instead of the framework's."""
+    ours = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    places = ours.pop("$defs")
+    kept = {name: schema for name, schema in schemas.items() if name not in ("HTTPValidationError", "ValidationError")}
+    return dict(sorted({**kept, **places, "Problem": ours}.items()))
+
+
+def _own(operation: Json) -> Json:
+    """Return the responses that the route itself declares; the framework adds a 422 of its own."""
+    declared = operation["responses"].items()
+    return {status: answer for status, answer in declared if "HTTPValidationError" not in str(answer)}
+
+
+def _shared(path: str, method: str, operation: Json) -> Json:
+    found: Json = {}
+    for status, name in _components(path, method, operation):
+        own, shared = operation["responses"].get(status, {}), SHARED[name]
+        examples = own.get("content", {}).get(MEDIA_TYPE, {}).get("examples")
+        if examples:
+            found[status] = _with_headers(_merged(shared, own))
+        elif own and path not in OPEN and "HTTPValidationError" not in str(own):
+            # The route's own answer, such as a readiness report, besides the shared one.
+            found[status] = {**own, "content": {**own["content"], **shared["content"]}}
+        elif not own or path not in OPEN:
+            found[status] = {"$ref": f"#/components/responses/{name}"}
+    return found
+
+
+def _components(path: str, method: str, operation: Json) -> Iterator[tuple[str, str]]:
+    """Yield the status and the component of each error that this kind of route shares."""
+    writes, names = method in WRITES, {parameter["name"] for parameter in operation.get("parameters", ())}
+    yield "421", "Misdirected"
+    if path in OPEN:
+        yield "403", "ForeignOrigin"
+        return
+    yield "401", "Unauthenticated"
+    yield "403", "ForbiddenWrite" if writes else "Forbidden"
+    yield "429", "Limited"
+    yield "503", "UnavailableWrite" if "Idempotency-Key" in names else "Unavailable"
+    if "{" in path or "session" in names:
+        yield "404", "NotFound"
+    if names or "requestBody" in operation:
+        yield "422", "InvalidWrite" if "Idempotency-Key" in names else "Invalid"
+    if method in ("post", "put", "patch"):
+        yield from (("400", "MalformedBody"), ("413", "TooLarge"), ("415", "NotJson"))
+
+
+def _merged(shared: Json, own: Json) -> Json:
+    examples = {**shared["content"][MEDIA_TYPE]["examples"], **own["content"][MEDIA_TYPE]["examples"]}
+    content = {MEDIA_TYPE: {**shared["content"][MEDIA_TYPE], "examples": examples}}
+    return {**own, "description": " · ".join(examples), "content": content}
+
+
+def _with_headers(response: Json) -> Json:
+    (example, *_) = response["content"][MEDIA_TYPE]["examples"].values()
+    headers = HEADERS.get(example["value"]["status"])
+    return {**response, "headers": headers} if headers else response
+
+
+def _sorted(responses: Json) -> Json:
+    return dict(sorted(responses.items()))
+
+
+def _contents(operation: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the media types of the request and of each successful answer, with their definitions."""
+    yield from operation.get("requestBody", {}).get("content", {}).items()
+    for status, response in operation["responses"].items():
+        if status.startswith("2"):
+            yield from response.get("content", {}).items()
+
+
+def _model(content: Json) -> str:
+    """Return the name of the model; FastAPI wraps an optional body in `anyOf`."""
+    schema = content.get("schema") or {}
+    options = schema.get("anyOf", [schema])
+    return next((option["$ref"].rpartition("/")[2] for option in options if "$ref" in option), "")
+
+
+def _fitting(parameter: Json) -> Any:
+    """Return the first example of a parameter's name that its schema allows."""
+    fits = Draft202012Validator(parameter["schema"]).is_valid
+    return next((example for example in _named(parameter["name"]) if fits(example)), None)
+
+
+def _named(name: str) -> tuple[Any, ...]:
+    """Return the examples of a parameter; names of headers have no case."""
+    found: tuple[Any, ...] = next((given for known, given in PARAMETERS.items() if known.lower() == name.lower()), ())
+    return found
+
+
+def _illustrate(place: Json, example: Any) -> None:
+    if example is not None:
+        place["example"] = example
+
+
+def _make_conditional(operation: Json) -> None:
+    operation.setdefault("parameters", []).append({**IF_NONE_MATCH, "example": _fitting(IF_NONE_MATCH)})
+    operation["responses"]["200"]["headers"] = ETAG
+    operation["responses"] = _sorted({**operation["responses"], "304": NOT_MODIFIED})
