@@ -31,10 +31,13 @@ IN_MEMORY = pytest.StashKey[bool]()
 SELDOM = (10_000, 20, 20)
 
 
-DEAREST = ("chaos/test_run.py", "chaos/", "deploy/", "journeys/", "trial/", "conformance/bus/", "libs/models/offline/")
-"""Start the slowest files first, so that workers end together. The first one starts a dozen processes; light ones run
-beside it.
-"""
+DEAREST = (
+    *("chaos/test_run.py", "deploy/test_processes.py", "trial/test_trial.py", "conformance/bus/", "evals/test_gate.py"),
+    *("chaos/", "journeys/", "deploy/", "services/test_fairness.py", "services/tool_executor/"),
+    *("services/conversation_worker/", "services/gateway/", "services/cli/", "libs/policy/", "libs/workspace/"),
+    *("libs/models/", "libs/runtime/", "libs/bus/", "libs/objects/"),
+)
+"""Start the slowest files first, so that workers end together. Those that mostly wait run beside those that compute."""
 
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

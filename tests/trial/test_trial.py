@@ -15,7 +15,7 @@ from tests.trial.contenders import CONTENDERS, OURS
 from tests.trial.report import Account
 from tests.trial.schedule import Doom, Turn, Window, draw
 
-SEED, TURNS = 3, 24
+SEED, TURNS = 3, 12
 WINDOWS = (Window.BEFORE, Window.HELD)
 EACH = [Turn(f"{effect}-{window}", effect, 0.0, (Doom(window, 0.0),)) for window in WINDOWS for effect in OURS]
 Try = Callable[..., Awaitable[Account]]

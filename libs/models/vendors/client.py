@@ -50,7 +50,7 @@ class Opened:
 @asynccontextmanager
 async def opened(choice: Choice, bounds: Bounds) -> AsyncIterator[Opened]:
     """Open the vendor's model without sending anything. Its library is imported in a thread, which takes seconds."""
-    async with transport.client(connect_seconds=bounds.connect) as http:
+    async with transport.client(choice.url, connect_seconds=bounds.connect) as http:
         model = await asyncio.to_thread(OPENERS[choice.provider.name], choice, http)
         yield Opened(choice, bounds, model, http)
 
