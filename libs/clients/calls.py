@@ -17,8 +17,6 @@ from libs.resilience import CallFailed, GuardedCalls
 Json = Any
 TIMEOUT_SECONDS = 10.0
 AWAY = (502, 503, 504)
-USER = "X-Internal-User"
-"""The principal that the calling service acts for; trusted only beside a valid token."""
 
 
 class Caller(Protocol):
@@ -65,7 +63,7 @@ async def call(
         ServiceDown, CircuitOpen, CallTimedOut: it does not answer in time, or fails, or has done so for a while.
         NotFound, Denied, Conflict, Rejected: it refuses, in its own words.
     """
-    headers = heading(caller, service, tenant, session) | ({USER: user} if user is not None else {})
+    headers = heading(caller, service, tenant, session, user)
 
     async def once() -> Json:
         return await _asked(caller, service, method, path, params=params, json=json, headers=headers, seconds=seconds)
@@ -104,9 +102,12 @@ def failed(service: str, status: int) -> Unavailable:
     return kind(f"{service} answered {status}")
 
 
-def heading(caller: Caller, service: str, tenant: str, session: str | None = None) -> dict[str, str]:
-    """Return the header that names the principal."""
-    token = internal.issue(caller.keys, tenant=tenant, session=session, audience=service, now=caller.clock.now())
+def heading(
+    caller: Caller, service: str, tenant: str, session: str | None = None, user: str | None = None
+) -> dict[str, str]:
+    """Return the header that names tenant, session and principal, signed."""
+    now = caller.clock.now()
+    token = internal.issue(caller.keys, tenant=tenant, session=session, user=user, audience=service, now=now)
     return {internal.HEADER: token}
 
 

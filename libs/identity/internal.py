@@ -30,13 +30,17 @@ class InternalClaims(Claims):
     """The name of the called service, as in the catalogue."""
     expires: AwareDatetime
     """Exclusive."""
+    user: str | None = None
+    """The principal that the calling service acts for; None: the service itself."""
 
 
-def issue(keys: Keys, *, tenant: str, audience: str, now: datetime, session: str | None = None) -> str:
+def issue(
+    keys: Keys, *, tenant: str, audience: str, now: datetime, session: str | None = None, user: str | None = None
+) -> str:
     """Return a token for one call, or for a few within LIFETIME."""
-    return seal(
-        keys, PURPOSE, InternalClaims(tenant=tenant, session=session, audience=audience, expires=now + LIFETIME)
-    )
+    expires = now + LIFETIME
+    claims = InternalClaims(tenant=tenant, session=session, audience=audience, expires=expires, user=user)
+    return seal(keys, PURPOSE, claims)
 
 
 def verify(keys: Keys, token: str, *, audience: str, now: datetime) -> InternalClaims:

@@ -38,8 +38,10 @@ C = TypeVar("C", bound=Claims)
 
 
 def seal(keys: Keys, purpose: str, claims: Claims) -> str:
-    """Return a token with `claims`, signed with the key named `purpose`."""
-    payload = canonical(claims.model_dump(mode="json"))
+    """Return a token with `claims`, signed with the key named `purpose`. A claim at its default is left out, so that
+    the previous release, which rejects an unknown claim, accepts tokens that do not use it.
+    """
+    payload = canonical(claims.model_dump(mode="json", exclude_defaults=True))
     signature = keys.sign(purpose, payload)
     return f"{_encoded(payload)}.{signature.key_id}.{_encoded(signature.value)}"
 

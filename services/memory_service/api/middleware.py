@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from libs.clients.calls import USER
 from libs.errors import Denied, Rejected, SumaError
 from libs.identity import internal
 from libs.runtime.platform import Platform
@@ -88,7 +87,7 @@ class AuthMiddleware:
         """Return the caller behind the internal token. Raises BadToken."""
         token = headers.get(internal.HEADER, "")
         claims = internal.verify(self._platform.keys, token, audience=GROUP, now=self._platform.clock.now())
-        return Caller(claims.tenant, claims.session, headers.get(USER))
+        return Caller(claims.tenant, claims.session, claims.user)
 
 
 async def _body(receive: Receive) -> bytes:

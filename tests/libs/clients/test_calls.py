@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from libs.clients.calls import USER, ServiceDown, call
+from libs.clients.calls import ServiceDown, call
 from libs.clock import Clock, SystemClock
 from libs.errors import Conflict, Denied, NotFound, Rejected, SumaError, Unavailable
 from libs.identity import BadToken, internal
@@ -47,7 +47,7 @@ async def test_call_carries_a_token_for_tenant_session_and_service(tmp_path: Pat
     found = await call(caller, "memory_service", "GET", "/x", tenant="acme", session="s1", user="ada")
     token, now = seen[0].headers[internal.HEADER], caller.clock.now()
     claims = internal.verify(caller.keys, token, audience="memory_service", now=now)
-    assert (claims.tenant, claims.session, seen[0].headers[USER]) == ("acme", "s1", "ada")
+    assert (claims.tenant, claims.session, claims.user) == ("acme", "s1", "ada")
     with pytest.raises(BadToken):
         internal.verify(caller.keys, token, audience="audit_worker", now=now)
     assert found == {"yes": 1}

@@ -29,6 +29,16 @@ def test_a_token_says_on_whose_behalf_a_service_calls(keys: Keys) -> None:
     assert (claims.tenant, claims.session) == ("acme", "s-1")
 
 
+@pytest.mark.requirement("S3-51")
+def test_a_token_names_the_principal_under_its_signature(keys: Keys) -> None:
+    assert check(keys, issued(keys, user="ada")).user == "ada"
+    payload, signer, signature = issued(keys, user="ada").split(".")
+    other = issued(keys, user="eve").split(".")[0]
+    with pytest.raises(BadToken):
+        check(keys, f"{other}.{signer}.{signature}")
+    assert payload != other
+
+
 def test_a_token_may_concern_the_whole_tenant(keys: Keys) -> None:
     assert check(keys, issued(keys, session=None)).session is None
 

@@ -14,7 +14,6 @@ import orjson
 
 from libs import ids
 from libs.changes import Cause, Changeset
-from libs.clients.calls import USER
 from libs.database import Dsns
 from libs.events.base import Event
 from libs.identity import internal
@@ -62,9 +61,15 @@ class House:
         await self.platform.writer.apply(Changeset(cause).emit(event))
         await self.points.passed(point, before + 1)
 
-    def token(self, tenant: str = "acme", session: str | None = "s-1", audience: str = GROUP) -> str:
+    def token(
+        self,
+        tenant: str = "acme",
+        session: str | None = "s-1",
+        audience: str = GROUP,
+        user: str | None = None,
+    ) -> str:
         now = self.platform.clock.now()
-        return internal.issue(self.platform.keys, tenant=tenant, session=session, audience=audience, now=now)
+        return internal.issue(self.platform.keys, tenant=tenant, session=session, audience=audience, now=now, user=user)
 
     async def ask(
         self,
@@ -78,8 +83,10 @@ class House:
         user: str | None = "ada",
         **more: Any,
     ) -> httpx.Response:
-        headers = {internal.HEADER: self.token(tenant, session) if token is None else token}
-        headers |= {USER: user} if user is not None else {}
+        headers = {
+            **more.pop("headers", {}),
+            internal.HEADER: self.token(tenant, session, user=user) if token is None else token,
+        }
         headers |= {"Content-Type": "application/json"} if "content" in more else {}
         async with self.platform.clients[GROUP]() as client:
             return await client.request(method, route, json=json, headers=headers, **more)

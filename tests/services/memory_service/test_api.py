@@ -35,6 +35,13 @@ async def test_repeated_fact_is_stored_once_and_keys_repeat(at: House) -> None:
     assert await facts(at) == [("employer", "Suma", "explicit")]
 
 
+@pytest.mark.requirement("S3-51")
+async def test_only_the_signed_user_counts(at: House) -> None:
+    await at.ask("POST", "/facts", FACT)
+    answer = await at.ask("GET", "/facts", user="eve", headers={"X-Internal-User": "ada"})
+    assert answer.json()["facts"] == []
+
+
 @pytest.mark.requirement("A29")
 async def test_facts_of_other_people_and_tenants_are_inaccessible(at: House) -> None:
     await at.ask("POST", "/facts", FACT)
