@@ -135,7 +135,7 @@ async def test_calls_that_the_vendor_refuses_cost_nothing(home: Dsns, tmp_path: 
 async def test_a_call_that_broke_off_may_have_been_paid_and_stays_reserved(
     home: Dsns, tmp_path: Path, broken: Turn
 ) -> None:
-    async with scene(home, tmp_path, LIST, broken, said("Two."), first=3.0) as on:
+    async with scene(home, tmp_path, LIST, broken, said("Two."), first=1.5) as on:
         assert (await ended(on)).state == "completed"
         account = await standing(on)
         assert account.tokens.spent == 2 * SPENT

@@ -179,7 +179,7 @@ async def test_a_refused_key_ends_the_turn_at_once_by_name(home: Dsns, tmp_path:
 
 
 async def test_a_model_that_hangs_is_left_and_asked_again(home: Dsns, tmp_path: Path) -> None:
-    async with scene(home, tmp_path, Turn(hangs=True), LIST, said("Two."), first=3.0) as on:
+    async with scene(home, tmp_path, Turn(hangs=True), LIST, said("Two."), first=1.5) as on:
         await on.say()
         assert (await on.answer()).text == "Two."
         assert on.there.left == 1
