@@ -23,6 +23,11 @@ class Child:
         self._process = _forks.Process(target=target, args=args, daemon=True)
         self._process.start()
 
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
     def stop(self) -> None:
         """Stop it (SIGSTOP), as a stalled machine would."""
         self._signal(signal.SIGSTOP)
@@ -42,6 +47,5 @@ class Child:
         return code
 
     def _signal(self, number: signal.Signals) -> None:
-        assert self._process.pid is not None
         with suppress(ProcessLookupError):
-            os.kill(self._process.pid, number)
+            os.kill(self.pid, number)

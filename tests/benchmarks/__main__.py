@@ -16,7 +16,20 @@ from rich.console import Console, RenderableType
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from libs.telemetry import logs
-from tests.benchmarks import budgets, fairness, growth, hop, kafka, matching, policy, sessions, start, turns, workspace
+from tests.benchmarks import (
+    budgets,
+    fairness,
+    growth,
+    hop,
+    kafka,
+    matching,
+    policy,
+    sessions,
+    start,
+    streams,
+    turns,
+    workspace,
+)
 from tests.benchmarks.rows import Row, table
 
 WIDE = 150
@@ -44,6 +57,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "kafka": kafka.measure,
     "growth": growth.measure,
     "budgets": budgets.measure,
+    "streams": streams.measure,
 }
 
 

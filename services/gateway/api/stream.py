@@ -7,8 +7,9 @@ docs/streams.md describes both for clients.
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from enum import Enum
@@ -16,10 +17,9 @@ from typing import Annotated, Any, cast
 
 import orjson
 from fastapi import APIRouter, Header, Path, Query, Request, Response
-from sse_starlette import EventSourceResponse, ServerSentEvent
-from sse_starlette.sse import SendTimeoutError
+from fastapi.responses import StreamingResponse
 from starlette.requests import HTTPConnection
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Send
 from typing_extensions import override
 
 from libs.identity import Principal
@@ -79,7 +79,7 @@ async def events(
     if not stream:
         return await _page(here, who, session_id, position, limit)
     view = await View.of(here, who, request, session_id, position, until)
-    return _BoundedStream(_server_sent(view), ping=0, send_timeout=here.settings.send_seconds, sep="\n")
+    return _ServerSent(view)
 
 
 async def _page(here: Gateway, who: Principal, session_id: str, after: int, limit: int) -> Response:
@@ -96,15 +96,25 @@ async def _page(here: Gateway, who: Principal, session_id: str, after: int, limi
     return Response(page.model_dump_json(), media_type="application/json")
 
 
-class _BoundedStream(EventSourceResponse):
-    """A stream that closes when its client receives nothing in time."""
+class _ServerSent(StreamingResponse):
+    """A view as server-sent events, which closes when its client takes nothing in time."""
+
+    def __init__(self, view: View) -> None:
+        # nginx buffers answers unless it is told not to.
+        super().__init__(_encoded(view), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        self._view = view
 
     @override
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        except SendTimeoutError:
-            log.warning("dropped slow event-stream client", path=scope["path"])
+    async def stream_response(self, send: Send) -> None:
+        async def send_in_time(message: Message) -> None:
+            async with asyncio.timeout(self._view.here.settings.send_seconds):
+                await send(message)
+
+        async with aclosing(cast("AsyncGenerator[bytes]", self.body_iterator)):
+            try:
+                await super().stream_response(send_in_time)
+            except TimeoutError:
+                log.warning("dropped slow event-stream client", session=self._view.session.session_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,22 +181,21 @@ class View:
         return self.until is not None and isinstance(item, Numbered) and outcomes.ends(self.until, item)
 
 
-async def _server_sent(view: View) -> AsyncIterator[ServerSentEvent]:
+async def _encoded(view: View) -> AsyncGenerator[bytes]:
     async with aclosing(view.items()) as items:
         async for item in items:
             match item:
+                case Numbered():
+                    yield item.server_sent
+                case TextDelta():
+                    yield b"event: delta\ndata: " + orjson.dumps(delta_of(item)) + b"\n\n"
+                case Heartbeat():
+                    yield b": heartbeat\n\n"
                 case End.LEAVING:
                     # Random delays keep clients from reconnecting to one replica all at once.
-                    delay = random.randint(*RECONNECT_MS)  # noqa: S311
-                    yield ServerSentEvent(comment="reconnect", retry=delay, sep="\n")
+                    yield b": reconnect\nretry: %d\n\n" % random.randint(*RECONNECT_MS)  # noqa: S311
                 case End():
                     return
-                case Heartbeat():
-                    yield ServerSentEvent(comment="heartbeat", sep="\n")
-                case TextDelta():
-                    yield ServerSentEvent(orjson.dumps(delta_of(item)).decode(), event="delta", sep="\n")
-                case _:
-                    yield ServerSentEvent(item.json, id=str(item.seq), event=item.type, sep="\n")
 
 
 def delta_of(item: TextDelta) -> dict[str, Any]:

@@ -1,0 +1,31 @@
+"""A gateway in a process of its own, for the benchmark of its streams."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, closing
+
+import uvloop
+
+from libs.cache import LocalWindows
+from libs.database import Dsns
+from libs.telemetry import logs
+from services import http_server
+from tests.services.gateway.house import house
+
+UNLIMITED = {"requests_per_minute": 10**6, "requests_per_minute_each": 10**6}
+
+
+def serve(where: Dsns, owner: str, port: int) -> None:
+    """Serve until killed."""
+    logs.configure(json=False, level="CRITICAL")
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(where, owner, port))
+
+
+async def _serve(where: Dsns, owner: str, port: int) -> None:
+    async with AsyncExitStack() as stack:
+        home = await stack.enter_async_context(house(where, owner, settings=UNLIMITED, windows=LocalWindows()))
+        door = stack.enter_context(closing(http_server.bind("127.0.0.1", port, variable="SUMA_PORT")))
+        await stack.enter_async_context(http_server.serving(home.app, door))
+        await home.running.failed
