@@ -30,6 +30,8 @@ class Denied(Rejected):
     """A rule forbids this."""
 
     code = "DENIED"
+    recorded = False
+    """Whether the audit log already holds this refusal."""
 
 
 class Unavailable(SumaError):

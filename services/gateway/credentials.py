@@ -18,15 +18,15 @@ from starlette.requests import cookie_parser
 
 from libs import ids
 from libs.changes import Cause, Changeset
-from libs.errors import Denied, SumaError, Unavailable
-from libs.events import ActionRecorded
+from libs.errors import Denied, Unavailable
 from libs.guards.hosts import same_origin
 from libs.identity import ApiKey, BadKey, NoKey, Principal
 from libs.identity.keys import Kind, authenticate, digest, id_of, kind_of
 from libs.runtime.platform import Platform
 from services.gateway.admission import RateLimiter
 from services.gateway.domain.projection import SCHEMA
-from services.gateway.domain.refusals import Refusals
+from services.gateway.domain.refusals import OncePerMinute, Refusal, anonymous
+from services.gateway.refusals import RefusalLog
 from services.gateway.settings import Oidc
 from services.gateway.store import GROUP, Store
 
@@ -85,12 +85,13 @@ class Credentials:
         store: Store,
         rate_limiter: RateLimiter,
         *,
+        refusals: RefusalLog,
         opening: Callable[[], Sequence[str]],
         oidc: Oidc,
     ) -> None:
         self._platform, self._store, self._rate_limiter, self._opening = platform, store, rate_limiter, opening
         self._tokens = _tokens(platform, store, oidc)
-        self._refused, self._noted = Refusals(), Refusals()
+        self._refusals, self._noted = refusals, OncePerMinute()
 
     async def verify(self, scope: Scope) -> tuple[Principal, Presented]:
         """Return the identity behind a request, and its credential.
@@ -101,9 +102,7 @@ class Credentials:
             TooMany: its tenant or principal exceeds its rate limit.
             Unavailable: it may be the key of a machine that is still starting.
         """
-        given = presented(Headers(scope=scope))
-        stored = await self._stored(given)
-        who = await self._checked(given, stored, scope)
+        given, stored, who = await self._identified(scope)
         # Count only authenticated requests: nobody can exhaust a tenant's limit without one of its keys.
         await self._rate_limiter.admit(who)
         if stored is not None:
@@ -114,22 +113,22 @@ class Credentials:
         """Return the identity behind a request that is still being answered, without counting it again. Raises as
         `verify` does.
         """
-        given = presented(Headers(scope=scope))
-        return await self._checked(given, await self._stored(given), scope)
+        return (await self._identified(scope))[2]
 
-    async def _checked(self, given: Presented, stored: ApiKey | None, scope: Scope) -> Principal:
-        if given.kind == "jwt":
-            return await self._token_verified(given.text)
+    async def _identified(self, scope: Scope) -> tuple[Presented, ApiKey | None, Principal]:
+        stored: ApiKey | None = None
         try:
-            return self._admitted(given, stored, scope)
-        except SumaError as refused:
-            if stored is not None:
-                await self._record(stored, refused)
+            given = presented(Headers(scope=scope))
+            if given.kind == "jwt":
+                return given, None, await self._token_verified(given.text)
+            stored = await self._stored(given)
+            return given, stored, self._admitted(given, stored, scope)
+        except Denied as refused:
+            await self._refusals.note(_refusal(stored, refused))
             raise
 
     async def _stored(self, given: Presented) -> ApiKey | None:
-        if given.kind == "jwt":
-            return None
+        assert given.kind != "jwt"
         opening = self._opening()
         stored = await self._store.key(given.kind, given.lookup)
         if stored is None and opening:
@@ -162,18 +161,11 @@ class Credentials:
         with suppress(Unavailable):  # for display only
             await self._platform.writer.apply(change)
 
-    async def _record(self, key: ApiKey, error: SumaError) -> None:
-        if not self._refused.fresh(key.id, self._platform.clock.now().timestamp()):
-            return
-        refusal = ActionRecorded(
-            action="identity.authenticate",
-            phase="decision",
-            verdict="deny",
-            principal=key.principal,
-            resource=f"key:{key.id}",
-            rule=error.code,
-        )
-        await self._platform.writer.apply(Changeset(_cause(key)).emit(refusal))
+
+def _refusal(key: ApiKey | None, error: Denied) -> Refusal:
+    if key is None:
+        return anonymous(error.code)
+    return Refusal(key.tenant, key.principal, "identity.authenticate", f"key:{key.id}", error.code)
 
 
 def _tokens(platform: Platform, store: Store, oidc: Oidc) -> Tokens | None:

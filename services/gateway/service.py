@@ -48,6 +48,7 @@ def build(platform: Platform) -> Service:
         tasks=[
             streams.serve,
             gateway.verification.serve,
+            gateway.refusals.serve,
             owner.register,
             gateway.queue_limiter.measure,
             gateway.concurrency.measure,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.routing import Mount, Route
 
+from libs.errors import Denied
 from libs.runtime import problem_details
 from services.gateway.api import (
     aliases,
@@ -13,6 +14,7 @@ from services.gateway.api import (
     audit,
     budgets,
     catalogue,
+    denials,
     dlq,
     docs,
     effects,
@@ -71,9 +73,10 @@ def app(gateway: Gateway) -> FastAPI:
         # Reuse the route objects: `include_router` would copy each, which delays the first request by 150 ms.
         made.router.routes.extend(room.router.routes)
     problem_details.install(made)
+    made.add_exception_handler(Denied, denials.handler(gateway.refusals))
     made.add_middleware(ConditionalReads)
     made.add_middleware(ConcurrencyMiddleware, gateway=gateway)
     reserved = {route.path.split("/")[1] for route in made.router.routes if isinstance(route, (Route, Mount))}
     made.add_middleware(WebApp, folder=gateway.settings.web, reserved=reserved)
-    made.add_middleware(RequestGuard, settings=gateway.settings)
+    made.add_middleware(RequestGuard, settings=gateway.settings, refusals=gateway.refusals)
     return made

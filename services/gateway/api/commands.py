@@ -59,6 +59,7 @@ class PolicyDenied(Denied):
     """Policy does not allow this; ask your administrator."""
 
     code = "POLICY_DENIED"
+    recorded = True
 
     def __init__(self, message: str = "", *, scopes: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -191,7 +192,9 @@ async def refuse_without(here: Gateway, caller: Principal, scope: str, action: s
     cause = cause_of(caller, session)
     refusal = _record(Decision(action, False, ScopeMissing.code, "", (), ""), caller, cause)
     await here.platform.writer.apply(Changeset(cause).emit(refusal))
-    raise ScopeMissing(scope)
+    missing = ScopeMissing(scope)
+    missing.recorded = True
+    raise missing
 
 
 async def record_access(here: Gateway, caller: Principal, action: str, resource: str = "") -> None:

@@ -19,6 +19,7 @@ from services.gateway.credentials import Credentials
 from services.gateway.dead_letters import DeadLetters
 from services.gateway.directory import Directory
 from services.gateway.domain.access import acts, sees
+from services.gateway.refusals import RefusalLog
 from services.gateway.settings import Settings
 from services.gateway.shutdown import GatewayShutdown
 from services.gateway.sse.streams import Streams
@@ -55,6 +56,7 @@ class Gateway:
     problems: Callable[[], Sequence[str]] = field(default=list)
     health: Health = field(init=False)
     credentials: Credentials = field(init=False)
+    refusals: RefusalLog = field(init=False)
     verification: Verification = field(init=False)
     directory: Directory = field(init=False)
 
@@ -62,8 +64,14 @@ class Gateway:
         self.directory = Directory(self.platform.database)
         self.dead_letters = DeadLetters(self.platform.database)
         self.rate_limiter = RateLimiter(self.platform, self.settings)
+        self.refusals = RefusalLog(self.platform)
         self.credentials = Credentials(
-            self.platform, self.store, self.rate_limiter, opening=self.opening, oidc=self.settings.oidc
+            self.platform,
+            self.store,
+            self.rate_limiter,
+            refusals=self.refusals,
+            opening=self.opening,
+            oidc=self.settings.oidc,
         )
         self.verification = Verification(self.credentials.still, seconds=self.settings.verify_seconds)
         self.queue_limiter = QueueLimiter(self.platform, self.store, self.settings)

@@ -75,7 +75,7 @@ def test_what_is_not_signed_is_no_token(keys: Keys, token: str) -> None:
 
 def test_an_unknown_claim_is_refused_because_it_may_restrict(keys: Keys) -> None:
     with pytest.raises(BadToken):
-        unseal(keys, "train", Ticket, seal(keys, "train", Berth(seat=7)))
+        unseal(keys, "train", Ticket, seal(keys, "train", Berth(seat=7, only="smokers")))
 
 
 @pytest.mark.requirement("S3-59")

@@ -12,7 +12,9 @@ from libs.runtime.problem_details import document
 from libs.telemetry import metrics
 from libs.telemetry.traces import span
 from services.gateway.api.oauth import challenge
+from services.gateway.domain.refusals import anonymous
 from services.gateway.domain.urls import base
+from services.gateway.refusals import RefusalLog
 from services.gateway.settings import Settings
 
 SAFE = {
@@ -25,6 +27,7 @@ SAFE = {
 }
 
 
+FOREIGN = {421: "MISDIRECTED", 403: "FOREIGN_ORIGIN"}
 STARTS = ("http.response.start", "websocket.http.response.start")
 """The second one refuses a WebSocket before it opens."""
 
@@ -32,8 +35,8 @@ STARTS = ("http.response.start", "websocket.http.response.start")
 class RequestGuard:
     """Middleware that rejects requests with a foreign Host or Origin, or too large a body."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app, self._settings = app, settings
+    def __init__(self, app: ASGIApp, settings: Settings, refusals: RefusalLog) -> None:
+        self._app, self._settings, self._refusals = app, settings, refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -42,6 +45,8 @@ class RequestGuard:
         headers = Headers(scope=scope)
         refused = self._refusal(headers)
         if refused is not None:
+            if refused.status_code in FOREIGN:
+                await self._refusals.note(anonymous(FOREIGN[refused.status_code]))
             await refused(scope, receive, self._with_security_headers(scope, send))
             return
         name = f"{scope.get('method', 'WEBSOCKET')} {scope['path']}"
