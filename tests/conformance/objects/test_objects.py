@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from libs.errors import NotFound
-from libs.objects import Blob, BlobCorrupt, BlobMissing, BlobTooLarge, Objects
+from libs.objects import UPLOADS, Blob, BlobCorrupt, BlobMissing, BlobTooLarge, Objects, area
 from libs.objects.content import disposition
 from tests.conformance.objects.rigs import MAX_BYTES, Rig, name_of, put_without_end
 from tests.processes import Child
@@ -90,6 +90,16 @@ async def test_a_tenant_cannot_delete_anothers_blob(objects: Objects) -> None:
     blob = await objects.put("acme", b"content")
     await objects.put("other", b"content")
     await objects.delete("other", blob.sha256)
+    assert await objects.get("acme", blob.sha256) == b"content"
+
+
+@pytest.mark.requirement("A29")
+async def test_uploads_of_a_tenant_are_apart_from_its_other_blobs(objects: Objects) -> None:
+    blob = await objects.put(area("acme", UPLOADS), b"content")
+    for other in ("acme", area("other", UPLOADS), "acme/uploads", "uploads"):
+        assert not await objects.exists(other, blob.sha256)
+    await objects.put("acme", b"content")
+    await objects.delete(area("acme", UPLOADS), blob.sha256)
     assert await objects.get("acme", blob.sha256) == b"content"
 
 
