@@ -33,7 +33,9 @@ class Bounds:
     head_seconds: float = 10.0
     """From the opening of the connection, or the first byte of a later request, to the end of the headers."""
     body_seconds: float = 30.0
-    """From the end of the headers to the end of the body."""
+    """From the end of the headers to the end of the body; again as long, if it keeps arriving at `body_rate`."""
+    body_rate: int = 16 * 1024
+    """Bytes per second at which a large body, such as a file, must arrive."""
     send_seconds: float = 60.0
     """How long a client may leave an answer unread."""
     message_bytes: int = 4096
@@ -91,6 +93,8 @@ class Bounded(HttpToolsProtocol):
         self._ended = False
         """Whether a message ended in the data that is being read."""
         self._in_body = False
+        self._arrived = 0
+        """Bytes of the body since its time limit was last set."""
         self._arrival: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
         self.ws_protocol_class = self._websocket  # type: ignore[assignment]
@@ -148,6 +152,7 @@ class Bounded(HttpToolsProtocol):
     @override
     def on_body(self, body: bytes) -> None:
         self._body += len(body)
+        self._arrived += len(body)
         super().on_body(body)
 
     @override
@@ -206,6 +211,7 @@ class Bounded(HttpToolsProtocol):
     def _await(self, seconds: float) -> None:
         """Limit the time until the head, or the body, has arrived."""
         self._stop_waiting()
+        self._arrived = 0
         self._arrival = self.loop.call_later(seconds, self._late, seconds)
 
     def _stop_waiting(self) -> None:
@@ -214,8 +220,9 @@ class Bounded(HttpToolsProtocol):
             self._arrival = None
 
     def _late(self, seconds: float) -> None:
-        if self.flow.read_paused:
-            # Reading was paused on our side: a previous request is being answered, or the application is slow.
+        if self.flow.read_paused or (self._in_body and self._arrived >= self._bounds.body_rate * seconds):
+            # It arrives fast enough, or reading was paused on our side: a previous request is being answered, or the
+            # application is slow.
             self._await(seconds)
         else:
             self._refuse(408, "The request did not arrive in time.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from typing import cast
 
 import pytest
@@ -88,6 +88,19 @@ async def sent(connect: Connect, data: bytes) -> bytes:
     reader, writer = await connect()
     writer.write(data)
     return await rest(reader)
+
+
+async def test_a_body_that_keeps_arriving_may_take_longer() -> None:
+    bounds = Bounds(body_seconds=0.5, body_rate=100)
+    async with served(bounds) as connect:
+        reader, writer = await connect()
+        writer.write(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 12000\r\n\r\n")
+        for _ in range(11):
+            writer.write(bytes(1000))
+            with suppress(TimeoutError):
+                assert not await asyncio.wait_for(reader.read(1), 0.06), "it was cut off"
+        writer.write(bytes(1000))
+        assert (await asyncio.wait_for(reader.readline(), PATIENCE)).startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize(
