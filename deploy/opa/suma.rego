@@ -216,12 +216,23 @@ grants contains ["workspace.example", "the scope files:write allows example fold
 	holds["files:write"]
 }
 
-# --- files that a conversation produced
+# --- files that a conversation produced, and uploads
 
 # They may contain anything that tools have read.
 grants contains ["asset.read", "the scope files:read allows downloads of assets"] if {
 	input.action == "asset.read"
 	holds["files:read"]
+}
+
+# Uploads. The gateway lets a principal change only its own.
+grants contains ["asset.write", "the scope files:write allows uploads"] if {
+	input.action == "asset.write"
+	holds["files:write"]
+}
+
+grants contains ["asset.delete", "the scope files:write allows deleting uploads"] if {
+	input.action == "asset.delete"
+	holds["files:write"]
 }
 
 # --- administration

@@ -206,6 +206,13 @@ test_fetching_what_was_made_of_files_needs_files_read if {
 	refused(ask(["chat", "files:write", "admin"], "asset.read", {}))
 }
 
+test_uploading_and_deleting_uploads_needs_files_write if {
+	every action in ["asset.write", "asset.delete"] {
+		allowed(ask(["files:write"], action, {}))
+		refused(ask(["chat", "files:read", "admin"], action, {}))
+	}
+}
+
 test_saying_whether_an_effect_happened_needs_files_write if {
 	every verdict in ["happened", "did_not_happen"] {
 		allowed(ask(["files:write"], "effect.resolve", {"verdict": verdict}))

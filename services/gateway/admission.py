@@ -28,7 +28,7 @@ COUNTED_SECONDS = 1.0
 COUNTED_MOST = 10_000
 CODES = (
     *("TENANT_RATE_LIMITED", "RATE_LIMITED", "BACKLOG_FULL", "SESSION_FULL", "TENANT_FULL"),
-    *("PROCESS_BUSY", "TENANT_BUSY", "TOO_MANY_STREAMS"),
+    *("PROCESS_BUSY", "TENANT_BUSY", "TOO_MANY_STREAMS", "UPLOADS_FULL"),
 )
 """Every code of a request that is refused before it causes work."""
 WORKERS = ("conversation_worker", "committee_worker", "tool_executor")
@@ -142,6 +142,8 @@ class Slot:
 
     tenant: str
     bytes: int = 0
+    sends_file: bool = False
+    """Whether its body is an uploaded file, which is stored as it arrives."""
 
 
 class ConcurrencyLimiter:
@@ -175,16 +177,26 @@ class ConcurrencyLimiter:
         self._bytes[slot.tenant] += size
 
     def enter(self, slot: Slot, *, writes: bool) -> None:
-        """Start a request whose body is complete. Raises TooMany."""
+        """Start a request whose body is complete, or is a file. Raises TooMany."""
         if len(self._slots) >= self._settings.requests_most:
             raise TooMany("PROCESS_BUSY", "this server is at its request limit; retry shortly", wait=1.0)
         if writes and min(self._lags) > self._settings.late_most:
             raise TooMany("PROCESS_BUSY", "this server is overloaded; retry shortly", wait=max(self._lags) * 2)
         if self._tenants[slot.tenant] >= self._settings.requests_most_each:
             raise TooMany("TENANT_BUSY", "your tenant is at its request limit here; retry shortly", wait=1.0)
+        if slot.sends_file:
+            self._check_files(slot.tenant)
         self._slots.add(slot)
         self._tenants[slot.tenant] += 1
         metrics.requests_in_hand.set(len(self._slots))
+
+    def _check_files(self, tenant: str) -> None:
+        files = Counter(slot.tenant for slot in self._slots if slot.sends_file)
+        most = self._settings.uploads_at_once
+        if files.total() >= most:
+            raise TooMany("PROCESS_BUSY", "this server is receiving as many files as it can; retry shortly", wait=2.0)
+        if files[tenant] >= most // 2:
+            raise TooMany("TENANT_BUSY", "your tenant is sending as many files here as it may; retry shortly", wait=2.0)
 
     def leave(self, slot: Slot) -> None:
         """Release a request that was answered, refused, or continues as a stream. Safe to repeat."""

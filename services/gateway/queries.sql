@@ -109,9 +109,43 @@ where tenant_id = :tenant and outcome is null and (cast(:session as text) is nul
     ))
 order by opened_at, approval_id limit :most;
 
--- name: asset_by_id(tenant, asset)^
-select asset_id, session_id, turn_id, filename, media_type, sha256, size
-from gateway.attachments where tenant_id = :tenant and asset_id = :asset;
+-- name: asset_by_id(tenant, asset, reader)^
+-- A file; `seen` says whether the reader sees an upload: it is its own, or a message of a session that it sees names it.
+select a.asset_id, a.session_id, a.turn_id, a.filename, a.media_type, a.sha256, a.size, a.principal,
+    cast(:reader as text) is null or a.principal = :reader or exists (
+        select from gateway.message_attachments m
+        join gateway.session_envelopes s on s.tenant_id = m.tenant_id and s.session_id = m.session_id
+        where m.tenant_id = a.tenant_id and m.asset_id = a.asset_id and (s.principal = :reader or s.shared is not null)
+    ) as seen
+from gateway.attachments a where a.tenant_id = :tenant and a.asset_id = :asset;
+
+-- name: upload_by_id(tenant, principal, upload)^
+-- A principal's upload: under way, or complete (then `received` is its size and `sha256` is verified).
+select o.upload_id, o.filename, o.media_type, o.size, o.received, o.sha256, false as complete, o.expires_at
+from gateway.uploads o where o.tenant_id = :tenant and o.upload_id = :upload and o.principal = :principal
+union all
+select a.asset_id, a.filename, a.media_type, a.size, a.size, a.sha256, true, a.expires_at
+from gateway.attachments a where a.tenant_id = :tenant and a.asset_id = :upload and a.principal = :principal;
+
+-- name: upload_parts(tenant, upload)
+-- The stored pieces of an upload, in order.
+select sha256 from gateway.upload_parts
+where tenant_id = :tenant and upload_id = :upload and stored order by start;
+
+-- name: upload_usage(tenant)^
+select files, bytes from gateway.upload_usage(:tenant);
+
+-- name: upload_left(tenant, upload)$
+-- Seconds until an upload expires; null when it is gone or in use.
+select extract(epoch from expires_at - bus.now())::float8 from (
+    select o.expires_at from gateway.uploads o where o.tenant_id = :tenant and o.upload_id = :upload
+    union all
+    select a.expires_at from gateway.attachments a
+    where a.tenant_id = :tenant and a.asset_id = :upload and a.principal is not null and a.expires_at is not null
+) as u;
+
+-- name: condemned_blobs(tenant, collector, most)
+select sha256 from gateway.upload_blobs where tenant_id = :tenant and collector = :collector order by sha256 limit :most;
 
 -- name: last_commit(tenant, session)$
 -- The newest commit of a session that has not been rolled back.

@@ -98,6 +98,20 @@ class Settings(BaseModel):
     """Concurrent requests of one tenant in this process."""
     bodies_most: int = Field(default=64_000_000, ge=1_000_000)
     """Bytes of request bodies in this process's memory."""
+    upload_bytes_most: int = Field(default=1 << 30, ge=1)
+    """Maximum bytes of one uploaded file; `SUMA_BLOB_BYTES_MOST` also applies."""
+    uploads_most: int = Field(default=1_000, ge=1)
+    """Files of one tenant that are being uploaded, or that no message has named yet."""
+    uploads_bytes_most: int = Field(default=50 << 30, ge=1)
+    """Bytes of all uploaded files of one tenant."""
+    upload_hours: float = Field(default=24.0, gt=0)
+    """Hours after which an upload without progress, or that no message has named, is deleted."""
+    upload_part_bytes: int = Field(default=8 << 20, ge=1)
+    """Bytes after which received content is stored, so that it survives an interruption."""
+    upload_idle_seconds: float = Field(default=30.0, gt=0)
+    """Seconds after which a client that sends nothing is disconnected."""
+    uploads_at_once: int = Field(default=32, ge=2)
+    """Requests that send a file to this process; half of them for one tenant."""
     late_most: float = Field(default=1.5, gt=0)
     """Seconds of repeated event-loop lag above which requests that write are refused."""
     drain_notice: float = Field(default=0.0, ge=0)

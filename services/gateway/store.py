@@ -15,6 +15,7 @@ import orjson
 from libs.database import Database, Schema
 from libs.identity import ApiKey
 from libs.identity.keys import Kind
+from libs.objects import UPLOADS, area
 from services.gateway.domain.access import Shared
 from services.gateway.domain.projection import short
 
@@ -112,15 +113,38 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class StoredAsset:
-    """A downloadable file; its content is a blob."""
+    """A downloadable file; its content is a blob. A step's result has a session, an upload a principal."""
 
     asset_id: str
-    session_id: str
-    turn_id: str
+    session_id: str | None
+    turn_id: str | None
     filename: str
     media_type: str
     sha256: str
     size: int
+    principal: str | None
+    seen: bool
+    """Whether the reader sees it, if it is an upload."""
+
+    def place(self, tenant: str) -> str:
+        """Return the part of the store that holds the content."""
+        return tenant if self.principal is None else area(tenant, UPLOADS)
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A principal's upload, under way or complete. The claims `media_type` and `sha256` are then confirmed."""
+
+    upload_id: str
+    filename: str
+    media_type: str
+    size: int
+    received: int
+    """Bytes that are stored: its offset."""
+    sha256: str | None
+    complete: bool
+    expires_at: datetime | None
+    """None once a message has named it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,10 +294,40 @@ class Store:
             rows = queries.open_approvals(connection, **about)
             return [_approval(row) async for row in rows]
 
-    async def asset(self, tenant: str, asset: str) -> StoredAsset | None:
+    async def asset(self, tenant: str, asset: str, *, reader: str | None) -> StoredAsset | None:
+        """Return a file, and whether `reader` sees it if it is an upload; None sees all."""
         async with self._database.read(GROUP, tenant) as connection:
-            row = await queries.asset_by_id(connection, tenant=tenant, asset=asset)
+            row = await queries.asset_by_id(connection, tenant=tenant, asset=asset, reader=reader)
         return StoredAsset(**row) if row else None
+
+    async def upload(self, tenant: str, principal: str, upload: str) -> Upload | None:
+        """Return an upload of this principal."""
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.upload_by_id(connection, tenant=tenant, principal=principal, upload=upload)
+        return Upload(**row) if row else None
+
+    async def upload_parts(self, tenant: str, upload: str) -> Sequence[str]:
+        """Return the names of an upload's stored pieces, in order."""
+        async with self._database.read(GROUP, tenant) as connection:
+            return [row["sha256"] async for row in queries.upload_parts(connection, tenant=tenant, upload=upload)]
+
+    async def upload_usage(self, tenant: str) -> tuple[int, int]:
+        """Return a tenant's number of unused uploads, and the bytes of all its uploads."""
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.upload_usage(connection, tenant=tenant)
+        return row["files"], int(row["bytes"])
+
+    async def upload_left(self, tenant: str, upload: str) -> float | None:
+        """Return the seconds until an upload expires; None if it is gone or used."""
+        async with self._database.read(GROUP, tenant) as connection:
+            left: float | None = await queries.upload_left(connection, tenant=tenant, upload=upload)
+        return left
+
+    async def condemned_blobs(self, tenant: str, collector: str, *, most: int) -> Sequence[str]:
+        """Return blobs of uploads that this lease is to delete."""
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.condemned_blobs(connection, tenant=tenant, collector=collector, most=most)
+            return [row["sha256"] async for row in rows]
 
     async def last_commit(self, tenant: str, session: str) -> str | None:
         async with self._database.read(GROUP, tenant) as connection:

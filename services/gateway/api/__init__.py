@@ -27,6 +27,7 @@ from services.gateway.api import (
     socket,
     stream,
     tenants,
+    uploads,
     workspace,
 )
 from services.gateway.api.context import Gateway
@@ -48,6 +49,7 @@ ROOMS = (
     approvals,
     effects,
     workspace,
+    uploads,
     assets,
     catalogue,
     budgets,

@@ -1,4 +1,4 @@
-"""Files that a conversation produced, such as results too large for an event.
+"""Files for download: what a conversation produced, such as results too large for an event, and uploads.
 
 Policy is asked and the access recorded before any byte or link is sent. If clients can reach the object store, the
 response is a short-lived link, so that large content does not pass through this process. The link appears only in the
@@ -29,6 +29,7 @@ from services.gateway.api.context import Gateway, Here, seen_as
 from services.gateway.api.errors import Refusal, raises
 from services.gateway.api.models import Id
 from services.gateway.api.security import Authenticated
+from services.gateway.domain import access
 from services.gateway.domain.ranges import OutOfRange, part
 from services.gateway.store import StoredAsset
 
@@ -62,11 +63,7 @@ async def fetch(
     """Return the content of a file for download, or redirect (307) to a short-lived link."""
     cause = commands.cause_of(who)
     allowed = await commands.permitted(here, cause, who, READ)
-    asset = await here.store.asset(who.tenant, asset_id)
-    if asset is None:
-        raise NoSuchAsset
-    with seen_as(NoSuchAsset):
-        await here.readable(who, asset.session_id)
+    asset = await _visible(here, who, asset_id)
     # Clients drop Authorization when redirected to another host, but keep X-API-Key.
     link = await _link(here, who, asset) if "x-api-key" not in request.headers else None
     delivery: Delivery = "streamed" if link is None else "linked"
@@ -78,9 +75,20 @@ async def fetch(
     return await _streamed(here, who, asset, range if if_range in (None, _etag(asset)) else None)
 
 
+async def _visible(here: Gateway, who: Principal, asset_id: str) -> StoredAsset:
+    """Return a file that the caller may see: of a session, or an upload. Raises NoSuchAsset."""
+    asset = await here.store.asset(who.tenant, asset_id, reader=access.reader(who))
+    if asset is None or (asset.session_id is None and not asset.seen):
+        raise NoSuchAsset
+    if asset.session_id is not None:
+        with seen_as(NoSuchAsset):
+            await here.readable(who, asset.session_id)
+    return asset
+
+
 async def _link(here: Gateway, who: Principal, asset: StoredAsset) -> str | None:
     named = {"filename": asset.filename, "media_type": asset.media_type}
-    return await here.platform.objects.link(who.tenant, asset.sha256, **named)
+    return await here.platform.objects.link(asset.place(who.tenant), asset.sha256, **named)
 
 
 def _audit_record(who: Principal, asset: StoredAsset, delivery: Delivery) -> ActionRecorded:
@@ -104,7 +112,7 @@ async def _streamed(here: Gateway, who: Principal, asset: StoredAsset, asked: st
             416, "OUT_OF_RANGE", f"The content has only {asset.size} bytes; request a lower range.", headers=nothing
         )
     start, end = (some.start, some.stop) if some is not None else (0, asset.size)
-    chunks = _delay_last(here.platform.objects.open(who.tenant, asset.sha256, start=start, end=end))
+    chunks = _delay_last(here.platform.objects.open(asset.place(who.tenant), asset.sha256, start=start, end=end))
     # Read before the head is sent, so that missing content is an error and not a truncated response.
     first = await anext(chunks)
     headers = _headers(asset) | {"Content-Length": str(end - start)}

@@ -25,6 +25,7 @@ from services.gateway.shutdown import GatewayShutdown
 from services.gateway.sse.streams import Streams
 from services.gateway.sse.verification import Verification
 from services.gateway.store import GROUP, Session, Store
+from services.gateway.uploads import Uploads
 
 
 class NoSuchSession(NotFound):
@@ -59,6 +60,7 @@ class Gateway:
     refusals: RefusalLog = field(init=False)
     verification: Verification = field(init=False)
     directory: Directory = field(init=False)
+    uploads: Uploads = field(init=False)
 
     def __post_init__(self) -> None:
         self.directory = Directory(self.platform.database)
@@ -74,6 +76,7 @@ class Gateway:
             oidc=self.settings.oidc,
         )
         self.verification = Verification(self.credentials.still, seconds=self.settings.verify_seconds)
+        self.uploads = Uploads(self.platform, self.store, self.settings)
         self.queue_limiter = QueueLimiter(self.platform, self.store, self.settings)
         self.concurrency = ConcurrencyLimiter(self.settings)
         self.drain = GatewayShutdown(self.concurrency, self.streams, self.settings)

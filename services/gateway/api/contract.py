@@ -150,7 +150,7 @@ def _components(path: str, method: str, operation: Json) -> Iterator[tuple[str, 
         yield "404", "NotFound"
     if names or "requestBody" in operation:
         yield "422", "InvalidWrite" if "Idempotency-Key" in names else "Invalid"
-    if method in ("post", "put", "patch"):
+    if method in ("post", "put", "patch") and JSON in operation.get("requestBody", {}).get("content", {JSON: {}}):
         yield from (("400", "MalformedBody"), ("413", "TooLarge"), ("415", "NotJson"))
 
 

@@ -373,6 +373,16 @@ SCHEMAS: Mapping[str, Any] = {
         ]
     },
     "TurnShown": TURN_SHOWN,
+    "UploadShown": {
+        "upload_id": ASSET,
+        "filename": "invoice.pdf",
+        "media_type": "application/pdf",
+        "size": 48_213,
+        "received": 48_213,
+        "sha256": DIGEST,
+        "complete": True,
+        "expires_at": MUCH_LATER,
+    },
     "Version": {"root": ROOT, "digest": DIGEST},
 }
 """The example of each model that a request or an answer consists of."""
@@ -380,6 +390,7 @@ SCHEMAS: Mapping[str, Any] = {
 MEDIA: Mapping[str, str] = {
     "text/event-stream": 'id: 12\nevent: turn.ended\ndata: {"seq": 12, "type": "turn.ended", …}\n\n',
     "application/octet-stream": "(the bytes of the file)",
+    "application/offset+octet-stream": "(bytes of the file)",
     "application/jsonl": '{"kind":"header", …}\n{"kind":"record", …}\n{"kind":"checkpoint", …}\n',
 }
 
@@ -389,6 +400,10 @@ PARAMETERS: Mapping[str, tuple[Any, ...]] = {
     "If-Range": (f'"{DIGEST}"',),
     "Last-Event-ID": (11,),
     "Range": ("bytes=0-1023",),
+    "Tus-Resumable": ("1.0.0",),
+    "Upload-Length": (48_213,),
+    "Upload-Metadata": ("filename aW52b2ljZS5wZGY=,filetype YXBwbGljYXRpb24vcGRm",),
+    "Upload-Offset": (0,),
     "action": ("tool.execute",),
     "after": (11, TURN),
     "approval_id": (APPROVAL,),
@@ -417,6 +432,7 @@ PARAMETERS: Mapping[str, tuple[Any, ...]] = {
     "turn": (TURN,),
     "turn_id": (TURN,),
     "type": ("tool.requested",),
+    "upload_id": (ASSET,),
     "until": (LATER, TURN),
     "verdict": ("deny",),
     "wait": (20,),

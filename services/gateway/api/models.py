@@ -280,6 +280,22 @@ class EventList(ResponseModel):
     as_of: int
 
 
+class UploadShown(ResponseModel):
+    """An uploaded file. Once complete, `media_type` and `sha256` are those of its content, and messages may name it."""
+
+    upload_id: str
+    """Also the id of the asset."""
+    filename: str
+    media_type: str
+    size: int
+    received: int
+    """Bytes that have arrived."""
+    sha256: str | None
+    complete: bool
+    expires_at: datetime | None
+    """When it is deleted, unless a message names it before; null: not any more."""
+
+
 class Commanded(ResponseModel):
     """A command: in progress (202), or with its outcome (200)."""
 

@@ -1,7 +1,8 @@
 """Admission of requests: verify the key, read the body, then take a slot until the response or stream starts.
 
 Plain ASGI, behind RequestGuard. Without a valid key no body is read. A slow client holds no slot while it sends its
-body. While the process drains, new requests get 503; health and the documentation page are always served.
+body; a file is read by its route, under a limit of its own. While the process drains, new requests get 503; health and
+the documentation page are always served.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from libs.errors import SumaError
 from libs.runtime.problem_details import answer, document
 from services.gateway.admission import Slot
-from services.gateway.api.middleware.request_guard import too_large
+from services.gateway.api.middleware.request_guard import sends_file, too_large
 from services.gateway.domain.urls import METADATA
 
 if TYPE_CHECKING:
@@ -53,12 +54,13 @@ class ConcurrencyMiddleware:
             await self._admit(who, scope, receive, send)
 
     async def _admit(self, who: Principal, scope: Scope, receive: Receive, send: Send) -> None:
-        slot = Slot(who.tenant)
+        slot = Slot(who.tenant, sends_file=sends_file(scope))
         self._limiter.arrive(slot)
         try:
             app, body = await self._read_body(slot, scope, receive)
             if app is not None:
-                await app(scope, _replayed(body, receive), self._releasing(slot, send))
+                given = receive if slot.sends_file else _replayed(body, receive)
+                await app(scope, given, self._releasing(slot, send))
         finally:
             self._limiter.leave(slot)
 
@@ -66,7 +68,8 @@ class ConcurrencyMiddleware:
         """Return the application to respond with, and the body; None if the client disconnected."""
         body, most = bytearray(), self._gateway.settings.body_most
         try:
-            while (message := await receive())["type"] == "http.request":
+            # The route takes a file piece by piece.
+            while not slot.sends_file and (message := await receive())["type"] == "http.request":
                 piece = message.get("body", b"")
                 if len(body) + len(piece) > most:
                     return too_large(most), b""
@@ -75,7 +78,8 @@ class ConcurrencyMiddleware:
                 if not message.get("more_body", False):
                     break
             else:
-                return None, b""
+                if not slot.sends_file:
+                    return None, b""
             self._limiter.enter(slot, writes=scope["method"] not in SAFE)
         except SumaError as full:
             return answer(full), b""

@@ -28,6 +28,7 @@ SAFE = {
 
 
 FOREIGN = {421: "MISDIRECTED", 403: "FOREIGN_ORIGIN"}
+UPLOADS = "/v1/uploads"
 STARTS = ("http.response.start", "websocket.http.response.start")
 """The second one refuses a WebSocket before it opens."""
 
@@ -43,7 +44,7 @@ class RequestGuard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refused = self._refusal(headers)
+        refused = self._refusal(headers, any_length=sends_file(scope))
         if refused is not None:
             if refused.status_code in FOREIGN:
                 await self._refusals.note(anonymous(FOREIGN[refused.status_code]))
@@ -53,9 +54,9 @@ class RequestGuard:
         with span(name, parent=headers.get("traceparent"), kind=SpanKind.SERVER):
             await self._app(scope, receive, self._with_security_headers(scope, send))
 
-    def _refusal(self, headers: Headers) -> Response | None:
+    def _refusal(self, headers: Headers, *, any_length: bool) -> Response | None:
         length = headers.get("content-length", "0")
-        if length.isdecimal() and int(length[:20]) > self._settings.body_most:
+        if not any_length and length.isdecimal() and int(length[:20]) > self._settings.body_most:
             return too_large(self._settings.body_most)
         return refusal(headers, self._settings.hosts, self._settings.origins)
 
@@ -73,6 +74,11 @@ class RequestGuard:
             await send(message)
 
         return send_with_headers
+
+
+def sends_file(scope: Scope) -> bool:
+    """Return whether the request's body is an uploaded file: bounded by its route, and not kept in memory."""
+    return scope.get("method") in ("POST", "PATCH") and f"{scope['path']}/".startswith(f"{UPLOADS}/")
 
 
 def too_large(most: int) -> Response:

@@ -36,6 +36,7 @@ from libs.keys import Keys
 from libs.policy import Policy
 from services.gateway.api.middleware.concurrency import OPEN
 from tests.services.gateway.house import House, house
+from tests.services.gateway.uploading import BYTES, PLACE, TUS
 
 GOLDEN = Path(__file__).parents[4] / "proto" / "golden"
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}")
@@ -53,6 +54,7 @@ class Probe:
 
     body: Json = None
     query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
     shows: bool = False
 
 
@@ -101,6 +103,11 @@ PROBES: dict[str, Probe] = {
     "POST /v1/examples": OWN,
     "GET /graph": OF_SESSION,
     "GET /v1/assets/{asset_id}": HIDDEN,
+    "OPTIONS /v1/uploads": OWN,
+    "POST /v1/uploads": Probe(headers={**TUS, "Upload-Length": "5"}, shows=True),
+    "GET /v1/uploads/{upload_id}": HIDDEN,
+    "PATCH /v1/uploads/{upload_id}": Probe(headers={**BYTES, "Upload-Offset": "0"}),
+    "DELETE /v1/uploads/{upload_id}": Probe(headers=TUS),
     "GET /v1/tools": OWN,
     "GET /v1/skills": Probe(query=SKILL, shows=True),
     "GET /v1/skills/{name}": Probe(query=SKILL, shows=True),
@@ -156,7 +163,7 @@ class Victim:
             ]
             for table in TABLES
         }
-        for table, column in (("api_keys", "principal"), ("principals", "principal_id")):
+        for table, column in (("api_keys", "principal"), ("principals", "principal_id"), ("uploads", "principal")):
             query = f"select (to_jsonb(t) - 'used_at')::text as all from gateway.{table} t where {column} = 'victim'"
             found[table] = [row["all"] for row in await self.home.rows(query)]
         found["tenants"] = [
@@ -218,6 +225,7 @@ async def victim_of(home: House) -> Victim:
     key = await home.key("*", principal="victim")
     async with home.client(key) as http:
         accepted = (await http.post("/v1/sessions/message", json={"text": SECRET})).json()
+        upload = (await http.post(PLACE, headers={**TUS, "Upload-Length": "5"})).json()["upload_id"]
     session, turn = accepted["session_id"], accepted["turn_id"]
     for event in heard(home):
         await handled(home, event, session, turn)
@@ -233,6 +241,7 @@ async def victim_of(home: House) -> Victim:
         "approval_id": approvals["commit"],
         "effect_id": approvals["effect"],
         "asset_id": asset["asset_id"],
+        "upload_id": upload,
         "letter_id": letter["letter_id"],
         "event_id": letter["event_id"],
         "key_id": key.split("_")[1],
@@ -240,7 +249,7 @@ async def victim_of(home: House) -> Victim:
         "tenant": home.tenant,
         "name": "victims-skill",
     }
-    marks = {session, turn, *approvals.values(), known["asset_id"], known["letter_id"], known["key_id"], SECRET}
+    marks = {session, turn, upload, *approvals.values(), known["asset_id"], known["letter_id"], known["key_id"], SECRET}
     marks |= {text for event in heard(home) for text in ID.findall(event.model_dump_json())}
     return Victim(home, known, frozenset(marks))
 
@@ -295,7 +304,7 @@ async def ask(home: House, key: str, route: str, known: Mapping[str, str]) -> An
     if method == "WS":
         return await _socket(home, key, path, query)
     async with home.client(key) as http, asyncio.timeout(10):
-        answer = await http.request(method, path, params=query, json=body)
+        answer = await http.request(method, path, params=query, json=body, headers=probe.headers)
     return Answer(answer.status_code, answer.text)
 
 

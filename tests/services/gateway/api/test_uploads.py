@@ -1,0 +1,307 @@
+"""Uploads by tus 1.0: whole or in pieces, checked, bounded, shared within a tenant only, and deleted when unused."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tracemalloc
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from libs import ids
+from libs.database import Dsns
+from libs.keys.file import FileKeys
+from libs.policy import Policy
+from libs.runtime.embedded.postgres import Postgres
+from tests import infrastructure
+from tests.services.gateway.house import House, house, served
+from tests.services.gateway.uploading import BYTES, PART, PLACE, TUS, Desk, WatchedObjects, metadata
+
+CONTENT = b"two notes about birds\n" * 10_000
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
+DAY = 25 * 3600.0
+SETTINGS = {"upload_part_bytes": PART, "uploads_most": 5, "uploads_bytes_most": 1_000_000, "upload_bytes_most": 900_000}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def receiving(
+    server: Postgres,
+    gateway_template: str,
+    rules: Policy,
+    keys: FileKeys,
+    owner: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[tuple[House, WatchedObjects]]:
+    """A gateway with low limits."""
+    objects = WatchedObjects(tmp_path_factory.mktemp("objects"))
+    database = infrastructure.fresh_database(server, gateway_template)
+    async with (
+        database as where,
+        house(where, owner, policy=rules, keys=keys, objects=objects, settings=SETTINGS) as made,
+    ):
+        yield made, objects
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def desk(receiving: tuple[House, WatchedObjects]) -> AsyncIterator[Desk]:
+    home, objects = receiving
+    async with opened(home, objects) as made:
+        yield made
+
+
+def opened(home: House, objects: WatchedObjects) -> _Opened:
+    return _Opened(home, objects)
+
+
+class _Opened:
+    """A desk for a tenant of its own."""
+
+    def __init__(self, home: House, objects: WatchedObjects) -> None:
+        self._home, self._objects = replace(home, tenant=ids.new()), objects
+
+    async def __aenter__(self) -> Desk:
+        home = replace(self._home, owner=await self._home.key("chat", "files:read", "files:write", principal="ada"))
+        self._http = home.client()
+        return Desk(home, self._objects, self._http)
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+
+@pytest.mark.requirement("S3-33")
+async def test_an_upload_downloads_whole_and_in_ranges(desk: Desk) -> None:
+    told = (await desk.whole(CONTENT, "birds.txt", filetype="text/plain")).json()
+    assert (told["complete"], told["sha256"]) == (True, hashlib.sha256(CONTENT).hexdigest())
+    asset = f"/v1/assets/{told['upload_id']}"
+    answer = await desk.http.get(asset)
+    assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, CONTENT, "text/plain")
+    assert answer.headers["content-disposition"].startswith('attachment; filename="birds.txt"')
+    part = await desk.http.get(asset, headers={"Range": "bytes=4-8"})
+    assert (part.status_code, part.content) == (206, CONTENT[4:9])
+
+
+async def test_an_upload_in_pieces_goes_on_from_its_offset(desk: Desk) -> None:
+    upload = (await desk.begin(len(CONTENT))).json()["upload_id"]
+    at = 0
+    for size in (1, PART, 100_000, len(CONTENT)):
+        answer = await desk.send(upload, at, CONTENT[at : at + size])
+        assert answer.status_code == 204, answer.text
+        at = await desk.offset(upload)
+        assert int(answer.headers["upload-offset"]) == at
+    assert (await desk.http.get(f"/v1/assets/{upload}")).content == CONTENT
+
+
+async def test_pieces_are_deleted_once_the_content_is_whole(desk: Desk) -> None:
+    await desk.id(CONTENT)
+    await desk.objects.until(lambda: [path.name for path in desk.files] == [hashlib.sha256(CONTENT).hexdigest()])
+    assert await desk.rows("upload_parts") == 0
+
+
+async def test_a_broken_connection_keeps_what_had_arrived(desk: Desk) -> None:
+    upload = (await desk.begin(len(CONTENT))).json()["upload_id"]
+    async with served(desk.house) as url:
+        place = httpx.URL(url)
+        _, writer = await asyncio.open_connection(place.host, place.port)
+        head = {**BYTES, "Authorization": f"Bearer {desk.house.owner}", "Host": "localhost", "Upload-Offset": "0"}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in {**head, "Content-Length": str(len(CONTENT))}.items())
+        writer.write(f"PATCH {PLACE}/{upload} HTTP/1.1\r\n{lines}\r\n".encode() + CONTENT[: PART + 10])
+        await writer.drain()
+        writer.close()
+        await desk.house.gateway.concurrency.empty()
+    at = await desk.offset(upload)
+    assert at == PART + 10
+    assert (await desk.send(upload, at, CONTENT[at:])).status_code == 204
+    assert (await desk.http.get(f"/v1/assets/{upload}")).content == CONTENT
+
+
+async def test_bytes_for_another_offset_are_refused(desk: Desk) -> None:
+    upload = (await desk.begin(10)).json()["upload_id"]
+    assert (await desk.send(upload, 3, b"abc")).json()["code"] == "UPLOAD_OFFSET"
+    first, second = await asyncio.gather(desk.send(upload, 0, b"abc"), desk.send(upload, 0, b"abc"))
+    assert sorted((first.status_code, second.status_code)) in ([204, 409], [204, 204])
+    assert await desk.offset(upload) == 3
+
+
+async def test_more_bytes_than_announced_are_refused(desk: Desk) -> None:
+    assert (await desk.begin(3, body=b"abcd")).json()["code"] == "UPLOAD_TOO_LARGE"
+    upload = (await desk.begin(3)).json()["upload_id"]
+    assert (await desk.send(upload, 0, b"abcd")).status_code == 413
+    assert await desk.offset(upload) == 0
+
+
+async def test_an_empty_file_is_complete_at_once(desk: Desk) -> None:
+    upload = await desk.id(b"", "empty.txt")
+    assert (await desk.http.get(f"/v1/assets/{upload}")).content == b""
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "claim", "recorded"),
+    [
+        (PNG, "a.png", "image/png", "image/png"),
+        (PNG, "a", "", "image/png"),
+        (PNG, "a.csv", "", "image/png"),
+        (b"a,b\n", "a.csv", "", "text/csv"),
+        (b"BMW sells cars\n", "a.txt", "text/plain", "text/plain"),
+        (b"PK\x03\x04" + bytes(60), "a.epub", "application/epub+zip", "application/epub+zip"),
+        (bytes(range(256)), "a", "", "application/octet-stream"),
+        (PNG, "a.txt", "text/plain", None),
+        (b"hello", "a.png", "image/png", None),
+        (b"MZ" + bytes(200), "a.pdf", "application/pdf", None),
+        (bytes(range(256)), "a.json", "application/json", None),
+    ],
+)
+async def test_content_decides_whether_the_claimed_type_holds(
+    desk: Desk, content: bytes, name: str, claim: str, recorded: str | None
+) -> None:
+    answer = await desk.whole(content, name, filetype=claim)
+    if recorded is None:
+        assert (answer.status_code, answer.json()["code"]) == (415, "TYPE_MISMATCH")
+        assert await desk.rows("uploads") == await desk.rows("attachments") == 0
+    else:
+        assert answer.json()["media_type"] == recorded
+
+
+async def test_content_without_the_announced_hash_is_deleted(desk: Desk) -> None:
+    answer = await desk.whole(CONTENT, sha256="0" * 64)
+    assert (answer.status_code, answer.json()["code"]) == (422, "CHECKSUM_MISMATCH")
+    await desk.objects.until(lambda: not desk.files)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"), [("../../etc/passwd", "passwd"), ("C:\\tmp\\a.txt", "a.txt"), ("..", "upload"), ("a\nb", "a_b")]
+)
+async def test_a_file_name_names_no_folder(desk: Desk, given: str, shown: str) -> None:
+    assert (await desk.whole(b"x", given)).json()["filename"] == shown
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({"Tus-Resumable": "0.2.2"}, 412, "UPLOAD_PROTOCOL"),
+        ({"Upload-Length": "-1"}, 422, "INVALID_REQUEST"),
+        ({"Upload-Length": "900001"}, 413, "UPLOAD_TOO_LARGE"),
+        ({"Upload-Metadata": "filename !"}, 422, "BAD_METADATA"),
+        ({"Upload-Metadata": metadata(filetype="text")}, 422, "BAD_MEDIA_TYPE"),
+    ],
+)
+async def test_wrong_headers_begin_no_upload(desk: Desk, headers: dict[str, str], status: int, code: str) -> None:
+    answer = await desk.http.post(PLACE, headers={**TUS, "Upload-Length": "5", **headers})
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert await desk.rows("uploads") == 0
+
+
+async def test_a_client_learns_what_the_server_can_do(desk: Desk) -> None:
+    told = (await desk.http.options(PLACE)).headers
+    assert (told["tus-version"], told["tus-max-size"]) == ("1.0.0", "900000")
+    assert "creation-with-upload" in told["tus-extension"]
+
+
+async def test_files_and_bytes_of_a_tenant_are_bounded(receiving: tuple[House, WatchedObjects]) -> None:
+    async with opened(*receiving) as many, opened(*receiving) as much:
+        answers = await asyncio.gather(*(many.begin(1) for _ in range(8)))
+        assert sorted(answer.status_code for answer in answers) == [201] * 5 + [429] * 3
+        assert (await much.begin(900_000)).status_code == 201
+        full = await much.begin(100_001)
+        assert (full.json()["code"], full.headers["retry-after"]) == ("UPLOADS_FULL", "60")
+
+
+@pytest.mark.requirement("P8")
+async def test_equal_content_is_shared_within_a_tenant_only(receiving: tuple[House, WatchedObjects]) -> None:
+    async with opened(*receiving) as ours, opened(*receiving) as theirs:
+        first, second = await ours.id(b"same"), await ours.id(b"same")
+        await theirs.id(b"same")
+        assert (len(ours.files), len(theirs.files)) == (1, 1)
+        await ours.http.delete(f"{PLACE}/{first}", headers=TUS)
+        assert (await ours.http.get(f"/v1/assets/{second}")).content == b"same"
+        await ours.http.delete(f"{PLACE}/{second}", headers=TUS)
+        await ours.objects.until(lambda: not ours.files)
+        assert len(theirs.files) == 1
+
+
+async def test_an_unused_upload_expires_with_its_content(desk: Desk) -> None:
+    complete, pending = await desk.id(b"unused"), (await desk.begin(len(CONTENT))).json()["upload_id"]
+    await desk.send(pending, 0, CONTENT[:PART])
+    await infrastructure.shift(desk.house.platform.database, seconds=DAY)
+    await desk.objects.until(lambda: not desk.files)
+    assert (await desk.http.get(f"/v1/assets/{complete}")).status_code == 404
+    assert (await desk.http.head(f"{PLACE}/{pending}", headers=TUS)).status_code == 404
+
+
+@pytest.mark.requirement("P1")
+async def test_bytes_stored_by_a_killed_process_are_found(desk: Desk) -> None:
+    upload = (await desk.begin(len(CONTENT))).json()["upload_id"]
+    desk.objects.broken = True
+    assert (await desk.send(upload, 0, CONTENT)).status_code == 500
+    desk.objects.broken = False
+    assert (len(desk.files), await desk.offset(upload)) == (1, 0)
+    await infrastructure.shift(desk.house.platform.database, seconds=DAY)
+    await desk.objects.until(lambda: not desk.files)
+
+
+async def test_content_that_is_being_deleted_can_be_uploaded_again(desk: Desk) -> None:
+    for _ in range(5):
+        upload = await desk.id(b"again and again")
+        assert (await desk.http.get(f"/v1/assets/{upload}")).content == b"again and again"
+        assert (await desk.http.delete(f"{PLACE}/{upload}", headers=TUS)).status_code == 204
+    await desk.objects.until(lambda: not desk.files)
+
+
+@pytest.mark.requirement("P8")
+async def test_another_principals_upload_looks_like_none(desk: Desk) -> None:
+    upload = await desk.id(b"mine")
+    everything = ("*",)
+    for key in (
+        await desk.house.key("chat", "files:read", "files:write", principal="eve"),
+        await desk.house.key(*everything, tenant=ids.new(), principal="ada"),
+    ):
+        async with desk.house.client(key) as stranger:
+            theirs = replace(desk, http=stranger)
+            answers = [
+                await stranger.get(f"{PLACE}/{upload}"),
+                await stranger.head(f"{PLACE}/{upload}", headers=TUS),
+                await theirs.send(upload, 0, b""),
+                await stranger.delete(f"{PLACE}/{upload}", headers=TUS),
+                await stranger.get(f"/v1/assets/{upload}"),
+            ]
+            assert [answer.status_code for answer in answers] == [404] * 5
+    assert (await desk.http.get(f"/v1/assets/{upload}")).content == b"mine"
+
+
+@pytest.mark.requirement("P4", "P6")
+async def test_an_upload_needs_permission_and_is_recorded(desk: Desk) -> None:
+    async with desk.house.client(await desk.house.key("chat", "files:read")) as reader:
+        refused = await replace(desk, http=reader).whole(b"x")
+    assert (refused.status_code, refused.json()["code"]) == (403, "POLICY_DENIED")
+    upload = await desk.id(b"x")
+    records = [(r["phase"], r["verdict"], r["resource"]) for r in await desk.house.audited("asset.write")]
+    assert records == [
+        ("decision", "deny", ""),
+        ("decision", "allow", f"asset:{upload}"),
+        ("decision", "allow", f"asset:{upload}"),
+        ("outcome", "stored", f"asset:{upload}"),
+    ]
+
+
+async def test_a_large_upload_needs_little_memory(
+    gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, tmp_path: Path
+) -> None:
+    objects, size, chunk = WatchedObjects(tmp_path), 48 << 20, bytes(1 << 16)
+
+    async def zeros() -> AsyncIterator[bytes]:
+        for _ in range(size // len(chunk)):
+            yield chunk
+
+    async with house(gateway_where, owner, policy=rules, keys=keys, objects=objects) as home, served(home) as url:
+        headers = {**BYTES, "Authorization": f"Bearer {owner}", "Upload-Length": str(size)}
+        async with httpx.AsyncClient(base_url=url) as http:
+            tracemalloc.start()
+            answer = await http.post(PLACE, headers=headers, content=zeros(), timeout=60)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+    assert answer.json()["complete"], answer.text
+    assert peak < 12 << 20
