@@ -1,4 +1,4 @@
-"""A step that another model describes in words must use the tool that these words mean; else the person is asked.
+"""Check another model's plan: each step must use the tool that its own description means, or the user is asked.
 
 A model may name a tool that reads well and does something else: "remove the duplicates" with a tool that moves. The
 offline planner reads the description of each step that changes something. It objects only where it understands the
@@ -66,7 +66,7 @@ class Agreeing:
         return None
 
     async def _other(self, task: Task, step: Step, catalogue: Sequence[ToolDefinition]) -> str | None:
-        """The tool that the step's words mean, where it is another one that changes something."""
+        """Return the tool that the step's words mean, if it is another one that changes something."""
         asked = Task(text=step.description, intent=task.intent, workspace=task.workspace, tools=("*",))
         meant = await asyncio.to_thread(self._planner.plan, asked, catalogue)
         if not isinstance(meant, PlanDraft):
@@ -76,5 +76,5 @@ class Agreeing:
 
 
 def _decided(task: Task) -> bool:
-    """Has the person said which?"""
+    """Return whether the user has chosen a tool already."""
     return task.clarification is not None or task.skill is not None

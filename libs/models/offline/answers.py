@@ -1,4 +1,4 @@
-"""The answer of the offline model: plain sentences made from what the steps returned. Every number is a step's own."""
+"""The answer of the offline model: plain sentences from the results of the steps. Every number comes from a step."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _escaped(value: Any, key: str = "") -> Any:
 
 
 def _all_refused(seen: Sequence[Observation]) -> bool:
-    """Did a person say no to a step or to the whole diff, so that nothing was changed?"""
+    """Return whether a user refused a step or the whole diff, so that nothing was changed."""
     settled = [step.data for step in seen if step.tool == COMMIT and isinstance(step.data, Mapping)]
     if settled:
         return not any(data.get("operations") or data.get("left_out") for data in settled)
@@ -130,7 +130,7 @@ def _all_refused(seen: Sequence[Observation]) -> bool:
 
 
 def _changes(step: Observation) -> bool:
-    """Has it changed something, or found that nothing had to change?"""
+    """Return whether the step changed something, or found that nothing had to change."""
     done = step.state is StepState.SUCCEEDED and isinstance(step.data, Mapping)
     return done and not CHANGED.isdisjoint(step.data)
 
@@ -156,7 +156,7 @@ def _partly(seen: Sequence[Observation]) -> bool:
 
 
 def _serves(read: Observation, later: Sequence[Observation]) -> bool:
-    """Does a later step take up what was found? A step that does not name its files is taken for one that does."""
+    """Return whether a later step uses what was found. A step that does not name its files counts as one that does."""
     if read.state is not StepState.SUCCEEDED or FOUND.isdisjoint(read.data or FOUND) or _changes(read):
         return False
     found = {*map(str, _list(read.data, "nodes"))}
@@ -167,7 +167,7 @@ def _serves(read: Observation, later: Sequence[Observation]) -> bool:
 
 
 def _files_of(data: Any) -> set[str]:
-    """The files that a step was about, by their old names."""
+    """Return the files of a step, by their old names."""
     told = [one for key in ("deleted", "moved", "copied", "renamed", "summaries", "counts") for one in _list(data, key)]
     told += [one] if (one := _mapping(data, "renamed")) else []
     return {str(one.get("from", one.get("path")) if isinstance(one, Mapping) else one) for one in told}
@@ -186,7 +186,7 @@ def _kept(seen: Sequence[Observation]) -> list[str]:
 
 
 def _left_out(seen: Sequence[Observation]) -> list[str]:
-    """What the lists among the steps leave out, each said once."""
+    """Report what the lists among the steps leave out, each once."""
     told: list[str] = []
     for data in (step.data for step in seen if "nodes" in (step.data or ())):
         if (more := _mapping(data, "deeper")) and not data.get("sought"):

@@ -1,4 +1,4 @@
-"""A request as ordered clauses: each a reading of its own, or a part that is to be left alone.
+"""A request as ordered clauses: each has its own reading, or names files to leave alone.
 
 The whole sentence is tried first, then every way to cut it at its joints; the cut with the fewest words left over
 wins, then the one with the fewest clauses. A clause without a verb takes that of the clause before.
@@ -73,9 +73,9 @@ class Clause:
     span: tuple[Token, ...]
     readings: tuple[Reading, ...] = ()
     around: Value | None = None
-    """A place that stands before or behind it: "in the folder old, delete …", "…, subfolders included"."""
-    told: str = ""
-    """What people are told beside the answer."""
+    """A place before or after it: "in the folder old, delete …", "…, subfolders included"."""
+    note: str = ""
+    """A remark that the answer repeats."""
 
     @property
     def best(self) -> Reading | None:
@@ -83,12 +83,12 @@ class Clause:
 
     @property
     def left(self) -> tuple[Token, ...]:
-        """What nothing owns."""
+        """The words that nothing owns."""
         return self.best.unowned if self.best else self.span
 
     @property
     def keeps(self) -> tuple[Selection, ...] | None:
-        """What it asks to leave alone; None where it asks for something else."""
+        """The files to leave alone; None if it asks for something else."""
         return self.best.values["files"].meant if self.best and self.best.tool is KEEP else None
 
 
@@ -100,7 +100,7 @@ class Clauses:
         self._verb: tuple[str, ...] = ()
 
     def of(self, tokens: Sequence[Token]) -> list[Clause]:
-        """The clauses of a request, in order."""
+        """Return the clauses of a request, in order."""
         parts = list(sentences(tokens))
         return [clause for sentence in parts for clause in self._cut(sentence, alone=len(parts) == 1)]
 
@@ -117,7 +117,7 @@ class Clauses:
         return self._noted(self._best(sentence, joints, whole))
 
     def _around(self, sentence: Sequence[Token]) -> Clause | None:
-        """The clause with a place parted from it by a comma, at its beginning or its end."""
+        """Read a clause with a place before or after it, separated by a comma."""
         commas = [at for at, token in enumerate(sentence) if token.low == "," and token.kind == "mark"]
         for at in {*commas[:1], *commas[-1:]}:
             for place, rest in ((sentence[:at], sentence[at + 1 :]), (sentence[at + 1 :], sentence[:at])):
@@ -130,7 +130,7 @@ class Clauses:
         return None
 
     def _best(self, sentence: Sequence[Token], joints: Sequence[int], whole: Clause) -> list[Clause]:
-        """The best cut, from the left: the cost of each prefix is known before it is needed."""
+        """Return the best cut, from the left: the cost of each prefix is known before it is needed."""
         starts, known = [-1, *joints], len(sentence)
         found: dict[int, tuple[tuple[int, int], list[Clause]]] = {-1: ((0, 0), [])}
         for end in (*joints, known):
@@ -176,7 +176,7 @@ class Clauses:
         return Clause(tuple(bare), tuple(found))
 
     def _readings(self, bare: Sequence[Token], *, whole: bool = False) -> list[Reading]:
-        """Readings; "bundle the drafts up" is read as "bundle up the drafts" if it is not understood as it stands."""
+        """Return the readings. "Bundle the drafts up" is tried as "bundle up the drafts" if it is not understood."""
         found = self._intents.readings(bare, self._slots, self._deadline, whole=whole)
         if (found and found[0].complete) or bare[0].low not in self._intents.verbs:
             return found
@@ -189,7 +189,7 @@ class Clauses:
         return found
 
     def _topic(self, sentence: Sequence[Token]) -> Clause | None:
-        """The clause of "the duplicates, delete them" as "delete the duplicates"."""
+        """Read "the duplicates, delete them" as "delete the duplicates"."""
         comma = next((at for at, token in enumerate(sentence) if token.low in (",", ":", "-")), 0)
         topic, rest = sentence[:comma], stripped(sentence[comma + 1 :], self._lexicon)
         if not topic or len(rest) < 2 or rest[0].low not in self._intents.verbs or topic[0].low in self._intents.verbs:
@@ -200,7 +200,7 @@ class Clauses:
 
 
 def _is_place(said: Sequence[Selection]) -> bool:
-    """Is nothing said but where?"""
+    """Return whether only a place is given."""
     return all(each.placed and not replace(each, folders=(), placed=False).bounded for each in said)
 
 
@@ -216,7 +216,7 @@ def stripped(span: Sequence[Token], lexicon: Lexicon) -> list[Token]:
 
 
 def without_asides(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens without polite asides."""
+    """Return the tokens without polite asides."""
     words = [token.low if token.kind == "word" and token.low.isalpha() else "_" for token in tokens]
     kept: list[Token] = []
     at = 0

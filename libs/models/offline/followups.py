@@ -1,4 +1,4 @@
-"""Replies to questions, and requests that lean on the last turn: each becomes one whole request again."""
+"""Replies to questions, and requests that depend on the last turn: each becomes one complete request."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WORDS = re.compile(r"[\w'-]+")
 
 
 def begin(text: str, history: Sequence[Exchange]) -> str:
-    """The request, with what it leaves to the last turn."""
+    """Return the request, completed from the last turn."""
     last = history[-1] if history else None
     if last is None:
         return text
@@ -60,7 +60,7 @@ def begin(text: str, history: Sequence[Exchange]) -> str:
 
 
 def _same(before: re.Match[str], other: str) -> str:
-    """The last request with other files. A place alone takes the place of the old one."""
+    """Return the last request with other files. A place alone replaces the old place."""
     files = before["files"]
     place = re.match(r"^(?:in )?(?:the )?(?P<name>[A-Z][\w./ -]*)$", other)
     inside = re.search(r"\b(in|from) (?:the )?[\w./-]+$", files)
@@ -72,7 +72,7 @@ def _same(before: re.Match[str], other: str) -> str:
 def reply(
     wish: str, doubt: Doubt | None, said: str, understands: Callable[[str], bool], lexicon: Lexicon
 ) -> str | None:
-    """The request as a reply makes it; None where it was withdrawn."""
+    """Return the request after a reply; None if the reply withdraws it."""
     words = _words(said)
     if lexicon["no"].all(words):
         return None
@@ -88,7 +88,7 @@ def reply(
 
 
 def _taken(words: Sequence[str], doubt: Doubt, lexicon: Lexicon) -> str | None:
-    """The offer that a reply takes: by yes, by number, or by its name."""
+    """Return the offer that a reply takes: by yes, by number, or by its name."""
     offers = doubt.offers
     if lexicon["yes"].all(words) and len(offers) == 1:
         return offers[0]
@@ -100,7 +100,7 @@ def _taken(words: Sequence[str], doubt: Doubt, lexicon: Lexicon) -> str | None:
 
 
 def _put(wish: str, doubt: Doubt, said: str) -> str:
-    """The reply in the place of the words that were asked about; behind the request where none were."""
+    """Put the reply in the place of the words that were asked about; after the request if there were none."""
     if doubt.about == wish:
         return said
     taken = f'"{said}"' if said in doubt.offers and not said.startswith(("files with", "with ", "changed ")) else said

@@ -45,12 +45,12 @@ class Reading:
 
     @property
     def chooses(self) -> bool:
-        """Does it choose some files, and not everything?"""
+        """Return whether it selects some files, and not everything."""
         chosen = [one for value in self.values.values() if isinstance(value.meant, tuple) for one in value.meant]
         return bool(chosen) and all(getattr(one, "bounded", False) and not one.refers for one in chosen)
 
     def without_unowned(self) -> Reading:
-        """The same, as if its other words had not been said."""
+        """Return the reading as if its other words were absent."""
         values = {name: replace(value, unowned=()) for name, value in self.values.items()}
         return replace(self, values=values, score=1.0)
 
@@ -84,7 +84,7 @@ class Intents:
         self.verbs, self.words = frozenset(verbs), frozenset(words)
 
     def _put(self, way: _Way) -> None:
-        """A form is found by every word that it may begin with; one that may begin with a slot, always."""
+        """File a form under every word that it may begin with. A form that may begin with a slot is always tried."""
         for part in way.form:
             if isinstance(part, Hole):
                 self._open.append(way)
@@ -132,12 +132,12 @@ class _Way:
 
     @property
     def open(self) -> bool:
-        """Does it need no word before its first slot?"""
+        """Return whether no word is required before its first slot."""
         return isinstance(next((part for part in self.form if isinstance(part, Hole) or () not in part), None), Hole)
 
     @property
     def bare(self) -> bool:
-        """Does it need no word at all?"""
+        """Return whether no word is required at all."""
         return all(isinstance(part, Hole) or () in part for part in self.form)
 
 

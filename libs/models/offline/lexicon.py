@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("lexicon.yaml")
 
 
 class Phrases(Generic[T]):
-    """Phrases and what each stands for. Finding one costs a few lookups, however many there are."""
+    """Phrases with their meanings. Finding one costs a few lookups, however many there are."""
 
     def __init__(self, meant: Mapping[str, T]) -> None:
         self._meant = {
@@ -28,7 +28,7 @@ class Phrases(Generic[T]):
         self._longest = max(map(len, self._meant), default=0)
 
     def at(self, words: Sequence[str], place: int) -> tuple[int, T] | None:
-        """The longest phrase that begins at `place`: its number of words, and its meaning."""
+        """Find the longest phrase that begins at `place`. Returns its number of words and its meaning."""
         for size in range(min(self._longest, len(words) - place), 0, -1):
             found = self._meant.get(tuple(words[place : place + size]))
             if found is not None:
@@ -36,7 +36,7 @@ class Phrases(Generic[T]):
         return None
 
     def all(self, words: Sequence[str]) -> T | None:
-        """What exactly these words stand for."""
+        """Return the meaning of exactly these words."""
         return self._meant.get(tuple(words))
 
     @property
@@ -51,7 +51,7 @@ def expanded(phrase: str) -> Iterator[str]:
 
 
 def _bracketed(phrase: str) -> str:
-    """Optional words as a choice with an empty one."""
+    """Turn optional words into a choice with an empty option."""
     return phrase.replace("[", "(|").replace("]", ")")
 
 
@@ -110,7 +110,7 @@ class Lexicon:
 
 @cache
 def lexicon() -> Lexicon:
-    """The one that is bundled."""
+    """Load the bundled lexicon."""
     return Lexicon(yaml.load(FILE.read_bytes(), LOADER))  # noqa: S506 - a safe loader
 
 

@@ -1,4 +1,4 @@
-"""Typing errors, against the closed vocabulary alone: a name is never mended, and a mended request is asked about."""
+"""Typing errors: only words of the closed vocabulary are corrected, never names, and the user confirms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHORTEST, LONG = 4, 7
 
 
 def mended(text: str, left: Sequence[Token], vocabulary: frozenset[str]) -> str | None:
-    """The text with each of these words as the vocabulary spells it; None where one is not near to any of its words."""
+    """Return the text with these words as the vocabulary spells them; None if one is near to no word of it."""
     for token in reversed(left):
         if token.kind != "word" or token.end <= token.start:
             continue
@@ -26,7 +26,7 @@ def mended(text: str, left: Sequence[Token], vocabulary: frozenset[str]) -> str 
 
 
 def spelt(word: str, vocabulary: frozenset[str]) -> str | None:
-    """The word of the vocabulary that differs by a letter, or by two where it is long; itself where it is in it."""
+    """Return the vocabulary's word that differs by one letter, by two in a long word, or not at all."""
     if word in vocabulary:
         return word
     if len(word) < SHORTEST or not word.isalpha():

@@ -35,23 +35,6 @@ SETS_MOST = 4
 """Agents differ in the tools that they may use."""
 THRESHOLD, GAP = 0.70, 0.05
 """Of a reading's score, and of its lead on the next (S4-46)."""
-LOOKING = (
-    "how",
-    "what",
-    "which",
-    "where",
-    "when",
-    "who",
-    "show",
-    "list",
-    "find",
-    "count",
-    "are",
-    "is",
-    "do",
-    "search",
-    "display",
-)
 
 
 @dataclass(frozen=True)
@@ -85,7 +68,7 @@ class Planner:
         self._known: dict[tuple[tuple[str, str], ...], Intents] = {}
 
     def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
-        """The plan, the answer or the question. Takes at most about `seconds`."""
+        """Return the plan, the answer or the question. Takes at most about `seconds`."""
         said = [task.text, *task.replies, *([task.clarification] if task.clarification is not None else [])]
         if (length := sum(map(len, said))) > TEXT_MOST:
             return ClarificationNeeded(texts.TOO_LONG.format(length=length, most=TEXT_MOST))
@@ -116,12 +99,12 @@ class Planner:
         )
 
     def wish(self, task: Task, catalogue: Sequence[ToolDefinition]) -> str:
-        """What replies have made of the request."""
+        """Return the request as replies have changed it."""
         outcome = self.plan(task, catalogue)
         return (outcome.wish if isinstance(outcome, PlanDraft) else "") or task.text
 
     def intents(self, tools: Sequence[ToolDefinition]) -> Intents:
-        """The compiled templates of these tools; those of a few sets of tools are kept."""
+        """Return the compiled templates of these tools; a few sets of tools are cached."""
         key = tuple((tool.name, tool.digest) for tool in tools)
         if key not in self._known:
             kept = dict([*self._known.items()][1 - SETS_MOST :])
@@ -158,7 +141,7 @@ class Work:
             return Asking(asked.doubt)
 
     def understands(self, text: str) -> bool:
-        """Is this a whole request of its own?"""
+        """Return whether this is a complete request."""
         return isinstance(self.read(text), PlanDraft)
 
     def _clauses(self, found: Sequence[Token]) -> list[Clause]:
@@ -198,9 +181,14 @@ class Work:
         return Asking(Doubt(texts.NOT_UNDERSTOOD.format(said=said), said))
 
     def _looks(self, text: str, clauses: Sequence[Clause]) -> Sequence[Clause]:
-        """A request that only looks may leave words over: the answer says that they were left out."""
+        """Drop words from a request that only looks; the answer names them."""
         first = clauses[0]
-        if len(clauses) != 1 or not first.left or first.span[0].low not in LOOKING or len(first.span) > WORDS_MOST:
+        if (
+            len(clauses) != 1
+            or not first.left
+            or not self._lexicon["looking"].all([first.span[0].low])
+            or len(first.span) > WORDS_MOST
+        ):
             return clauses
         whole, slots, best = clauses[0].span, Slots(self._ground), clauses[0].best
         if best and best.verb and best.chooses and len(best.unowned) <= len(whole) * SPARED:
@@ -217,10 +205,10 @@ class Work:
         named = any(token.looks_like_a_file for token in reading.unowned)
         if reading.tool.mutates or reading.tool is KEEP or named:
             return clauses
-        return [Clause(tuple(span), (reading,), told=texts.LEFT_OUT.format(said=said))]
+        return [Clause(tuple(span), (reading,), note=texts.LEFT_OUT.format(said=said))]
 
     def _extra(self, text: str, clause: Clause) -> str:
-        """What stands behind the longest beginning that is understood."""
+        """Return the words after the longest beginning that is understood."""
         slots = Slots(self._ground)
         for end in range(min(len(clause.span), WORDS_MOST) - 1, 1, -1):
             found = self._intents.readings(clause.span[:end], slots, self._deadline)
@@ -229,7 +217,7 @@ class Work:
         return ""
 
     def _sure(self, text: str, clause: Clause) -> Reading:
-        """The one reading that is sure enough and far enough ahead (S4-46). Raises `Ask`."""
+        """Return the one reading that is sure enough and far enough ahead (S4-46). Raises `Ask`."""
         complete = [each for each in clause.readings if each.complete and each.tool is not KEEP]
         best = complete[0]
         if best.score <= self._planner._threshold:
@@ -246,7 +234,7 @@ class Work:
         return near[0]
 
     def _shown(self) -> tuple[str, ...]:
-        """The files of the last turn: those that it named, else the one that its request names."""
+        """Return the files that the last turn named, else the one that its request names."""
         last = self._task.history[-1] if self._task.history else None
         if last is None or last.shown:
             return last.shown if last else ()
@@ -254,7 +242,7 @@ class Work:
         return named[0] if len(named) == 1 and len(named[0]) == 1 else ()
 
     def _last(self) -> Done | None:
-        """What the last turn came to: its request is planned once more, against what is there now."""
+        """Plan the last turn's request again, against the present files."""
         if not self._task.history or self._again:
             return None
         self._again = True
@@ -294,7 +282,7 @@ class Work:
             if clause.keeps is not None:
                 continue
             reading = rest.pop(0)
-            said = f"{_run(text, clause.span) or text}{clause.told}"
+            said = f"{_run(text, clause.span) or text}{clause.note}"
             steps.add(
                 reading, said, spared if slot_takes(reading) else (), clause.around.meant if clause.around else ()
             )
@@ -302,18 +290,18 @@ class Work:
 
 
 def slot_takes(reading: Reading) -> bool:
-    """Does it choose files, so that some may be left out?"""
+    """Return whether it selects files, so that some can be left out."""
     return any(slot.type == "selection" for slot in reading.intent.slots.values())
 
 
 def _spared(clauses: Sequence[Clause]) -> tuple[Selection, ...]:
-    """What is to be left alone. "Leave the rest" says nothing that is not true already."""
+    """Return the selections to leave alone. "Leave the rest" adds nothing."""
     kept = [each for clause in clauses for each in (clause.keeps or ())]
     return tuple(each for each in kept if each.refers is None)
 
 
 def _run(text: str, left: Sequence[Token]) -> str:
-    """The words as they stand in the text, from the first to the last one that stands beside it."""
+    """Return the words as written, from the first to the last adjacent one."""
     real = sorted({token for token in left if token.end > token.start}, key=lambda token: token.start)
     if not real:
         return ""

@@ -1,4 +1,4 @@
-"""What needs no plan: greetings, questions about doing, conditions, commands, and places outside of the folder."""
+"""Requests that need no plan: greetings, questions about doing, conditions, commands, and places outside."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def talk(text: str, lexicon: Lexicon) -> PlannerOutcome | None:
 
 
 def refuse(text: str, tokens: Sequence[Token], lexicon: Lexicon) -> PlannerOutcome | None:
-    """What is not done whatever else is said."""
+    """Refuse commands, places outside of the folder, and conditions."""
     if SHELL.search(text):
         return Answered(texts.SHELL, Why.DANGEROUS)
     ends = [token.low for token in tokens]
@@ -75,7 +75,7 @@ def _condition(tokens: Sequence[Token], lexicon: Lexicon) -> PlannerOutcome | No
 
 
 def asks_about_doing(tokens: Sequence[Token], lexicon: Lexicon) -> bool:
-    """Is it a question whether or how something is done, and not the request to do it?"""
+    """Return whether it asks if or how something is done, instead of requesting it."""
     for sentence in sentences(tokens):
         words = [token.low for token in sentence]
         if lexicon["asking"].at(words, 0):

@@ -34,7 +34,7 @@ VERBS: Mapping[str, str] = {
     r"|put|sort\w*|organi[sz]\w*|group|tidy|filing|arrange|bring|shift|place|drag|clean\w*|split|send"
     r"|separate|gather|collect|store|take|drop|archive|relocate|transfer|categori[sz]e|clear",
 }
-"""What asks for a change: by the primitive's kind, or by the effect of a tool that is none of ours."""
+"""Verbs that ask for a change, by the primitive's kind or the tool's effect."""
 KINDS = {"copy_nodes": "copy", "pack_nodes": "pack", "unpack_archive": "unpack"}
 IN_NAMES = re.compile(
     r"\b(remov\w*|delet\w*|strip|tak\w*|drop|eras\w*|cut)\b(?:(?!\b(?:with|ha(?:s|ve|ving)|whose|contain\w*)\b)[^.;])*?"
@@ -96,7 +96,7 @@ def _objections(task: Task, plan: Plan, tools: Mapping[str, ToolDefinition]) -> 
 
 
 def _said(task: Task) -> str:
-    """The request with its replies, without names and quotes; with the one before if these ask for nothing."""
+    """Return the request and replies without names and quotes, after the last request if they ask for nothing."""
     told = ". ".join(filter(None, (task.text, *task.replies, task.clarification, task.skill)))
     text = _masked(told, task)
     if task.history and not any(re.search(rf"\b(?:{verbs})\b", text) for verbs in VERBS.values()):
@@ -105,7 +105,7 @@ def _said(task: Task) -> str:
 
 
 def _masked(text: str, task: Task) -> str:
-    """A name is no verb: "delete remove.txt" says one word of deleting."""
+    """Mask names, because a name is no verb: "delete remove.txt" has one verb of deleting."""
     folded = re.sub(r"[\"“„«`][^\"”“»`]*[\"”“»`]", " § ", text.casefold().replace("’", "'"))
     known = {str(name).casefold().rstrip("/") for key in ("paths", "names") for name in task.workspace.get(key) or ()}
     for name in sorted(
@@ -137,7 +137,7 @@ def _verbs(kind: str, tool: ToolDefinition) -> str:
 
 
 def _asked(kind: str, tool: ToolDefinition, said: str) -> bool:
-    """Does the request have a verb for it? The name of a thing is none: "the copy", "from the names"."""
+    """Return whether the request has a verb for it. A noun is none: "the copy", "from the names"."""
     text = THE_COPY.sub("§", said) if kind == "copy" else A_COPY.sub("§", said) if kind in ("move", "create") else said
     if kind == "delete":
         text = IN_NAMES.sub("§", text)
@@ -148,7 +148,7 @@ def _asked(kind: str, tool: ToolDefinition, said: str) -> bool:
 
 
 def _spared(step: Step, plan: Plan, said: str) -> Iterator[Objection]:
-    """What an exception names is neither changed by name nor listed for a change."""
+    """Object to changes of what an exception names, by name or by a list."""
     spared = " ".join(" ".join(filter(None, found.groups())) for found in EXCEPT.finditer(said))
     words = {word.strip("_.,") for word in spared.split()} - {"the", "folder", "file", "files", "it", "them"}
     if not words:
@@ -198,7 +198,7 @@ def _paths(step: Step) -> list[str]:
 
 
 def same(left: Plan, right: Plan) -> bool:
-    """Do both plans do the same, whatever their ids and reasons?"""
+    """Return whether both plans do the same, apart from their ids and reasons."""
     return [(step.tool, step.args) for step in left.steps] == [(step.tool, step.args) for step in right.steps]
 
 

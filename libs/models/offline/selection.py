@@ -1,4 +1,4 @@
-"""Which files a part of a request means: names, kinds, words of names, size, age, order, place, and exceptions.
+"""The files that a part of a request selects: names, kinds, words of names, size, age, order, place, and exceptions.
 
 Every word is owned by a rule or returned as not understood. Rules only look words up; none compares each path with
 each word.
@@ -30,12 +30,12 @@ class Doubt:
 
     question: str
     about: str = ""
-    """The words of the request that the reply stands for."""
+    """The words of the request that the reply replaces."""
     offers: tuple[str, ...] = ()
 
 
 def which(said: str, paths: Sequence[str]) -> Doubt:
-    """Which of several is meant by these words?"""
+    """Return the question which of several paths these words mean."""
     offers = tuple(dict.fromkeys(paths))[: texts.SHOWN_MOST]
     return Doubt(texts.WHICH.format(said=said, names=texts.choices(offers)), said, offers)
 
@@ -98,12 +98,12 @@ class Selection:
 
     @property
     def by_name_only(self) -> bool:
-        """Are names alone enough to know what is chosen?"""
+        """Return whether names alone decide what is selected."""
         return not self.limits and self.order is None and self.refers is None
 
     @property
     def bounded(self) -> bool:
-        """Is it less than everything in the whole folder?"""
+        """Return whether it is less than everything in the whole folder."""
         chosen = (
             self.names,
             self.stems,
@@ -119,7 +119,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a part of a request selects, and the words in it that were not understood."""
+    """The selections in a part of a request, and its words that were not understood."""
 
     selections: tuple[Selection, ...] = ()
     unowned: tuple[Token, ...] = ()
@@ -128,7 +128,7 @@ class Parsed:
 
 @dataclass(frozen=True)
 class Ground:
-    """What selections are read against."""
+    """The folder, vocabulary and time that selections are read against."""
 
     index: WorkspaceIndex
     lexicon: Lexicon
@@ -187,7 +187,7 @@ def excluded(selections: Sequence[Selection]) -> tuple[tuple[str, ...], bool]:
 
 
 def _parted(span: list[Token], ground: Ground) -> tuple[list[Token], list[Token] | None]:
-    """The part before "except", and the part after it. "But" alone parts what is everything."""
+    """Split at "except". "But" alone splits off what is everything."""
     words, lexicon = [token.low for token in span], ground.lexicon
     for at in range(1, len(span)):
         if span[at].kind == "name":
@@ -208,7 +208,7 @@ def _parted(span: list[Token], ground: Ground) -> tuple[list[Token], list[Token]
 
 
 def _items(span: Sequence[Token], ground: Ground) -> Iterator[tuple[str, list[Token]]]:
-    """The parts of a list. What "files and folders" or "in all subfolders and here" hold is no list."""
+    """Yield the parts of a list. "Files and folders" and "in all subfolders and here" are no lists."""
     words = [token.low for token in span]
     part: list[Token] = []
     at, before = 0, ""
@@ -240,7 +240,7 @@ def _items(span: Sequence[Token], ground: Ground) -> Iterator[tuple[str, list[To
 
 
 def _continues(last: _Read, item: _Read, joint: str) -> bool:
-    """Is it no item of its own, but more that is said of the last: "larger than 1 MB and older than a year"?"""
+    """Merge an item that only adds limits to the last: "larger than 1 MB and older than a year"."""
     each = item.selection
     nounless = not (each.names or each.stems or each.patterns or each.kind or each.refers or each.order)
     if not nounless or each.endings is not None or not each.limits or item.unowned:
@@ -258,7 +258,7 @@ def _continues(last: _Read, item: _Read, joint: str) -> bool:
 
 
 def _joins_folders(span: Sequence[Token], at: int, after: int, ground: Ground) -> bool:
-    """Is it the "and" of "in data/raw and data/staging"?"""
+    """Return whether it is the "and" of "in data/raw and data/staging"."""
     if not at > 1 or after >= len(span):
         return False
     folders = all(any(path in ground.index.folders for path in span[n].paths) for n in (at - 1, after))
@@ -266,7 +266,7 @@ def _joins_folders(span: Sequence[Token], at: int, after: int, ground: Ground) -
 
 
 def _together(items: Sequence[_Read]) -> Parsed:
-    """The items of a list: what is said of the last is said of all where the list has one article."""
+    """Join the items of a list. A trailing limit or place applies to all if the list has one article."""
     unowned = tuple(token for item in items for token in item.unowned)
     doubt = next((item.doubt for item in items if item.doubt), None)
     chosen = [item.selection for item in items]
@@ -305,7 +305,7 @@ def _deepened(each: Selection) -> Selection:
 
 
 def _merged(chosen: Sequence[Selection]) -> Iterator[Selection]:
-    """Selections that differ by name alone are one."""
+    """Merge selections that differ by name alone."""
     groups: dict[Any, list[Selection]] = {}
     for each in chosen:
         mergeable = each.names or each.include
@@ -333,7 +333,7 @@ class _Read:
     doubt: Doubt | None = None
     determined: bool = False
     trailing: bool = False
-    """Is something said of it after its noun?"""
+    """True if a limit follows its noun."""
     tail: str = ""
 
 
@@ -444,7 +444,7 @@ class _Item:
         return taken
 
     def _relative(self) -> int:
-        """ "That are" needs something that follows."""
+        """Take "that are" if something follows."""
         taken = self._phrase("relative")
         if taken == 1 and not self._headed:
             return 0
@@ -753,7 +753,7 @@ class _Item:
         return 1
 
     def _word(self) -> int:
-        """A word that names here have: "the invoices". The whole name of something is that, if it is nothing else."""
+        """Take a word that names here have: "the invoices". A whole name means that file if it has no other meaning."""
         token = self._span[self._at]
         if token.kind == "mark" or token.low in self._lexicon.grammar:
             return 0

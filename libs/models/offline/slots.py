@@ -1,4 +1,4 @@
-"""The types of slots: how a part of a clause becomes a value, and which of its words that leaves over."""
+"""The types of slots: each reads a part of a clause as a value, and returns the words that it cannot own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SERIES = re.compile(
 
 @dataclass(frozen=True)
 class Value:
-    """What a slot holds. `meant` is what tells it from another."""
+    """A slot's value. Readings with equal `meant` are the same."""
 
     meant: Any
     unowned: tuple[Token, ...] = ()
@@ -65,7 +65,7 @@ class Slots:
         self._known: dict[tuple[SlotType, int, int, int], Value | None] = {}
 
     def read(self, type: SlotType, span: Sequence[Token]) -> Value | None:
-        """The value; None where the span cannot be one of this type at all."""
+        """Return the value; None if the span cannot have this type."""
         key = (type, span[0].start, span[-1].end, len(span))
         if key not in self._known:
             reader: Callable[[Sequence[Token]], Value | None] = getattr(self, f"_{type}")
@@ -77,7 +77,7 @@ class Slots:
         return Value(parsed.selections, parsed.unowned, parsed.doubt)
 
     def _contents(self, span: Sequence[Token]) -> Value | None:
-        """A selection; of a folder, what is in it."""
+        """Return a selection; for a folder, its contents."""
         found = self._selection(span)
         if found is None:
             return None
@@ -87,7 +87,7 @@ class Slots:
         return Value(opened, found.unowned, found.doubt)
 
     def _within(self, span: Sequence[Token]) -> Value | None:
-        """What is said of files after the noun: a place, a size, an exception."""
+        """Read what follows the noun: a place, a size, an exception."""
         head = Token("files", "files", span[0].start, span[0].start)
         found = parse([head, *span], self._ground)
         return Value(found.selections, found.unowned, found.doubt)
@@ -98,13 +98,13 @@ class Slots:
         return replace(each, names=(), folders=each.names, kind="file")
 
     def _several(self, span: Sequence[Token]) -> Value | None:
-        """A selection that is more than one named file."""
+        """Return a selection of more than one named file."""
         found = self._selection(span)
         one = found is not None and len(found.meant) == 1 and (len(found.meant[0].names) == 1 or found.meant[0].one)
         return None if one else found
 
     def _patterns(self, span: Sequence[Token]) -> Value | None:
-        """What stays, as patterns."""
+        """Return patterns of what stays."""
         parsed = parse(span, self._ground)
         patterns, misread = excluded(parsed.selections)
         return Value(patterns, tuple(span) if misread or not patterns else parsed.unowned, parsed.doubt)
@@ -191,7 +191,7 @@ class Slots:
         return found if found.meant.names[0].lower().endswith(self._archived) else None
 
     def _target(self, span: Sequence[Token]) -> Value | None:
-        """A folder that is there, or a name for a new one without a word of grammar in it."""
+        """Return an existing folder, or the name of a new one without a word of grammar."""
         if span[-1].kind == "mark":
             return None
         said = tuple(token.low for token in span)
@@ -232,7 +232,7 @@ class Slots:
         return Value(Target(self._under(raw), new=True), (), None if marked else _really(body))
 
     def _under(self, raw: str) -> str:
-        """A new folder's path, its parent spelt as it is there."""
+        """Return a new folder's path, with its parent spelt as it exists."""
         above, _, name = raw.rpartition("/")
         found = self._index.folder(above) if above else ()
         return join(found[0], name) if len(found) == 1 else raw
@@ -248,12 +248,12 @@ class Slots:
         return Value(written(body))
 
     def _title(self, span: Sequence[Token]) -> Value | None:
-        """A new name without a word that introduces it: one word, or several with capitals."""
+        """Return a new name without a word that introduces it: one word, or several with capitals."""
         found = self._new_name(span)
         return Value(found.meant, found.unowned, _really(span)) if found is not None and found.meant else found
 
     def _new_names(self, span: Sequence[Token]) -> Value | None:
-        """A list of new names."""
+        """Return a list of new names."""
         parts: list[list[Token]] = [[]]
         for token in span:
             if token.low in ("and", ",") and token.kind != "quote":
@@ -265,7 +265,7 @@ class Slots:
         return Value(Several(names)) if len(names) == len(found) > 1 else None
 
     def _archive_name(self, span: Sequence[Token]) -> Value | None:
-        """A new name with the ending of an archive."""
+        """Return a new name with the extension of an archive."""
         found = self._new_name(span)
         return found if found is not None and str(found.meant).lower().endswith(PACKED) else None
 
@@ -278,7 +278,7 @@ class Slots:
         return Value(Series(found["base"].rstrip(" "), len(found["number"])))
 
     def _text(self, span: Sequence[Token]) -> Value | None:
-        """A literal text: in quotes, or a word or two; a sign may be named."""
+        """Return a literal text: in quotes, or one word; a sign may be spelt out."""
         if len(span) == 1 and span[0].kind == "quote":
             return Value(span[0].raw)
         body = _trimmed(
@@ -336,12 +336,12 @@ def _is_file_like(span: Sequence[Token]) -> bool:
 
 
 def written(span: Sequence[Token]) -> str:
-    """The words as they were written."""
+    """Return the words as they were written."""
     return " ".join(token.raw for token in span)
 
 
 def _really(body: Sequence[Token]) -> Doubt | None:
-    """A new name of several words needs quotes or capitals: any of them could be no part of it."""
+    """Ask about a new name of several words without quotes or capitals: any of them may not belong to it."""
     said = written(body)
     words = said.split()
     if len(body) == 1 or all(word[:1].isupper() or not word[:1].isalpha() for word in words):

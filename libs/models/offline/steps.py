@@ -30,14 +30,14 @@ class Ask(Exception):
 
 @dataclass(frozen=True)
 class Done:
-    """What a clause came to, for the pronouns of later ones."""
+    """The result of a clause, for the pronouns of later ones."""
 
     tool: ToolDefinition
     chosen: tuple[Selection, ...] = ()
     nodes: tuple[str, ...] = ()
     """References to what listings found."""
     product: str = ""
-    """What came of it, as a path or a reference."""
+    """The new or changed file, as a path or a reference."""
     target: str = ""
     name: str = ""
     """The product's name, where the request gives it."""
@@ -50,16 +50,16 @@ class Steps:
     tools: Mapping[str, ToolDefinition]
     index: WorkspaceIndex
     shown: Sequence[str] = ()
+    """The files that the last turn named."""
     last: Done | None = None
-    """What the last turn came to, planned once more."""
-    """What the last turn named."""
+    """The last turn's result, planned again."""
     made: list[tuple[ToolDefinition, dict[str, Any], str]] = field(default_factory=list)
     done: list[Done] = field(default_factory=list)
 
     def add(
         self, reading: Reading, said: str, spared: Sequence[Selection] = (), around: Sequence[Selection] = ()
     ) -> None:
-        """The steps of one reading. Raises `Ask`."""
+        """Add the steps of one reading. Raises `Ask`."""
         tool, plain = reading.tool, dict(reading.intent.set)
         target, param = "", ""
         chosen: tuple[Selection, ...] = ()
@@ -114,7 +114,7 @@ class Steps:
         raise Ask(Doubt(texts.STEPS))
 
     def _default(self, reading: Reading) -> tuple[Selection, ...] | None:
-        """Where a template leaves out which files, it is those of the folder."""
+        """Return the folder's files if the template has no slot for files."""
         if _looks_at_all(reading.tool):
             return (Selection(everything=True),)
         slots = [
@@ -125,7 +125,7 @@ class Steps:
         return (Selection(kind="file"),)
 
     def _finish_names(self, plain: dict[str, Any], chosen: Sequence[Selection]) -> None:
-        """A new name keeps the ending of the old one; a base with a number in it begins a series."""
+        """Keep the extension of the old name. A base with a number in it begins a series."""
         name, old = (
             _text(plain.get("new_name")),
             next((one.names[0] for one in chosen if one.names), _text(plain.get("path"))),
@@ -138,7 +138,7 @@ class Steps:
             plain |= {"base": found["base"], "digits": len(found["number"])}
 
     def _check_names(self, plain: Mapping[str, Any]) -> None:
-        """A text that is to be taken out of names must be in one."""
+        """Raise `Ask` if no name has the text that is to be removed from names."""
         find = _text(plain.get("find"))
         if find and self.index.knows_all and not any(find in basename(path) for path in self.index.files):
             raise Ask(Doubt(texts.NOT_IN_NAMES.format(said=find), find))
@@ -152,7 +152,7 @@ class Steps:
         said: str,
         target: str,
     ) -> None:
-        """The tool over selections: each has its listing, and where one call must take them all they are joined."""
+        """Apply the tool to selections. Each has its listing; a tool that takes one list gets them joined."""
         chosen = [self._opened(tool, plain, each) for each in chosen]
         if any(each.each for each in chosen) and not _repeats(tool):
             raise Ask(Doubt(texts.EACH))
@@ -182,7 +182,7 @@ class Steps:
         )
 
     def _opened(self, tool: ToolDefinition, plain: dict[str, Any], each: Selection) -> Selection:
-        """A folder that is sorted, or packed without a part of it, is what is in it."""
+        """Replace a folder by its contents if it is sorted, or packed without a part of it."""
         folders = bool(each.names) and all(name in self.index.folders for name in each.names)
         sorts = next((param for param, role in tool.roles.items() if role == "sorted_into"), None)
         if sorts is not None:
@@ -205,7 +205,7 @@ class Steps:
         return each
 
     def _spread_over(self, tool: ToolDefinition, args: dict[str, Any], each: Selection, said: str) -> None:
-        """A selection over the parameters of the tool, or of the look that it needs."""
+        """Set the parameters of the tool, or of the read that it needs, from a selection."""
         need = next(iter(tool.needs), None)
         if need is None:
             args.update(self._listing(tool, each))
@@ -215,7 +215,7 @@ class Steps:
         args[need.param] = self._looked(need, {**self._listing(look, each), **moved}, said)
 
     def _paths(self, tool: ToolDefinition, each: Selection, said: str) -> Any:
-        """The paths of a selection: by name, from an earlier step, or from a listing of its own."""
+        """Return the paths of a selection: by name, from an earlier step, or from a listing of its own."""
         if each.refers:
             return self._earlier(tool, each, said)
         if each.names and not tool.deletes({}) and not each.exclude:
@@ -226,7 +226,7 @@ class Steps:
         return self._looked(need, self._listing(self.tools[need.tool], each), said)
 
     def _looked(self, need: Need, args: dict[str, Any], said: str) -> str:
-        """A reference to a look, an equal one of before if there is one and nothing has changed since."""
+        """Return a reference to a read. An equal earlier one is used again if nothing has changed since."""
         look = self.tools[need.tool]
         for n, (tool, held, _) in enumerate(self.made, 1):
             if (
@@ -239,7 +239,7 @@ class Steps:
         return f"$step({len(self.made)}).{need.field}"
 
     def _listing(self, tool: ToolDefinition, each: Selection) -> dict[str, Any]:
-        """A selection by the roles of a listing's parameters. Raises `Ask` for what it cannot say."""
+        """Return a selection as arguments, by the roles of a listing's parameters. Raises `Ask` if it cannot."""
         if each.refers:
             each = Selection(names=self._named(each.refers, ""))
         said: dict[str, Any] = dict(each.limits)
@@ -265,7 +265,7 @@ class Steps:
     def _spared(
         self, chosen: Sequence[Selection], spared: Sequence[Selection], target: str, tool: ToolDefinition
     ) -> list[Selection]:
-        """The selections without what stays. Raises `Ask` where nothing is left, or the words allow several things."""
+        """Return the selections without what stays. Raises `Ask` if nothing is left, or if the words are ambiguous."""
         patterns, misread = excluded([each for each in spared if each.bounded])
         if misread:
             raise Ask(Doubt(texts.STEPS))
@@ -300,7 +300,7 @@ class Steps:
         return all(any(escape(folder) == pattern for folder in self.index.folders) for pattern in patterns)
 
     def _count(self, each: Selection, *, said: bool) -> None:
-        """Does the number of known files agree with the words?"""
+        """Raise `Ask` if the number of known files contradicts the words."""
         if (
             not each.by_name_only
             or not each.include
@@ -333,7 +333,7 @@ class Steps:
         return Selection(names=tuple(dict.fromkeys(names)))
 
     def _matching_shown(self, names: Sequence[str], each: Selection) -> tuple[str, ...]:
-        """Of the files of the last turn those that the words fit: "those 2 files", "those pdfs"."""
+        """Return the files of the last turn that fit the words: "those 2 files", "those pdfs"."""
         kept = [name for name in names if selected(name, include=each.include, exclude=each.exclude)]
         if each.count is not None and len(kept) != each.count:
             raise Ask(
@@ -342,7 +342,7 @@ class Steps:
         return tuple(kept) or self._unknown("many")
 
     def _earlier(self, tool: ToolDefinition, each: Selection, said: str) -> Any:
-        """What "it" and "them" mean: of this request first, else of the last turn."""
+        """Resolve "it" and "them": from this request first, else from the last turn."""
         refers = each.refers or "many"
         last = self.done[-1] if self.done else None
         if refers == "thing" and last is not None:
@@ -373,13 +373,13 @@ class Steps:
         return self._paths(tool, Selection(names=names), said) if names else self._unknown(refers)
 
     def _moved(self, last: Done) -> tuple[str, ...]:
-        """Where files are now that were moved by name."""
+        """Return the new paths of files that were moved by name."""
         if last.tool.effect is not Effect.MOVE or not last.target or not all(each.names for each in last.chosen):
             return ()
         return tuple(join(last.target, basename(name)) for each in last.chosen for name in each.names)
 
     def _named(self, refers: str, said: str) -> tuple[str, ...]:
-        """The files of the last turn. Raises `Ask` where it named none, or several and one is meant."""
+        """Return the files of the last turn. Raises `Ask` if it named none, or several and one is meant."""
         if not self.shown or refers == "rest":
             self._unknown(refers)
         if refers in ("one", "thing") and len(self.shown) > 1:
@@ -409,7 +409,7 @@ class Steps:
         return last.product or (names[0] if len(names) == 1 else self._unknown("one"))
 
     def _product(self, tool: ToolDefinition, args: Mapping[str, Any], chosen: Sequence[Selection]) -> str:
-        """What "it" means next: what was made, else the one thing that it was about."""
+        """Return what "it" means next: the new file, else the only one that was used."""
         at = len(self.made)
         if "archive" in tool.returns:
             return f"$step({at}).archive"
@@ -435,7 +435,7 @@ class Steps:
 
 
 def _both(wanted: Sequence[Selection], said: Sequence[Selection]) -> tuple[Selection, ...]:
-    """Selections, with what is said of them in another place."""
+    """Merge limits and places from another part of the request into selections."""
     if len(said) != 1 or said[0].names or said[0].include or any(each.folders and said[0].folders for each in wanted):
         raise Ask(Doubt(texts.STEPS))
     more = said[0]
@@ -455,12 +455,12 @@ def _both(wanted: Sequence[Selection], said: Sequence[Selection]) -> tuple[Selec
 
 
 def _repeats(tool: ToolDefinition) -> bool:
-    """May it be called once for each selection?"""
+    """Return whether the tool may be called once for each selection."""
     return "archive" not in tool.returns
 
 
 def _looks_at_all(tool: ToolDefinition) -> bool:
-    """Does it work on a whole folder where nothing is chosen, by a look that finds what it needs?"""
+    """Return whether the tool works on a whole folder by default, through a read that finds what it needs."""
     return any(need.field != "nodes" for need in tool.needs)
 
 

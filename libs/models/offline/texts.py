@@ -48,7 +48,7 @@ BEYOND = (
     "I can't do that: none of my skills can. I work on the files in this folder, such as “find duplicates” or "
     "“move the PDFs to Papers”."
 )
-KEPT = "OK, I leave that as it is."
+KEPT = "OK, I'll leave that as it is."
 NO = "OK, I'll leave it. Nothing was changed."
 MEANT = "Do you mean “{said}”?"
 DISAGREES = "“{said}” and the tool that the plan uses for it do not agree: {ways}. Which one do you mean?"
@@ -85,7 +85,7 @@ CAN_UNDO = "Yes. You see every change before it is made, and “undo” takes th
 
 
 def names(paths: Sequence[str]) -> str:
-    """Some of them, in quotes."""
+    """Quote some of the paths."""
     shown = ", ".join(f"“{path}”" for path in paths[:SHOWN_MOST])
     return f"{shown} and {len(paths) - SHOWN_MOST} more" if len(paths) > SHOWN_MOST else shown
 
@@ -96,7 +96,7 @@ def choices(options: Sequence[str]) -> str:
 
 
 def left_out(descriptions: Iterable[str]) -> str | None:
-    """The sentence in a step's description about words that it leaves out."""
+    """Return the sentence in a step's description about words that were left out."""
     begins = LEFT_OUT.partition("“")[0]
     found = next((text.partition(begins) for text in descriptions if begins in text), None)
     return f"{(begins + found[2]).strip(' ()')} " if found else None

@@ -31,7 +31,7 @@ class Token:
     end: int
     kind: Literal["word", "name", "quote", "mark"] = "word"
     paths: tuple[str, ...] = ()
-    """What it names in the folder. A plain word keeps its other meanings; a token of kind `name` has none."""
+    """The paths that it names. A plain word keeps its other meanings; a token of kind `name` has none."""
 
     @property
     def looks_like_a_file(self) -> bool:
@@ -39,7 +39,7 @@ class Token:
 
 
 def tokens(text: str, index: WorkspaceIndex, lexicon: Lexicon) -> list[Token]:
-    """The tokens of a text, in order."""
+    """Return the tokens of a text, in order."""
     return list(_Reader(text, index, lexicon).read())
 
 
@@ -82,7 +82,7 @@ class _Reader:
         return Token(said, folded(said), quote.start(), quote.end(), "name" if paths else "quote", paths)
 
     def _name(self, n: int, start: int) -> Token | None:
-        """The longest name that begins here. One that is all grammar needs its own capitals to be one."""
+        """Return the longest name that begins here. A name of common words needs its own capitals."""
         for last in range(min(n + WORDS_MOST, len(self._spans)) - 1, n - 1, -1):
             for end in self._ends(start, self._spans[last][1]):
                 said = self._text[start:end]

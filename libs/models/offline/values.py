@@ -62,12 +62,12 @@ def bounds_at(words: Sequence[str], at: int) -> tuple[int, dict[str, int]] | Non
 
 
 def _text(words: Sequence[str], at: int) -> str:
-    """The words from `at` on, for an expression; a name of several words counts as one."""
+    """Join the words from `at` on for an expression; a name of several words counts as one."""
     return " ".join([*(word.replace(" ", "_") or "_" for word in words[at:]), ""])
 
 
 def size_at(words: Sequence[str], at: int) -> tuple[int, int] | None:
-    """A size such as `10 MB` that begins at `at`: its number of words, and its bytes."""
+    """Read a size such as `10 MB` at `at`. Returns its number of words and its bytes."""
     for words_, share in (((*HALF, ""), 0.5), (("a", ""), 1), (("one", ""), 1)):
         unit = words[at + len(words_) - 1 : at + len(words_)]
         if tuple(words[at : at + len(words_) - 1]) == words_[:-1] and unit and (found := SIZE.match(f"1 {unit[0]}")):
@@ -80,7 +80,7 @@ def size_at(words: Sequence[str], at: int) -> tuple[int, int] | None:
 
 
 def duration_at(words: Sequence[str], at: int, lexicon: Lexicon) -> tuple[int, timedelta] | None:
-    """A length of time such as `two weeks`, `a year` or `6 months`."""
+    """Read a duration such as `two weeks`, `a year` or `6 months`."""
     if list(words[at : at + 3]) == ["half", "a", "year"]:
         return 3, timedelta(days=182)
     number = _number(words[at], lexicon) if at < len(words) else None
@@ -124,7 +124,7 @@ def when_at(words: Sequence[str], at: int, lexicon: Lexicon, now: datetime) -> t
 
 
 def _is_length(found: re.Match[str], used: int, *, kept: bool) -> bool:
-    """Does a length of time follow, and no period of the calendar such as "last month"?"""
+    """Return whether a duration follows, and no calendar period such as "last month"."""
     if found["within"]:
         return used > 1 or bool(found["the"]) or found["last"] == "past"
     return bool(found["older"] or found["newer"]) or (kept and found["how"] in ("in", "for"))
@@ -138,7 +138,7 @@ def _limits(span: Span, how: str) -> dict[str, str]:
 
 
 def span_at(words: Sequence[str], at: int, lexicon: Lexicon, now: datetime) -> tuple[int, Span] | None:
-    """A year, month, week or day that begins at `at`, as the span that it covers."""
+    """Read a year, month, week or day at `at` as the period that it covers."""
     today = now.astimezone(UTC).date()
     word, then = (*words[at : at + 2], "", "")[:2]
     if word in ("today", "yesterday"):

@@ -1,4 +1,4 @@
-"""What is in the folder, by name: a request's words are looked up here before they are read as grammar."""
+"""The names in the folder. A request's words are looked up here before they are read as grammar."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class WorkspaceIndex:
         return {word: tuple(paths) for word, paths in found.items()}
 
     def named(self, text: str) -> tuple[str, ...]:
-        """The paths that a text names exactly: in full, by their last part, or by that without its extension."""
+        """Return the paths that a text names exactly: in full, by their last part, or by that without its extension."""
         return self._named.get(folded(text).rstrip("/").removeprefix("./"), ())
 
     def folder(self, text: str) -> tuple[str, ...]:
-        """The folders among them."""
+        """Return the folders that a text names."""
         return tuple(path for path in self.named(text) if path in self.folders)
 
     def having(self, word: str) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ class WorkspaceIndex:
     def matching(
         self, patterns: Sequence[str], *, folders: Sequence[str], deep: bool, exclude: Sequence[str] = ()
     ) -> list[str]:
-        """The known files that patterns select; one pass with one expression, as `libs.skills.selected` selects."""
+        """Return the known files that patterns select, in one pass, as `libs.skills.selected` selects."""
         wanted, spared = _union(patterns), _union(exclude)
         tops = ["" if folder == "." else folder for folder in folders] or [""]
         return [
@@ -99,7 +99,7 @@ class WorkspaceIndex:
 
 
 def pieces(name: str) -> list[str]:
-    """The words and numbers of a name: `IMG_2041 copy` has img, 2041, copy."""
+    """Split a name into words and numbers: `IMG_2041 copy` has img, 2041, copy."""
     return PIECES.findall(folded(HUMP.sub(" ", name)))
 
 

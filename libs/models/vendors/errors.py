@@ -87,7 +87,7 @@ class TooLong(ModelRefused):
 
 
 def of(error: BaseException, model: str) -> SumaError:
-    """Map an error of a vendor's library to one of ours."""
+    """Map an error of a vendor's library to a Suma error."""
     own = next((cause for cause in _causes(error) if isinstance(cause, SumaError)), None)
     if own is not None:
         return own
