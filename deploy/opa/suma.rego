@@ -211,6 +211,11 @@ grants contains ["workspace.purge", "the scope files:write allows deleting undo 
 	holds["files:write"]
 }
 
+grants contains ["workspace.read", "the scope files:read allows contents of a diff"] if {
+	input.action == "workspace.read"
+	holds["files:read"]
+}
+
 grants contains ["workspace.example", "the scope files:write allows example folders"] if {
 	input.action == "workspace.example"
 	holds["files:write"]

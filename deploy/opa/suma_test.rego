@@ -196,6 +196,11 @@ test_rolling_back_needs_files_write if {
 	refused(ask(["chat", "files:read"], "workspace.purge", {}))
 }
 
+test_reading_changed_files_needs_files_read if {
+	allowed(ask(["files:read"], "workspace.read", {}))
+	refused(ask(["chat", "files:write"], "workspace.read", {}))
+}
+
 test_making_an_example_folder_needs_files_write if {
 	allowed(ask(["files:write"], "workspace.example", {}))
 	refused(ask(["chat", "files:read"], "workspace.example", {}))

@@ -56,8 +56,9 @@ left join lateral (
 ) as t on true
 where s.tenant_id = :tenant and s.session_id = :session;
 
--- name: sessions_before(tenant, reader, before, most)
--- The newest sessions before a given one that a principal sees; ids are UUIDv7, so they sort by creation.
+-- name: sessions_before(tenant, reader, before, words, open, most)
+-- The newest sessions before a given one that a principal sees; ids are UUIDv7, so they sort by creation. `words` is part of
+-- a title, folder or id; `open` leaves out sessions without an open turn.
 select s.session_id, s.principal, s.shared, s.title, s.root, s.hitl, s.created_at, s.last_at, s.next_seq - 1 as last_seq,
     t.turn_id, t.state as turn_state,
     (select count(*) from gateway.approvals a
@@ -69,6 +70,9 @@ left join lateral (
 ) as t on true
 where s.tenant_id = :tenant and (cast(:before as text) is null or s.session_id < :before)
     and (cast(:reader as text) is null or s.principal = :reader or s.shared is not null)
+    and (cast(:words as text) is null
+        or position(lower(:words) in lower(concat_ws(' ', s.title, s.root, s.session_id, s.principal))) > 0)
+    and (not cast(:open as boolean) or t.turn_id is not null)
 order by s.session_id desc limit :most;
 
 -- name: events_after(tenant, session, after, most, bytes)

@@ -256,11 +256,20 @@ class Store:
             row = await queries.session_by_id(connection, tenant=tenant, session=session)
         return Session(**row) if row else None
 
-    async def sessions(self, tenant: str, *, reader: str | None, before: str | None, most: int) -> Sequence[Session]:
+    async def sessions(
+        self,
+        tenant: str,
+        *,
+        reader: str | None,
+        before: str | None,
+        words: str | None = None,
+        open: bool = False,
+        most: int,
+    ) -> Sequence[Session]:
         """Return a tenant's newest sessions: all, or those that a principal owns or that are shared."""
+        about = {"tenant": tenant, "reader": reader, "before": before, "words": words, "open": open, "most": most}
         async with self._database.read(GROUP, tenant) as connection:
-            rows = queries.sessions_before(connection, tenant=tenant, reader=reader, before=before, most=most)
-            return [Session(**row) async for row in rows]
+            return [Session(**row) async for row in queries.sessions_before(connection, **about)]
 
     async def events(self, tenant: str, session: str, *, after: int, most: int) -> Page:
         """Return the next events of a session: at most `most`, and at most a megabyte or one larger event."""

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from pydantic import BaseModel
@@ -22,7 +22,7 @@ from libs.workspace.commit import check_exclusion
 from libs.workspace.stage import Stage
 from libs.workspace.tree import ROOT as TOP
 from libs.workspace.view import Node
-from services.tool_executor import examples
+from services.tool_executor import examples, previews
 from services.tool_executor.history import History, Purge
 from services.tool_executor.runner import diff_of
 from services.tool_executor.skills.admin import Approval, Desk, Word
@@ -97,6 +97,7 @@ def _routes() -> Sequence[BaseRoute]:
     router.add_api_route(f"{ROOT}/sessions/{{session}}/facts", facts)
     router.add_api_route(f"{ROOT}/sessions/{{session}}/graph", graph)
     router.add_api_route(f"{ROOT}/sessions/{{session}}/diff", diff)
+    router.add_api_route(f"{ROOT}/sessions/{{session}}/content", content)
     router.add_api_route(f"{ROOT}/sessions/{{session}}/snapshots", snapshots)
     router.add_api_route(f"{ROOT}/sessions/{{session}}/exclusions", exclusions, methods=["PUT"])
     router.add_api_route(f"{ROOT}/history", history)
@@ -134,6 +135,14 @@ async def diff(tenant: Tenant, room: At, session: str, root: str | None = None) 
     workspace = await room.look(tenant, session, root)
     net = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
     return net.model_dump(mode="json")
+
+
+async def content(
+    tenant: Tenant, room: At, session: str, path: str, side: Literal["before", "after"], root: str | None = None
+) -> dict[str, Any]:
+    """One side of a file that the stage changes."""
+    workspace = await room.look(tenant, session, root)
+    return await asyncio.to_thread(previews.of, workspace.stage, path, side)
 
 
 class Exclusions(BaseModel):

@@ -121,6 +121,17 @@ class SnapshotList(ResponseModel):
     snapshots: list[Snapshot]
 
 
+class FileContent(ResponseModel):
+    """The beginning of a file. `text` is null if it is not UTF-8 text; then `base64` holds the bytes."""
+
+    path: str
+    side: Literal["before", "after"]
+    size: int
+    truncated: bool
+    text: str | None
+    base64: str | None
+
+
 class ChangeCounts(ResponseModel):
     created: int
     changed: int

@@ -31,6 +31,7 @@ from services.gateway.api.models import (
     SessionRead,
     SessionShown,
     Share,
+    Title,
     TurnShown,
 )
 from services.gateway.api.security import Authenticated, CanChat, CanRead
@@ -82,9 +83,18 @@ async def open_session(
 
 
 @router.get("/v1/sessions", tags=["sessions"])
-async def list_sessions(here: Here, who: CanRead, limit: Limit = 50, before: Id | None = None) -> SessionList:
+async def list_sessions(
+    here: Here,
+    who: CanRead,
+    limit: Limit = 50,
+    before: Id | None = None,
+    words: Annotated[Title | None, Query(description="Part of a title, folder, id or principal")] = None,
+    open: Annotated[bool, Query(description="Only sessions with an open turn")] = False,
+) -> SessionList:
     """List the caller's sessions and shared ones, newest first; with the scope `sessions:read`, all of the tenant's."""
-    found = await here.store.sessions(who.tenant, reader=access.reader(who), before=before, most=limit)
+    found = await here.store.sessions(
+        who.tenant, reader=access.reader(who), before=before, words=words, open=open, most=limit
+    )
     return SessionList(
         sessions=[SessionShown.model_validate(session) for session in found],
         next=found[-1].session_id if len(found) == limit else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -18,7 +18,7 @@ from libs.identity import Principal
 from services.gateway.api import commands
 from services.gateway.api.approvals import EDITS, AlreadyClosed, Changed, submit_answer
 from services.gateway.api.bodies import StrictRoute
-from services.gateway.api.catalogue_models import CommitLog, Graph, Purged, SnapshotList
+from services.gateway.api.catalogue_models import CommitLog, FileContent, Graph, Purged, SnapshotList
 from services.gateway.api.commands import COMMANDED, CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Gateway, Here, NoSuchSession, ReadOnly
 from services.gateway.api.errors import FOLDER, Refusal, raises
@@ -46,6 +46,7 @@ class NothingToRollBack(Rejected):
 
 VIEWS = raises(NoSuchSession, *FOLDER)
 LARGE = raises(*FOLDER, Refusal(422, "REJECTED", "the tree has more than 20000 nodes; look at its facts or its diff"))
+NOT_CHANGED = Refusal(404, "NOT_FOUND", "The stage does not change this file; read the diff again.")
 EXAMPLES_FULL = Refusal(422, "TOO_MANY_EXAMPLES", "There are too many example folders; delete some.")
 
 
@@ -65,6 +66,28 @@ async def diff(here: Here, who: CanReadFiles, session_id: SessionId) -> Response
 async def snapshots(here: Here, who: CanReadFiles, session_id: SessionId) -> Response:
     """List the snapshots of the stage that a rollback can restore."""
     return await view(here, who, session_id, "snapshots")
+
+
+@router.get(
+    "/v1/sessions/{session_id}/content",
+    response_model=FileContent,
+    responses=raises(NoSuchSession, NOT_CHANGED, *FOLDER),
+    tags=["workspace"],
+)
+async def content(
+    here: Here,
+    who: CanReadFiles,
+    session_id: SessionId,
+    path: Annotated[str, Query(min_length=1, max_length=4096, description="A path of the diff")],
+    side: Annotated[Literal["before", "after"], Query(description="As it was, or as it would be")],
+) -> Response:
+    """Return the beginning of a file that the stage changes, at most 1 MiB, as it was or as it would be."""
+    session = await here.readable(who, session_id)
+    await commands.record_access(here, who, "workspace.read", f"session:{session_id}")
+    params = {"path": path, "side": side, **({"root": session.root} if session.root is not None else {})}
+    where = f"/internal/v1/sessions/{session_id}/content"
+    found = await call(here.platform, EXECUTOR, "GET", where, tenant=who.tenant, session=session_id, params=params)
+    return JSONResponse(found)
 
 
 @router.post(
@@ -163,12 +186,14 @@ async def purge(here: Here, who: Authenticated, body: Purge) -> Response:
     return JSONResponse(done)
 
 
-@router.post("/v1/examples", status_code=201, responses=raises(EXAMPLES_FULL), tags=["workspace"])
-async def example(here: Here, who: Authenticated) -> Example:
+@router.post(
+    "/v1/examples", status_code=201, response_model=Example, responses=raises(EXAMPLES_FULL), tags=["workspace"]
+)
+async def example(here: Here, who: Authenticated) -> Response:
     """Create a messy example folder, a workspace to try a first task on."""
     await commands.record_access(here, who, "workspace.example")
     made = await call(here.platform, EXECUTOR, "PUT", "/internal/v1/examples", tenant=who.tenant)
-    return Example.model_validate(made)
+    return JSONResponse(made, 201)
 
 
 @router.get("/graph", response_model=Graph, responses=VIEWS | LARGE, tags=["scope weaver"])

@@ -152,6 +152,8 @@ MATRIX = [
     Case("a reader rolls nothing back", "workspace.rollback", ("files:read",), False),
     Case("a writer purges history", "workspace.purge", ("files:write",), True),
     Case("a reader purges nothing", "workspace.purge", ("chat", "files:read"), False),
+    Case("a reader reads changed files", "workspace.read", ("files:read",), True),
+    Case("a chatter reads none", "workspace.read", ("chat",), False),
     Case("a writer makes an example folder", "workspace.example", ("files:write",), True),
     Case("a reader makes none", "workspace.example", ("chat", "files:read"), False),
     Case("a writer says that an effect happened", "effect.resolve", ("files:write",), True, {"verdict": "happened"}),

@@ -96,6 +96,7 @@ PROBES: dict[str, Probe] = {
     "GET /v1/sessions/{session_id}/graph": HIDDEN,
     "GET /v1/sessions/{session_id}/diff": HIDDEN,
     "GET /v1/sessions/{session_id}/snapshots": HIDDEN,
+    "GET /v1/sessions/{session_id}/content": Probe(query={"path": "a.txt", "side": "after"}),
     "POST /v1/sessions/{session_id}/commit": HIDDEN,
     "POST /v1/sessions/{session_id}/rollback": HIDDEN,
     "GET /v1/workspace/log": Probe(query={"root": "/home/victim"}, shows=True),

@@ -168,3 +168,15 @@ async def test_without_the_scope_chat_nothing_is_sent(home: House, http: httpx.A
     assert [r["verdict"] for r in await home.audited("conversation.send")] == ["deny"] * 5
     assert (await http.get(f"/v1/sessions/{session}")).json()["last_seq"] == 0
     assert [data async for data in home.published("suma.message.received.v1")] == []
+
+
+async def test_sessions_are_found_by_their_words_and_state(http: httpx.AsyncClient) -> None:
+    await http.post("/v1/sessions", json={"title": "Tax papers", "root": "/home/ada/100%"})
+    await http.post("/v1/sessions/message", json={"text": "sort the Photos"})
+    found = {}
+    for words in ("TAX", "photos", "100%", "_"):
+        answer = await http.get("/v1/sessions", params={"words": words})
+        found[words] = [session["title"] for session in answer.json()["sessions"]]
+    assert found == {"TAX": ["Tax papers"], "photos": ["sort the Photos"], "100%": ["Tax papers"], "_": []}
+    running = (await http.get("/v1/sessions", params={"open": True})).json()["sessions"]
+    assert [session["title"] for session in running] == ["sort the Photos"]
