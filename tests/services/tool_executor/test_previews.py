@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -12,6 +13,8 @@ from libs.workspace.operations import Create, Delete, Inline, Rename, Write
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from services.tool_executor import previews
+
+Side = Literal["before", "after"]
 
 
 @pytest.fixture
@@ -33,7 +36,8 @@ def test_changed_file_is_shown_before_and_after(stage: Stage) -> None:
 
 
 def test_moved_file_shows_its_bytes_on_both_sides(stage: Stage) -> None:
-    for side in ("before", "after"):
+    sides: tuple[Side, ...] = ("before", "after")
+    for side in sides:
         shown = previews.of(stage, "picture.png", side)
         assert (shown["text"], b64decode(shown["base64"])) == (None, b"\x89PNG\x00")
 
@@ -41,7 +45,7 @@ def test_moved_file_shows_its_bytes_on_both_sides(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("path", "side"), [("kept.txt", "after"), ("old.txt", "after"), ("new.txt", "before"), ("../x", "before")]
 )
-def test_other_files_and_sides_are_not_shown(stage: Stage, path: str, side: str) -> None:
+def test_other_files_and_sides_are_not_shown(stage: Stage, path: str, side: Side) -> None:
     with pytest.raises(NotFound):
         previews.of(stage, path, side)
 

@@ -12,6 +12,7 @@ test("durations are as exact as a person needs", () => {
 test("times are told by their distance", () => {
   const now = Date.parse("2026-05-05T12:00:00Z");
   expect(ago("2026-05-05T11:59:50Z", now)).toBe("just now");
+  expect(ago("2026-05-05T12:00:10Z", now)).toBe("just now");
   expect(ago("2026-05-05T11:55:00Z", now)).toBe("5 min. ago");
   expect(ago("2026-05-06T12:00:00Z", now)).toBe("tomorrow");
 });

@@ -1,5 +1,5 @@
 // What pages read from the API, by name. Writes name the reads that they change.
-import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { api, data } from "./client";
 import { asProblem } from "./problem";
 
@@ -18,14 +18,38 @@ export const queryClient = new QueryClient({
   },
 });
 
-export const sessionsQuery = infiniteQueryOptions({
-  queryKey: ["sessions"],
-  queryFn: ({ pageParam }) =>
-    data(api.GET("/v1/sessions", { params: { query: { limit: SESSIONS_PAGE, before: pageParam } } })),
-  initialPageParam: undefined as string | undefined,
-  getNextPageParam: (page) => page.next ?? undefined,
-  refetchInterval: (query) => ((query.state.data?.pages.length ?? 1) > 1 ? false : POLL),
-});
+export const readMe = () => data(api.GET("/v1/me"));
+
+/** The signed-in person. */
+export const meQuery = queryOptions({ queryKey: ["me"], queryFn: readMe, staleTime: Infinity });
+
+/** Whether the signed-in person has a scope. The server decides; this only hides what it would refuse. */
+export function useMay(scope: string): boolean {
+  const scopes = useQuery(meQuery).data?.scopes ?? [];
+  return scopes.includes("*") || scopes.includes(scope);
+}
+
+export interface SessionFilter {
+  /** Part of a title, folder, id or principal. */
+  words?: string;
+  open?: boolean;
+}
+
+/** The sessions, newest first, a page at a time. Only a short list is read again and again. */
+export const sessionsQuery = ({ words, open }: SessionFilter = {}) =>
+  infiniteQueryOptions({
+    queryKey: ["sessions", { words, open }],
+    queryFn: ({ pageParam }) =>
+      data(
+        api.GET("/v1/sessions", {
+          params: { query: { limit: SESSIONS_PAGE, before: pageParam, words: words === "" ? undefined : words, open } },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+    refetchInterval: (query) => ((query.state.data?.pages.length ?? 1) > 1 ? false : POLL),
+    placeholderData: keepPreviousData,
+  });
 
 export const sessionQuery = (id: string) =>
   queryOptions({
@@ -38,3 +62,53 @@ export const approvalsQuery = queryOptions({
   queryFn: () => data(api.GET("/v1/approvals", { params: { query: { limit: 500 } } })),
   refetchInterval: POLL,
 });
+
+export const graphQuery = (session: string) =>
+  queryOptions({
+    queryKey: ["graph", session],
+    queryFn: () => data(api.GET("/v1/sessions/{session_id}/graph", { params: { path: { session_id: session } } })),
+    staleTime: 10_000,
+  });
+
+export const diffQuery = (session: string) =>
+  queryOptions({
+    queryKey: ["diff", session],
+    queryFn: () => data(api.GET("/v1/sessions/{session_id}/diff", { params: { path: { session_id: session } } })),
+  });
+
+export const snapshotsQuery = (session: string) =>
+  queryOptions({
+    queryKey: ["snapshots", session],
+    queryFn: () => data(api.GET("/v1/sessions/{session_id}/snapshots", { params: { path: { session_id: session } } })),
+  });
+
+export const logQuery = (root: string) =>
+  queryOptions({
+    queryKey: ["log", root],
+    queryFn: () => data(api.GET("/v1/workspace/log", { params: { query: { root, most: 200 } } })),
+  });
+
+export const contentQuery = (session: string, path: string, side: "before" | "after", version: number) =>
+  queryOptions({
+    queryKey: ["content", session, path, side, version],
+    queryFn: () =>
+      data(
+        api.GET("/v1/sessions/{session_id}/content", {
+          params: { path: { session_id: session }, query: { path, side } },
+        }),
+      ),
+    staleTime: Infinity,
+  });
+
+export const skillsQuery = (root?: string, query?: string) =>
+  queryOptions({
+    queryKey: ["skills", { root, query }],
+    queryFn: () => data(api.GET("/v1/skills", { params: { query: { root, query } } })),
+    placeholderData: keepPreviousData,
+  });
+
+export const skillQuery = (name: string, root?: string) =>
+  queryOptions({
+    queryKey: ["skill", name, root],
+    queryFn: () => data(api.GET("/v1/skills/{name}", { params: { path: { name }, query: { root } } })),
+  });

@@ -25,28 +25,51 @@ export interface Ask {
 /** What is at stake, from what the question says about itself. */
 function risk(ask: Ask): { text: string; tone: "danger" | "warn" | "info" } {
   if (ask.kind === "effect") return { text: "Outcome unknown", tone: "warn" };
-  if (ask.data.diff?.deleted) return { text: "Deletes files", tone: "danger" };
+  if (ask.kind === "commit" && ask.data.diff?.deleted) return { text: "Deletes files", tone: "danger" };
   if (/cannot|not be undone/i.test(ask.data.undo ?? "")) return { text: "Cannot be undone", tone: "danger" };
   return ask.kind === "commit" ? { text: "Changes files", tone: "info" } : { text: "Needs approval", tone: "warn" };
 }
 
 export function ApprovalCard({ ask, where }: { ask: Ask; where?: ReactNode }) {
+  if (ask.outcome !== null) return <ClosedCard ask={ask} outcome={ask.outcome} />;
   const stakes = risk(ask);
-  const closed = ask.outcome !== null ? ofOutcome(ask.outcome) : null;
   return (
-    <Card aria-label={`Approval: ${ask.data.title}`} className={closed ? "" : "border-warn/50"}>
+    <Card aria-label={`Approval: ${ask.data.title}`} className="border-warn/50">
       <div className="flex flex-wrap items-start gap-x-3 gap-y-1 px-4 pt-3">
         <ShieldQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
         <div className="min-w-0 flex-1 basis-48">
           <h3 className="font-semibold break-words">{ask.data.title}</h3>
           {where}
         </div>
-        {closed ? <Badge tone={closed.tone}>{closed.text}</Badge> : <Badge tone={stakes.tone}>{stakes.text}</Badge>}
+        <Badge tone={stakes.tone}>{stakes.text}</Badge>
       </div>
       <div className="flex flex-col gap-2.5 px-4 py-3">
         <Details ask={ask} />
-        {closed ? <Closed ask={ask} /> : ask.kind === "effect" ? <FindingForm ask={ask} /> : <AnswerForm ask={ask} />}
+        {ask.kind === "effect" ? <FindingForm ask={ask} /> : <AnswerForm ask={ask} />}
       </div>
+    </Card>
+  );
+}
+
+/** A decided approval is one line; its details stay at hand. */
+function ClosedCard({ ask, outcome }: { ask: Ask; outcome: string }) {
+  const said = ofOutcome(outcome);
+  return (
+    <Card aria-label={`Approval: ${ask.data.title}`}>
+      <details className="px-4 py-2.5">
+        <summary className="rounded">
+          <span className="ml-1 inline-flex flex-wrap items-center gap-x-2 align-middle">
+            <span className="font-medium">{ask.data.title}</span>
+            <Badge tone={said.tone}>{said.text}</Badge>
+            {ask.principal && <span className="text-sm text-muted">by {ask.principal}</span>}
+          </span>
+        </summary>
+        <div className="flex flex-col gap-2.5 pt-2">
+          {ask.reason && <p className="text-sm">{ask.reason}</p>}
+          <Details ask={ask} />
+          {ask.data.diff && ask.kind === "commit" && <DiffList diff={ask.data.diff} />}
+        </div>
+      </details>
     </Card>
   );
 }
@@ -69,15 +92,6 @@ function Details({ ask }: { ask: Ask }) {
   );
 }
 
-function Closed({ ask }: { ask: Ask }) {
-  return (
-    <p className="text-sm text-muted">
-      {ask.principal && <>By {ask.principal}. </>}
-      {ask.reason}
-    </p>
-  );
-}
-
 interface Item {
   id: string;
   text: string;
@@ -88,10 +102,15 @@ function itemsOf(ask: Ask): Item[] {
   return (ask.data.items ?? []).flatMap((item) => {
     const part = item as Record<string, unknown>;
     if (typeof part.id !== "string") return [];
-    const paths = Array.isArray(part.paths) ? part.paths.join(", ") : null;
-    const text = paths ?? (typeof part.path === "string" ? part.path : part.id);
-    return [{ id: part.id, text }];
+    return [{ id: part.id, text: wordsOf(part) }];
   });
+}
+
+function wordsOf(part: Record<string, unknown>): string {
+  const list = (value: unknown) => (Array.isArray(value) ? value.join(", ") : null);
+  const [remove, paths] = [list(part.remove), list(part.paths)];
+  if (remove !== null && typeof part.keep === "string") return `remove ${remove}; keep ${part.keep}`;
+  return paths ?? (typeof part.path === "string" ? part.path : String(part.id));
 }
 
 function AnswerForm({ ask }: { ask: Ask }) {
@@ -112,7 +131,7 @@ function AnswerForm({ ask }: { ask: Ask }) {
   if (editing) return <ArgsForm args={args ?? {}} busy={answer.isPending} onBack={() => { setEditing(false); }} onSave={(edited) => { answer.mutate({ verdict: "override", args: edited }); }} />;
   return (
     <>
-      {diff ? (
+      {diff && ask.kind === "commit" ? (
         <>
           <DiffSummary diff={diff} />
           <DiffList diff={diff} exclusion={exclusion} />
@@ -120,7 +139,18 @@ function AnswerForm({ ask }: { ask: Ask }) {
       ) : (
         <Items items={itemsOf(ask)} exclusion={exclusion} />
       )}
-      {!diff && hasArgs && <Json value={args} label="Arguments" />}
+      {diff && ask.kind === "step" && diff.count > 0 && (
+        <details>
+          <summary className="w-fit rounded text-sm font-medium text-accent-ink">Proposed by earlier steps: {count(diff.count, "change")}</summary>
+          <DiffList diff={diff} all />
+        </details>
+      )}
+      {hasArgs && (
+        <details>
+          <summary className="w-fit rounded text-sm font-medium text-accent-ink">Exact arguments</summary>
+          <div className="pt-1"><Json value={args} label="Arguments" /></div>
+        </details>
+      )}
       <div className="flex flex-wrap items-center gap-2 pt-1">
         <Button look="primary" busy={answer.isPending} onClick={approve}>
           <Check aria-hidden className="size-4" /> {excluded.size > 0 ? `Approve without ${count(excluded.size, "item")}` : "Approve"}
@@ -134,17 +164,27 @@ function AnswerForm({ ask }: { ask: Ask }) {
   );
 }
 
+const FEW = 8;
+
 function Items({ items, exclusion }: { items: Item[]; exclusion: Exclusion }) {
   if (items.length < 2) return null;
+  const rest = items.slice(FEW);
+  const row = ({ id, text }: Item) => (
+    <label key={id} className="flex gap-2 rounded-md py-1 text-sm hover:bg-hover">
+      <input type="checkbox" checked={!exclusion.excluded.has(id)} onChange={() => { exclusion.toggle(id); }} className="mt-0.5 size-4 shrink-0 accent-(--accent)" />
+      <span className="min-w-0 break-words">{text}</span>
+    </label>
+  );
   return (
-    <fieldset className="flex flex-col">
+    <fieldset className="flex min-w-0 flex-col">
       <legend className="text-sm font-medium">What to include</legend>
-      {items.map(({ id, text }) => (
-        <label key={id} className="flex gap-2 rounded-md py-1 text-sm hover:bg-hover">
-          <input type="checkbox" checked={!exclusion.excluded.has(id)} onChange={() => { exclusion.toggle(id); }} className="mt-0.5 size-4 accent-(--accent)" />
-          <span className="min-w-0 break-words">{text}</span>
-        </label>
-      ))}
+      {items.slice(0, FEW).map(row)}
+      {rest.length > 0 && (
+        <details>
+          <summary className="w-fit rounded py-1 text-sm font-medium text-accent-ink">Show {count(rest.length, "more item")}</summary>
+          {rest.map(row)}
+        </details>
+      )}
     </fieldset>
   );
 }

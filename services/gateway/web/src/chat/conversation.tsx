@@ -1,5 +1,6 @@
 // A session's turns as they happen, and the message field below them.
-import { FolderOpen, RefreshCw } from "lucide-react";
+import { Link } from "@tanstack/react-router";
+import { FolderOpen, FolderTree, RefreshCw } from "lucide-react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
 import { useCancel, useSend } from "@/api/commands";
@@ -32,17 +33,22 @@ export function Conversation({ session }: { session: string }) {
   }, [openState]);
   if (problem) return <Failed error={problem} />;
   const waits = open?.state === "awaiting_clarification";
-  const about_ = about.data;
+  const known = about.data;
   return (
     <div className="flex h-full flex-col">
       <div className="flex items-center gap-3 border-b border-line px-4 py-2.5 md:px-6">
         <div className="min-w-0 flex-1">
-          <h1 className="truncate font-semibold">{about_?.title ?? shown[0]?.text ?? "Session"}</h1>
-          {about_?.root && (
-            <p className="flex items-center gap-1.5 truncate text-xs text-muted"><FolderOpen aria-hidden className="size-3.5 shrink-0" />{about_.root}</p>
+          <h1 className="truncate font-semibold">{known?.title ?? shown[0]?.text ?? "Session"}</h1>
+          {known?.root && (
+            <p className="flex items-center gap-1.5 truncate text-xs text-muted"><FolderOpen aria-hidden className="size-3.5 shrink-0" />{known.root}</p>
           )}
         </div>
         <ConnectionBadge connection={connection} />
+        {known?.root && (
+          <Link to="/workspace/{-$session}" params={{ session }} className="inline-flex h-8 shrink-0 items-center gap-1.5 rounded-lg px-2 font-medium text-muted hover:bg-hover hover:text-ink">
+            <FolderTree aria-hidden className="size-4" /> <span className="max-sm:sr-only">Workspace</span>
+          </Link>
+        )}
       </div>
       <div ref={end} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label="Conversation">
         <div className="mx-auto flex max-w-3xl flex-col gap-8 px-4 py-6">

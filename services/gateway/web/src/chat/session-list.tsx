@@ -13,8 +13,15 @@ import { ofTurn } from "@/session/says";
 
 const DOTS: Record<string, string> = { warn: "bg-warn", info: "bg-info", neutral: "bg-line-strong" };
 
-export function SessionList({ current, onChoose }: { current: string | undefined; onChoose?: () => void }) {
-  const query = useInfiniteQuery(sessionsQuery);
+interface SessionListProps {
+  current: string | undefined;
+  onChoose?: () => void;
+  /** The page that a session opens. */
+  to?: string;
+}
+
+export function SessionList({ current, onChoose, to = "/chat/{-$session}" }: SessionListProps) {
+  const query = useInfiniteQuery(sessionsQuery());
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
@@ -26,17 +33,24 @@ export function SessionList({ current, onChoose }: { current: string | undefined
   if (sessions.length === 0) return <Empty icon={MessagesSquare} title="No sessions yet">Each task that you start appears here.</Empty>;
   return (
     <VirtualList items={sessions} keyOf={(session) => session.session_id} height={52} label="Sessions" onEnd={more}>
-      {(session) => <Row session={session} current={session.session_id === current} onChoose={onChoose} />}
+      {(session) => <Row session={session} current={session.session_id === current} onChoose={onChoose} to={to} />}
     </VirtualList>
   );
 }
 
-function Row({ session, current, onChoose }: { session: Schemas["SessionShown"]; current: boolean; onChoose: (() => void) | undefined }) {
+interface RowProps {
+  session: Schemas["SessionShown"];
+  current: boolean;
+  onChoose: (() => void) | undefined;
+  to: string;
+}
+
+function Row({ session, current, onChoose, to }: RowProps) {
   const state = session.approvals > 0 ? "awaiting_approval" : session.turn_state;
   const said = state ? ofTurn(state) : null;
   return (
     <Link
-      to="/chat/{-$session}"
+      to={to}
       params={{ session: session.session_id }}
       onClick={() => onChoose?.()}
       aria-current={current ? "true" : undefined}

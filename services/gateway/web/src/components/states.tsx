@@ -78,7 +78,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
 
 interface LoadedProps<T> {
   query: UseQueryResult<T>;
-  /** Return what to show if there is nothing; null if there is something. */
+  /** Return what to show if there is nothing; false if there is something. */
   empty?: (data: T) => ReactNode;
   loading?: ReactNode;
   children: (data: T) => ReactNode;
@@ -93,7 +93,7 @@ export function Loaded<T>({ query, empty, loading, children }: LoadedProps<T>) {
   return (
     <>
       {query.isError && <Stale error={query.error} />}
-      {empty?.(query.data) ?? children(query.data)}
+      {empty?.(query.data) || children(query.data)}
     </>
   );
 }

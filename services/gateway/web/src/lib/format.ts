@@ -24,7 +24,8 @@ const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "sh
 export function ago(time: string, now: number = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1000;
   const distance = Math.abs(seconds);
-  if (distance < 45) return seconds > 0 ? "in a moment" : "just now";
+  // The clocks of server and browser differ a little, so a moment ahead is also now.
+  if (distance < 45) return "just now";
   if (distance < 3600) return relative.format(Math.round(seconds / 60), "minute");
   if (distance < 86_400) return relative.format(Math.round(seconds / 3600), "hour");
   if (distance < 604_800) return relative.format(Math.round(seconds / 86_400), "day");

@@ -1,5 +1,5 @@
 // The pages, in the order of the navigation. To add one, write a file here and a line below (docs/web.md).
-import { type LucideIcon, MessageSquare } from "lucide-react";
+import { FolderTree, History, type LucideIcon, MessageSquare, ShieldCheck, Sparkles } from "lucide-react";
 import type { ComponentType } from "react";
 
 export interface PageEntry {
@@ -15,6 +15,10 @@ export interface PageEntry {
 
 export const PAGES: readonly PageEntry[] = [
   { path: "/chat/{-$session}", title: "Chat", icon: MessageSquare, group: "work", key: "c", load: () => import("./chat") },
+  { path: "/approvals", title: "Approvals", icon: ShieldCheck, group: "work", key: "a", load: () => import("./approvals") },
+  { path: "/workspace/{-$session}", title: "Workspace", icon: FolderTree, group: "work", key: "w", load: () => import("./workspace") },
+  { path: "/sessions", title: "Sessions", icon: History, group: "work", key: "s", load: () => import("./sessions") },
+  { path: "/skills/{-$skill}", title: "Skills", icon: Sparkles, group: "work", key: "k", load: () => import("./skills") },
 ];
 
 /** The address of a page without its optional part. */

@@ -14,7 +14,7 @@ const SESSIONS = 50;
 
 export default function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const navigate = useNavigate();
-  const sessions = useInfiniteQuery(sessionsQuery).data?.pages[0]?.sessions.slice(0, SESSIONS) ?? [];
+  const sessions = useInfiniteQuery(sessionsQuery()).data?.pages[0]?.sessions.slice(0, SESSIONS) ?? [];
   const go = (to: string) => () => {
     onClose();
     void navigate({ to });

@@ -2,8 +2,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
-import { api, data, onSignedOut } from "@/api/client";
+import { onSignedOut } from "@/api/client";
 import { asProblem, type Problem, problemOf } from "@/api/problem";
+import { meQuery, readMe } from "@/api/queries";
 import { Failed } from "@/components/states";
 import { Button, Card, Spinner, TextField } from "@/components/ui";
 import { forgetSessions } from "@/session/use-live";
@@ -44,13 +45,11 @@ export function SignedIn({ children }: { children: ReactNode }) {
   const [out, setOut] = useState(false);
   const [bad, setBad] = useState<Problem | null>(null);
   const me = useQuery({
-    queryKey: ["me"],
+    ...meQuery,
     queryFn: async () => {
-      const failed = await openWithCode();
-      setBad(failed);
-      return data(api.GET("/status"));
+      setBad(await openWithCode());
+      return readMe();
     },
-    staleTime: Infinity,
   });
   useEffect(() => onSignedOut(() => { setOut(true); }), []);
   const unknown = asProblem(me.error).status === 401;

@@ -1,0 +1,356 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { ChevronRight, File, FileSymlink, Folder, FolderGit2, FolderTree, RotateCcw, Undo2 } from "lucide-react";
+import { Tabs } from "radix-ui";
+import { lazy, Suspense, useMemo, useState } from "react";
+import { api, data, newKey, type Schemas } from "@/api/client";
+import { useRollback } from "@/api/commands";
+import type { DiffEntry } from "@/api/generated/events";
+import { approvalsQuery, diffQuery, graphQuery, logQuery, sessionQuery, snapshotsQuery } from "@/api/queries";
+import { SessionList } from "@/chat/session-list";
+import { DiffRow, DiffSummary } from "@/components/diff-list";
+import { Dialog } from "@/components/dialog";
+import { Empty, Loaded, Loading } from "@/components/states";
+import { Ago } from "@/components/time";
+import { tell, tellProblem } from "@/components/toast";
+import { Badge, Button, Card, PageHead, TextField } from "@/components/ui";
+import { VirtualList } from "@/components/virtual-list";
+import { cx } from "@/lib/cx";
+import { bytes, count } from "@/lib/format";
+import { rowsOf, treeOf, type Row, type TreeNode } from "@/workspace/tree";
+
+const FileDiff = lazy(() => import("@/workspace/text-diff"));
+const GraphView = lazy(() => import("@/workspace/graph-view"));
+const TABS = ["changes", "files", "graph", "history"] as const;
+
+/** Workspace: a session's folder as it would be, what a commit would change, and what can be taken back. */
+export default function Workspace() {
+  const { session } = useParams({ strict: false }) as { session?: string };
+  return session ? <Of key={session} session={session} /> : <Choose />;
+}
+
+function Choose() {
+  return (
+    <div className="flex h-full flex-col">
+      <PageHead title="Workspace" about="Choose a session to see its folder, and the changes that it proposes." />
+      <div className="min-h-0 flex-1 md:px-4">
+        <SessionList current={undefined} to="/workspace/{-$session}" />
+      </div>
+    </div>
+  );
+}
+
+function Of({ session }: { session: string }) {
+  const about = useQuery(sessionQuery(session));
+  const [choosing, setChoosing] = useState(false);
+  const root = about.data?.root ?? null;
+  return (
+    <div className="flex h-full flex-col">
+      <PageHead title="Workspace" about={<span className="break-all">{root ?? "This session has no folder."}</span>}>
+        <Button onClick={() => { setChoosing(true); }}>Other session</Button>
+        <Link to="/chat/{-$session}" params={{ session }} className="inline-flex h-8.5 items-center rounded-lg px-3 font-medium text-muted hover:bg-hover hover:text-ink">
+          Conversation
+        </Link>
+      </PageHead>
+      <Loaded query={about} loading={<div className="px-6"><Loading /></div>}>
+        {() => (root === null ? <Empty icon={FolderTree} title="No folder">Start a task in a folder; then its files are here.</Empty> : <Views session={session} root={root} />)}
+      </Loaded>
+      <Dialog open={choosing} onClose={() => { setChoosing(false); }} title="Choose a session">
+        <div className="-mx-2 h-[55vh]">
+          <SessionList current={session} to="/workspace/{-$session}" onChoose={() => { setChoosing(false); }} />
+        </div>
+      </Dialog>
+    </div>
+  );
+}
+
+function Views({ session, root }: { session: string; root: string }) {
+  return (
+    <Tabs.Root defaultValue="changes" className="flex min-h-0 flex-1 flex-col">
+      <Tabs.List aria-label="View of the workspace" className="flex gap-1 overflow-x-auto border-b border-line px-4 md:px-6">
+        {TABS.map((name) => (
+          <Tabs.Trigger key={name} value={name} className="-mb-px border-b-2 border-transparent px-3 py-2 font-medium text-muted capitalize -outline-offset-2 hover:text-ink data-[state=active]:border-accent-ink data-[state=active]:text-ink">
+            {name}
+          </Tabs.Trigger>
+        ))}
+      </Tabs.List>
+      <Panel name="changes"><Changes session={session} /></Panel>
+      <Panel name="files"><Files session={session} /></Panel>
+      <Panel name="graph"><Graph session={session} /></Panel>
+      <Panel name="history"><History session={session} root={root} /></Panel>
+    </Tabs.Root>
+  );
+}
+
+function Panel({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <Tabs.Content value={name} className="min-h-0 flex-1 overflow-y-auto px-4 py-4 -outline-offset-2 md:px-6">
+      {children}
+    </Tabs.Content>
+  );
+}
+
+function Changes({ session }: { session: string }) {
+  const diff = useQuery({ ...diffQuery(session), refetchInterval: 5000 });
+  const [excluded, setExcluded] = useState<ReadonlySet<string>>(new Set());
+  const approvals = useQuery(approvalsQuery).data?.approvals ?? [];
+  const asked = approvals.find((each) => each.session_id === session && each.kind === "commit");
+  const exclusion = useMemo(
+    () => ({
+      excluded,
+      toggle: (path: string) => {
+        setExcluded((now) => {
+          const next = new Set(now);
+          if (!next.delete(path)) next.add(path);
+          return next;
+        });
+      },
+    }),
+    [excluded],
+  );
+  return (
+    <Loaded query={diff} empty={(found) => found.count === 0 && <Empty icon={FolderTree} title="No changes are proposed">What a task would change appears here before it happens.</Empty>}>
+      {(found) => (
+        <div className="flex max-w-4xl flex-col gap-3">
+          <div className="flex flex-wrap items-center gap-2">
+            <DiffSummary diff={found} />
+            <span className="flex-1" />
+            {asked ? <Commit session={session} digest={asked.digest} excluded={excluded} /> : <span className="text-sm text-muted">The task is still at work; it asks when it is ready.</span>}
+          </div>
+          <Card className="px-3 py-1">
+            {(found.entries ?? []).map((entry) => (
+              <Entry key={entry.path} session={session} entry={entry} version={found.version} exclusion={asked ? exclusion : undefined} />
+            ))}
+            {found.count > (found.entries ?? []).length && (
+              <p className="py-2 text-sm text-muted">{count(found.count - (found.entries ?? []).length, "further change")}; the approval covers all of them.</p>
+            )}
+          </Card>
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+interface EntryProps {
+  session: string;
+  entry: DiffEntry;
+  version: number;
+  exclusion: React.ComponentProps<typeof DiffRow>["exclusion"];
+}
+
+/** A changed file; opening it compares its contents. A moved file has the same bytes, so there is nothing to compare. */
+function Entry({ session, entry, version, exclusion }: EntryProps) {
+  const [shown, setShown] = useState(false);
+  const comparable = entry.kind !== "directory" && entry.change !== "moved";
+  return (
+    <div className="border-t border-line first:border-0">
+      <div className="flex items-center gap-1">
+        <div className="min-w-0 flex-1"><DiffRow entry={entry} exclusion={exclusion} /></div>
+        {comparable && (
+          <Button look="quiet" size="small" aria-expanded={shown} aria-label={`Compare ${entry.path}`} onClick={() => { setShown(!shown); }}>
+            Compare
+          </Button>
+        )}
+      </div>
+      {shown && (
+        <div className="pb-3">
+          <Suspense fallback={<Loading rows={2} />}>
+            <FileDiff session={session} entry={entry} version={version} />
+          </Suspense>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Commit({ session, digest, excluded }: { session: string; digest: string; excluded: ReadonlySet<string> }) {
+  const client = useQueryClient();
+  const commit = useMutation({
+    mutationFn: () =>
+      data(
+        api.POST("/v1/sessions/{session_id}/commit", {
+          params: { path: { session_id: session }, header: { "Idempotency-Key": newKey() } },
+          body: { digest, exclude: [...excluded] },
+        }),
+      ),
+    onSuccess: ({ outcome }) => {
+      const conflicts = outcome?.type === "workspace.changed" && outcome.data.change === "conflicted";
+      tell(conflicts ? "Not changed: files were modified meanwhile." : "Committed. The history can undo it.");
+    },
+    onError: tellProblem,
+    onSettled: () => client.invalidateQueries(),
+  });
+  return (
+    <Button look="primary" busy={commit.isPending} onClick={() => { commit.mutate(); }}>
+      {excluded.size > 0 ? `Commit without ${count(excluded.size, "item")}` : "Commit"}
+    </Button>
+  );
+}
+
+function useTree(session: string) {
+  const query = useQuery(graphQuery(session));
+  const tree = useMemo(() => (query.data ? treeOf(query.data) : null), [query.data]);
+  return { query, tree };
+}
+
+function Files({ session }: { session: string }) {
+  const { query, tree } = useTree(session);
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
+  const [words, setWords] = useState("");
+  const rows = useMemo(() => (tree ? rowsOf(tree, opened, words) : []), [tree, opened, words]);
+  const toggle = (id: number) => {
+    setOpened((now) => {
+      const next = new Set(now);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  };
+  return (
+    <Loaded query={query} empty={() => tree?.children.length === 0 && <Empty icon={Folder} title="The folder is empty" />}>
+      {() => (
+        <div className="flex h-full min-h-80 flex-col gap-3">
+          <div className="flex flex-wrap items-center gap-3">
+            <TextField quiet label="Find files" type="search" placeholder="Find files" value={words} onChange={(event) => { setWords(event.target.value); }} className="min-w-0 flex-1 basis-52" />
+            {tree && <span className="text-sm text-muted">{count(tree.files, "file")}, {bytes(tree.total)}</span>}
+          </div>
+          {rows.length === 0 ? <Empty title="No file matches" /> : (
+            <VirtualList items={rows} keyOf={({ node }) => node.id.toString()} height={32} label="Files" className="min-h-0 flex-1 overflow-y-auto rounded-xl border border-line bg-surface p-1.5">
+              {(row) => <FileRow row={row} opened={opened.has(row.node.id)} whole={words.trim() !== ""} onToggle={toggle} />}
+            </VirtualList>
+          )}
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+const ICONS: Record<string, typeof File> = { directory: Folder, symlink: FileSymlink, repository: FolderGit2 };
+
+function FileRow({ row: { node, depth }, opened, whole, onToggle }: { row: Row; opened: boolean; whole: boolean; onToggle: (id: number) => void }) {
+  const Icon = ICONS[node.kind] ?? File;
+  const folder = node.kind === "directory";
+  const body = (
+    <>
+      <ChevronRight aria-hidden className={cx("size-3.5 shrink-0 text-muted transition-transform", opened && "rotate-90", !folder && "invisible")} />
+      <Icon aria-hidden className={cx("size-4 shrink-0", folder ? "text-accent-ink" : "text-muted")} />
+      <span className="min-w-0 flex-1 truncate text-left">{whole ? node.path : node.name}</span>
+      <span className="shrink-0 text-xs text-muted tabular-nums">{folder ? `${node.files.toLocaleString("en")} · ${bytes(node.total)}` : bytes(node.size)}</span>
+    </>
+  );
+  const look = "flex h-8 w-full items-center gap-1.5 rounded-md pr-2 -outline-offset-2";
+  const style = { paddingLeft: `${(depth * 18 + 4).toString()}px` };
+  if (!folder || whole) return <div className={look} style={style}>{body}</div>;
+  return (
+    <button type="button" aria-expanded={opened} onClick={() => { onToggle(node.id); }} className={cx(look, "hover:bg-hover")} style={style}>
+      {body}
+    </button>
+  );
+}
+
+function Graph({ session }: { session: string }) {
+  const { query, tree } = useTree(session);
+  const diff = useQuery(diffQuery(session)).data;
+  return (
+    <Loaded query={query}>
+      {() => tree && (
+        <div className="flex flex-col gap-2">
+          <Legend root={tree} />
+          <Suspense fallback={<Loading label="Loading the graph" />}><GraphView root={tree} diff={diff} /></Suspense>
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function Legend({ root }: { root: TreeNode }) {
+  return (
+    <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted">
+      <span>{count(root.files, "file")}, {bytes(root.total)}</span>
+      <span className="flex items-center gap-1.5"><i className="size-3 rounded-sm border border-line-strong bg-sunken" /> folder</span>
+      <span className="flex items-center gap-1.5"><i className="size-2.5 rounded-full bg-ok" /> new or moved here</span>
+      <span className="flex items-center gap-1.5"><i className="size-2.5 rounded-full bg-info" /> changed</span>
+    </p>
+  );
+}
+
+function History({ session, root }: { session: string; root: string }) {
+  const log = useQuery(logQuery(root));
+  const proposed = useQuery(diffQuery(session)).data?.count ?? 0;
+  const snapshots = useQuery({ ...snapshotsQuery(session), enabled: proposed > 0 });
+  const [undoing, setUndoing] = useState<Schemas["CommitShown"] | null>(null);
+  return (
+    <div className="flex max-w-4xl flex-col gap-6">
+      {proposed > 0 && (snapshots.data?.snapshots ?? []).length > 0 && <Snapshots session={session} found={snapshots.data?.snapshots ?? []} />}
+      <section>
+        <h2 className="pb-2 font-semibold">Commits of this folder</h2>
+        <Loaded query={log} empty={({ commits }) => commits.length === 0 && <Empty icon={RotateCcw} title="Nothing was changed here yet">Each commit appears here, with a way to undo it.</Empty>}>
+          {({ commits, bytes: held }) => (
+            <>
+              <p className="pb-2 text-sm text-muted">{bytes(held)} of earlier versions are kept for undo.</p>
+              <Card className="px-4">
+                {commits.map((commit) => <CommitRow key={commit.commit_id} commit={commit} onUndo={setUndoing} />)}
+              </Card>
+            </>
+          )}
+        </Loaded>
+      </section>
+      {undoing && <UndoDialog commit={undoing} session={session} onClose={() => { setUndoing(null); }} />}
+    </div>
+  );
+}
+
+function CommitRow({ commit, onUndo }: { commit: Schemas["CommitShown"]; onUndo: (commit: Schemas["CommitShown"]) => void }) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line py-2.5 first:border-0">
+      <div className="min-w-0 flex-1 basis-48">
+        <p className="font-medium">{commit.operations === null ? "Changes" : count(commit.operations, "change")} <span className="font-normal text-muted"><Ago time={commit.at} /></span></p>
+        {commit.undo_until && <p className="text-sm text-muted">can be undone until {new Date(commit.undo_until).toLocaleDateString("en", { day: "numeric", month: "long" })}</p>}
+      </div>
+      {commit.changes && <DiffSummary diff={{ version: 0, count: 0, ...commit.changes }} />}
+      {commit.state === "rolled_back" && <Badge>rolled back</Badge>}
+      {commit.undoable && <Button size="small" onClick={() => { onUndo(commit); }}><Undo2 aria-hidden className="size-3.5" /> Undo</Button>}
+    </div>
+  );
+}
+
+function UndoDialog({ commit, session, onClose }: { commit: Schemas["CommitShown"]; session: string; onClose: () => void }) {
+  const navigate = useNavigate();
+  const rollback = useRollback(commit.session_id ?? session);
+  const undo = () => {
+    rollback.mutate(
+      { commit_id: commit.commit_id },
+      {
+        onSuccess: ({ session_id }) => {
+          onClose();
+          void navigate({ to: "/chat/{-$session}", params: { session: session_id } });
+        },
+      },
+    );
+  };
+  return (
+    <Dialog open onClose={onClose} title="Undo these changes?">
+      <p>The files become as they were before. Files that were modified since are reported, and never overwritten.</p>
+      <div className="flex justify-end gap-2 pt-4">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" busy={rollback.isPending} onClick={undo}>Undo</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Snapshots({ session, found }: { session: string; found: Schemas["Snapshot"][] }) {
+  const rollback = useRollback(session);
+  return (
+    <section>
+      <h2 className="pb-2 font-semibold">Snapshots of the proposed changes</h2>
+      <Card className="px-4">
+        {found.map((snapshot, at) => (
+          <div key={snapshot.snapshot_id} className="flex items-center gap-3 border-t border-line py-2 first:border-0">
+            <p className="min-w-0 flex-1">Before change {at + 1} <span className="text-muted"><Ago time={snapshot.at} /></span></p>
+            <Button size="small" busy={rollback.isPending} onClick={() => { rollback.mutate({ snapshot: snapshot.snapshot_id }); }}>Roll back to here</Button>
+          </div>
+        ))}
+      </Card>
+    </section>
+  );
+}
