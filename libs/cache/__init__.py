@@ -1,7 +1,7 @@
 """Fast storage that may be lost: everything here can be rebuilt, or is replaced by an event (DESIGN §2, §5)."""
 
 from libs.cache.ports import START, Board, Delta, Deltas, Entry, NoBoard, Notice, Stream
-from libs.cache.windows import Limit, LocalWindows, Reached, Windows
+from libs.cache.windows import Limit, LocalWindows, Standing, Windows
 
 __all__ = [
     "START",
@@ -13,7 +13,7 @@ __all__ = [
     "LocalWindows",
     "NoBoard",
     "Notice",
-    "Reached",
+    "Standing",
     "Stream",
     "Windows",
 ]

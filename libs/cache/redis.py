@@ -11,20 +11,21 @@ from datetime import timedelta
 from typing import Any, cast
 from urllib.parse import quote
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 from redis.typing import EncodableT, FieldT, KeyT, StreamIdT
 
 from libs.cache.ports import Delta, Entry, Notice, Stream
-from libs.cache.windows import Counted, Limit, Reached, wait
+from libs.cache.windows import Counted, Limit, Standing, standing
 from libs.errors import Rejected, Unavailable
 
 _Found = Sequence[tuple[str, Sequence[tuple[str, Mapping[str, str]]]]]
 """What XREAD returns over RESP2, decoded: (stream, ((position, fields) …)) …"""
 
 REACH_SECONDS = 10.0
+CONNECTIONS_MOST = 32
 PORTION = 500
 """Most entries of one stream that one read returns."""
 
@@ -33,10 +34,13 @@ def connect(url: str) -> Redis:
     """Return a client of `redis://…`, `rediss://…` or `unix://…`, which connects at its first call; `aclose()` it at
     the end.
 
-    It neither retries nor times out by itself: callers set the timeouts, and must not retry.
+    It neither retries nor times out by itself: callers set the timeouts, and must not retry. A burst waits for a
+    connection; the client's own pool would refuse it.
     """
-    return Redis.from_url(
+    pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
         url,
+        max_connections=CONNECTIONS_MOST,
+        timeout=None,
         decode_responses=True,
         encoding_errors="replace",
         protocol=2,
@@ -44,6 +48,7 @@ def connect(url: str) -> Redis:
         socket_timeout=None,
         socket_connect_timeout=None,
     )
+    return Redis.from_pool(pool)
 
 
 class BadRedis(Rejected):
@@ -111,7 +116,7 @@ class RedisDeltas:
 ADMIT = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
-local seen = {}
+local seen, reached = {}, 0
 for i, key in ipairs(KEYS) do
     local most, seconds = tonumber(ARGV[2 * i - 1]), tonumber(ARGV[2 * i])
     local number = math.floor(now / seconds)
@@ -120,16 +125,17 @@ for i, key in ipairs(KEYS) do
     if last == number - 1 then current, previous = 0, current
     elseif last ~= number then current, previous = 0, 0 end
     local passed = now - number * seconds
-    if previous * (1 - passed / seconds) + current + 1 > most then
-        return {i, current, previous, tostring(passed)}
+    if reached == 0 and previous * (1 - passed / seconds) + current + 1 > most then reached = i end
+    seen[i] = {current, previous, tostring(passed), number, seconds}
+end
+if reached == 0 then
+    for i, key in ipairs(KEYS) do
+        seen[i][1] = seen[i][1] + 1
+        redis.call('HSET', key, 'number', seen[i][4], 'current', seen[i][1], 'previous', seen[i][2])
+        redis.call('PEXPIRE', key, math.ceil(seen[i][5] * 2000))
     end
-    seen[i] = {number, current + 1, previous, seconds}
 end
-for i, key in ipairs(KEYS) do
-    redis.call('HSET', key, 'number', seen[i][1], 'current', seen[i][2], 'previous', seen[i][3])
-    redis.call('PEXPIRE', key, math.ceil(seen[i][4] * 2000))
-end
-return {}
+return {reached, seen}
 """
 """Two counters per limit, on Redis's clock: replicas need not agree on the time."""
 
@@ -144,16 +150,15 @@ class RedisWindows:
         self._timeout = timeout
         self._admit = redis.register_script(ADMIT)
 
-    async def admit(self, limits: Sequence[Limit]) -> Reached | None:
+    async def admit(self, limits: Sequence[Limit]) -> Sequence[Standing]:
         keys = [_of_limit(limit) for limit in limits]
         arguments = [number for limit in limits for number in (limit.most, limit.seconds)]
         async with _bounded(self._timeout):
-            reached = cast("list[Any]", await self._admit(keys, arguments))
-        if not reached:
-            return None
-        place, current, previous, passed = reached
-        limit = limits[int(place) - 1]
-        return Reached(limit, wait(limit, Counted(int(current), int(previous), float(passed))))
+            reached, seen = cast("tuple[int, list[Any]]", await self._admit(keys, arguments))
+        return [
+            standing(limit, Counted(int(current), int(previous), float(passed)), refused=place == reached)
+            for place, (limit, (current, previous, passed, *_)) in enumerate(zip(limits, seen, strict=True), start=1)
+        ]
 
 
 class RedisBoard:

@@ -10,9 +10,10 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+SHORTEST = 0.001
 KEPT_MOST = 10_000
 """Most windows that a process keeps in memory; the longest idle is dropped first."""
 
@@ -31,11 +32,16 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """A limit that one more request would exceed, and the seconds until one fits."""
+class Standing:
+    """A limit after a request, as the RateLimit headers show it (draft-ietf-httpapi-ratelimit-headers)."""
 
     limit: Limit
-    wait: float
+    left: int
+    """Requests that fit now."""
+    reset: float
+    """Seconds until the window ends."""
+    wait: float = 0.0
+    """Seconds until one more fits, if this limit refused the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +56,22 @@ class Counted:
 class Windows(Protocol):
     """Counts requests for all processes that share the store."""
 
-    async def admit(self, limits: Sequence[Limit]) -> Reached | None:
-        """Count one request under each of a tenant's limits. If one is reached, count nothing and return it.
+    async def admit(self, limits: Sequence[Limit]) -> Sequence[Standing]:
+        """Count one request under each of a tenant's limits, and return where they stand, in the same order. If one is
+        reached, count nothing; its standing has a `wait`.
 
-        Raises `Unavailable` when the store does not answer in time.
+        However many processes ask at once, no limit is exceeded by one. Raises `Unavailable` when the store does not
+        answer in time.
         """
         ...
+
+
+def standing(limit: Limit, counted: Counted, *, refused: bool) -> Standing:
+    """Return where a limit stands."""
+    weight = 1.0 - counted.passed / limit.seconds
+    left = max(0, math.floor(limit.most - counted.previous * weight - counted.current))
+    reset = limit.seconds - counted.passed
+    return Standing(limit, left, reset, max(wait(limit, counted), SHORTEST) if refused else 0.0)
 
 
 def wait(limit: Limit, counted: Counted) -> float:
@@ -77,14 +93,12 @@ class LocalWindows:
         self._now = now
         self._windows: OrderedDict[tuple[str, str], tuple[int, int, int]] = OrderedDict()
 
-    async def admit(self, limits: Sequence[Limit]) -> Reached | None:
+    async def admit(self, limits: Sequence[Limit]) -> Sequence[Standing]:
         seen = [(limit, *self._counted(limit)) for limit in limits]
-        for limit, _, counted in seen:
-            if (seconds := wait(limit, counted)) > 0:
-                return Reached(limit, seconds)
-        for limit, number, counted in seen:
-            self._keep(limit, number, counted)
-        return None
+        reached = next((limit for limit, _, counted in seen if wait(limit, counted) > 0), None)
+        if reached is None:
+            seen = [(limit, number, self._keep(limit, number, counted)) for limit, number, counted in seen]
+        return [standing(limit, counted, refused=limit is reached) for limit, _, counted in seen]
 
     def _counted(self, limit: Limit) -> tuple[int, Counted]:
         """Return the number of the current window and its count."""
@@ -97,9 +111,10 @@ class LocalWindows:
             current = previous = 0
         return number, Counted(current, previous, now - number * limit.seconds)
 
-    def _keep(self, limit: Limit, number: int, counted: Counted) -> None:
+    def _keep(self, limit: Limit, number: int, counted: Counted) -> Counted:
         key = limit.tenant, limit.whose
         self._windows[key] = number, counted.current + 1, counted.previous
         self._windows.move_to_end(key)
         if len(self._windows) > KEPT_MOST:
             self._windows.popitem(last=False)
+        return replace(counted, current=counted.current + 1)

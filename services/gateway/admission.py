@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from libs.cache import Limit, LocalWindows
+from libs.cache import Limit, LocalWindows, Standing
 from libs.errors import Crowded, Unavailable
 from libs.identity import Principal
 from libs.runtime.platform import Platform
@@ -27,18 +27,26 @@ LOOK_SECONDS, ANSWER_SECONDS, LATE_SECONDS = 1.0, 2.0, 0.25
 COUNTED_SECONDS = 1.0
 COUNTED_MOST = 10_000
 CODES = (
-    *("TENANT_RATE_LIMITED", "RATE_LIMITED", "BACKLOG_FULL", "SESSION_FULL", "TENANT_FULL"),
+    *("TENANT_RATE_LIMITED", "RATE_LIMITED", "ROUTE_RATE_LIMITED", "BACKLOG_FULL", "SESSION_FULL", "TENANT_FULL"),
     *("PROCESS_BUSY", "TENANT_BUSY", "TOO_MANY_STREAMS", "UPLOADS_FULL"),
 )
 """Every code of a request that is refused before it causes work."""
+POLICIES = {"TENANT_RATE_LIMITED": "tenant", "RATE_LIMITED": "principal", "ROUTE_RATE_LIMITED": "route"}
+"""Names of the rate limits in the RateLimit headers."""
+WHOSE = {
+    "TENANT_RATE_LIMITED": "your tenant has",
+    "RATE_LIMITED": "you have",
+    "ROUTE_RATE_LIMITED": "your key has, on this route,",
+}
 WORKERS = ("conversation_worker", "committee_worker", "tool_executor")
 
 
 class TooMany(Crowded):
     """The platform is at its limit; retry after `retry_after` seconds."""
 
-    def __init__(self, code: str, message: str, *, wait: float) -> None:
+    def __init__(self, code: str, message: str, *, wait: float, standings: Sequence[Standing] = ()) -> None:
         super().__init__(message, code=code)
+        self.standings = standings
         self.retry_after = min(max(wait, 1.0), WAIT_MOST)
         metrics.refused.labels(code).inc()
 
@@ -50,21 +58,35 @@ class RateLimiter:
         self._shared, self._local = platform.windows, LocalWindows()
         self._settings = settings
 
-    async def admit(self, who: Principal) -> None:
-        """Count a request. Raises TooMany."""
-        each = self._settings.requests_per_minute_each
-        limits = (
-            Limit("TENANT_RATE_LIMITED", who.tenant, self._settings.requests_per_minute, MINUTE),
-            Limit("RATE_LIMITED", who.tenant, each, MINUTE, whose=who.id),
-        )
+    async def admit(self, who: Principal, route: str) -> Sequence[Standing]:
+        """Count a request to a route, and return where its limits stand. Raises TooMany."""
+        limits = self._limits(who, route)
         try:
-            reached = await self._shared.admit(limits)
+            standings = await self._shared.admit(limits)
         except Unavailable:
-            reached = await self._local.admit(limits)
-        if reached is not None:
-            limit = reached.limit
-            whose = "you have" if limit.whose else "your tenant has"
-            raise TooMany(limit.code, f"{whose} made {limit.most} requests in a minute; retry later", wait=reached.wait)
+            standings = await self._local.admit(limits)
+        for reached in standings:
+            if reached.wait:
+                whose, most = WHOSE[reached.limit.code], reached.limit.most
+                message = f"{whose} made {most} requests in a minute; retry later"
+                raise TooMany(reached.limit.code, message, wait=reached.wait, standings=standings)
+        return standings
+
+    def _limits(self, who: Principal, route: str) -> Sequence[Limit]:
+        settings = self._settings
+        of_route = settings.requests_per_minute_by_route.get(route, settings.requests_per_minute_route)
+        return (
+            Limit("TENANT_RATE_LIMITED", who.tenant, settings.requests_per_minute, MINUTE),
+            Limit("RATE_LIMITED", who.tenant, settings.requests_per_minute_each, MINUTE, whose=f"of {who.id}"),
+            # A key and the browsers that it signed in share a limit.
+            Limit("ROUTE_RATE_LIMITED", who.tenant, of_route, MINUTE, whose=f"{_key(who)} at {route}"),
+        )
+
+
+def _key(who: Principal) -> str:
+    """Return the key behind a credential: `web:` and `code:` name the key that signed in."""
+    kind, _, id = who.credential.partition(":")
+    return f"key {id}" if kind in ("key", "web", "code") else f"{kind} of {who.id}"
 
 
 class QueueLimiter:

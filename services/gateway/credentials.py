@@ -23,7 +23,6 @@ from libs.guards.hosts import same_origin
 from libs.identity import ApiKey, BadKey, NoKey, Principal
 from libs.identity.keys import Kind, authenticate, digest, id_of, kind_of
 from libs.runtime.platform import Platform
-from services.gateway.admission import RateLimiter
 from services.gateway.domain.projection import SCHEMA
 from services.gateway.domain.refusals import OncePerMinute, Refusal, anonymous
 from services.gateway.refusals import RefusalLog
@@ -83,13 +82,12 @@ class Credentials:
         self,
         platform: Platform,
         store: Store,
-        rate_limiter: RateLimiter,
         *,
         refusals: RefusalLog,
         opening: Callable[[], Sequence[str]],
         oidc: Oidc,
     ) -> None:
-        self._platform, self._store, self._rate_limiter, self._opening = platform, store, rate_limiter, opening
+        self._platform, self._store, self._opening = platform, store, opening
         self._tokens = _tokens(platform, store, oidc)
         self._refusals, self._noted = refusals, OncePerMinute()
 
@@ -99,20 +97,15 @@ class Credentials:
         Raises:
             BadKey: the credential is missing or not valid.
             CrossSite: a browser's write does not come from our own pages.
-            TooMany: its tenant or principal exceeds its rate limit.
             Unavailable: it may be the key of a machine that is still starting.
         """
         given, stored, who = await self._identified(scope)
-        # Count only authenticated requests: nobody can exhaust a tenant's limit without one of its keys.
-        await self._rate_limiter.admit(who)
         if stored is not None:
             await self._note_use(stored)
         return who, given
 
     async def still(self, scope: Scope) -> Principal:
-        """Return the identity behind a request that is still being answered, without counting it again. Raises as
-        `verify` does.
-        """
+        """Return the identity behind a request that is still being answered. Raises as `verify` does."""
         return (await self._identified(scope))[2]
 
     async def _identified(self, scope: Scope) -> tuple[Presented, ApiKey | None, Principal]:

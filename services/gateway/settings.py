@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
@@ -87,6 +88,13 @@ class Settings(BaseModel):
     """Requests a minute of one tenant over all replicas; without Redis, per replica."""
     requests_per_minute_each: int = Field(default=12_000, ge=1)
     """Requests a minute of one principal."""
+    requests_per_minute_route: int = Field(default=6_000, ge=1)
+    """Requests a minute of one key on one route."""
+    requests_per_minute_by_route: Mapping[str, Annotated[int, Field(ge=1)]] = {
+        "POST /v1/signin": 60,
+        "POST /v1/signin/code": 60,
+    }
+    """The same for single routes, by method and path as in the API's document."""
     turns_open_most: int = Field(default=10_000, ge=1)
     """Open turns of one tenant, queued or running."""
     turns_open_each_session: int = Field(default=100, ge=1)

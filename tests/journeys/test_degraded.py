@@ -42,6 +42,7 @@ async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage
             "SUMA_DATABASE_OWNER_URL": where.owner,
             "SUMA_REDIS_URL": f"unix://{redis.end}",
             "SUMA_GATEWAY__REQUESTS_PER_MINUTE_EACH": "100000",
+            "SUMA_GATEWAY__REQUESTS_PER_MINUTE_ROUTE": "100000",
         }
         made = await stack.enter_async_context(house(place / "house", **found))
         await made.start()

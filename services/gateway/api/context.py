@@ -70,7 +70,6 @@ class Gateway:
         self.credentials = Credentials(
             self.platform,
             self.store,
-            self.rate_limiter,
             refusals=self.refusals,
             opening=self.opening,
             oidc=self.settings.oidc,

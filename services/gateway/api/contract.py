@@ -30,6 +30,7 @@ INVALID = Refusal(422, "INVALID_REQUEST", "text: Field required")
 DRAINING = Refusal(503, "DRAINING", "This server is stopping; retry in a few seconds.")
 RATES = (
     Refusal(429, "RATE_LIMITED", "you have made 12000 requests in a minute; retry later"),
+    Refusal(429, "ROUTE_RATE_LIMITED", "your key has, on this route, made 6000 requests in a minute; retry later"),
     Refusal(429, "TENANT_RATE_LIMITED", "your tenant has made 24000 requests in a minute; retry later"),
     Refusal(429, "TENANT_BUSY", "your tenant is at its request limit here; retry shortly"),
     Refusal(429, "PROCESS_BUSY", "this server is at its request limit; retry shortly"),
@@ -51,9 +52,23 @@ SHARED: Mapping[str, Json] = {
     "UnavailableWrite": problem(DRAINING, refusal_of(Unavailable), refusal_of(Contended)),
 }
 """The errors that routes share, by component."""
+RATE_HEADERS: Json = {
+    "RateLimit": {
+        "schema": {"type": "string"},
+        "description": "For each limit, the requests that are left and the seconds until its window ends",
+        "example": '"tenant";r=23999;t=60, "principal";r=11999;t=60, "route";r=5999;t=60',
+    },
+    "RateLimit-Policy": {
+        "schema": {"type": "string"},
+        "description": "The limits that apply: requests in a window of seconds (draft-ietf-httpapi-ratelimit-headers)",
+        "example": '"tenant";q=24000;w=60, "principal";q=12000;w=60, "route";q=6000;w=60',
+    },
+}
+"""On every answer to a request with a valid credential."""
+RATES_SHOWN = {name: {"$ref": f"#/components/headers/{name}"} for name in RATE_HEADERS}
 HEADERS: Mapping[int, Json] = {
     401: {"WWW-Authenticate": {"schema": {"type": "string"}, "description": "How to authenticate"}},
-    429: {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}},
+    429: {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}, **RATES_SHOWN},
     503: {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait"}},
 }
 ETAG = {"ETag": {"schema": {"type": "string"}, "description": "The tag to send as If-None-Match"}}
@@ -71,6 +86,7 @@ def complete(document: Json) -> Json:
     """Return the document with examples, shared errors and conditional reads. It changes `document`."""
     components = document["components"]
     components["schemas"] = _schemas(components["schemas"])
+    components["headers"] = RATE_HEADERS
     components["responses"] = {name: _with_headers(response) for name, response in SHARED.items()}
     for path, method, operation in operations(document):
         operation["responses"] = _sorted(_own(operation) | _shared(path, method, operation))
@@ -78,6 +94,8 @@ def complete(document: Json) -> Json:
             _illustrate(parameter, _fitting(parameter))
         for media, content in _contents(operation):
             _illustrate(content, SCHEMAS.get(_model(content), MEDIA.get(media)))
+        if path not in OPEN:
+            _show_rates(operation)
         if method == "get" and JSON in operation["responses"].get("200", {}).get("content", {}):
             _make_conditional(operation)
     return document
@@ -164,6 +182,12 @@ def _with_headers(response: Json) -> Json:
     (example, *_) = response["content"][MEDIA_TYPE]["examples"].values()
     headers = HEADERS.get(example["value"]["status"])
     return {**response, "headers": headers} if headers else response
+
+
+def _show_rates(operation: Json) -> None:
+    for status, response in operation["responses"].items():
+        if status.startswith("2"):
+            response["headers"] = {**response.get("headers", {}), **RATES_SHOWN}
 
 
 def _sorted(responses: Json) -> Json:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from dataclasses import dataclass, field
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from redis.asyncio import Redis
 
 from libs.cache.redis import RedisWindows
-from libs.cache.windows import KEPT_MOST, Counted, Limit, LocalWindows, Windows, wait
+from libs.cache.windows import KEPT_MOST, Counted, Limit, LocalWindows, Standing, Windows, wait
 
 MINUTE = 60.0
 
@@ -28,7 +30,11 @@ def limit(most: int, *, tenant: str = "acme", whose: str = "", seconds: float = 
 
 
 async def admitted(windows: Windows, *limits: Limit, tries: int) -> int:
-    return sum([await windows.admit(limits) is None for _ in range(tries)])
+    return sum([await fits(windows, *limits) for _ in range(tries)])
+
+
+async def fits(windows: Windows, *limits: Limit) -> bool:
+    return not any(standing.wait for standing in await windows.admit(limits))
 
 
 @dataclass
@@ -45,12 +51,20 @@ class Shop:
 async def test_refused_request_fits_after_its_retry_after() -> None:
     shop = Shop()
     assert await admitted(shop.windows, limit(10), tries=30) == 10
-    reached = await shop.windows.admit([limit(10)])
-    assert reached is not None
+    (reached,) = await shop.windows.admit([limit(10)])
+    assert reached.left == 0
     shop.clock.now += reached.wait - 0.1
-    assert await shop.windows.admit([limit(10)]) is not None
+    assert not await fits(shop.windows, limit(10))
     shop.clock.now += 0.2
-    assert await shop.windows.admit([limit(10)]) is None
+    assert await fits(shop.windows, limit(10))
+
+
+async def test_standing_tells_what_fits_and_when_the_window_ends() -> None:
+    shop = Shop(Clock(1000 * MINUTE + 20))
+    assert await shop.windows.admit([limit(10), limit(3, whose="ada")]) == [
+        Standing(limit(10), left=9, reset=40.0),
+        Standing(limit(3, whose="ada"), left=2, reset=40.0),
+    ]
 
 
 async def test_burst_across_two_windows_gets_one_share() -> None:
@@ -77,8 +91,8 @@ async def test_the_windows_that_a_process_keeps_are_bounded() -> None:
     shop = Shop()
     for n in range(KEPT_MOST + 1):
         await shop.windows.admit([limit(1, tenant=str(n))])
-    assert await shop.windows.admit([limit(1, tenant=str(KEPT_MOST))]) is not None
-    assert await shop.windows.admit([limit(1, tenant="0")]) is None, "the oldest was forgotten"
+    assert not await fits(shop.windows, limit(1, tenant=str(KEPT_MOST)))
+    assert await fits(shop.windows, limit(1, tenant="0")), "the oldest was forgotten"
 
 
 @given(st.integers(1, 50), st.integers(0, 60), st.integers(0, 60), st.floats(0, 59.9))
@@ -97,10 +111,25 @@ def test_retry_after_is_barely_longer_than_needed(most: int, current: int, previ
 async def test_replicas_share_one_window_in_redis(redis: Redis) -> None:
     one, two = RedisWindows(redis, timeout=5.0), RedisWindows(redis, timeout=5.0)
     ours, mine = limit(6, seconds=3600.0), limit(4, whose="a:da", seconds=3600.0)
-    assert [await each.admit([ours, mine]) is None for each in (one, two, one, two, one)] == [True] * 4 + [False]
-    reached = await two.admit([ours, mine])
-    assert reached is not None
-    assert reached.limit == mine
+    assert [await fits(each, ours, mine) for each in (one, two, one, two, one)] == [True] * 4 + [False]
+    left, reached = await two.admit([ours, mine])
+    assert (left.left, left.wait, reached.limit, reached.left) == (2, 0.0, mine, 0)
     assert 0 < reached.wait <= 2 * 3600
+    assert 0 < reached.reset <= 3600
     assert sorted(await redis.keys("rate_limit:*")) == ["rate_limit:{acme}", "rate_limit:{acme}:a%3Ada"]
     assert 0 < await redis.pttl("rate_limit:{acme}") <= 2 * 3600_000
+
+
+@pytest.mark.requirement("S3-43")
+async def test_concurrent_requests_never_exceed_a_limit_in_redis(redis: Redis) -> None:
+    """Two replicas ask 300 times at once, each for a route of its own under one key's limit."""
+    replicas = [RedisWindows(redis, timeout=30.0) for _ in range(2)]
+    key = limit(100, whose="key", seconds=3600.0)
+    routes = [limit(90, whose=f"key route-{n}", seconds=3600.0) for n in range(2)]
+    asked = [(n % 2, replicas[n // 2 % 2].admit([key, routes[n % 2]])) for n in range(300)]
+    answers = await asyncio.gather(*(answer for _, answer in asked))
+    admitted = Counter(
+        route for (route, _), answer in zip(asked, answers, strict=True) if not any(s.wait for s in answer)
+    )
+    assert admitted.total() == 100
+    assert max(admitted.values()) <= 90

@@ -13,7 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from libs.errors import SumaError
 from libs.runtime.problem_details import answer, document
-from services.gateway.admission import Slot
+from services.gateway.admission import Slot, TooMany
+from services.gateway.api.middleware.rate_limits import route_of, with_rates
 from services.gateway.api.middleware.request_guard import sends_file, too_large
 from services.gateway.domain.urls import METADATA
 
@@ -43,9 +44,13 @@ class ConcurrencyMiddleware:
     async def _identify(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             who, credential = await self._gateway.credentials.verify(scope)
+            # Count only authenticated requests: nobody can exhaust a tenant's limit without one of its keys.
+            standings = await self._gateway.rate_limiter.admit(who, route_of(scope))
         except SumaError as refused:
+            send = with_rates(send, refused.standings if isinstance(refused, TooMany) else ())
             await answer(refused)(scope, receive, send)
             return
+        send = with_rates(send, standings)
         scope.setdefault("state", {}).update(caller=who, credential=credential)
         if scope["type"] == "websocket":
             # It has no body, and streams have a limit of their own.

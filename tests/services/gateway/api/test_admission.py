@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import httpx
 import pytest
 
-from libs.cache import LocalWindows, Reached
+from libs.cache import LocalWindows, Standing
 from libs.database import Dsns
 from libs.errors import Unavailable
 from libs.events import TurnEnded
@@ -53,10 +54,49 @@ async def test_a_tenant_s_requests_are_bounded_over_all_its_principals(gateway_w
     assert [answer.status_code for answer in theirs] == [200, 200]
 
 
+async def test_route_limit_applies_to_one_key_on_one_route(gateway_where: Dsns, owner: str) -> None:
+    limits = {"requests_per_minute_by_route": {"GET /v1/sessions/{session_id}": 2}, "requests_per_minute_route": 4}
+    async with house(gateway_where, owner, settings=limits) as home:
+        another = await home.key("*", principal="owner")
+        async with home.client() as mine, home.client(another) as theirs:
+            read = [await mine.get(f"/v1/sessions/{n}") for n in range(3)]
+            listed = [await mine.get("/v1/sessions") for _ in range(5)]
+            with_another_key = await theirs.get("/v1/sessions/0")
+            nowhere = [await mine.get(f"/nowhere/{n}") for n in range(5)]
+    assert [answer.status_code for answer in read] == [404, 404, 429]
+    assert told(read[2]) == (429, "ROUTE_RATE_LIMITED")
+    assert [answer.status_code for answer in listed] == [200] * 4 + [429]
+    assert with_another_key.status_code == 404
+    assert [answer.status_code for answer in nowhere] == [404] * 4 + [429]
+
+
+async def test_browser_shares_the_limit_of_its_key(gateway_where: Dsns, owner: str) -> None:
+    async with house(gateway_where, owner, settings={"requests_per_minute_route": 2}) as home, home.client() as http:
+        await http.get("/v1/sessions")
+        assert (await http.post("/v1/signin")).status_code == 200
+        del http.headers["Authorization"]
+        assert [(await http.get("/v1/sessions")).status_code for _ in range(2)] == [200, 429]
+
+
+@pytest.mark.requirement("S3-43")
+async def test_answers_tell_limits_in_standard_headers(gateway_where: Dsns, owner: str) -> None:
+    settings = {"requests_per_minute": 9, "requests_per_minute_each": 5, "requests_per_minute_route": 1}
+    async with house(gateway_where, owner, settings=settings) as home, home.client() as http:
+        first, second = await http.get("/v1/me"), await http.get("/v1/me")
+        open = await http.get("/healthz")
+    assert first.headers["ratelimit-policy"] == '"tenant";q=9;w=60, "principal";q=5;w=60, "route";q=1;w=60'
+    told_of = r'"tenant";r=8;t=(\d+), "principal";r=4;t=\1, "route";r=0;t=\1'
+    for answer in (first, second):
+        assert (shown := re.fullmatch(told_of, answer.headers["ratelimit"]))
+        assert 1 <= int(shown[1]) <= 60
+    assert told(second) == (429, "ROUTE_RATE_LIMITED")
+    assert "ratelimit" not in open.headers
+
+
 class Away:
     """Rate windows in a Redis that does not answer."""
 
-    async def admit(self, limits: object) -> Reached | None:
+    async def admit(self, limits: object) -> list[Standing]:
         raise Unavailable
 
 
