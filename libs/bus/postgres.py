@@ -29,15 +29,22 @@ class PostgresBus:
         self._scan = scan
         self._hint = asyncio.Event()
         self._ear: asyncpg.Connection[asyncpg.Record] | None = None
+        self._tokens: dict[tuple[str, Partition], int] = {}
+        """The fencing token of each of our partitions; every change of owner increases it."""
 
     async def assignments(self, groups: Mapping[str, Collection[str]]) -> Mapping[str, Mapping[Partition, int]]:
         pool = await self._database.hints()
         async with answering():
             rows = await pool.fetch("select * from bus.own($1, $2, $3)", list(groups), self._member, OWNED_SECONDS)
-        return {
-            group: {Partition(row["topic"], row["part"]): row["position"] for row in rows if row["grp"] == group}
-            for group in groups
-        }
+        known, self._tokens = self._tokens, {}
+        owned: dict[str, dict[Partition, int]] = {group: {} for group in groups}
+        for row in rows:
+            key = row["grp"], Partition(row["topic"], row["part"])
+            self._tokens[key] = row["token"]
+            # Another member had it since we asked last. Leave it out once, so that the reader begins anew with it.
+            if known.get(key, row["token"]) == row["token"]:
+                owned[key[0]][key[1]] = row["position"]
+        return owned
 
     async def moved(self, within: float) -> None:
         # A partition becomes free when its owner's time is over, which sends no notification.
