@@ -25,6 +25,7 @@ KEYS_MOST = 100
 RSA_BITS_LEAST = 2048
 
 PublicKey = RSAKey | ECKey | OKPKey
+_KINDS = (("RSA", None), ("EC", "P-256"), ("EC", "P-384"), ("EC", "P-521"), ("OKP", "Ed25519"))
 _FAMILIES: Mapping[type[PublicKey], tuple[str, ...]] = {RSAKey: ("RS", "PS"), ECKey: ("ES",), OKPKey: ("Ed",)}
 
 
@@ -53,7 +54,9 @@ def public_keys(document: Any) -> dict[str, PublicKey]:
 
 def public_key(data: Any) -> PublicKey | None:
     """Return a JWK as a verification key; None if it is not the public part of a usable one."""
-    if not isinstance(data, dict) or data.get("kty") not in ("RSA", "EC", "OKP") or data.get("use", "sig") != "sig":
+    if not isinstance(data, dict) or data.get("use", "sig") != "sig":
+        return None
+    if (data.get("kty"), data.get("crv")) not in _KINDS:
         return None
     public = {name: value for name, value in data.items() if name not in ("d", "p", "q", "dp", "dq", "qi", "oth")}
     try:

@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from libs.errors import Denied
 from libs.identity.roles import scopes_of
@@ -44,6 +44,12 @@ class BadKey(Denied):
 
 class NoKey(BadKey):
     """The request has no API key; send `Authorization: Bearer suma_…`."""
+
+
+class BadSignature(BadKey):
+    """The request's signature is missing or not valid; sign method, path, body, nonce and time with the key's own."""
+
+    code = "BAD_SIGNATURE"
 
 
 class ScopeMissing(Denied):
@@ -97,6 +103,10 @@ class ApiKey:
     roles: frozenset[str] = frozenset()
     disabled: bool = False
     """Whether its tenant or its principal is disabled."""
+    origin: str = "admin"
+    """`file` for the key file of the machine's owner, else `admin`."""
+    signing_key: Mapping[str, Any] | None = None
+    """The public JWK with which its holder signs each request; None: they are not signed."""
     used: datetime | None = None
     """The last use that was noted; at most a minute old."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -84,6 +86,9 @@ def create(
     role: Annotated[list[RoleName] | None, typer.Option(help="A role; repeatable.")] = None,
     scope: Annotated[list[str] | None, typer.Option(help="An additional scope; repeatable.")] = None,
     expires: Annotated[str | None, typer.Option(metavar="WHEN", help="In 12h or 90d, or at an ISO time.")] = None,
+    signing_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A public key (JWK) that must sign each request with the key.")
+    ] = None,
     tenant: OfTenant = None,
     as_json: Json = False,
 ) -> None:
@@ -92,6 +97,8 @@ def create(
         raise Usage("give the key at least one --role or --scope")
     body: dict[str, Any] = {"name": name, "principal": principal, "roles": role or [], "scopes": scope or []}
     body |= _given(expires_at=_time(expires) if expires else None, tenant=tenant)
+    if signing_key is not None:
+        body["signing_key"] = _jwk(signing_key)
     with connected() as client:
         made = client.post("/v1/admin/keys", body)
     _show_new(made, as_json=as_json)
@@ -195,6 +202,13 @@ def _show_new(made: Row, *, as_json: bool) -> None:
         expires = f", expires {_when(made['expires_at'])}" if made["expires_at"] else ""
         note = f"The key {made['key_id']} of {made['principal']} in {made['tenant']}{expires}. Keep it now: "
         console.print(Text(f"{note}it cannot be shown again.", style="dim"))
+
+
+def _jwk(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise Usage(f"{file} is not a JWK: {error}") from None
 
 
 def _confirm(question: str, *, yes: bool) -> None:

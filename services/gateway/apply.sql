@@ -87,6 +87,27 @@ begin
         done := done || part;
     end if;
 
+    -- nonce.put: the first request with its nonce succeeds; one that conflicts was sent before.
+    if changes ? 'nonce.put' then
+        delete from gateway.request_nonces d using (
+            select o.tenant_id, o.key_id, o.nonce from gateway.request_nonces o
+            join (select distinct c.tenant_id from jsonb_to_recordset(changes -> 'nonce.put') as c(tenant_id text)) as c
+                on o.tenant_id = c.tenant_id and o.at < bus.now() - interval '15 minutes'
+            order by o.tenant_id, o.at limit 200 for update of o skip locked
+        ) as old where (d.tenant_id, d.key_id, d.nonce) = (old.tenant_id, old.key_id, old.nonce);
+        with c as (
+            select distinct on (p.tenant_id, p.key_id, p.nonce) p.*
+            from jsonb_to_recordset(changes -> 'nonce.put') as p(i int, tenant_id text, key_id text, nonce text)
+            order by p.tenant_id, p.key_id, p.nonce, p.i
+        ), put as (
+            insert into gateway.request_nonces (tenant_id, key_id, nonce, at)
+            select c.tenant_id, c.key_id, c.nonce, bus.now() from c order by c.tenant_id, c.key_id, c.nonce
+            on conflict (tenant_id, key_id, nonce) do nothing returning tenant_id, key_id, nonce
+        )
+        select coalesce(array_agg(c.i), '{}') into part from c join put using (tenant_id, key_id, nonce);
+        done := done || part;
+    end if;
+
     if changes ? 'session.open' then
         insert into gateway.session_envelopes (tenant_id, session_id, principal, title, root, hitl, created_at, last_at)
         select c.tenant_id, c.session_id, c.principal, c.title, c.root, c.hitl, c.at, c.at

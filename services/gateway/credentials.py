@@ -18,25 +18,27 @@ from starlette.requests import cookie_parser
 
 from libs import ids
 from libs.changes import Cause, Changeset
-from libs.errors import Denied, Unavailable
+from libs.errors import Conflict, Denied, Unavailable
 from libs.guards.hosts import same_origin
 from libs.identity import ApiKey, BadKey, NoKey, Principal
-from libs.identity.keys import Kind, authenticate, digest, id_of, kind_of
+from libs.identity.keys import BadSignature, Kind, authenticate, digest, id_of, kind_of
 from libs.runtime.platform import Platform
 from services.gateway.domain.projection import SCHEMA
 from services.gateway.domain.refusals import OncePerMinute, Refusal, anonymous
 from services.gateway.refusals import RefusalLog
-from services.gateway.settings import Oidc
+from services.gateway.settings import Oidc, Settings
 from services.gateway.store import GROUP, Store
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
+    from libs.identity.signed_requests import Signed
     from services.gateway.tokens import Tokens
 
 
 COOKIE = "suma_session"
 SIGN_IN = "/v1/signin"
+SIGNATURE = "x-signature"
 JWT = "eyJ"
 """How each JWT begins: a JSON object in base64url."""
 READS = frozenset(("GET", "HEAD", "OPTIONS"))
@@ -62,6 +64,14 @@ class Presented:
         return id_of(self.text) if self.kind == "key" else digest(self.text)
 
 
+@dataclass(frozen=True, slots=True)
+class Identified:
+    who: Principal
+    credential: Presented
+    signed: Signed | None
+    """The request's signature; the body is still to be compared with it."""
+
+
 def presented(headers: Headers) -> Presented:
     """Return the credential of a request. Raises BadKey if there is none."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
@@ -85,24 +95,25 @@ class Credentials:
         *,
         refusals: RefusalLog,
         opening: Callable[[], Sequence[str]],
-        oidc: Oidc,
+        settings: Settings,
     ) -> None:
         self._platform, self._store, self._opening = platform, store, opening
-        self._tokens = _tokens(platform, store, oidc)
+        self._settings, self._tokens = settings, _tokens(platform, store, settings.oidc)
         self._refusals, self._noted = refusals, OncePerMinute()
 
-    async def verify(self, scope: Scope) -> tuple[Principal, Presented]:
-        """Return the identity behind a request, and its credential.
+    async def verify(self, scope: Scope) -> Identified:
+        """Return the identity behind a request, its credential, and what its signature says of the body.
 
         Raises:
-            BadKey: the credential is missing or not valid.
+            BadKey: the credential or its signature is missing or not valid.
             CrossSite: a browser's write does not come from our own pages.
             Unavailable: it may be the key of a machine that is still starting.
         """
         given, stored, who = await self._identified(scope)
+        signed = await self._signed(stored, given, scope) if stored is not None else None
         if stored is not None:
             await self._note_use(stored)
-        return who, given
+        return Identified(who, given, signed)
 
     async def still(self, scope: Scope) -> Principal:
         """Return the identity behind a request that is still being answered. Raises as `verify` does."""
@@ -141,6 +152,45 @@ class Credentials:
             _check_same_site(scope)
         return who
 
+    async def _signed(self, key: ApiKey, given: Presented, scope: Scope) -> Signed | None:
+        """Verify the signature of a key that has one, and use up its nonce. Raises BadSignature."""
+        try:
+            if key.signing_key is None:
+                self._allow_unsigned(key, given, scope)
+                return None
+            if given.kind != "key" or scope["path"].startswith(SIGN_IN):
+                raise BadSignature("a key that signs its requests cannot sign a browser in, which signs none")
+            # Imported only where a key signs: joserfc loads slowly.
+            from libs.identity import signed_requests
+
+            signed = signed_requests.verify(
+                Headers(scope=scope).get(SIGNATURE, ""),
+                key.signing_key,
+                key_id=key.id,
+                method=scope.get("method", "GET"),
+                target=_target(scope),
+                now=self._platform.clock.now(),
+                skew=self._settings.signature_seconds,
+            )
+            await self._use_nonce(key, signed)
+            return signed
+        except Denied as refused:
+            await self._refusals.note(_refusal(key, refused))
+            raise
+
+    def _allow_unsigned(self, key: ApiKey, given: Presented, scope: Scope) -> None:
+        writes = scope.get("method", "GET") not in READS
+        if self._settings.signatures_required and writes and given.kind == "key" and key.origin != "file":
+            raise BadSignature("this server accepts writes only with signed requests; use a key that signs")
+
+    async def _use_nonce(self, key: ApiKey, signed: Signed) -> None:
+        """Use up a nonce, on every replica. Raises BadSignature if it was used before."""
+        once = Changeset(_cause(key)).change(SCHEMA, "nonce.put", key_id=key.id, nonce=signed.nonce)
+        try:
+            await self._platform.writer.apply(once)
+        except Conflict:
+            raise BadSignature("this request was sent before; sign each one with a nonce of its own") from None
+
     async def _token_verified(self, text: str) -> Principal:
         if self._tokens is None:
             raise BadKey("this server accepts no tokens of an outside issuer; send an API key")
@@ -159,6 +209,13 @@ def _refusal(key: ApiKey | None, error: Denied) -> Refusal:
     if key is None:
         return anonymous(error.code)
     return Refusal(key.tenant, key.principal, "identity.authenticate", f"key:{key.id}", error.code)
+
+
+def _target(scope: Scope) -> str:
+    """Return the path and query as they were sent."""
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope["query_string"]
+    return (path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1")
 
 
 def _tokens(platform: Platform, store: Store, oidc: Oidc) -> Tokens | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import aiosql
+import orjson
 
 from libs.database import Database, answering, tenant_set
 from libs.errors import NotFound, Rejected
@@ -90,7 +91,7 @@ class Directory:
     async def rotate_key(self, old: ApiKey, new: ApiKey, *, name: str, by: str, overlap: float) -> None:
         """Store a key's successor, and let the key expire after `overlap` seconds."""
         async with self._owning(old.tenant) as connection:
-            await _put(connection, new, name=name, origin="admin", by=by)
+            await _put(connection, new, name=name, origin="admin", by=by, successor_of=old.id)
             await queries.end_key(connection, tenant=old.tenant, id=old.id, seconds=overlap)
 
     async def revoke_key(self, tenant: str, key_id: str) -> None:
@@ -163,7 +164,9 @@ class Directory:
             await connection.close()
 
 
-async def _put(connection: Any, key: ApiKey, *, name: str, origin: str, by: str) -> None:
+async def _put(
+    connection: Any, key: ApiKey, *, name: str, origin: str, by: str, successor_of: str | None = None
+) -> None:
     await queries.put_principal(connection, tenant=key.tenant, principal=key.principal)
     await queries.put_key(
         connection,
@@ -177,4 +180,6 @@ async def _put(connection: Any, key: ApiKey, *, name: str, origin: str, by: str)
         name=name,
         origin=origin,
         by=by,
+        signing_key=orjson.dumps(key.signing_key).decode() if key.signing_key is not None else None,
+        successor_of=successor_of,
     )

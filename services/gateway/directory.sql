@@ -13,10 +13,17 @@ select 1 from gateway.tenants where tenant_id = :tenant;
 insert into gateway.principals (tenant_id, principal_id, created_at) values (:tenant, :principal, bus.now())
 on conflict (tenant_id, principal_id) do nothing;
 
--- name: put_key(tenant, id, hash, principal, scopes, roles, expires, name, origin, by)!
+-- name: put_key(tenant, id, hash, principal, scopes, roles, expires, name, origin, by, signing_key, successor_of)!
 -- A key that was revoked stays revoked.
-insert into gateway.api_keys (tenant_id, key_id, hash, principal, scopes, roles, expires_at, name, origin, created_by, created_at)
-values (:tenant, :id, :hash, :principal, :scopes, :roles, :expires, :name, :origin, :by, bus.now())
+insert into gateway.api_keys
+    (tenant_id, key_id, hash, principal, scopes, roles, expires_at, name, origin, created_by, created_at, signing_key)
+values (
+    :tenant, :id, :hash, :principal, :scopes, :roles, :expires, :name, :origin, :by, bus.now(),
+    coalesce(
+        cast(:signing_key as jsonb),
+        (select o.signing_key from gateway.api_keys o where o.tenant_id = :tenant and o.key_id = :successor_of)
+    )
+)
 on conflict (tenant_id, key_id) do nothing;
 
 -- name: live_keys(tenant)$

@@ -1,6 +1,7 @@
 -- name: credential(kind, value)^
 -- The key behind a credential of any tenant: it is looked up before the tenant is known.
-select tenant_id, key_id, hash, principal, scopes, roles, expires_at, revoked_at, used_at, disabled
+select tenant_id, key_id, hash, principal, scopes, roles, expires_at, revoked_at, used_at, disabled, origin,
+    signing_key::text as signing_key
 from gateway.credential(:kind, :value);
 
 -- name: account(tenant, principal)$
@@ -13,7 +14,7 @@ where t.tenant_id = :tenant;
 -- name: keys_of(tenant, principal, ended, before, most)
 -- A tenant's keys, newest first; without `ended`, only valid ones.
 select k.tenant_id as tenant, k.key_id, k.principal, k.name, k.roles, k.scopes, k.origin, k.created_at, k.created_by, k.expires_at,
-    k.revoked_at, k.used_at,
+    k.revoked_at, k.used_at, k.signing_key is not null as signs,
     case when k.revoked_at is not null then 'revoked' when k.expires_at <= bus.now() then 'expired' else 'valid' end as state,
     (select count(*) from gateway.web_sessions w
         where w.tenant_id = k.tenant_id and w.key_id = k.key_id and w.ended_at is null and w.expires_at > bus.now()) as browsers
@@ -27,7 +28,7 @@ order by k.created_at desc, k.key_id desc limit :most;
 
 -- name: key_of(tenant, id)^
 select k.tenant_id as tenant, k.key_id, k.principal, k.name, k.roles, k.scopes, k.origin, k.created_at, k.created_by, k.expires_at,
-    k.revoked_at, k.used_at,
+    k.revoked_at, k.used_at, k.signing_key is not null as signs,
     case when k.revoked_at is not null then 'revoked' when k.expires_at <= bus.now() then 'expired' else 'valid' end as state,
     (select count(*) from gateway.web_sessions w
         where w.tenant_id = k.tenant_id and w.key_id = k.key_id and w.ended_at is null and w.expires_at > bus.now()) as browsers

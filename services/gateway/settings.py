@@ -60,6 +60,10 @@ class Settings(BaseModel):
     """The address that people and clients use, such as `https://suma.example`, if a proxy stands in front."""
     signin_seconds: float = Field(default=60.0, gt=0, le=600)
     """Lifetime of a one-time sign-in code."""
+    signatures_required: bool = False
+    """Whether API keys may write only with signed requests; the key file of the machine's owner may without."""
+    signature_seconds: float = Field(default=60.0, gt=0, le=300)
+    """Greatest difference between a signature's time and ours."""
     web_hours: float = Field(default=168.0, gt=0)
     """Hours until a signed-in browser must sign in again."""
     web: Path | None = None

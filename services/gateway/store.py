@@ -187,6 +187,7 @@ class KeyRow:
     expires_at: datetime | None
     revoked_at: datetime | None
     used_at: datetime | None
+    signs: bool
     state: str
     browsers: int
     """Browsers that are signed in with it."""
@@ -222,9 +223,11 @@ class Store:
             row["hash"],
             row["expires_at"],
             row["revoked_at"],
-            frozenset(row["roles"]),
-            row["disabled"],
-            row["used_at"],
+            roles=frozenset(row["roles"]),
+            disabled=row["disabled"],
+            origin=row["origin"],
+            signing_key=orjson.loads(row["signing_key"]) if row["signing_key"] else None,
+            used=row["used_at"],
         )
 
     async def disabled(self, tenant: str, principal: str) -> bool | None:

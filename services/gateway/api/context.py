@@ -72,7 +72,7 @@ class Gateway:
             self.store,
             refusals=self.refusals,
             opening=self.opening,
-            oidc=self.settings.oidc,
+            settings=self.settings,
         )
         self.verification = Verification(self.credentials.still, seconds=self.settings.verify_seconds)
         self.uploads = Uploads(self.platform, self.store, self.settings)

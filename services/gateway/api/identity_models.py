@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints, model_validator
 
@@ -59,6 +59,11 @@ class NewKey(RequestModel):
     roles: Annotated[tuple[Role, ...], AfterValidator(_sorted), Field(max_length=4)] = ()
     scopes: Annotated[tuple[Scope, ...], AfterValidator(_sorted), Field(max_length=50)] = ()
     expires_at: AwareDatetime | None = Field(default=None, description="Null: it does not expire")
+    signing_key: dict[str, Any] | None = Field(
+        default=None,
+        description="A public JWK: each request with this key must then be signed by it (docs/identity.md)",
+        examples=[{"kty": "OKP", "crv": "Ed25519", "x": "…"}],
+    )
     tenant: Id | None = Field(default=None, description="Another tenant, for administrators of the platform")
 
     @model_validator(mode="after")
@@ -92,6 +97,8 @@ class KeyShown(ResponseModel):
     revoked_at: datetime | None
     used_at: datetime | None
     """The last use, to the minute."""
+    signs: bool
+    """Whether each request with it must be signed."""
     browsers: int
     """Browsers that are signed in with it."""
 

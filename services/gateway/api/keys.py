@@ -6,9 +6,9 @@ to keep it. After a lost answer, list the keys and revoke the one that nobody ha
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
@@ -57,6 +57,12 @@ class KeyFile(Rejected):
     code = "KEY_FILE"
 
 
+class NoSigningKey(Rejected):
+    """The signing key is not the public JWK of an Ed25519, EC or RSA key (2,048 bits or more); give one."""
+
+    code = "NO_SIGNING_KEY"
+
+
 class KeyEnded(Rejected):
     """This key was revoked or has expired; create another one."""
 
@@ -91,6 +97,7 @@ async def create_key(here: Here, who: Authenticated, body: NewKey) -> KeyCreated
     if body.expires_at is not None and body.expires_at <= here.platform.clock.now():
         raise InThePast
     text, key = mint(of, body.principal, scopes=body.scopes, roles=body.roles, expires=body.expires_at)
+    key = replace(key, signing_key=_public(body.signing_key))
     await here.directory.put_key(key, name=body.name, by=who.id)
     await record(here, who, "identity.key_created", f"key:{key.id}")
     return await _created(here, text, key)
@@ -149,6 +156,19 @@ def _hold_all(who: Principal, scopes: frozenset[str]) -> None:
     missing = sorted(scope for scope in scopes if not grants(who, scope))
     if missing:
         raise GrantsMore(f"you do not hold the scope {', '.join(missing)}, so a key that you create cannot")
+
+
+def _public(given: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the public part of a signing key. Raises NoSigningKey."""
+    if given is None:
+        return None
+    # Imported only where a key signs: joserfc loads slowly.
+    from libs.identity import jwt
+
+    key = jwt.public_key(given)
+    if key is None:
+        raise NoSigningKey
+    return dict(key.as_dict(private=False))
 
 
 def _same_lifetime(old: KeyRow, now: datetime) -> datetime | None:

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from libs.errors import SumaError
+from libs.identity.keys import BadSignature
 from libs.runtime.problem_details import answer, document
 from services.gateway.admission import Slot, TooMany
 from services.gateway.api.middleware.rate_limits import route_of, with_rates
 from services.gateway.api.middleware.request_guard import sends_file, too_large
+from services.gateway.credentials import Identified
 from services.gateway.domain.urls import METADATA
 
 if TYPE_CHECKING:
-    from libs.identity import Principal
     from services.gateway.api.context import Gateway
 
 OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", METADATA))
@@ -43,26 +44,29 @@ class ConcurrencyMiddleware:
 
     async def _identify(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            who, credential = await self._gateway.credentials.verify(scope)
+            found = await self._gateway.credentials.verify(scope)
             # Count only authenticated requests: nobody can exhaust a tenant's limit without one of its keys.
-            standings = await self._gateway.rate_limiter.admit(who, route_of(scope))
+            standings = await self._gateway.rate_limiter.admit(found.who, route_of(scope))
         except SumaError as refused:
             send = with_rates(send, refused.standings if isinstance(refused, TooMany) else ())
             await answer(refused)(scope, receive, send)
             return
         send = with_rates(send, standings)
-        scope.setdefault("state", {}).update(caller=who, credential=credential)
+        scope.setdefault("state", {}).update(caller=found.who, credential=found.credential)
         if scope["type"] == "websocket":
             # It has no body, and streams have a limit of their own.
             await self._app(scope, receive, send)
         else:
-            await self._admit(who, scope, receive, send)
+            await self._admit(found, scope, receive, send)
 
-    async def _admit(self, who: Principal, scope: Scope, receive: Receive, send: Send) -> None:
-        slot = Slot(who.tenant, sends_file=sends_file(scope))
+    async def _admit(self, found: Identified, scope: Scope, receive: Receive, send: Send) -> None:
+        slot = Slot(found.who.tenant, sends_file=sends_file(scope))
         self._limiter.arrive(slot)
         try:
             app, body = await self._read_body(slot, scope, receive)
+            if app is not None and found.signed is not None and (slot.sends_file or not found.signed.covers(body)):
+                # A file is stored piece by piece, before its end could be compared.
+                app = answer(BadSignature("the signature is for another body, or for a file, which cannot be signed"))
             if app is not None:
                 given = receive if slot.sends_file else _replayed(body, receive)
                 await app(scope, given, self._releasing(slot, send))
