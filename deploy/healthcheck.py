@@ -6,6 +6,7 @@ Postgres is unavailable.
 
 import http.client
 import os
+import ssl
 import sys
 
 PORT = int(os.environ.get("SUMA_PORT") or 8010)
@@ -13,7 +14,7 @@ SECONDS = 4.0
 
 
 def main(path: str = "/healthz") -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=SECONDS)
+    connection = _connection()
     try:
         connection.request("GET", path)
         answer = connection.getresponse()
@@ -24,6 +25,15 @@ def main(path: str = "/healthz") -> int:
         healthy = answer.status == 200
     sys.stdout.write(f"{said}\n")
     return 0 if healthy else 1
+
+
+def _connection() -> http.client.HTTPConnection:
+    if not os.environ.get("SUMA_TLS_CERT_FILE"):
+        return http.client.HTTPConnection("127.0.0.1", PORT, timeout=SECONDS)
+    # The certificate has the name that clients use, not this address. Nothing secret is sent.
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return http.client.HTTPSConnection("127.0.0.1", PORT, timeout=SECONDS, context=context)
 
 
 if __name__ == "__main__":

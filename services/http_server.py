@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
@@ -62,11 +64,33 @@ def bind(host: str, port: int, *, variable: str) -> socket.socket:
     return taken
 
 
-def url_of(taken: socket.socket) -> str:
+class BadCertificate(Rejected):
+    """The TLS certificate or its key cannot be used; correct SUMA_TLS_CERT_FILE or SUMA_TLS_KEY_FILE."""
+
+    code = "BAD_CERTIFICATE"
+
+
+def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
+    """Return a context for TLS 1.3 alone (S3-54), with the certificate chain and its key in PEM.
+
+    Raises:
+        BadCertificate: a file cannot be read, or they do not belong together.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(certificate, key)
+    except (OSError, ssl.SSLError) as error:
+        raise BadCertificate(f"cannot use {certificate} with {key}: {error}") from None
+    return context
+
+
+def url_of(taken: socket.socket, *, scheme: str = "http") -> str:
     """Return the URL for programs on this machine."""
     host, port = taken.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 @asynccontextmanager
@@ -76,10 +100,12 @@ async def serving(
     leaving: Shutdown | None = None,
     *,
     among: Connections | None = None,
+    tls: ssl.SSLContext | None = None,
     bounds: Bounds = Bounds(),  # noqa: B008 - frozen
 ) -> AsyncIterator[None]:
     """Serve the app until the block ends; the block is entered once the port listens. Then running requests may finish,
     unless `leaving` is hurried. `among` are the connections of the whole process, for processes with several ports.
+    Without `tls` a proxy terminates it, or nothing does.
     """
     server = _Server(
         uvicorn.Config(
@@ -96,6 +122,7 @@ async def serving(
             proxy_headers=False,
             backlog=BACKLOG,
             timeout_graceful_shutdown=STOP_SECONDS,
+            ssl_context_factory=None if tls is None else lambda config, default: tls,
         )
     )
     answering = asyncio.ensure_future(server.serve([taken]))

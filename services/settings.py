@@ -191,6 +191,10 @@ class Process(BaseSettings):
         le=65535,
         description="The port of the gateway, or of a service that runs alone; 0 picks a free one",
     )
+    tls_cert_file: Path | None = Field(
+        default=None, description="PEM: the certificate chain of the port; with it the port speaks TLS 1.3 only"
+    )
+    tls_key_file: Path | None = Field(default=None, description="PEM: the certificate's key")
     memory_port: int = Field(default=9696, ge=0, le=65535, description="The memory service's port; 0 picks a free one")
     data_dir: Path = Field(
         default_factory=lambda: datadir.location(os.environ),
@@ -305,6 +309,12 @@ class Process(BaseSettings):
         if url is not None and (not url.startswith(("http://", "https://")) or urlsplit(url).port == 0):
             raise ValueError("must be an address that begins with http:// or https://")
         return url
+
+    @model_validator(mode="after")
+    def _certificate_and_key_or_none(self) -> Process:
+        if (self.tls_cert_file is None) != (self.tls_key_file is None):
+            raise ValueError("tls_cert_file and tls_key_file must be set together")
+        return self
 
     @model_validator(mode="after")
     def _one_place_for_spans(self) -> Process:

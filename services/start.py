@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import socket
+import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
@@ -78,6 +80,7 @@ async def together(settings: Process, tell: Callable[[Ready], None], leaving: Sh
     async with AsyncExitStack() as stack:
         hold = stack.enter_context(directory.held())
         front = stack.enter_context(closing(http_server.bind(settings.host, settings.port, variable="SUMA_PORT")))
+        tls = _tls(settings)
         servers, given = await _start_servers(stack, settings)
         sections = _sections(settings, catalog.NAMES)
         sections["gateway"]["local_key"] = SecretStr(directory.key_or_new(_owners_key))
@@ -89,9 +92,9 @@ async def together(settings: Process, tell: Callable[[Ready], None], leaving: Sh
         lives.record([member])
         among = Connections()
         notes = await _serve_memory(stack, settings, apps, running, leaving, among)
-        await stack.enter_async_context(http_server.serving(apps["gateway"], front, leaving, among=among))
+        await stack.enter_async_context(http_server.serving(apps["gateway"], front, leaving, among=among, tls=tls))
         stack.push_async_callback(_drain, running, leaving)
-        url = http_server.url_of(front)
+        url = _url(front, tls, sections["gateway"]["public_url"])
         hold.announce(url, model=settings.model)
         signin = await _signin_link(url, running, sections["gateway"]["local_key"])
         tell(Ready(url, directory.path, directory.key_file, signin, notes))
@@ -106,6 +109,7 @@ async def alone(name: str, settings: Process, tell: Callable[[Ready], None], lea
     async with AsyncExitStack() as stack:
         port = settings.port_alone(name)
         front = stack.enter_context(closing(http_server.bind(settings.host, port, variable="SUMA_PORT")))
+        tls = _tls(settings)
         servers, sections = wiring.find_servers(settings), _sections(settings, [name])
         await startup_checks.answered(wiring.asks(servers), within=settings.start_seconds)
         if name == "gateway" and sections[name]["local_key"] is None:
@@ -115,10 +119,23 @@ async def alone(name: str, settings: Process, tell: Callable[[Ready], None], lea
         context.ports.keys.sign(internal.PURPOSE, b"start")
         running, apps = await _run(stack, settings, [entry.name], context)
         app = apps[name] if name == "gateway" else _internal(settings, name, apps.get(name), running)
-        await stack.enter_async_context(http_server.serving(app, front, leaving))
+        await stack.enter_async_context(http_server.serving(app, front, leaving, tls=tls))
         stack.push_async_callback(_drain, running, leaving)
-        tell(Ready(http_server.url_of(front), directory.path, directory.key_file))
+        tell(Ready(_url(front, tls, None), directory.path, directory.key_file))
         await unless_a_server_ends(asyncio.shield(running.failed), servers)
+
+
+def _tls(settings: Process) -> ssl.SSLContext | None:
+    if settings.tls_cert_file is None or settings.tls_key_file is None:
+        return None
+    return http_server.tls_context(settings.tls_cert_file, settings.tls_key_file)
+
+
+def _url(front: socket.socket, tls: ssl.SSLContext | None, public: str | None) -> str:
+    """Return the URL for programs on this machine. With TLS it needs the name in the certificate."""
+    if tls is None:
+        return http_server.url_of(front)
+    return public or http_server.url_of(front, scheme="https")
 
 
 @dataclass(frozen=True)

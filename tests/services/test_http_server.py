@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
@@ -58,3 +66,49 @@ async def test_a_request_in_hand_is_answered_before_it_stops() -> None:
                 await asyncio.wait_for(asked.wait(), 5)
                 asyncio.get_running_loop().call_later(0.05, finish.set)
             assert (await waiting).text == "done"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate of localhost, signed by its own key, and the key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")]), datetime.now(UTC)
+    built = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+    )
+    folder = tmp_path_factory.mktemp("tls")
+    chain, secret = folder / "cert.pem", folder / "key.pem"
+    chain.write_bytes(built.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM))
+    secret.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return chain, secret
+
+
+@pytest.mark.requirement("S3-54")
+async def test_port_with_a_certificate_speaks_tls_1_3_only(certificate: tuple[Path, Path]) -> None:
+    app = Starlette(routes=[Route("/", lambda request: PlainTextResponse(request.url.scheme))])
+    with closing(http_server.bind("localhost", 0, variable="SUMA_PORT")) as taken:
+        url = f"https://localhost:{taken.getsockname()[1]}"
+        async with http_server.serving(app, taken, tls=http_server.tls_context(*certificate)):
+            trusting = ssl.create_default_context(cafile=str(certificate[0]))
+            async with httpx.AsyncClient(verify=trusting) as client:
+                assert (await client.get(url)).text == "https"
+            trusting.maximum_version = ssl.TLSVersion.TLSv1_2
+            with pytest.raises((ssl.SSLError, ConnectionError)):
+                await asyncio.open_connection("localhost", taken.getsockname()[1], ssl=trusting)
+            async with httpx.AsyncClient() as plain:
+                with pytest.raises(httpx.TransportError):
+                    await plain.get(url.replace("https", "http"))
+
+
+def test_certificate_without_its_key_stops_the_start(certificate: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "empty.pem").touch()
+    for chain, key in (
+        (certificate[0], tmp_path / "empty.pem"),
+        (certificate[1], certificate[1]),
+        (tmp_path, tmp_path),
+    ):
+        with pytest.raises(http_server.BadCertificate, match="cannot use"):
+            http_server.tls_context(chain, key)

@@ -29,6 +29,8 @@ SAFE = {
 
 FOREIGN = {421: "MISDIRECTED", 403: "FOREIGN_ORIGIN"}
 UPLOADS = "/v1/uploads"
+HSTS = "max-age=31536000"
+"""Browsers use TLS alone for a year. Subdomains are not ours to bind."""
 STARTS = ("http.response.start", "websocket.http.response.start")
 """The second one refuses a WebSocket before it opens."""
 
@@ -67,9 +69,10 @@ class RequestGuard:
                 headers = MutableHeaders(scope=message)
                 for name, value in SAFE.items():
                     headers.setdefault(name, value)
+                own = base(scope["scheme"], Headers(scope=scope).get("host", ""), self._settings.public_url)
+                if own.startswith("https:"):
+                    headers["Strict-Transport-Security"] = HSTS
                 if "www-authenticate" in headers:
-                    host = Headers(scope=scope).get("host", "")
-                    own = base(scope["scheme"], host, self._settings.public_url)
                     headers["WWW-Authenticate"] = challenge(headers["www-authenticate"], own)
             await send(message)
 

@@ -163,6 +163,19 @@ async def test_every_answer_carries_what_browsers_obey(http: httpx.AsyncClient, 
     assert headers["cache-control"] in ("no-store", "private, no-cache")
 
 
+@pytest.mark.requirement("S3-54")
+async def test_answers_over_tls_bind_browsers_to_it(gateway_where: Dsns, owner: str) -> None:
+    behind_proxy = {"public_url": "https://suma.example"}
+    async with house(gateway_where, owner) as home, home.client() as http:
+        plain = await http.get("/healthz")
+        http.base_url = "https://localhost:8010"
+        over_tls = [await http.get("/healthz"), await http.get("/nowhere", headers={"Host": "evil.example"})]
+    async with house(gateway_where, owner, settings=behind_proxy) as home, home.client() as http:
+        over_tls.append(await http.get("/healthz"))
+    assert "strict-transport-security" not in plain.headers
+    assert {answer.headers["strict-transport-security"] for answer in over_tls} == {"max-age=31536000"}
+
+
 async def test_unregistered_machine_key_gets_a_retry(gateway_where: Dsns, owner: str) -> None:
     async with infrastructure.platform(gateway_where, settings={"gateway": {"local_key": owner}}) as platform:
         service = build(platform)
