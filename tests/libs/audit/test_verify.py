@@ -311,3 +311,9 @@ def test_a_long_export_is_read_as_a_stream(lines: list[bytes]) -> None:
 
     report = verify(endless())
     assert (report.first_bad, read[-1]) == (5, record_at(lines, 5))
+
+
+def test_sample_of_the_web_application_verifies() -> None:
+    sample = Path(__file__).parents[3] / "services/gateway/web/tests/audit-export.jsonl"
+    report = verify(sample)
+    assert (report.ok, report.count) == (True, 3)
