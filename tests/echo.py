@@ -34,7 +34,7 @@ from libs.events import (
 from libs.events.committee import Task
 from libs.events.envelope import Envelope
 from libs.events.values import Body, Plan, Step
-from libs.leases.ports import Held, Start
+from libs.leases.ports import Lease, NewLease
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind, Service, Subscription
 
@@ -101,10 +101,12 @@ class Echo:
         delay = 0.0 if call.turn_id.startswith("later-") else None
         work = {"call_id": call.call_id, "turn_id": call.turn_id, "step_id": call.step_id}
         return (
-            Changeset(cause).start(Start(call.call_id, "tool", work, delay)).emit(record("tool.execute", "intent", "r"))
+            Changeset(cause)
+            .start(NewLease(call.call_id, "tool", work, delay))
+            .emit(record("tool.execute", "intent", "r"))
         )
 
-    async def effect(self, held: Held) -> str:
+    async def effect(self, held: Lease) -> str:
         """Idempotent by its key, as an effect that may run again must be."""
         if held.input["turn_id"].startswith("fail-"):
             raise Rejected("it says so itself")
@@ -112,7 +114,7 @@ class Echo:
         await pool.execute("insert into effects (key) values ($1) on conflict do nothing", held.id)
         return "done"
 
-    async def effected(self, held: Held, result: str) -> Changeset:
+    async def effected(self, held: Lease, result: str) -> Changeset:
         data = held.input
         return Changeset(Cause.held(held)).emit(
             ToolSucceeded(
@@ -120,7 +122,7 @@ class Echo:
             )
         )
 
-    async def failed(self, held: Held, error: SumaError) -> Changeset:
+    async def failed(self, held: Lease, error: SumaError) -> Changeset:
         data = held.input
         return Changeset(Cause.held(held)).emit(
             ToolFailed(

@@ -16,7 +16,7 @@ from libs.database import tenant_set
 from libs.errors import Rejected
 from libs.events.base import Event
 from libs.events.envelope import MAX_EVENT_BYTES, Envelope
-from libs.leases.ports import TTL_SECONDS, Held, Start
+from libs.leases.ports import TTL_SECONDS, Lease, NewLease
 
 Row = dict[str, Any]
 
@@ -46,7 +46,7 @@ class Entry:
     items: Sequence[Row]
     lane: tuple[str, str]
     spoken: list[tuple[Envelope[Event], bytes, Row]] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
+    held: list[Lease] = field(default_factory=list)
     starts: list[Row] = field(default_factory=list)
     parks: list[Row] = field(default_factory=list)
 
@@ -115,7 +115,7 @@ def spoken(envelope: Envelope[Event]) -> tuple[Envelope[Event], bytes, Row]:
     return envelope, data, row
 
 
-def started(cause: Cause, start: Start, *, owner: str | None) -> tuple[Row, Held | None]:
+def started(cause: Cause, start: NewLease, *, owner: str | None) -> tuple[Row, Lease | None]:
     """Return a lease as a row, and as held when it is claimed at birth."""
     content = {**start.input, "_cause": cause.inherited()}
     row = {
@@ -129,7 +129,7 @@ def started(cause: Cause, start: Start, *, owner: str | None) -> tuple[Row, Held
         "ttl": TTL_SECONDS,
         "input": content,
     }
-    held = Held(start.id, cause.group, start.kind, cause.tenant, cause.key, 1, 1, content) if owner else None
+    held = Lease(start.id, cause.group, start.kind, cause.tenant, cause.key, 1, 1, content) if owner else None
     return row, held
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from libs.bus.ports import Record
 from libs.events.base import Event
-from libs.leases.ports import Held, Start
+from libs.leases.ports import Lease, NewLease
 
 Json = Any
 NUMBERS = frozenset({"n", "i"})
@@ -55,7 +55,7 @@ class Cause:
     urgent: bool = False
     parked: int | None = None
     """The sequence number in `bus.parked` that this retries."""
-    lease: Held | None = None
+    lease: Lease | None = None
 
     @classmethod
     def record(cls, group: str, record: Record, *, urgent: bool = False, parked: int | None = None) -> Cause:
@@ -75,7 +75,7 @@ class Cause:
         )
 
     @classmethod
-    def held(cls, held: Held) -> Cause:
+    def held(cls, held: Lease) -> Cause:
         """Return the cause of a finished lease. The changeset that started the lease stored what its events inherit."""
         context = held.input.get("_cause", {})
         return cls(
@@ -116,7 +116,7 @@ class Changeset:
     cause: Cause
     changes: tuple[Change, ...] = ()
     events: tuple[Event, ...] = ()
-    starts: tuple[Start, ...] = ()
+    starts: tuple[NewLease, ...] = ()
     ends: tuple[str, ...] = ()
     """Ids of waits and leases of this group to delete."""
     cancels: tuple[str, ...] = ()
@@ -133,7 +133,7 @@ class Changeset:
     def emit(self, *events: Event) -> Changeset:
         return replace(self, events=self.events + events)
 
-    def start(self, *starts: Start) -> Changeset:
+    def start(self, *starts: NewLease) -> Changeset:
         return replace(self, starts=self.starts + starts)
 
     def end(self, *ids: str) -> Changeset:

@@ -22,7 +22,7 @@ from libs.changes.changeset import Changeset
 from libs.clock import Clock
 from libs.database import SILENCE, Database, DatabaseDown
 from libs.errors import Conflict, Crowded, Rejected, Unavailable
-from libs.leases.ports import Held, Start
+from libs.leases.ports import Lease, NewLease
 from libs.scheduling import FairBatches
 from libs.telemetry import metrics, traces
 
@@ -64,17 +64,17 @@ class Applied:
 
     verdict: str
     records: Sequence[Record] = ()
-    held: Sequence[Held] = ()
+    held: Sequence[Lease] = ()
 
 
 class WriterHooks:
     """Callbacks that the host registers with the writer."""
 
     def __init__(self) -> None:
-        self.claim: Callable[[str, str, Start], bool] = lambda group, tenant, start: False
+        self.claim: Callable[[str, str, NewLease], bool] = lambda group, tenant, start: False
         """Return whether this lease may be claimed at birth; a yes reserves its room until `begin` or `unclaim`."""
-        self.unclaim: Callable[[Held], None] = lambda held: None
-        self.begin: Callable[[Held], None] = lambda held: None
+        self.unclaim: Callable[[Lease], None] = lambda held: None
+        self.begin: Callable[[Lease], None] = lambda held: None
         self.due: Callable[[str, str, str], None] = lambda group, kind, tenant: None
         """Called when a lease was created unclaimed and is due at once."""
         self.deliver: Callable[[Sequence[Record]], None] = lambda records: None

@@ -20,7 +20,7 @@ GIVE_UP_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class NewLease:
     """A lease to create. Without a delay it is claimed at birth if its process has room, so that no poll is needed."""
 
     id: str
@@ -31,7 +31,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Lease:
     """A lease that this process holds. Only its newest token can finish it."""
 
     id: str
@@ -76,7 +76,7 @@ class Leases(Protocol):
         """Return the (group, kind) pairs with something due; the kind of a parked event is `""`."""
         ...
 
-    async def due(self, group: str, kind: str, *, room: int, per_tenant: int) -> Sequence[Held]:
+    async def claim_due(self, group: str, kind: str, *, room: int, per_tenant: int) -> Sequence[Lease]:
         """Claim due leases, oldest first, round-robin by tenant; each gets a new token."""
         ...
 
@@ -84,15 +84,15 @@ class Leases(Protocol):
         """Return how many leases of all groups are due and unclaimed; counted up to `most`."""
         ...
 
-    async def beat(self, held: Sequence[Held]) -> Mapping[str, bool]:
+    async def renew(self, held: Sequence[Lease]) -> Mapping[str, bool]:
         """Renew the leases; return id → cancelled. An id that is absent is lost."""
         ...
 
-    async def marked(self, held: Sequence[Held]) -> Mapping[str, bool]:
+    async def cancelled_or_lost(self, held: Sequence[Lease]) -> Mapping[str, bool]:
         """Return which of these leases were cancelled (False) or lost (True) since."""
         ...
 
-    async def release(self, held: Sequence[Held], *, delay: float) -> None:
+    async def release(self, held: Sequence[Lease], *, delay: float) -> None:
         """Release the leases; they can be claimed again after `delay` seconds."""
         ...
 

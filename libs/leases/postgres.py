@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from libs.database import Database, answering
-from libs.leases.ports import TTL_SECONDS, Held
+from libs.leases.ports import TTL_SECONDS, Lease
 
 
 class PostgresLeases:
@@ -21,7 +21,7 @@ class PostgresLeases:
             rows = await pool.fetch("select * from bus.pending($1)", list(groups))
         return [(row["grp"], row["kind"]) for row in rows]
 
-    async def due(self, group: str, kind: str, *, room: int, per_tenant: int) -> Sequence[Held]:
+    async def claim_due(self, group: str, kind: str, *, room: int, per_tenant: int) -> Sequence[Lease]:
         pool = await self._database.bus()
         async with answering():
             rows = await pool.fetch(
@@ -34,7 +34,7 @@ class PostgresLeases:
                 TTL_SECONDS,
             )
         return [
-            Held(
+            Lease(
                 row["id"],
                 group,
                 kind,
@@ -54,7 +54,7 @@ class PostgresLeases:
         async with answering():
             return int(await pool.fetchval("select bus.backlog($1)", most))
 
-    async def beat(self, held: Sequence[Held]) -> Mapping[str, bool]:
+    async def renew(self, held: Sequence[Lease]) -> Mapping[str, bool]:
         pool = await self._database.hints()
         async with answering():
             rows = await pool.fetch(
@@ -62,13 +62,13 @@ class PostgresLeases:
             )
         return {row["id"]: row["cancelled"] for row in rows}
 
-    async def marked(self, held: Sequence[Held]) -> Mapping[str, bool]:
+    async def cancelled_or_lost(self, held: Sequence[Lease]) -> Mapping[str, bool]:
         pool = await self._database.bus()
         async with answering():
             rows = await pool.fetch("select * from bus.marked($1, $2)", [h.id for h in held], [h.token for h in held])
         return {row["id"]: row["lost"] for row in rows}
 
-    async def release(self, held: Sequence[Held], *, delay: float) -> None:
+    async def release(self, held: Sequence[Lease], *, delay: float) -> None:
         pool = await self._database.bus()
         async with answering():
             await pool.execute("select bus.release($1, $2, $3)", [h.id for h in held], [h.token for h in held], delay)

@@ -51,7 +51,7 @@ RETRIES_AT_ONCE, RETRYING_MOST = 32, 256
 
 
 def deciding() -> FairSemaphore:
-    """Return the semaphore that a process's consumers and its keeper share."""
+    """Return the semaphore that a process's consumers and its lease runner share."""
     return FairSemaphore(DECIDING_MOST, each=DECIDING_EACH)
 
 
@@ -118,7 +118,7 @@ class Consumer:
         self._point = point
         self._now, self._since = now, dict[tuple[str, int], str]()
         self._gate, self._alone = gate or deciding(), alone or asyncio.Lock()
-        self._gathers, self._linger = service.batch, service.batch_delay
+        self._batches, self._batch_delay = service.batch, service.batch_delay
         self._gathered: dict[str, deque[Taken]] = {}
         self._retrying: set[int] = set()
         self.retried: Callable[[], None] = lambda: None
@@ -137,7 +137,7 @@ class Consumer:
             done()
             return
 
-        if self._gathers:
+        if self._batches:
             self._gather((subscription, record, done))
             return
 
@@ -166,8 +166,8 @@ class Consumer:
     async def _handle_gathered(self, lane: str) -> None:
         waiting = self._gathered[lane]
         while waiting:
-            if self._linger and len(waiting) < GATHERED_MOST:
-                await asyncio.sleep(self._linger)
+            if self._batch_delay and len(waiting) < GATHERED_MOST:
+                await asyncio.sleep(self._batch_delay)
             taken = list(islice(waiting, GATHERED_MOST))
             if not await self._apply_gathered(lane, taken):
                 for subscription, record, _ in taken:

@@ -13,7 +13,7 @@ from libs.bus.ports import Record
 from libs.cache.ports import Board, Notice
 from libs.errors import SumaError, Unavailable
 from libs.events.deadletters import LEASES, EventDeadLettered
-from libs.leases.ports import Held
+from libs.leases.ports import Lease
 from libs.objects import Objects, bodies
 from libs.policy.ports import PolicyUnanswered
 
@@ -46,7 +46,7 @@ class FailureReports:
             original=await bodies.store(self._objects, record.tenant, original),
         )
 
-    async def lease(self, held: Held, error: SumaError) -> EventDeadLettered:
+    async def lease(self, held: Lease, error: SumaError) -> EventDeadLettered:
         """Return the dead letter of leased work; its input is durable.
 
         Raises:

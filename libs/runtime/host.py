@@ -25,7 +25,7 @@ from libs.leases.ports import BEAT_SECONDS
 from libs.runtime.consumer import Consumer, deciding
 from libs.runtime.failure_reports import FailureReports
 from libs.runtime.health import Health
-from libs.runtime.lease_runner import SWEEP_SECONDS, Keeper
+from libs.runtime.lease_runner import SWEEP_SECONDS, LeaseRunner
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service
 from libs.telemetry import metrics
@@ -141,7 +141,7 @@ class _Engine:
             if route is not None
             else None
         )
-        self.keeper = Keeper(
+        self.lease_runner = LeaseRunner(
             services,
             leases=platform.leases,
             writer=platform.writer,
@@ -158,29 +158,29 @@ class _Engine:
         _count_from_zero(services)
 
     def _register_hooks(self) -> None:
-        hooks, keeper = self.platform.writer.hooks, self.keeper
+        hooks, runner = self.platform.writer.hooks, self.lease_runner
         hooks.claim, hooks.unclaim, hooks.begin, hooks.cancelled = (
-            keeper.claim,
-            keeper.unclaim,
-            keeper.begin,
-            keeper.stop,
+            runner.claim,
+            runner.unclaim,
+            runner.begin,
+            runner.stop,
         )
-        hooks.due = keeper.due
+        hooks.due = runner.due
         hooks.deliver, hooks.point = self._deliver, self.platform.point
         for consumer in self.consumers.values():
-            consumer.retried = keeper.look
+            consumer.retried = runner.sweep_now
 
     def parts(self) -> dict[str, Callable[[], Awaitable[None]]]:
         point = self.platform.point
         return {
             "writer": self.platform.writer.run,
-            "beat": self.keeper.beat,
+            "beat": self.lease_runner.renew,
             "own": self.reader.own,
             "follow": self.reader.follow,
             "listen": self.reader.listen,
             "flush": lambda: self.reader.flush_often(point),
             "wake": lambda: self.reader.wake_others(point),
-            "sweep": self.keeper.sweep,
+            "sweep": self.lease_runner.sweep,
             "health": self.health.run,
             "skills": self.platform.catalogue.watch,
             "trim": lambda: _trim(self.platform, self.pace.trim),
@@ -201,7 +201,7 @@ class _Engine:
         relaying = self.relay.problem if self.relay is not None else None
         silent = [problem for problem in (self.platform.writer.problem, self.platform.bus.problem, relaying) if problem]
         leaving = self.platform.leaving.problems()
-        return [*leaving, *stopped, *self.keeper.stopped, *silent, *self.health.problems()]
+        return [*leaving, *stopped, *self.lease_runner.stopped, *silent, *self.health.problems()]
 
     def _deliver(self, records: Sequence[Record]) -> None:
         """Deliver records of this process's writer to its local consumers, and to the relay."""
@@ -215,12 +215,12 @@ class _Engine:
         # After a crash nothing is awaited: unwritten records are handled again.
         patience = 0.0 if self.lanes.failed.done() else STOP_SECONDS
         self.reader.stop_taking()
-        self.keeper.rest()
+        self.lease_runner.stop_claiming()
         last = {"writer", "beat", *(self.relay.parts() if self.relay is not None else ())}
         await _end(task for name, task in tasks.items() if name not in last)
         leaving = self.platform.leaving
-        await leaving.within(patience, self.keeper.idle())
-        await self.keeper.let_go()
+        await leaving.within(patience, self.lease_runner.idle())
+        await self.lease_runner.release()
         await leaving.within(patience, self.lanes.idle())
         await self.lanes.close()
         await _end([tasks["writer"], tasks["beat"]])

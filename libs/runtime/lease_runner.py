@@ -1,4 +1,4 @@
-"""The keeper: runs the work that this process holds leases for, renews them in one statement, and claims due ones.
+"""The lease runner: runs the work that this process holds leases for, renews them in one statement, claims due ones.
 
 A lease that a heartbeat does not return is lost: its work is cancelled and its result is discarded. After ten seconds
 without a successful heartbeat all work is cancelled, before another process can claim it (bus.md 17, 18).
@@ -24,10 +24,10 @@ from libs.leases.ports import (
     TTL_SECONDS,
     Cancelled,
     Exhausted,
-    Held,
+    Lease,
     Leases,
+    NewLease,
     ProcessDied,
-    Start,
 )
 from libs.resilience import CircuitOpen
 from libs.runtime.consumer import DECIDE_MOST, Consumer, Crashed, backoff, being_cancelled, deciding
@@ -47,18 +47,18 @@ WAIT_MOST = 60.0
 CANCEL_SECONDS = 2.0
 """Seconds that cancelled work may take to end when the process stops."""
 
-log = logger("keeper")
+log = logger("leases")
 End: TypeAlias = Callable[[], Awaitable[Changeset]]
 
 
-class Room:
+class ConcurrencyLimit:
     """The leases of one kind that this process holds, in all and by tenant, against their limits."""
 
     def __init__(self, kind: Kind[Any]) -> None:
         self.kind = kind
         self.taken = 0
         self.tenants: dict[str, int] = {}
-        self.crowded = False
+        self.is_full = False
         """More leases are due than fit. A tenant that holds one already queues behind the due ones."""
         self.waiting: set[str] = set()
         """Tenants that may have due leases; these come before newly created ones."""
@@ -71,23 +71,23 @@ class Room:
         """Return whether this tenant's next lease may be claimed at birth; otherwise it waits for the sweep, where
         tenants take turns.
         """
-        fits = self.left > 0 and not self.capped(tenant)
-        if fits and tenant not in self.waiting and not (self.crowded and tenant in self.tenants):
+        fits = self.left > 0 and not self.is_tenant_full(tenant)
+        if fits and tenant not in self.waiting and not (self.is_full and tenant in self.tenants):
             return True
         self.waiting.add(tenant)
         return False
 
-    def capped(self, tenant: str) -> bool:
+    def is_tenant_full(self, tenant: str) -> bool:
         return self.tenants.get(tenant, 0) >= self.kind.per_tenant
 
-    def tight(self, tenant: str) -> bool:
+    def has_waiting(self, tenant: str) -> bool:
         """Return whether a lease of this tenant, or any lease, probably waits for the place that becomes free."""
-        return self.crowded or self.left <= 0 or tenant in self.waiting or self.capped(tenant)
+        return self.is_full or self.left <= 0 or tenant in self.waiting or self.is_tenant_full(tenant)
 
     def swept(self, waited: set[str], *, filled: bool) -> None:
         """Update the waiting tenants after a claim: all of `waited` if filled, else those at their limit."""
-        self.crowded = filled
-        self.waiting |= waited if filled else set(filter(self.capped, waited))
+        self.is_full = filled
+        self.waiting |= waited if filled else set(filter(self.is_tenant_full, waited))
 
     def enter(self, tenant: str) -> None:
         self.taken += 1
@@ -104,7 +104,7 @@ class Room:
 class Work:
     """A running piece of work and its lease."""
 
-    held: Held
+    held: Lease
     renewed: float
     """When the last successful claim or renewal was requested, by `time.monotonic`, which also counts while the process
     is stopped.
@@ -121,7 +121,7 @@ class Work:
         return not self.lost and time.monotonic() - self.renewed < TTL_SECONDS - MARGIN_SECONDS
 
 
-class Keeper:
+class LeaseRunner:
     """Runs the leased work of one process, for all kinds of all its services."""
 
     def __init__(
@@ -138,7 +138,9 @@ class Keeper:
         beat_every: float = BEAT_SECONDS,
         sweep_every: float = SWEEP_SECONDS,
     ) -> None:
-        self._rooms = {(service.name, kind.name): Room(kind) for service in services for kind in service.kinds}
+        self._limits = {
+            (service.name, kind.name): ConcurrencyLimit(kind) for service in services for kind in service.kinds
+        }
         self._leases, self._writer, self._lanes, self._consumers = leases, writer, lanes, consumers
         self._notices, self._point, self._gate = notices, point, gate or deciding()
         self._beat_every, self._sweep_every = beat_every, sweep_every
@@ -150,33 +152,33 @@ class Keeper:
         self.stopped: list[str] = []
         """Leases whose end cannot be written, for `/readyz`."""
 
-    def claim(self, group: str, tenant: str, start: Start) -> bool:
+    def claim(self, group: str, tenant: str, start: NewLease) -> bool:
         """Return whether a lease may be claimed at birth, and if so reserve its place."""
-        room = self._rooms.get((group, start.kind))
-        if room is None or not self._taking:
+        limit = self._limits.get((group, start.kind))
+        if limit is None or not self._taking:
             return False
-        if not room.admits(tenant):
+        if not limit.admits(tenant):
             return False
-        room.enter(tenant)
+        limit.enter(tenant)
         self._born[start.id] = time.monotonic()
         return True
 
-    def unclaim(self, held: Held) -> None:
+    def unclaim(self, held: Lease) -> None:
         """Release the place of a lease that was not created."""
         self._born.pop(held.id, None)
-        self._rooms[held.group, held.kind].leave(held.tenant)
+        self._limits[held.group, held.kind].leave(held.tenant)
 
     def due(self, group: str, kind: str, tenant: str) -> None:
         """Note that a lease was created unclaimed, and sweep if there is room for it by now."""
-        room = self._rooms.get((group, kind))
-        if room is not None and room.left > 0 and not room.capped(tenant):
-            self.look()
+        limit = self._limits.get((group, kind))
+        if limit is not None and limit.left > 0 and not limit.is_tenant_full(tenant):
+            self.sweep_now()
 
-    def begin(self, held: Held, *, since: float | None = None) -> None:
+    def begin(self, held: Lease, *, since: float | None = None) -> None:
         """Start work on a claimed lease, valid from `since` or from its birth; its place is reserved already."""
         born = self._born.pop(held.id, None)
         if not self._taking:
-            # The keeper is stopping: the lease is released with all others when the process leaves.
+            # The runner is stopping: the lease is released with all others when the process leaves.
             self.unclaim(held)
             return
         if (older := self._work.get(held.id)) is not None:
@@ -196,15 +198,15 @@ class Keeper:
                 work.stopping = True
                 _cancel(work)
 
-    def look(self) -> None:
+    def sweep_now(self) -> None:
         """Run the sweep now: something may be due."""
         self._sweep.set()
 
-    def rest(self) -> None:
+    def stop_claiming(self) -> None:
         """Claim nothing more; running work continues."""
         self._taking = False
 
-    async def beat(self) -> None:
+    async def renew(self) -> None:
         """Renew all leases, for ever, and drop lost ones."""
         loop = asyncio.get_running_loop()
         renewed, pause = loop.time(), self._beat_every
@@ -213,7 +215,7 @@ class Keeper:
             mine, asked = list(self._work.values()), time.monotonic()
             try:
                 async with asyncio.timeout(BEAT_ANSWER_SECONDS):
-                    alive = await self._leases.beat([work.held for work in mine]) if mine else {}
+                    alive = await self._leases.renew([work.held for work in mine]) if mine else {}
             except (Unavailable, TimeoutError):
                 log.warning("could not renew leases")
                 pause = min(1.0, self._beat_every)
@@ -246,7 +248,7 @@ class Keeper:
         if tasks := [work.task for work in self._work.values()]:
             await asyncio.wait(tasks)
 
-    async def let_go(self) -> None:
+    async def release(self) -> None:
         """Cancel work that still runs, so that its leases can be released."""
         left = list(self._work.values())
         self._drop(left)
@@ -259,34 +261,34 @@ class Keeper:
                 self._point(f"{group}:parked:before")
                 await self._consumers[group].retry_due()
                 self._point(f"{group}:parked:after")
-            elif (room := self._rooms.get((group, kind))) is not None:
-                room.crowded = room.crowded or room.left <= 0
-                if room.left > 0:
+            elif (limit := self._limits.get((group, kind))) is not None:
+                limit.is_full = limit.is_full or limit.left <= 0
+                if limit.left > 0:
                     self._point(f"{group}:{kind}:sweep:before")
-                    await self._claim_due(room, group, kind)
+                    await self._claim_due(limit, group, kind)
                     self._point(f"{group}:{kind}:sweep:after")
 
-    async def _claim_due(self, room: Room, group: str, kind: str) -> None:
-        asked = room.left
-        waited, room.waiting = room.waiting, set()
-        # Reserve the room during the query, so that claims at birth cannot take it meanwhile.
-        room.taken += asked
+    async def _claim_due(self, limit: ConcurrencyLimit, group: str, kind: str) -> None:
+        asked = limit.left
+        waited, limit.waiting = limit.waiting, set()
+        # Reserve the places during the query, so that claims at birth cannot take it meanwhile.
+        limit.taken += asked
         since = time.monotonic()
         try:
-            due = await self._leases.due(group, kind, room=asked, per_tenant=room.kind.per_tenant)
+            due = await self._leases.claim_due(group, kind, room=asked, per_tenant=limit.kind.per_tenant)
         except Unavailable:
-            room.waiting |= waited
+            limit.waiting |= waited
             raise
         finally:
-            room.taken -= asked
+            limit.taken -= asked
         for held in due:
-            room.enter(held.tenant)
+            limit.enter(held.tenant)
             self.begin(held, since=since)
-        room.swept(waited, filled=len(due) >= asked)
+        limit.swept(waited, filled=len(due) >= asked)
 
     async def _look_for_cancels(self) -> None:
         if self._work:
-            marked = await self._leases.marked([work.held for work in self._work.values()])
+            marked = await self._leases.cancelled_or_lost([work.held for work in self._work.values()])
             self.stop(id for id, lost in marked.items() if not lost)
 
     def _drop(self, works: Sequence[Work]) -> None:
@@ -300,7 +302,7 @@ class Keeper:
 
     async def _run(self, work: Work) -> None:
         held = work.held
-        kind, cause = self._rooms[held.group, held.kind].kind, Cause.held(held)
+        kind, cause = self._limits[held.group, held.kind].kind, Cause.held(held)
         about: dict[str, str | int] = {"suma.lease": held.id, "suma.attempt": held.attempts}
         with (
             span(f"work {held.kind}", parent=cause.traceparent, attributes=about),
@@ -338,7 +340,7 @@ class Keeper:
             return await self._later(kind, held, _crashed(held, error))
         return lambda: kind.finish(held, result)
 
-    async def _bury(self, kind: Kind[Any], held: Held) -> Changeset:
+    async def _bury(self, kind: Kind[Any], held: Lease) -> Changeset:
         """End work whose process died each time: write a dead letter, and the failure report to the waiting turn."""
         turn = Cause.held(held).turn
         of = f" of turn {turn}" if turn else ""
@@ -348,7 +350,7 @@ class Keeper:
         metrics.dead_letters.labels(held.group).inc()
         return (await kind.fail(held, error)).emit(letter)
 
-    async def _later(self, kind: Kind[Any], held: Held, error: SumaError) -> End | None:
+    async def _later(self, kind: Kind[Any], held: Lease, error: SumaError) -> End | None:
         if held.attempts >= kind.attempts:
             return _failing(
                 kind, held, Exhausted(f"{held.attempts} attempts failed; the last error: {error}", code=error.code)
@@ -393,7 +395,7 @@ class Keeper:
             else:
                 failing, tries, end = True, 0, _failing(kind, held, reason)
 
-    async def _decide(self, held: Held, end: End) -> Applied:
+    async def _decide(self, held: Lease, end: End) -> Applied:
         try:
             async with self._gate.through(held.tenant):
                 changeset = await end()
@@ -406,7 +408,7 @@ class Keeper:
         self._point(f"{held.group}:{held.kind}:finish:after")
         return applied
 
-    async def _give_up(self, held: Held, error: SumaError) -> None:
+    async def _give_up(self, held: Lease, error: SumaError) -> None:
         """Report work whose end and failure both cannot be written, so that an operator intervenes."""
         log.error("could not finish leased work", group=held.group, kind=held.kind, error=str(error))
         self.stopped.append(f"{held.group} cannot finish {held.kind} {held.id}: {error}")
@@ -416,12 +418,12 @@ class Keeper:
         held = work.held
         if self._work.get(held.id) is work:
             del self._work[held.id]
-        room = self._rooms[held.group, held.kind]
-        tight = room.tight(held.tenant)
-        room.leave(held.tenant)
+        limit = self._limits[held.group, held.kind]
+        tight = limit.has_waiting(held.tenant)
+        limit.leave(held.tenant)
         metrics.leases_held.labels(held.group, held.kind).dec()
         if tight:
-            self.look()
+            self.sweep_now()
         if not task.cancelled() and (error := task.exception()) is not None and not self._lanes.failed.done():
             self._lanes.failed.set_exception(error)
 
@@ -446,10 +448,10 @@ def _cancel(work: Work) -> None:
     asyncio.get_running_loop().call_soon(lambda: work.settling or work.task.cancel())
 
 
-def _failing(kind: Kind[Any], held: Held, error: SumaError) -> End:
+def _failing(kind: Kind[Any], held: Lease, error: SumaError) -> End:
     return lambda: kind.fail(held, error)
 
 
-def _crashed(held: Held, error: BaseException) -> Crashed:
+def _crashed(held: Lease, error: BaseException) -> Crashed:
     log.error("leased work crashed", group=held.group, kind=held.kind, lease=held.id, exc_info=error)
     return Crashed(f"{type(error).__name__}: {error}")

@@ -12,7 +12,7 @@ from libs.database import Schema
 from libs.errors import SumaError
 from libs.events.base import Event
 from libs.events.envelope import Envelope
-from libs.leases.ports import Held
+from libs.leases.ports import Lease
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -52,9 +52,9 @@ class Kind(Generic[R]):
     """
 
     name: str
-    run: Callable[[Held], Awaitable[R]]
-    finish: Callable[[Held, R], Awaitable[Changeset]]
-    fail: Callable[[Held, SumaError], Awaitable[Changeset]]
+    run: Callable[[Lease], Awaitable[R]]
+    finish: Callable[[Lease, R], Awaitable[Changeset]]
+    fail: Callable[[Lease, SumaError], Awaitable[Changeset]]
     room: int = 64
     per_tenant: int = 64
     attempts: int = 5

@@ -7,7 +7,7 @@ from typing import Any
 from libs.events.base import Value
 from libs.events.committee import PlanRequested, Task
 from libs.events.values import Plan, Review, Usage
-from libs.leases.ports import Held
+from libs.leases.ports import Lease
 
 
 class Deliberation(Value):
@@ -49,6 +49,6 @@ def opened(request: PlanRequested) -> Deliberation:
     )
 
 
-def of(held: Held) -> Deliberation:
+def of(held: Lease) -> Deliberation:
     """Return the deliberation in a lease's input."""
     return Deliberation.model_validate(held.input["deliberation"])

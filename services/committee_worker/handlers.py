@@ -21,7 +21,7 @@ from libs.events import (
 )
 from libs.events.envelope import Envelope
 from libs.events.values import Plan, Review
-from libs.leases.ports import Held, Start
+from libs.leases.ports import Lease, NewLease
 from libs.models.ports import (
     Answered,
     ClarificationNeeded,
@@ -65,13 +65,13 @@ class Handlers:
         later = [_call_id(cause, request, kind, n) for kind in (REVIEW, RESOLVE) for n in range(most)]
         return Changeset(cause).cancel(_call_id(cause, request, PLAN, 0), *later)
 
-    async def plan(self, held: Held) -> PlannerOutcome:
+    async def plan(self, held: Lease) -> PlannerOutcome:
         tools, case = self._tools, of(held)
         with paid_by(_payer(held, case)):
             outcome = await self._model.plan(case.task, tools)
         return replace(outcome, plan=bind_tools(outcome.plan, tools)) if isinstance(outcome, PlanDraft) else outcome
 
-    async def planned(self, held: Held, outcome: PlannerOutcome) -> Changeset:
+    async def planned(self, held: Lease, outcome: PlannerOutcome) -> Changeset:
         cause, case = Cause.held(held), of(held).spent(outcome.usage)
         if isinstance(outcome, PlanDraft | Answered) and outcome.wish:
             case = case.model_copy(update={"wish": outcome.wish[:WISH_MOST]})
@@ -86,12 +86,12 @@ class Handlers:
             case ClarificationNeeded():
                 return Changeset(cause).emit(_unclear(case, outcome))
 
-    async def review(self, held: Held) -> ModelText:
+    async def review(self, held: Lease) -> ModelText:
         case = of(held)
         with paid_by(_payer(held, case)):
             return await self._model.review(case.task, _plan(case), self._tools)
 
-    async def reviewed(self, held: Held, response: ModelText) -> Changeset:
+    async def reviewed(self, held: Lease, response: ModelText) -> Changeset:
         cause, case = Cause.held(held), of(held).spent(response.usage)
         review = verdict.read(response.text)
         recorded = Changeset(cause).emit(_review_record(case, review))
@@ -100,19 +100,19 @@ class Handlers:
             return recorded.emit(_approved(case, _plan(case), committee=True))
         return recorded + self._refused(cause, case, review)
 
-    async def resolve(self, held: Held) -> PlanDraft:
+    async def resolve(self, held: Lease) -> PlanDraft:
         case = of(held)
         tools = self._tools
         with paid_by(_payer(held, case)):
             drafted = await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, tools)
         return replace(drafted, plan=bind_tools(drafted.plan, tools))
 
-    async def resolved(self, held: Held, drafted: PlanDraft) -> Changeset:
+    async def resolved(self, held: Lease, drafted: PlanDraft) -> Changeset:
         """Check and review a resolved plan again, even if it equals the rejected one (S0-19)."""
         cause = Cause.held(held)
         return await self._check_plan(cause, of(held).spent(drafted.usage), _with_own_ids(drafted.plan, cause))
 
-    async def failed(self, held: Held, error: SumaError) -> Changeset:
+    async def failed(self, held: Lease, error: SumaError) -> Changeset:
         """Reject: a failed model call is no approval. Tokens of a useless answer still count as used."""
         case = of(held).spent(error.usage) if isinstance(error, InvalidModelOutput) else of(held)
         return Changeset(Cause.held(held)).emit(_rejected(case, error.code, str(error)))
@@ -184,13 +184,13 @@ def bind_tools(plan: Plan, tools: Sequence[ToolDefinition]) -> Plan:
     return plan.model_copy(update={"steps": tuple(steps)})
 
 
-def _payer(held: Held, case: Deliberation) -> Payer:
+def _payer(held: Lease, case: Deliberation) -> Payer:
     """Return the payer, as named by the lease and the conversation worker's event."""
     return Payer(held.tenant, Cause.held(held).session or "", case.turn_id)
 
 
-def _call(kind: str, cause: Cause, case: Deliberation) -> Start:
-    return Start(_call_id(cause, case.request_id, kind, case.rejections), kind, {"deliberation": case.dump()})
+def _call(kind: str, cause: Cause, case: Deliberation) -> NewLease:
+    return NewLease(_call_id(cause, case.request_id, kind, case.rejections), kind, {"deliberation": case.dump()})
 
 
 def _call_id(cause: Cause, request_id: str, kind: str, rejections: int) -> str:

@@ -29,7 +29,7 @@ from libs.events import (
 )
 from libs.events.envelope import Envelope
 from libs.events.values import Plan
-from libs.leases.ports import Start
+from libs.leases.ports import NewLease
 from libs.policy.ports import PolicyUnanswered
 from libs.policy.retry_deadline import RetryDeadline
 from libs.telemetry.logs import logger
@@ -45,100 +45,102 @@ from services.conversation_worker.turn import (
     start,
     unknown_effects,
 )
-from services.conversation_worker.turn.context import LOST, Office, recorded
-from services.conversation_worker.turn.state import Ending, QueuedMessage, TurnState
-from services.conversation_worker.turn.unit_of_work import Scene
+from services.conversation_worker.turn.context import LOST, TurnContext, recorded
+from services.conversation_worker.turn.state import Outcome, QueuedMessage, TurnState
+from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 COMMITTEE_SAYS_NO = ("COMMITTEE_REJECTED", "POLICY_UNAVAILABLE", "POLICY_DENIED")
 NO_FOLDER = "This session has no folder to work in. Start one in a folder, as with `suma run … --in DIR`."
 
 log = logger("conversation")
-Decide = Callable[[Scene], Awaitable[None]]
-Otherwise = Callable[[Scene, Ending], None]
+Decide = Callable[[UnitOfWork], Awaitable[None]]
+OnPolicyTimeout = Callable[[UnitOfWork, Outcome], None]
 
 
 class Handlers:
-    def __init__(self, office: Office) -> None:
-        self._office, self._store = office, office.store
-        self._patience = RetryDeadline(office.platform.clock, office.settings.policy_seconds)
+    def __init__(self, context: TurnContext) -> None:
+        self._context, self._store = context, context.store
+        self._policy_deadline = RetryDeadline(context.platform.clock, context.settings.policy_seconds)
 
     # conversation.inbound
 
     async def message(self, cause: Cause, event: Envelope[MessageReceived]) -> Changeset:
-        letter = QueuedMessage.model_validate(event.data.model_dump())
+        message = QueuedMessage.model_validate(event.data.model_dump())
 
-        async def decide(scene: Scene) -> None:
-            await self._heard(scene, letter, event.data)
+        async def decide(uow: UnitOfWork) -> None:
+            await self._receive(uow, message, event.data)
 
-        def otherwise(scene: Scene, refused: Ending) -> None:
-            start.refuse(scene, letter, refused.reason or "", refused.detail)
+        def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
+            start.refuse(uow, message, refused.reason or "", refused.detail)
 
-        return await self.deciding(cause, decide, otherwise)
+        return await self.decide(cause, decide, on_policy_timeout)
 
     async def approval(self, cause: Cause, event: Envelope[ApprovalDecided]) -> Changeset:
         """Unanswered by policy, the answer does not count, and the question stays."""
 
-        def otherwise(scene: Scene, refused: Ending) -> None:
-            scene.void(event.data, f"{refused.reason}: {refused.detail}")
+        def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
+            uow.reject_stale(event.data, f"{refused.reason}: {refused.detail}")
 
-        return await self.deciding(cause, lambda scene: decisions.decided(self._office, scene, event.data), otherwise)
+        return await self.decide(cause, lambda uow: decisions.decide(self._context, uow, event.data), on_policy_timeout)
 
     async def effect(self, cause: Cause, event: Envelope[EffectResolved]) -> Changeset:
         """Unanswered by policy, the answer does not count, and the question stays."""
 
-        def otherwise(scene: Scene, refused: Ending) -> None:
-            scene.void(event.data, f"{refused.reason}: {refused.detail}")
+        def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
+            uow.reject_stale(event.data, f"{refused.reason}: {refused.detail}")
 
-        return await self.deciding(
-            cause, lambda scene: unknown_effects.resolved(self._office, scene, event.data), otherwise
+        return await self.decide(
+            cause, lambda uow: unknown_effects.resolve(self._context, uow, event.data), on_policy_timeout
         )
 
     async def cancel(self, cause: Cause, event: Envelope[TurnCancelRequested]) -> Changeset:
-        scene = await self.scene(cause)
-        decisions.cancel(self._office, scene, event.data)
-        return scene.close(self._store)
+        uow = await self.uow(cause)
+        decisions.cancel(self._context, uow, event.data)
+        return uow.close(self._store)
 
     async def rollback(self, cause: Cause, event: Envelope[RollbackRequested]) -> Changeset:
-        letter = rollback.wish(event.data)
+        message = rollback.message_of(event.data)
 
-        def otherwise(scene: Scene, refused: Ending) -> None:
-            start.refuse(scene, letter, refused.reason or "", refused.detail)
+        def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
+            start.refuse(uow, message, refused.reason or "", refused.detail)
 
-        return await self.deciding(cause, lambda scene: rollback.roll_back(self._office, scene, event.data), otherwise)
+        return await self.decide(
+            cause, lambda uow: rollback.roll_back(self._context, uow, event.data), on_policy_timeout
+        )
 
     # committee.decisions
 
     async def approved(self, cause: Cause, event: Envelope[PlanApproved]) -> Changeset:
         approved = event.data
 
-        async def decide(scene: Scene) -> None:
-            if self._expected(scene, approved):
-                plan.thought(self._office, scene, approved.usage)
-                scene.set_turn(wish=approved.wish or scene.turn.wish)
-                await self._planned(scene, approved)
+        async def decide(uow: UnitOfWork) -> None:
+            if self._expected(uow, approved):
+                plan.record_planning(self._context, uow, approved.usage)
+                uow.update_turn(wish=approved.wish or uow.turn.wish)
+                await self._planned(uow, approved)
 
-        def otherwise(scene: Scene, refused: Ending) -> None:
-            if self._expected(scene, approved):
-                finish.stop(self._office, scene, refused)
+        def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
+            if self._expected(uow, approved):
+                finish.stop(self._context, uow, refused)
 
-        return await self.deciding(cause, decide, otherwise)
+        return await self.decide(cause, decide, on_policy_timeout)
 
     async def rejected(self, cause: Cause, event: Envelope[PlanRejected]) -> Changeset:
-        scene, no = await self.scene(cause), event.data
-        if not self._expected(scene, no):
-            return scene.close(self._store)
-        plan.thought(self._office, scene, no.usage)
+        uow, no = await self.uow(cause), event.data
+        if not self._expected(uow, no):
+            return uow.close(self._store)
+        plan.record_planning(self._context, uow, no.usage)
         state = TurnState.REFUSED if no.code in COMMITTEE_SAYS_NO else TurnState.FAILED
-        finish.stop(self._office, scene, Ending(state=state, reason=no.code, detail=no.reason))
-        return scene.close(self._store)
+        finish.stop(self._context, uow, Outcome(state=state, reason=no.code, detail=no.reason))
+        return uow.close(self._store)
 
     async def unclear(self, cause: Cause, event: Envelope[PlanUnclear]) -> Changeset:
-        scene = await self.scene(cause)
-        if not self._expected(scene, event.data):
-            return scene.close(self._store)
-        plan.thought(self._office, scene, event.data.usage)
-        plan.ask_back(self._office, scene, event.data)
-        return scene.close(self._store)
+        uow = await self.uow(cause)
+        if not self._expected(uow, event.data):
+            return uow.close(self._store)
+        plan.record_planning(self._context, uow, event.data.usage)
+        plan.ask_clarification(self._context, uow, event.data)
+        return uow.close(self._store)
 
     # tool.results
 
@@ -147,111 +149,111 @@ class Handlers:
     ) -> Changeset:
         told = event.data
 
-        async def decide(scene: Scene) -> None:
-            if results.awaited(scene, told):
-                await results.told(self._office, scene, told)
-            elif not await unknown_effects.late(self._office, scene, told):
+        async def decide(uow: UnitOfWork) -> None:
+            if results.is_awaited(uow, told):
+                await results.receive(self._context, uow, told)
+            elif not await unknown_effects.record_late(self._context, uow, told):
                 log.info("a result that nobody waits for", call_id=told.call_id, turn=told.turn_id)
 
-        def otherwise(scene: Scene, refused: Ending) -> None:
-            if results.awaited(scene, told):
-                _leave(self._office, scene, told, refused)
+        def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
+            if results.is_awaited(uow, told):
+                _leave(self._context, uow, told, refused)
 
-        return await self.deciding(cause, decide, otherwise)
+        return await self.decide(cause, decide, on_policy_timeout)
 
-    # Dead letters
+    # Dead messages
 
-    def unheard(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
+    def on_dead_letter(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
         """Something that a turn waits for, or is, cannot be handled: the turn ends, as soon as it can be loaded."""
         turn = dead.header("turnid") or str(dead.fields().get("turn_id", ""))
         if not turn or cause.session is None:
             return Changeset(cause)
         about = {"turn_id": turn, "code": error.code, "detail": f"{dead.type} could not be handled"}
-        return Changeset(cause).start(Start(ids.new(), LOST, about))
+        return Changeset(cause).start(NewLease(ids.new(), LOST, about))
 
     # What all share
 
-    async def scene(self, cause: Cause) -> Scene:
+    async def uow(self, cause: Cause) -> UnitOfWork:
         if cause.session is None:
             raise Rejected("the event names no session")
-        return Scene(cause, await self._store.load(cause.tenant, cause.session))
+        return UnitOfWork(cause, await self._store.load(cause.tenant, cause.session))
 
-    async def deciding(self, cause: Cause, decide: Decide, otherwise: Otherwise) -> Changeset:
+    async def decide(self, cause: Cause, decide: Decide, on_policy_timeout: OnPolicyTimeout) -> Changeset:
         """What follows; or, when something has been asked in vain for too long, how it is refused."""
-        scene = await self.scene(cause)
+        uow = await self.uow(cause)
         try:
-            await decide(scene)
+            await decide(uow)
         except Unavailable as error:
-            if not self._patience.over(cause.id):
+            if not self._policy_deadline.over(cause.id):
                 raise
             code = "POLICY_UNAVAILABLE" if isinstance(error, PolicyUnanswered) else error.code
-            scene = await self.scene(cause)
-            otherwise(scene, Ending(state=TurnState.REFUSED, reason=code, detail=str(error)))
-        return scene.close(self._store)
+            uow = await self.uow(cause)
+            on_policy_timeout(uow, Outcome(state=TurnState.REFUSED, reason=code, detail=str(error)))
+        return uow.close(self._store)
 
-    async def _heard(self, scene: Scene, letter: QueuedMessage, said: MessageReceived) -> None:
-        if scene.knows(letter.turn_id):
-            if letter.turn_id in scene.session.ended:
-                scene.say(_stale(letter))
+    async def _receive(self, uow: UnitOfWork, message: QueuedMessage, said: MessageReceived) -> None:
+        if uow.has_seen(message.turn_id):
+            if message.turn_id in uow.session.ended:
+                uow.emit(_stale(message))
             return
-        if letter.turn_id in scene.session.cancelled:
-            scene.end_turn(letter.turn_id, Ending(state=TurnState.CANCELLED, reason="CANCELLED"))
+        if message.turn_id in uow.session.cancelled:
+            uow.end_turn(message.turn_id, Outcome(state=TurnState.CANCELLED, reason="CANCELLED"))
             return
         if event_sizes.size(said.text) > event_sizes.TEXT_MOST:
-            start.refuse(scene, letter, "MESSAGE_TOO_LARGE", f"a message has at most {event_sizes.TEXT_MOST} bytes")
+            start.refuse(uow, message, "MESSAGE_TOO_LARGE", f"a message has at most {event_sizes.TEXT_MOST} bytes")
             return
-        decision = await self._office.decide("conversation.send", scene, letter, length=len(said.text))
-        scene.say(recorded(decision, letter, turn_id=letter.turn_id, resource=letter.message_id))
+        decision = await self._context.decide("conversation.send", uow, message, length=len(said.text))
+        uow.emit(recorded(decision, message, turn_id=message.turn_id, resource=message.message_id))
         if not decision.allowed:
-            start.refuse(scene, letter, "POLICY_DENIED", decision.reason)
+            start.refuse(uow, message, "POLICY_DENIED", decision.reason)
             return
-        if said.root is not None and scene.session.root is None:
-            scene.set_session(root=said.root)
-        start.receive(self._office, scene, letter, on_busy=said.on_busy)
+        if said.root is not None and uow.session.root is None:
+            uow.update_session(root=said.root)
+        start.receive(self._context, uow, message, on_busy=said.on_busy)
 
-    async def _planned(self, scene: Scene, approved: PlanApproved) -> None:
-        if scene.session.root is None and self._needs_folder(approved.plan):
-            finish.complete(self._office, scene, NO_FOLDER, reason=reasons.DECLINED)
+    async def _planned(self, uow: UnitOfWork, approved: PlanApproved) -> None:
+        if uow.session.root is None and self._needs_folder(approved.plan):
+            finish.complete(self._context, uow, NO_FOLDER, reason=reasons.DECLINED)
         elif approved.plan.steps or approved.answer is None:
-            await plan.propose(self._office, scene, approved)
-        elif scene.turn.dirty:
-            await commit.ask(self._office, scene)
+            await plan.propose(self._context, uow, approved)
+        elif uow.turn.dirty:
+            await commit.ask(self._context, uow)
         else:
-            finish.complete(self._office, scene, approved.answer, reason=reasons.of_answer(approved))
+            finish.complete(self._context, uow, approved.answer, reason=reasons.of_answer(approved))
 
     def _needs_folder(self, proposed: Plan) -> bool:
         """Would a step work in the session's folder? Tools from outside need none."""
         named = {step.tool for step in proposed.steps}
-        return not named <= {tool.name for tool in self._office.platform.skills.tools if not tool.in_workspace}
+        return not named <= {tool.name for tool in self._context.platform.skills.tools if not tool.in_workspace}
 
-    def _expected(self, scene: Scene, decision: PlanApproved | PlanRejected | PlanUnclear) -> bool:
+    def _expected(self, uow: UnitOfWork, decision: PlanApproved | PlanRejected | PlanUnclear) -> bool:
         """Is this the decision that the turn is waiting for?"""
         return (
-            scene.active(decision.turn_id)
-            and scene.turn.state is TurnState.THINKING
-            and plan.request_id(scene.turn) == decision.request_id
+            uow.is_active(decision.turn_id)
+            and uow.turn.state is TurnState.THINKING
+            and plan.plan_request_id(uow.turn) == decision.request_id
         )
 
 
-def _stale(letter: QueuedMessage) -> ActionRecorded:
-    """A message that comes again after its turn, as from a dead letter, begins none."""
+def _stale(message: QueuedMessage) -> ActionRecorded:
+    """A message that comes again after its turn, as from a dead message, begins none."""
     return ActionRecorded(
         action="conversation.send",
         phase="decision",
         verdict="stale",
-        principal=letter.principal,
-        resource=letter.message_id,
-        turn_id=letter.turn_id,
+        principal=message.principal,
+        resource=message.message_id,
+        turn_id=message.turn_id,
     )
 
 
-def _leave(office: Office, scene: Scene, told: Result, refused: Ending) -> None:
+def _leave(context: TurnContext, uow: UnitOfWork, told: Result, refused: Outcome) -> None:
     """The result counts; what would follow from it cannot be policed."""
-    if scene.turn.working == told.call_id:
-        scene.set_turn(working=None, state=TurnState.ACTING, commit_id=None)
+    if uow.turn.working == told.call_id:
+        uow.update_turn(working=None, state=TurnState.ACTING, commit_id=None)
     else:
-        results.record(office, scene, told)
-    if scene.talk.turn is not None and scene.turn.ending is None:
-        finish.stop(office, scene, refused)
-    elif scene.talk.turn is not None:
-        finish.wind_down(office, scene)
+        results.record(context, uow, told)
+    if uow.conversation.turn is not None and uow.turn.outcome is None:
+        finish.stop(context, uow, refused)
+    elif uow.conversation.turn is not None:
+        finish.finish_when_idle(context, uow)

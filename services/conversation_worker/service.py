@@ -21,10 +21,10 @@ from libs.runtime.service import Kind, Service, Subscription
 from libs.telemetry import metrics
 from services.conversation_worker.admission import Slots
 from services.conversation_worker.handlers import Handlers
-from services.conversation_worker.leases import QUEUED_AT_ONCE, QUEUED_EACH, Queue, Waits
+from services.conversation_worker.leases import QUEUED_AT_ONCE, QUEUED_EACH, SlotQueue, TurnLeases
 from services.conversation_worker.settings import Settings
 from services.conversation_worker.store import GROUP, SCHEMA, Store
-from services.conversation_worker.turn.context import ANSWER, CLARIFICATION, CONTEXT, EXPIRY, LOST, TURN, Office
+from services.conversation_worker.turn.context import ANSWER, CLARIFICATION, CONTEXT, EXPIRY, LOST, TURN, TurnContext
 from services.conversation_worker.turn.state import TurnState
 
 
@@ -34,33 +34,33 @@ def build(platform: Platform) -> Service:
         metrics.turns.labels(state.value)
     settings = Settings.model_validate(platform.settings.get(GROUP, {}))
     slots = Slots(settings.turns_at_once, settings.turns_at_once_per_tenant)
-    office = Office(platform, settings, Store(platform.database, slots), slots)
-    on = Handlers(office)
-    waits, queue = Waits(office, on), Queue(office, on)
+    context = TurnContext(platform, settings, Store(platform.database, slots), slots)
+    on = Handlers(context)
+    waits, queue = TurnLeases(context, on), SlotQueue(context, on)
     room, each = settings.models_at_once, settings.models_at_once_per_tenant
     return Service(
         GROUP,
         [
-            Subscription(MessageReceived, on.message, on.unheard),
+            Subscription(MessageReceived, on.message, on.on_dead_letter),
             Subscription(ApprovalDecided, on.approval),
             Subscription(EffectResolved, on.effect),
             Subscription(TurnCancelRequested, on.cancel, urgent=True),
-            Subscription(RollbackRequested, on.rollback, on.unheard),
-            Subscription(PlanApproved, on.approved, on.unheard),
-            Subscription(PlanRejected, on.rejected, on.unheard),
-            Subscription(PlanUnclear, on.unclear, on.unheard),
+            Subscription(RollbackRequested, on.rollback, on.on_dead_letter),
+            Subscription(PlanApproved, on.approved, on.on_dead_letter),
+            Subscription(PlanRejected, on.rejected, on.on_dead_letter),
+            Subscription(PlanUnclear, on.unclear, on.on_dead_letter),
             *(
-                Subscription(event, on.result, on.unheard)
+                Subscription(event, on.result, on.on_dead_letter)
                 for event in (ToolSucceeded, ToolFailed, ToolDenied, ToolUnknown)
             ),
         ],
         [
-            Kind(TURN, queue.wait, queue.begin, queue.begin_anyway, QUEUED_AT_ONCE, QUEUED_EACH),
+            Kind(TURN, queue.wait, queue.begin, queue.begin_without_slot, QUEUED_AT_ONCE, QUEUED_EACH),
             Kind(CONTEXT, waits.gather, waits.gathered, waits.failed, room, each),
             Kind(ANSWER, waits.write, waits.written, waits.failed, room, each),
-            Kind(EXPIRY, waits.waited, waits.expired, waits.waiting_failed),
-            Kind(CLARIFICATION, waits.waited, waits.unanswered, waits.waiting_failed),
-            Kind(LOST, waits.waited, waits.lost, waits.waiting_failed),
+            Kind(EXPIRY, waits.wait, waits.expired, waits.waiting_failed),
+            Kind(CLARIFICATION, waits.wait, waits.unanswered, waits.waiting_failed),
+            Kind(LOST, waits.wait, waits.lost, waits.waiting_failed),
         ],
         schema=SCHEMA,
     )

@@ -14,7 +14,7 @@ import orjson
 from libs.changes import Change, Changeset
 from libs.database import Database, Schema
 from services.conversation_worker.admission import Slots
-from services.conversation_worker.turn.state import Approval, Session, StepRun, Talk, Turn
+from services.conversation_worker.turn.state import Approval, Conversation, Session, StepRun, Turn
 
 HERE = Path(__file__).parent
 SCHEMA = Schema("conversation", HERE / "migrations", HERE / "apply.sql")
@@ -32,9 +32,9 @@ class Store:
 
     def __init__(self, database: Database, slots: Slots) -> None:
         self._database, self._slots = database, slots
-        self._kept: OrderedDict[tuple[str, str], Talk] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
 
-    async def load(self, tenant: str, session_id: str) -> Talk:
+    async def load(self, tenant: str, session_id: str) -> Conversation:
         """The conversation; a new one at version 0 when there is none yet."""
         kept = self._kept.pop((tenant, session_id), None)
         if kept is not None:
@@ -42,24 +42,24 @@ class Store:
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.load_session(connection, tenant=tenant, session=session_id)
         if row is None:
-            return Talk(Session(session_id=session_id))
+            return Conversation(Session(session_id=session_id))
         doc = orjson.loads(row["session"])
-        return Talk(
+        return Conversation(
             Session.model_validate({**doc, "version": row["version"], "epoch": row["epoch"], "root": row["root"]}),
-            Turn.model_validate_json(row["turn"]) if row["turn"] else None,
+            Turn.model_validate(_renamed(orjson.loads(row["turn"]))) if row["turn"] else None,
             tuple(StepRun.model_validate(step) for step in orjson.loads(row["steps"])),
             tuple(Approval.model_validate(approval) for approval in orjson.loads(row["approvals"])),
         )
 
-    async def peek(self, tenant: str, session_id: str, *, working: str) -> Talk:
+    async def peek(self, tenant: str, session_id: str, *, working: str) -> Conversation:
         """The conversation to look at, not to change, for work under this lease: a copy that does not know of it is out
         of date, and what rests on a look has no version that could say so later."""
-        talk = await self.load(tenant, session_id)
-        if talk.turn is None or talk.turn.working != working:
-            talk = await self.load(tenant, session_id)
-        if talk.session.version:
-            self._keep((tenant, session_id), talk)
-        return talk
+        conversation = await self.load(tenant, session_id)
+        if conversation.turn is None or conversation.turn.working != working:
+            conversation = await self.load(tenant, session_id)
+        if conversation.session.version:
+            self._keep((tenant, session_id), conversation)
+        return conversation
 
     async def question(self, tenant: str, session_id: str, approval_id: str) -> tuple[str, Approval, StepRun] | None:
         """An open question whether an effect happened: its turn, itself and its step."""
@@ -91,20 +91,28 @@ class Store:
         """The changeset with every changed row; the session's row goes along each time, as the guard."""
         session = rows.session.model_copy(update={"version": rows.session.version + 1})
         turn = rows.turn if rows.turn is not None and not rows.turn.state.has_ended else None
-        kept = Talk(session, turn, rows.steps if turn else (), rows.open if turn else ())
+        kept = Conversation(session, turn, rows.steps if turn else (), rows.open if turn else ())
         written = Changeset(changeset.cause, tuple(_changes(session, turn, rows))) + changeset
         key = changeset.cause.tenant, session.session_id
         return written.on_commit(lambda: self._keep(key, kept), lambda: self._note(key, kept))
 
-    def _note(self, key: tuple[str, str], talk: Talk) -> None:
-        (self._slots.work if talk.at_work else self._slots.rest)(key)
+    def _note(self, key: tuple[str, str], conversation: Conversation) -> None:
+        (self._slots.work if conversation.at_work else self._slots.rest)(key)
 
-    def _keep(self, key: tuple[str, str], talk: Talk) -> None:
-        if sum(len(letter.text) for letter in talk.session.queue) > KEPT_TEXT_MOST:
+    def _keep(self, key: tuple[str, str], conversation: Conversation) -> None:
+        if sum(len(message.text) for message in conversation.session.queue) > KEPT_TEXT_MOST:
             return
-        self._kept[key] = talk
+        self._kept[key] = conversation
         if len(self._kept) > KEPT_MOST:
             self._kept.popitem(last=False)
+
+
+FORMER_NAMES = {"letter": "message", "ending": "outcome", "settled": "commit_result"}
+"""Fields of a stored turn as an earlier release wrote them, and their names now."""
+
+
+def _renamed(stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {FORMER_NAMES.get(name, name): value for name, value in stored.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +144,8 @@ def _changes(session: Session, active: Turn | None, rows: Rows) -> Iterator[Chan
     )
     for turn in rows.turns.values():
         yield _turn(session, turn)
-    for turn_id, doing in rows.changed.values():
-        yield _step({"session_id": session.session_id, "turn_id": turn_id}, doing)
+    for turn_id, run in rows.changed.values():
+        yield _step({"session_id": session.session_id, "turn_id": turn_id}, run)
     for turn_id, approval in rows.asked.values():
         row = {"approval_id": approval.approval_id, "kind": approval.kind, "outcome": approval.outcome}
         where = {"session_id": session.session_id, "turn_id": turn_id}
@@ -152,22 +160,22 @@ def _turn(session: Session, turn: Turn) -> Change:
             "session_id": session.session_id,
             "turn_id": turn.turn_id,
             "state": turn.state.value,
-            "reason": turn.ending.reason if turn.ending else None,
+            "reason": turn.outcome.reason if turn.outcome else None,
             "ended": turn.state.has_ended,
             "doc": _doc(turn),
         },
     )
 
 
-def _step(where: dict[str, str], doing: StepRun) -> Change:
+def _step(where: dict[str, str], run: StepRun) -> Change:
     row = {
-        "step_id": doing.step_id,
-        "round": doing.round,
-        "ordinal": doing.step.ordinal,
-        "tool": doing.step.tool,
-        "state": doing.state.value,
+        "step_id": run.step_id,
+        "round": run.round,
+        "ordinal": run.step.ordinal,
+        "tool": run.step.tool,
+        "state": run.state.value,
     }
-    return Change("conversation", "step.put", {**where, **row, "doc": _doc(doing)})
+    return Change("conversation", "step.put", {**where, **row, "doc": _doc(run)})
 
 
 def _doc(value: Session | Turn | StepRun | Approval, exclude: set[str] | None = None) -> orjson.Fragment:

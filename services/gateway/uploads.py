@@ -19,7 +19,7 @@ from libs.changes import Cause, Changeset
 from libs.errors import Conflict, NotFound, Rejected, SumaError, Unavailable
 from libs.events import ActionRecorded
 from libs.identity import Principal
-from libs.leases.ports import Held, Start
+from libs.leases.ports import Lease, NewLease
 from libs.objects import UPLOADS, Blob, BlobCorrupt, area
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind
@@ -138,7 +138,7 @@ class Uploads:
             claims = {"media_type": file.media_type, "sha256": file.sha256, "size": file.size}
             limits = {"files_most": self._settings.uploads_most, "bytes_most": self._settings.uploads_bytes_most}
             opened = _changeset(who).change(GROUP, "upload.open", **about, **claims, **limits, seconds=self._seconds)
-            wait = Start(ids.derived(upload_id, EXPIRY), EXPIRY, {"upload_id": upload_id}, delay=self._seconds)
+            wait = NewLease(ids.derived(upload_id, EXPIRY), EXPIRY, {"upload_id": upload_id}, delay=self._seconds)
             try:
                 await self._platform.writer.apply(opened.start(wait).emit(_about(allowed, upload_id)))
             except Conflict:
@@ -242,21 +242,21 @@ class Uploads:
         except Conflict:
             raise OffsetMoved from None
 
-    async def _left(self, held: Held) -> float | None:
+    async def _left(self, held: Lease) -> float | None:
         return await self._store.upload_left(held.tenant, held.input["upload_id"])
 
-    async def _expired(self, held: Held, left: float | None) -> Changeset:
+    async def _expired(self, held: Lease, left: float | None) -> Changeset:
         """Delete an upload whose time has come; else wait on."""
         done = Changeset(Cause.held(held))
         if left is None:
             return done
         # Bytes may arrive just now: then nothing is deleted, and this looks again.
-        again = Start(ids.derived(held.id, str(held.token)), EXPIRY, _input(held), delay=max(left, AGAIN_SECONDS))
+        again = NewLease(ids.derived(held.id, str(held.token)), EXPIRY, _input(held), delay=max(left, AGAIN_SECONDS))
         if left > 0:
             return done.start(again)
         return _dropping(done, held.input["upload_id"], kind="upload.expire").start(again)
 
-    async def _collect(self, held: Held) -> Sequence[str]:
+    async def _collect(self, held: Lease) -> Sequence[str]:
         names = await self._store.condemned_blobs(held.tenant, held.input["collector"], most=BLOBS_MOST)
         for name in names:
             if not held.valid():
@@ -264,17 +264,17 @@ class Uploads:
             await self._platform.objects.delete(_home(held.tenant), name)
         return names
 
-    async def _collected(self, held: Held, names: Sequence[str]) -> Changeset:
+    async def _collected(self, held: Lease, names: Sequence[str]) -> Changeset:
         done, collector = Changeset(Cause.held(held)), held.input["collector"]
         for name in names:
             done = done.change(GROUP, "blob.forget", sha256=name, collector=collector)
         if len(names) < BLOBS_MOST:
             return done
-        return done.start(Start(ids.derived(held.id, str(held.token)), COLLECTION, _input(held)))
+        return done.start(NewLease(ids.derived(held.id, str(held.token)), COLLECTION, _input(held)))
 
-    async def _again(self, held: Held, error: SumaError) -> Changeset:
+    async def _again(self, held: Lease, error: SumaError) -> Changeset:
         """Try later: what is not deleted now must not be forgotten."""
-        later = Start(ids.derived(held.id, str(held.token)), held.kind, _input(held), delay=RETRY_SECONDS)
+        later = NewLease(ids.derived(held.id, str(held.token)), held.kind, _input(held), delay=RETRY_SECONDS)
         return Changeset(Cause.held(held)).start(later)
 
 
@@ -289,7 +289,7 @@ def _home(tenant: str) -> str:
     return area(tenant, UPLOADS)
 
 
-def _input(held: Held) -> dict[str, Any]:
+def _input(held: Lease) -> dict[str, Any]:
     return {name: value for name, value in held.input.items() if name in ("upload_id", "collector")}
 
 
@@ -297,10 +297,10 @@ def _changeset(who: Principal) -> Changeset:
     return Changeset(Cause.request(GROUP, id=ids.new(), tenant=who.tenant, key=f"{who.tenant}:{who.id}"))
 
 
-def _collector(cause: str) -> Start:
+def _collector(cause: str) -> NewLease:
     """Return the lease that deletes what a changeset leaves without a reference."""
     name = ids.derived(cause, COLLECTION)
-    return Start(name, COLLECTION, {"collector": name})
+    return NewLease(name, COLLECTION, {"collector": name})
 
 
 def _dropping(changeset: Changeset, upload_id: str, *, kind: str = "upload.drop") -> Changeset:

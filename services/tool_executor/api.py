@@ -25,7 +25,7 @@ from libs.workspace.view import Node
 from services.tool_executor import examples, previews
 from services.tool_executor.history import History, Purge
 from services.tool_executor.runner import diff_of
-from services.tool_executor.skills.admin import Approval, Desk, Word
+from services.tool_executor.skills.admin import Approval, SkillAdmin, Word
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
 
@@ -42,7 +42,7 @@ class Room:
     platform: Platform
     workspaces: Workspaces
     local: LocalSkills
-    desk: Desk
+    desk: SkillAdmin
     history: History
 
     async def look(
@@ -84,7 +84,7 @@ Tenant = Annotated[str, Depends(tenant_of)]
 
 def build(platform: Platform, workspaces: Workspaces, local: LocalSkills, history: History) -> FastAPI:
     app = FastAPI(title="Suma tool executor", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.room = Room(platform, workspaces, local, Desk(platform, local), history)
+    app.state.room = Room(platform, workspaces, local, SkillAdmin(platform, local), history)
     problem_details.install(app)
     app.router.routes.extend(_routes())
     return app

@@ -21,7 +21,7 @@ AT_ONCE = 8
 """Contents of one stage on their way at a time."""
 
 
-class Shelves:
+class StageBlobs:
     def __init__(self, objects: Objects, home: Path) -> None:
         self._objects, self._home = objects, home
 

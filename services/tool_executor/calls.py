@@ -6,14 +6,14 @@ from typing import Any
 
 from libs.changes import Cause, Changeset
 from libs.events import ActionRecorded, ToolFailed, ToolRequested, ToolStarted
-from libs.leases.ports import Held
+from libs.leases.ports import Lease
 from libs.policy.ports import Decision
 
 TEXT_MOST = 2000
 
 
-def request_of(held: Held) -> ToolRequested:
-    return ToolRequested.model_validate(held.input["request"])
+def request_of(lease: Lease) -> ToolRequested:
+    return ToolRequested.model_validate(lease.input["request"])
 
 
 def opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any] | None = None) -> Changeset:

@@ -26,9 +26,9 @@ from libs.skills import selected
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
 from services.tool_executor.settings import Settings
-from services.tool_executor.tools.decoding import Why
+from services.tool_executor.tools.decoding import SkipReason
 from services.tool_executor.tools.texts import Texts, temporary
-from services.tool_executor.tools.tool_context import go_on
+from services.tool_executor.tools.tool_context import no_cancel
 from services.tool_executor.workspaces import Workspace
 
 KEPT_MOST = 8
@@ -50,7 +50,7 @@ class Unknown:
     """The gaps of a search: the number of files that are not indexed as they are now, and the unread documents."""
 
     stale: int = 0
-    unread: Mapping[str, Why] = field(default_factory=dict)
+    unread: Mapping[str, SkipReason] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Indexed:
 
     index: ContentIndex = field(default_factory=ContentIndex)
     known: dict[str, Stamp] = field(default_factory=dict)
-    unread: dict[str, Why] = field(default_factory=dict)
+    unread: dict[str, SkipReason] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Contents:
         workspace: Workspace,
         question: Question,
         *,
-        check: Callable[[], None] = go_on,
+        check: Callable[[], None] = no_cancel,
     ) -> tuple[Found, Unknown]:
         """Return the best matches that still exist, and the gaps of the search.
 
@@ -110,7 +110,7 @@ class Contents:
         self._keep(view, indexed)
         return answer
 
-    def texts(self, tenant: str, stage: Stage, check: Callable[[], None] = go_on) -> Texts:
+    def texts(self, tenant: str, stage: Stage, check: Callable[[], None] = no_cancel) -> Texts:
         """Open the texts of a stage, with the tenant's memory of documents that were read before."""
         return Texts(stage, self._settings.search, self._now, Remembering(self._remembered, tenant), check)
 
@@ -160,7 +160,7 @@ def _update(indexed: Indexed, now: Mapping[str, Stamp], texts: Texts, most: int)
         indexed.unread.pop(path, None)
     for path, text in texts.of(changed) if indexed.index.size < most else ():
         indexed.index.put(path, text)
-        if texts.unread.get(path) is not Why.LATER:
+        if texts.unread.get(path) is not SkipReason.LATER:
             indexed.known[path] = now[path]
         if indexed.index.size >= most:
             break
@@ -172,16 +172,16 @@ class Remembered:
 
     def __init__(self, most: int = REMEMBERED_MOST) -> None:
         self._most, self._lock = most, Lock()
-        self._said: OrderedDict[tuple[str, str], str | Why] = OrderedDict()
+        self._said: OrderedDict[tuple[str, str], str | SkipReason] = OrderedDict()
         self._letters = 0
 
-    def find(self, tenant: str, digest: str) -> str | Why | None:
+    def find(self, tenant: str, digest: str) -> str | SkipReason | None:
         with self._lock:
             if (said := self._said.pop((tenant, digest), None)) is not None:
                 self._said[tenant, digest] = said
             return said
 
-    def keep(self, tenant: str, digest: str, said: str | Why) -> None:
+    def keep(self, tenant: str, digest: str, said: str | SkipReason) -> None:
         with self._lock:
             self._letters += ENTRY + len(said)
             if (before := self._said.pop((tenant, digest), None)) is not None:
@@ -197,10 +197,10 @@ class Remembering:
     def __init__(self, remembered: Remembered, tenant: str) -> None:
         self._remembered, self._tenant = remembered, tenant
 
-    def find(self, digest: str) -> str | Why | None:
+    def find(self, digest: str) -> str | SkipReason | None:
         return self._remembered.find(self._tenant, digest)
 
-    def keep(self, digest: str, said: str | Why) -> None:
+    def keep(self, digest: str, said: str | SkipReason) -> None:
         self._remembered.keep(self._tenant, digest, said)
 
 

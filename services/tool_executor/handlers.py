@@ -20,7 +20,7 @@ from libs.events import (
     ToolSucceeded,
 )
 from libs.events.envelope import Envelope
-from libs.leases.ports import Cancelled, Held, Start
+from libs.leases.ports import Cancelled, Lease, NewLease
 from libs.objects import bodies
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
@@ -28,7 +28,7 @@ from services.tool_executor import calls, event_sizes
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
 from services.tool_executor.effects.calls import Effects
 from services.tool_executor.history import History
-from services.tool_executor.runner import FilesChanged, Work, Worked
+from services.tool_executor.runner import CallOutput, CallRunner, FilesChanged
 from services.tool_executor.settings import Settings
 from services.tool_executor.tools.workspace_tools import COMMIT, WORKSPACE_TOOLS
 from services.tool_executor.workspaces import GROUP, Workspaces, queries
@@ -58,7 +58,7 @@ class Handlers:
         self,
         platform: Platform,
         workspaces: Workspaces,
-        work: Work,
+        work: CallRunner,
         effects: Effects,
         history: History,
         settings: Settings,
@@ -73,7 +73,7 @@ class Handlers:
         if known["call"]:
             return Changeset(cause).emit(calls.recorded(request, "decision", "stale"))
         if known["cancelled"] and request.tool not in WORKSPACE_TOOLS:
-            return _too_late(cause, request)
+            return _cancelled_before(cause, request)
         now = self._platform.clock.now()
         try:
             passed = await self._chain.check(cause, request, now)
@@ -90,31 +90,31 @@ class Handlers:
         return self._begin(cause, request, passed)
 
     async def cancelled(self, cause: Cause, event: Envelope[ToolCancelRequested]) -> Changeset:
-        wanted = event.data
+        request = event.data
         async with self._platform.database.read(GROUP, cause.tenant) as connection:
-            rows = [row async for row in queries.running_calls(connection, tenant=cause.tenant, turn=wanted.turn_id)]
-        running = [row["call_id"] for row in rows if wanted.call_id in (None, row["call_id"])]
+            rows = [row async for row in queries.running_calls(connection, tenant=cause.tenant, turn=request.turn_id)]
+        running = [row["call_id"] for row in rows if request.call_id in (None, row["call_id"])]
         changeset = Changeset(cause).cancel(*running)
-        return changeset if wanted.call_id else changeset.change("executor", "turn.cancel", turn_id=wanted.turn_id)
+        return changeset if request.call_id else changeset.change("executor", "turn.cancel", turn_id=request.turn_id)
 
-    async def run(self, held: Held) -> Worked:
-        return await self._work.do(held, calls.request_of(held), Cause.held(held).session or "")
+    async def run(self, lease: Lease) -> CallOutput:
+        return await self._work.do(lease, calls.request_of(lease), Cause.held(lease).session or "")
 
-    async def ended(self, held: Held, worked: Worked) -> Changeset:
+    async def ended(self, lease: Lease, output: CallOutput) -> Changeset:
         """The outcome, the stage's new operations and the journal's mirror, in one transaction."""
-        cause, request = Cause.held(held), calls.request_of(held)
+        cause, request = Cause.held(lease), calls.request_of(lease)
         session = cause.session or ""
-        data = await bodies.store(self._platform.objects, held.tenant, worked.data)
-        changeset = calls.closed(cause, request, "succeeded", {"summary": worked.summary[:2000]})
-        if worked.length is not None:
-            changeset = await self._moved(changeset, request, worked, session)
-        if worked.journal is not None:
-            changeset = changeset.change("executor", "journal.put", session_id=session, **worked.journal)
+        data = await bodies.store(self._platform.objects, lease.tenant, output.data)
+        changeset = calls.closed(cause, request, "succeeded", {"summary": output.summary[:2000]})
+        if output.length is not None:
+            changeset = await self._moved(changeset, request, output, session)
+        if output.journal is not None:
+            changeset = changeset.change("executor", "journal.put", session_id=session, **output.journal)
             if request.tool == COMMIT:
-                changeset = self._history.committed(changeset, worked.journal["commit_id"], worked.journal["root"])
-        workspace = worked.workspace
+                changeset = self._history.committed(changeset, output.journal["commit_id"], output.journal["root"])
+        workspace = output.workspace
         if workspace is not None:
-            changeset = changeset.on_commit(lambda: self._workspaces.keep(held.tenant, session, workspace))
+            changeset = changeset.on_commit(lambda: self._workspaces.keep(lease.tenant, session, workspace))
         return changeset.emit(
             calls.recorded(request, "outcome", "succeeded"),
             ToolSucceeded(
@@ -122,19 +122,19 @@ class Handlers:
                 turn_id=request.turn_id,
                 step_id=request.step_id,
                 data=data,
-                summary=worked.summary[:2000],
-                snapshot=worked.snapshot[0] if worked.snapshot else None,
-                staged=worked.length or 0,
-                reads=event_sizes.fitting(worked.reads, event_sizes.READS_BYTES),
-                diff=worked.diff,
-                commit_id=worked.commit_id,
-                warnings=event_sizes.warnings(worked.warnings),
+                summary=output.summary[:2000],
+                snapshot=output.snapshot[0] if output.snapshot else None,
+                staged=output.length or 0,
+                reads=event_sizes.fitting(output.reads, event_sizes.READS_BYTES),
+                diff=output.diff,
+                commit_id=output.commit_id,
+                warnings=event_sizes.warnings(output.warnings),
             ),
         )
 
-    async def failed(self, held: Held, error: SumaError) -> Changeset:
+    async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         """It did not happen: what was staged in memory is forgotten with the workspace that was taken out."""
-        cause, request = Cause.held(held), calls.request_of(held)
+        cause, request = Cause.held(lease), calls.request_of(lease)
         code = "CANCELLED" if isinstance(error, Cancelled) else error.code
         conflicts = error.paths if isinstance(error, FilesChanged) else ()
         return calls.closed(cause, request, "failed", {"code": code, "error": str(error)[:2000]}).emit(
@@ -144,7 +144,7 @@ class Handlers:
             ),
         )
 
-    def unheard(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
+    def on_dead_letter(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
         """A request that cannot be handled: it is known as dead, so that no replay runs it, and its turn learns it."""
         data = dead.fields()
         call, step = str(data.get("call_id", dead.event_id)), str(data.get("step_id", ""))
@@ -177,7 +177,7 @@ class Handlers:
     def _begin(self, cause: Cause, request: ToolRequested, passed: Passed) -> Changeset:
         return (
             calls.opened(cause, request, "running")
-            .start(Start(request.call_id, TOOL, {"request": request.model_dump(mode="json")}))
+            .start(NewLease(request.call_id, TOOL, {"request": request.model_dump(mode="json")}))
             .emit(
                 calls.allowed(request, passed.decision),
                 calls.recorded(request, "intent", "begin", revision=passed.decision.revision),
@@ -198,22 +198,22 @@ class Handlers:
             ),
         )
 
-    async def _moved(self, changeset: Changeset, request: ToolRequested, worked: Worked, session: str) -> Changeset:
+    async def _moved(self, changeset: Changeset, request: ToolRequested, output: CallOutput, session: str) -> Changeset:
         """The stage as it stands now. Its revision guards it; the work was done on the one before."""
         revision = await self._next_revision(changeset, session)
-        if worked.workspace is not None and worked.workspace.revision != revision:
+        if output.workspace is not None and output.workspace.revision != revision:
             raise StageMoved()
         changeset = changeset.change(
             "executor",
             "stage.move",
             session_id=session,
             revision=revision,
-            length=worked.length or 0,
-            base=worked.base,
+            length=output.length or 0,
+            base=output.base,
             root=request.root,
             turn_id=request.turn_id,
         )
-        for version, operation in enumerate(worked.operations, worked.base + 1):
+        for version, operation in enumerate(output.operations, output.base + 1):
             changeset = changeset.change(
                 "executor",
                 "stage.append",
@@ -222,8 +222,8 @@ class Handlers:
                 step_id=request.step_id,
                 operation=operation,
             )
-        if worked.snapshot is not None:
-            snapshot, version = worked.snapshot
+        if output.snapshot is not None:
+            snapshot, version = output.snapshot
             row = {"session_id": session, "snapshot_id": snapshot, "version": version, "step_id": request.step_id}
             changeset = changeset.change("executor", "snapshot.add", **row)
         return changeset
@@ -235,7 +235,7 @@ class Handlers:
         return int(head["revision"]) + 1 if head else 1
 
 
-def _too_late(cause: Cause, request: ToolRequested) -> Changeset:
+def _cancelled_before(cause: Cause, request: ToolRequested) -> Changeset:
     """Its turn was cancelled before it came: it does not begin."""
     return calls.opened(cause, request, "failed", {"code": "CANCELLED"}).emit(
         calls.recorded(request, "decision", "stale"), calls.failure(request, "CANCELLED", "the turn was cancelled")

@@ -22,7 +22,7 @@ from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import Denied, SumaError
 from libs.events import ActionRecorded
-from libs.leases.ports import Held, Start
+from libs.leases.ports import Lease, NewLease
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
 from libs.workspace.engine import Fence
@@ -71,7 +71,7 @@ class History:
         workspaces: Workspaces,
         settings: Settings,
         *,
-        fence: Callable[[Held], Fence],
+        fence: Callable[[Lease], Fence],
     ) -> None:
         self._platform, self._workspaces, self._settings = platform, workspaces, settings
         self._fence = fence
@@ -83,10 +83,10 @@ class History:
         folder = self._workspaces.allowed(tenant, root)
         async with self._platform.database.read(GROUP, tenant) as connection:
             rows = [row async for row in queries.commits(connection, tenant=tenant, root=str(folder), most=most)]
-        held = {entry.commit_id: entry for entry in await asyncio.to_thread(kept, folder)}
-        told = [self._commit(row, held.pop(row["commit_id"], None)) for row in rows]
+        entries = {entry.commit_id: entry for entry in await asyncio.to_thread(kept, folder)}
+        told = [self._commit(row, entries.pop(row["commit_id"], None)) for row in rows]
         # From a folder that was copied here, or from before the database: they take space, too.
-        strange = [self._stranger(entry) for entry in held.values()] if len(rows) < most else []
+        strange = [self._stranger(entry) for entry in entries.values()] if len(rows) < most else []
         commits = sorted((*told, *strange), key=lambda commit: commit["at"], reverse=True)
         return {"root": str(folder), "bytes": sum(commit["bytes"] for commit in commits), "commits": commits}
 
@@ -98,7 +98,7 @@ class History:
         about = {"root": str(folder), "purge": wish.model_dump(mode="json")}
         done = self._waiting[lease] = asyncio.get_running_loop().create_future()
         try:
-            await self._platform.writer.apply(changes.start(Start(lease, HISTORY, about)))
+            await self._platform.writer.apply(changes.start(NewLease(lease, HISTORY, about)))
             async with asyncio.timeout(ANSWER_SECONDS):
                 freed = await done
         except TimeoutError:
@@ -110,7 +110,7 @@ class History:
 
     def committed(self, changes: Changeset, commit_id: str, root: str) -> Changeset:
         """With the wait for the time when this commit's history is due; what is due already goes at once."""
-        return changes.start(Start(f"{commit_id}:history:1", HISTORY, {"root": root, "commit": commit_id, "n": 1}))
+        return changes.start(NewLease(f"{commit_id}:history:1", HISTORY, {"root": root, "commit": commit_id, "n": 1}))
 
     async def opened(self, tenant: str, root: Path) -> None:
         """Start the removal of what is due in a folder that was away when its time came."""
@@ -118,13 +118,13 @@ class History:
         total = sum(entry.size for entry in entries)
         if total > self._settings.history_bytes_most or any(self._left(entry) <= 0 for entry in entries):
             cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{root}")
-            start = Start(ids.new(), HISTORY, {"root": str(root)})
+            start = NewLease(ids.new(), HISTORY, {"root": str(root)})
             await self._platform.writer.apply(Changeset(cause).start(start))
 
-    async def make_room(self, held: Held, root: Path, wanted: int) -> Pruned:
+    async def make_room(self, lease: Lease, root: Path, wanted: int) -> Pruned:
         """On a full disk: remove the oldest commits, none younger than a day."""
-        spare = await self._spared(held.tenant)
-        work = partial(make_room, root, wanted + MARGIN_BYTES, spare=spare, fence=self._fence(held))
+        spare = await self._spared(lease.tenant)
+        work = partial(make_room, root, wanted + MARGIN_BYTES, spare=spare, fence=self._fence(lease))
         return await asyncio.to_thread(work)
 
     async def gone(self, tenant: str, commit_id: str) -> HistoryGone | None:
@@ -136,14 +136,14 @@ class History:
         when = f" on {row['freed_at']:%Y-%m-%d}" if row["freed_at"] else ""
         return HistoryGone(f"This commit can no longer be undone: its history was removed{when}.")
 
-    async def run(self, held: Held) -> Freed:
+    async def run(self, lease: Lease) -> Freed:
         """Remove what is due, or what a person wants removed, under the folder's lock."""
-        root = self._workspaces.allowed(held.tenant, held.input["root"])
-        async with self._platform.database.read(GROUP, held.tenant) as connection:
-            rows = queries.unfreed(connection, tenant=held.tenant, root=str(root))
+        root = self._workspaces.allowed(lease.tenant, lease.input["root"])
+        async with self._platform.database.read(GROUP, lease.tenant) as connection:
+            rows = queries.unfreed(connection, tenant=lease.tenant, root=str(root))
             known = [row["commit_id"] async for row in rows]
-        spare, purge = await self._spared(held.tenant), held.input.get("purge")
-        work = partial(prune, root, spare=spare, fence=self._fence(held), step=self._step)
+        spare, purge = await self._spared(lease.tenant), lease.input.get("purge")
+        work = partial(prune, root, spare=spare, fence=self._fence(lease), step=self._step)
         if purge is None:
             age, size = timedelta(days=self._settings.history_days), self._settings.history_bytes_most
             pruned = await asyncio.to_thread(work, age, size)
@@ -153,27 +153,27 @@ class History:
         there = {entry.commit_id for entry in left}
         return Freed(pruned, tuple(commit for commit in known if commit not in there), left)
 
-    async def ended(self, held: Held, freed: Freed) -> Changeset:
+    async def ended(self, lease: Lease, freed: Freed) -> Changeset:
         """What is gone cannot be undone; what is left is looked at again when it is due."""
-        changes = Changeset(Cause.held(held))
+        changes = Changeset(Cause.held(lease))
         for commit in freed.gone:
             changes = changes.change("executor", "journal.free", commit_id=commit)
-        if held.input.get("purge") or freed.pruned.commits:
-            changes = changes.emit(self._recorded(held, "succeeded"))
+        if lease.input.get("purge") or freed.pruned.commits:
+            changes = changes.emit(self._recorded(lease, "succeeded"))
         if freed.pruned.commits:
-            log.info("removed history", root=held.input["root"], commits=len(freed.pruned.commits))
-        own = held.input.get("commit")
+            log.info("removed history", root=lease.input["root"], commits=len(freed.pruned.commits))
+        own = lease.input.get("commit")
         for entry in freed.left:
             if entry.commit_id == own:
-                changes = changes.start(self._next(held, max(self._left(entry), 0) + MARGIN_SECONDS))
-        return changes.on_commit(lambda: self._answer(held.id, freed))
+                changes = changes.start(self._next(lease, max(self._left(entry), 0) + MARGIN_SECONDS))
+        return changes.on_commit(lambda: self._answer(lease.id, freed))
 
-    async def failed(self, held: Held, error: SumaError) -> Changeset:
-        log.warning("could not remove history", root=held.input["root"], reason=str(error))
-        changes = Changeset(Cause.held(held)).on_commit(lambda: self._answer(held.id, error))
-        if held.input.get("commit"):
-            changes = changes.start(self._next(held, RETRY_SECONDS))
-        return changes.emit(self._recorded(held, "failed", rule=error.code)) if held.input.get("purge") else changes
+    async def failed(self, lease: Lease, error: SumaError) -> Changeset:
+        log.warning("could not remove history", root=lease.input["root"], reason=str(error))
+        changes = Changeset(Cause.held(lease)).on_commit(lambda: self._answer(lease.id, error))
+        if lease.input.get("commit"):
+            changes = changes.start(self._next(lease, RETRY_SECONDS))
+        return changes.emit(self._recorded(lease, "failed", rule=error.code)) if lease.input.get("purge") else changes
 
     def _answer(self, lease: str, result: Freed | SumaError) -> None:
         waiting = self._waiting.get(lease)
@@ -184,9 +184,9 @@ class History:
         else:
             waiting.set_result(result)
 
-    def _next(self, held: Held, delay: float) -> Start:
-        about = {"root": held.input["root"], "commit": held.input["commit"], "n": held.input["n"] + 1}
-        return Start(f"{about['commit']}:history:{about['n']}", HISTORY, about, delay=delay)
+    def _next(self, lease: Lease, delay: float) -> NewLease:
+        about = {"root": lease.input["root"], "commit": lease.input["commit"], "n": lease.input["n"] + 1}
+        return NewLease(f"{about['commit']}:history:{about['n']}", HISTORY, about, delay=delay)
 
     def _left(self, entry: Kept) -> float:
         """Seconds until it is due by its age."""
@@ -233,16 +233,16 @@ class History:
             datetime.fromtimestamp(entry.finished_at, UTC) + timedelta(days=self._settings.history_days)
         ).isoformat()
 
-    def _recorded(self, held: Held, verdict: str, *, rule: str = "") -> ActionRecorded:
-        purge = held.input.get("purge")
+    def _recorded(self, lease: Lease, verdict: str, *, rule: str = "") -> ActionRecorded:
+        purge = lease.input.get("purge")
         return ActionRecorded(
             action=ACTION,
             phase="outcome",
             verdict=verdict,
             principal=purge["principal"] if purge else SYSTEM,
-            resource=held.input["root"][:200],
+            resource=lease.input["root"][:200],
             rule=rule or ("" if purge else "history_days, history_bytes_most"),
-            call_id=held.id,
+            call_id=lease.id,
         )
 
     async def _permitted(self, tenant: str, wish: Purge, lease: str, folder: Path) -> Changeset:

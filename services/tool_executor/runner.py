@@ -14,7 +14,7 @@ from libs import ids
 from libs.errors import Conflict, NotFound, Rejected, Unavailable
 from libs.events import ToolRequested
 from libs.events.values import Diff, DiffEntry
-from libs.leases.ports import Held
+from libs.leases.ports import Lease
 from libs.runtime.platform import Platform
 from libs.skills import USE, Categories, Primitive, use
 from libs.workspace.commit import Committed, commit, committed, outcome
@@ -31,7 +31,7 @@ from services.tool_executor.history import History
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.tools.listing import left_alone
 from services.tool_executor.tools.primitives import PRIMITIVES
-from services.tool_executor.tools.tool_context import Bench, Done, Limits, human, many
+from services.tool_executor.tools.tool_context import Limits, ToolContext, ToolOutput, human, many
 from services.tool_executor.tools.workspace_tools import COMMIT, DROP, RESTORE, ROLLBACK
 from services.tool_executor.workspaces import GROUP, Workspace, Workspaces, queries
 
@@ -68,13 +68,13 @@ class FilesChanged(Rejected):
         self.paths = paths
 
 
-class Unwanted(Rejected):
+class CallCancelled(Rejected):
     """Nobody waits for this call any more."""
 
     code = "CANCELLED"
 
 
-class Wanted:
+class CancelToken:
     """Tells a thread that its call was cancelled or ran out of time: a thread can only stop itself."""
 
     def __init__(self) -> None:
@@ -88,11 +88,11 @@ class Wanted:
 
     def check(self) -> None:
         if self._over.is_set():
-            raise Unwanted
+            raise CallCancelled
 
 
 @dataclass(frozen=True)
-class Worked:
+class CallOutput:
     """What a call did, on its way to becoming a changeset."""
 
     data: Any
@@ -113,7 +113,7 @@ class Worked:
     journal: dict[str, Any] | None = field(default=None)
 
 
-class Work:
+class CallRunner:
     def __init__(
         self,
         platform: Platform,
@@ -129,75 +129,75 @@ class Work:
         self._categories, self._contents, self._local = categories, contents, local
         self._history, self._limits = history, limits
 
-    async def do(self, held: Held, request: ToolRequested, session: str) -> Worked:
+    async def do(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         """Do the call's work, alone with its session's workspace.
 
         Raises:
             Rejected: it cannot be done; nothing is staged.
             Unavailable: it can be tried again.
         """
-        async with self._workspaces.at_work(held.tenant, session):
-            worked = await self._worked(held, request, session)
-        return replace(worked, warnings=(*worked.warnings, *self._workspaces.notes(held.tenant, request.root)))
+        async with self._workspaces.at_work(lease.tenant, session):
+            output = await self._run(lease, request, session)
+        return replace(output, warnings=(*output.warnings, *self._workspaces.notes(lease.tenant, request.root)))
 
-    async def _worked(self, held: Held, request: ToolRequested, session: str) -> Worked:
+    async def _run(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         match request.tool:
             case str() if request.tool == COMMIT:
-                return await self._commit(held, request, session)
+                return await self._commit(lease, request, session)
             case str() if request.tool == DROP:
-                return await self._drop(held, request, session)
+                return await self._drop(lease, request, session)
             case str() if request.tool == RESTORE:
-                return await self._restore(held, request, session)
+                return await self._restore(lease, request, session)
             case str() if request.tool == ROLLBACK:
-                return await self._roll_back(held, request, session)
+                return await self._roll_back(lease, request, session)
             case str() if request.tool == USE:
                 async with _deadline(request.deadline):
-                    return await self._use(held, request)
+                    return await self._use(lease, request)
             case _:
                 async with _deadline(request.deadline):
-                    return await self._primitive(held, request, session)
+                    return await self._primitive(lease, request, session)
 
-    async def _primitive(self, held: Held, request: ToolRequested, session: str) -> Worked:
+    async def _primitive(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         tool = as_planned(self._platform.skills.tool(request.tool), request)
-        args = {**tool.defaults(), **await expanded(self._platform.objects, held.tenant, request.args)}
-        workspace = await self._workspaces.take(held.tenant, session, request.root, turn=request.turn_id)
+        args = {**tool.defaults(), **await expanded(self._platform.objects, lease.tenant, request.args)}
+        workspace = await self._workspaces.take(lease.tenant, session, request.root, turn=request.turn_id)
         if tool.primitive is Primitive.RETRIEVAL:
-            return await self._search(held, session, workspace, args)
-        await self._workspaces.fill(held.tenant, workspace)
-        before, wanted = workspace.stage.version, Wanted()
-        bench = Bench(
+            return await self._search(lease, session, workspace, args)
+        await self._workspaces.fill(lease.tenant, workspace)
+        before, cancel = workspace.stage.version, CancelToken()
+        context = ToolContext(
             workspace.stage,
             self._categories(),
             tool.mutates,
             reason=tool.name,
             limits=self._limits,
-            check=wanted.check,
-            texts=self._contents.texts(held.tenant, workspace.stage, wanted.check),
+            check=cancel.check,
+            texts=self._contents.texts(lease.tenant, workspace.stage, cancel.check),
         )
-        with wanted:
-            done = await asyncio.to_thread(PRIMITIVES[tool.method], bench, args)
+        with cancel:
+            done = await asyncio.to_thread(PRIMITIVES[tool.method], context, args)
         if done.applied is None:
-            self._workspaces.keep(held.tenant, session, workspace)
+            self._workspaces.keep(lease.tenant, session, workspace)
             warnings = (*done.warnings, *workspace.stage.tree.base.problems)
-            return Worked(done.data, done.summary, reads=done.reads, warnings=warnings)
-        return await self._staged(held, request, workspace, before=before, done=done)
+            return CallOutput(done.data, done.summary, reads=done.reads, warnings=warnings)
+        return await self._staged(lease, request, workspace, before=before, done=done)
 
-    async def _use(self, held: Held, request: ToolRequested) -> Worked:
+    async def _use(self, lease: Lease, request: ToolRequested) -> CallOutput:
         """A look into a skill: what it says is data, and names the version that it is from."""
-        args = await expanded(self._platform.objects, held.tenant, request.args)
-        skill = await self._local.to_use(held.tenant, request.root, args["skill"])
+        args = await expanded(self._platform.objects, lease.tenant, request.args)
+        skill = await self._local.to_use(lease.tenant, request.root, args["skill"])
         page = use(skill, args.get("reference"), args.get("offset", 0))
-        return Worked(page, f"Read {args.get('reference') or 'the instructions'} of the skill {skill.name}.")
+        return CallOutput(page, f"Read {args.get('reference') or 'the instructions'} of the skill {skill.name}.")
 
     async def _staged(
-        self, held: Held, request: ToolRequested, workspace: Workspace, *, before: int, done: Done
-    ) -> Worked:
+        self, lease: Lease, request: ToolRequested, workspace: Workspace, *, before: int, done: ToolOutput
+    ) -> CallOutput:
         applied = done.applied
         if applied is None:
             raise ValueError("nothing was staged")
-        await self._workspaces.save(held.tenant, workspace)
+        await self._workspaces.save(lease.tenant, workspace)
         workspace.revision += 1
-        return Worked(
+        return CallOutput(
             done.data,
             done.summary,
             workspace,
@@ -210,27 +210,27 @@ class Work:
             diff=await asyncio.to_thread(diff_of, workspace.stage, workspace.revision),
         )
 
-    async def _search(self, held: Held, session: str, workspace: Workspace, args: dict[str, Any]) -> Worked:
-        wanted = Wanted()
-        with wanted:
+    async def _search(self, lease: Lease, session: str, workspace: Workspace, args: dict[str, Any]) -> CallOutput:
+        cancel = CancelToken()
+        with cancel:
             found, unknown = await self._contents.search(
-                (held.tenant, session), workspace, Question.of(args), check=wanted.check
+                (lease.tenant, session), workspace, Question.of(args), check=cancel.check
             )
-        self._workspaces.keep(held.tenant, session, workspace)
+        self._workspaces.keep(lease.tenant, session, workspace)
         alone = await asyncio.to_thread(_left_alone, workspace.stage, args["path"])
-        return Worked(
+        return CallOutput(
             told(found, unknown) | alone,
             f"Found {many(len(found.matches), 'file')}.",
             reads=tuple(match.path for match in found.matches),
             warnings=(STALE.format(n=unknown.stale),) if unknown.stale else (),
         )
 
-    async def _commit(self, held: Held, request: ToolRequested, session: str) -> Worked:
+    async def _commit(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
         """The stage goes to the disk, all of it or nothing. Asked again after a crash, it answers what became of it."""
-        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(held.tenant, request.root)
-        done = await self._already(held, root, commit_id) or await self._committed(held, request, session, root)
+        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(lease.tenant, request.root)
+        done = await self._already(lease, root, commit_id) or await self._committed(lease, request, session, root)
         diff = shown(done.diff, 0)
-        return Worked(
+        return CallOutput(
             {"operations": done.operations, "commit_id": commit_id},
             f"Committed {many(done.operations, 'change')}.",
             warnings=(*done.warnings, *(f"{late.path}: {late.reason}" for late in done.late)),
@@ -240,77 +240,77 @@ class Work:
             journal=_journal(request, root, commit_id, "committed", done.operations, diff),
         )
 
-    async def _committed(self, held: Held, request: ToolRequested, session: str, root: Path) -> Committed:
+    async def _committed(self, lease: Lease, request: ToolRequested, session: str, root: Path) -> Committed:
         turn, root_name = request.turn_id, request.root
-        workspace = await self._workspaces.take(held.tenant, session, root_name, turn=turn, fresh=True)
+        workspace = await self._workspaces.take(lease.tenant, session, root_name, turn=turn, fresh=True)
         if workspace.revision != request.args["version"]:
             raise StaleDiff("the stage has changed since its diff was approved; look at it again")
-        await self._workspaces.fill(held.tenant, workspace)
+        await self._workspaces.fill(lease.tenant, workspace)
         await self._workspaces.own(root)
         commit_id, exclude = str(request.args["commit_id"]), tuple(map(str, request.args.get("exclude", ())))
-        fence, stage = fence_of(held), workspace.stage
+        fence, stage = fence_of(lease), workspace.stage
         done, removed = await self._whole(
-            held,
+            lease,
             root,
             lambda: commit(root, stage, commit_id=commit_id, fence=fence, exclude=exclude, step=self._step),
             needs=stage.bytes_to_write,
         )
         return replace(done, warnings=(*done.warnings, *_removed(removed)))
 
-    async def _whole(self, held: Held, root: Path, action: Callable[[], T], *, needs: int = 0) -> tuple[T, Pruned]:
+    async def _whole(self, lease: Lease, root: Path, action: Callable[[], T], *, needs: int = 0) -> tuple[T, Pruned]:
         """A change of files, all of it or nothing; what a crash left in its way is settled first. On a full disk old
         history makes room for `needs` bytes, once; the answer names what was removed."""
         try:
-            return await self._tried(held, root, action), Pruned()
+            return await self._tried(lease, root, action), Pruned()
         except NoSpace as full:
-            removed = await self._history.make_room(held, root, needs)
+            removed = await self._history.make_room(lease, root, needs)
             if not removed.commits:
                 raise NoSpace(f"{full}; `suma purge` frees what the history of {root} holds") from full
-            return await self._tried(held, root, action), removed
+            return await self._tried(lease, root, action), removed
 
-    async def _tried(self, held: Held, root: Path, action: Callable[[], T]) -> T:
+    async def _tried(self, lease: Lease, root: Path, action: Callable[[], T]) -> T:
         try:
-            return await _to_the_end(lambda: _answering(action))
+            return await _uncancelled(lambda: _answering(action))
         except Unfinished:
-            await self._settle(held, root)
-            return await _to_the_end(lambda: _answering(action))
+            await self._settle(lease, root)
+            return await _uncancelled(lambda: _answering(action))
 
     def _step(self, done: str) -> None:
         """Each operation on files is a point at which the process may die or stall."""
         self._platform.point(f"{GROUP}:files:{done.partition(':')[0]}")
 
-    async def _settle(self, held: Held, root: Path) -> None:
+    async def _settle(self, lease: Lease, root: Path) -> None:
         """Who holds a lease anew may take the lock from its former holder, who may be stopped and not dead (A25)."""
-        await self._workspaces.settle(root, hold=seize if held.attempts > 1 else lock, fence=fence_of(held))
+        await self._workspaces.settle(root, hold=seize if lease.attempts > 1 else lock, fence=fence_of(lease))
 
-    async def _already(self, held: Held, root: Path, commit_id: str) -> Committed | None:
+    async def _already(self, lease: Lease, root: Path, commit_id: str) -> Committed | None:
         """The answer that the commit gave, where it was done before."""
         try:
             found = await asyncio.to_thread(outcome, root, commit_id)
         except Unfinished:
-            await self._settle(held, root)
+            await self._settle(lease, root)
             found = await asyncio.to_thread(outcome, root, commit_id)
         if found != "committed":
             return None
         done = await asyncio.to_thread(committed, root, commit_id)
         if done is None:
             # It was killed between its last mark and putting itself away, which settling does.
-            await self._settle(held, root)
+            await self._settle(lease, root)
             done = await asyncio.to_thread(committed, root, commit_id)
         return done
 
-    async def _roll_back(self, held: Held, request: ToolRequested, session: str) -> Worked:
-        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(held.tenant, request.root)
-        exclude, fence = tuple(map(str, request.args.get("exclude", ()))), fence_of(held)
+    async def _roll_back(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
+        commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(lease.tenant, request.root)
+        exclude, fence = tuple(map(str, request.args.get("exclude", ()))), fence_of(lease)
         back: RolledBack
         try:
             back, removed = await self._whole(
-                held, root, lambda: rollback(root, commit_id, fence=fence, exclude=exclude, step=self._step)
+                lease, root, lambda: rollback(root, commit_id, fence=fence, exclude=exclude, step=self._step)
             )
         except (HistoryGone, NoSuchCommit) as error:
-            raise await self._history.gone(held.tenant, commit_id) or error from None
+            raise await self._history.gone(lease.tenant, commit_id) or error from None
         empty = Diff(version=0, count=0)
-        return Worked(
+        return CallOutput(
             {"operations": back.operations, "commit_id": commit_id, "whole": not exclude},
             _told(back, exclude),
             warnings=(*back.warnings, *_removed(removed)),
@@ -318,14 +318,14 @@ class Work:
             journal=_journal(request, root, commit_id, "rolled_back", back.operations, empty),
         )
 
-    async def _drop(self, held: Held, request: ToolRequested, session: str) -> Worked:
-        return Worked({}, "Nothing was changed; what was staged is gone.", length=0, diff=Diff(version=0, count=0))
+    async def _drop(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
+        return CallOutput({}, "Nothing was changed; what was staged is gone.", length=0, diff=Diff(version=0, count=0))
 
-    async def _restore(self, held: Held, request: ToolRequested, session: str) -> Worked:
-        workspace = await self._workspaces.take(held.tenant, session, request.root, turn=request.turn_id)
-        async with self._platform.database.read(GROUP, held.tenant) as connection:
+    async def _restore(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
+        workspace = await self._workspaces.take(lease.tenant, session, request.root, turn=request.turn_id)
+        async with self._platform.database.read(GROUP, lease.tenant) as connection:
             version = await queries.snapshot(
-                connection, tenant=held.tenant, session=session, snapshot=str(request.args["snapshot"])
+                connection, tenant=lease.tenant, session=session, snapshot=str(request.args["snapshot"])
             )
         if version is None:
             raise NotFound("there is no such snapshot")
@@ -333,7 +333,7 @@ class Work:
         workspace.revision += 1
         diff = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
         told = "The stage is as it was before that step."
-        return Worked({}, told, workspace, length=version, base=version, diff=diff)
+        return CallOutput({}, told, workspace, length=version, base=version, diff=diff)
 
 
 def _left_alone(stage: Stage, path: str) -> dict[str, Any]:
@@ -393,9 +393,9 @@ def _told(back: RolledBack, exclude: Sequence[str]) -> str:
     return f"Rolled back {many(back.operations, 'change')}; the files are as they were{rest}."
 
 
-def fence_of(held: Held) -> Callable[[], None]:
+def fence_of(lease: Lease) -> Callable[[], None]:
     def check() -> None:
-        if not held.valid():
+        if not lease.valid():
             raise LeaseLost()
 
     return check
@@ -411,7 +411,7 @@ def _answering(action: Callable[[], T]) -> T:
         raise FilesChanged((), str(error)) from error
 
 
-async def _to_the_end(action: Callable[[], T]) -> T:
+async def _uncancelled(action: Callable[[], T]) -> T:
     """Once begun, a commit finishes or is undone; a cancel waits for that and the outcome is told (DESIGN §7)."""
     thread = asyncio.ensure_future(asyncio.to_thread(action))
     try:

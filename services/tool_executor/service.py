@@ -13,7 +13,7 @@ from services.tool_executor.content import Contents
 from services.tool_executor.effects.calls import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
-from services.tool_executor.runner import Work, fence_of
+from services.tool_executor.runner import CallRunner, fence_of
 from services.tool_executor.settings import Settings
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.workspaces import GROUP, SCHEMA, Workspaces
@@ -28,7 +28,7 @@ def build(platform: Platform) -> Service:
     categories, limits = _categories(platform), settings.limits
     history = History(platform, workspaces, settings, fence=fence_of)
     workspaces.on_open = history.opened
-    work = Work(
+    work = CallRunner(
         platform, workspaces, categories=categories, contents=contents, local=local, history=history, limits=limits
     )
     effects = Effects(platform, settings)
@@ -37,7 +37,7 @@ def build(platform: Platform) -> Service:
     return Service(
         GROUP,
         [
-            Subscription(ToolRequested, on.requested, on.unheard),
+            Subscription(ToolRequested, on.requested, on.on_dead_letter),
             Subscription(ToolCancelRequested, on.cancelled, urgent=True),
         ],
         [

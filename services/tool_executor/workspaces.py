@@ -40,7 +40,7 @@ from libs.workspace.scan import Scan
 from libs.workspace.stage import Stage
 from libs.workspace.transaction import answer
 from libs.workspace.tree import Tree
-from services.tool_executor.blobs import Shelves
+from services.tool_executor.blobs import StageBlobs
 from services.tool_executor.settings import Settings
 
 HERE = Path(__file__).parent
@@ -135,7 +135,7 @@ class Kept:
 class Workspaces:
     def __init__(self, database: Database, objects: Objects, keys: Keys, settings: Settings, *, data_dir: Path) -> None:
         self._database, self._keys, self._settings, self._data_dir = database, keys, settings, data_dir
-        self._shelves = Shelves(objects, data_dir / SHELVES)
+        self._shelves = StageBlobs(objects, data_dir / SHELVES)
         self.kept = Kept(settings.workspaces_bytes_most, settings.workspaces_idle_seconds)
         self._scans: WeakValueDictionary[Path, Scan] = WeakValueDictionary()
         """The newest scan of each folder that is in use; sessions of a folder share it while the folder is the same."""

@@ -24,7 +24,7 @@ from libs.database import Dsns
 from libs.events import ApprovalDecided, ApprovalRequested
 from libs.events.committee import Task
 from libs.events.values import Plan
-from libs.leases.ports import Held
+from libs.leases.ports import Lease
 from libs.models.ports import ClarificationNeeded, ModelText, PlanDraft, PlannerOutcome
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind
@@ -115,7 +115,7 @@ async def stalling_cast(
             os.kill(os.getpid(), signal.SIGSTOP)
         point(reached)
 
-    async def run(kind: Kind[Any], held: Held) -> Any:
+    async def run(kind: Kind[Any], held: Lease) -> Any:
         try:
             return await kind.run(held)
         finally:

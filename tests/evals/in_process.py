@@ -42,7 +42,7 @@ from services.tool_executor import api
 from services.tool_executor.content import Contents, Question, told
 from services.tool_executor.settings import Settings
 from services.tool_executor.tools.primitives import PRIMITIVES
-from services.tool_executor.tools.tool_context import Bench
+from services.tool_executor.tools.tool_context import ToolContext
 from services.tool_executor.workspaces import Workspace
 
 ROUNDS_MOST, REJECTIONS_MOST = 10, 3
@@ -206,7 +206,9 @@ class _Turn:
             return told(found, stale), f"{len(found.matches)} files match."
         if tool.method not in PRIMITIVES:
             raise BadArgs(f"nothing can run {tool.method} here")
-        done = PRIMITIVES[tool.method](Bench(self._stage, self._house.categories, tool.mutates, reason=tool.name), args)
+        done = PRIMITIVES[tool.method](
+            ToolContext(self._stage, self._house.categories, tool.mutates, reason=tool.name), args
+        )
         return done.data, done.summary
 
     def _note(self, step: Step, state: StepState, data: dict[str, Any], said: str) -> None:

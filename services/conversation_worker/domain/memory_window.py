@@ -8,34 +8,38 @@ from libs.events.committee import Exchange, Task
 from libs.events.values import Body, Json, Observation, StepState
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.settings import Settings
-from services.conversation_worker.turn.state import COMMIT, HISTORY_MOST, StepRun, Talk
+from services.conversation_worker.turn.state import COMMIT, HISTORY_MOST, Conversation, StepRun
 
 PLANNED_MOST = 20
 """Calls to which a plan may always bring a turn."""
 
 
 def task_of(
-    talk: Talk, settings: Settings, *, memories: tuple[str, ...] = (), facts: dict[str, object] | None = None
+    conversation: Conversation,
+    settings: Settings,
+    *,
+    memories: tuple[str, ...] = (),
+    facts: dict[str, object] | None = None,
 ) -> Task:
     """All that a model may know of this turn (S0-10)."""
-    turn = talk.turn
+    turn = conversation.turn
     if turn is None:
         raise LookupError("no turn is under way")
     return Task(
-        text=turn.letter.text,
+        text=turn.message.text,
         intent=turn.intent,
         skill=turn.skill,
         clarification=turn.clarification,
         replies=turn.replies,
-        history=event_sizes.history(talk.session.history),
-        observations=event_sizes.observed(observations(talk)),
+        history=event_sizes.history(conversation.session.history),
+        observations=event_sizes.observed(observations(conversation)),
         memories=event_sizes.fitting(memories, event_sizes.MEMORY_BYTES),
-        root=talk.session.root,
+        root=conversation.session.root,
         workspace=event_sizes.facts(
-            facts or {}, event_sizes.size([turn.letter.text, turn.clarification, *turn.replies])
+            facts or {}, event_sizes.size([turn.message.text, turn.clarification, *turn.replies])
         ),
         read=event_sizes.read(
-            {path: epoch for path, epoch in talk.session.read.items() if epoch == talk.session.epoch}
+            {path: epoch for path, epoch in conversation.session.read.items() if epoch == conversation.session.epoch}
         ),
         tools=settings.tools,
         # A lower limit ends the turn at the call that exceeds it: what came before it stays to be seen.
@@ -47,9 +51,9 @@ SEEN_MOST = 8 * 1024
 """Bytes of one step's data that a model sees; of more, only the summary."""
 
 
-def observations(talk: Talk) -> tuple[Observation, ...]:
+def observations(conversation: Conversation) -> tuple[Observation, ...]:
     """What the steps of the turn have shown, and what became of the diff."""
-    turn, seen = talk.turn, tuple(map(_observation, talk.steps))
+    turn, seen = conversation.turn, tuple(map(_observation, conversation.steps))
     if turn is None or turn.decided is None:
         return seen
     last = Observation(
@@ -58,21 +62,21 @@ def observations(talk: Talk) -> tuple[Observation, ...]:
         description=turn.decided,
         state=StepState.SUCCEEDED,
         summary=turn.decided,
-        data=turn.settled.model_dump(mode="json") if turn.settled is not None else None,
+        data=turn.commit_result.model_dump(mode="json") if turn.commit_result is not None else None,
     )
     return (*seen, last)
 
 
-def _observation(doing: StepRun) -> Observation:
+def _observation(run: StepRun) -> Observation:
     return Observation(
-        ordinal=doing.step.ordinal,
-        tool=doing.step.tool,
-        description=doing.step.description,
-        state=doing.state,
-        summary=doing.summary,
-        data=_seen(doing.data),
-        left_alone=_left_alone(doing.data),
-        error=doing.error,
+        ordinal=run.step.ordinal,
+        tool=run.step.tool,
+        description=run.step.description,
+        state=run.state,
+        summary=run.summary,
+        data=_seen(run.data),
+        left_alone=_left_alone(run.data),
+        error=run.error,
     )
 
 
@@ -88,6 +92,6 @@ def _left_alone(body: Body | None) -> dict[str, Json] | None:
 
 
 def remembered(history: Sequence[Exchange], last: Exchange, *, talked: bool) -> tuple[Exchange, ...]:
-    """With the last exchange. "Those" are the files of the last turn that did more than talk."""
+    """With the last exchange. "Those" are the files of the last turn that did more than conversation."""
     kept = [each if talked or not each.shown else each.model_copy(update={"shown": ()}) for each in history]
     return (*kept, last)[-HISTORY_MOST:]

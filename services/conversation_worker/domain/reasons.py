@@ -8,7 +8,7 @@ from libs.events import PlanApproved, reasons
 from libs.events.committee import DENIED, MORE_BELOW
 from libs.events.values import Json, StepState, refused
 from services.conversation_worker.domain import subfolder_hints
-from services.conversation_worker.turn.state import Settled, StepRun
+from services.conversation_worker.turn.state import CommitResult, StepRun
 
 UNDO_WANTED = "UNDO_WANTED"
 """What the person wants is a rollback, which their client offers."""
@@ -16,15 +16,15 @@ DECLINED = "DECLINED"
 """No tool can do what was asked for, or it is refused; the answer says why."""
 
 
-def of(settled: Settled | None, steps: Sequence[StepRun]) -> str | None:
+def of(settled: CommitResult | None, steps: Sequence[StepRun]) -> str | None:
     """The code of what kept it from it; None where it has changed something, or was only to look."""
     if settled is not None:
         return DENIED if not (settled.operations or settled.left_out) else None
-    if any(refused(doing.state, doing.error) for doing in steps):
+    if any(refused(run.state, run.error) for run in steps):
         return DENIED
-    if failed := next((code for doing in steps if doing.error and (code := reasons.code(doing.error))), None):
+    if failed := next((code for run in steps if run.error and (code := reasons.code(run.error))), None):
         return failed
-    done = all(doing.state is StepState.SUCCEEDED for doing in steps)
+    done = all(run.state is StepState.SUCCEEDED for run in steps)
     return MORE_BELOW if done and subfolder_hints.only(shown(steps)) else None
 
 
@@ -37,4 +37,4 @@ def of_answer(plan: PlanApproved) -> str | None:
 
 def shown(steps: Sequence[StepRun]) -> list[Json]:
     """What each step has shown, where it is not too large to be at hand."""
-    return [doing.data.json_ for doing in steps if doing.data is not None]
+    return [run.data.json_ for run in steps if run.data is not None]

@@ -10,19 +10,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from libs.events.values import Args, Json
 from services.conversation_worker.domain.event_sizes import size
-from services.conversation_worker.turn.state import Settled, StepRun
+from services.conversation_worker.turn.state import CommitResult, StepRun
 
 BYTES_MOST = 6 * 1024
 ABOUT = ("paths", "source", "path", "groups")
 """The args that say what a change is about."""
 
 
-def named(settled: Settled | None, steps: Sequence[StepRun]) -> tuple[str, ...]:
+def named_files(settled: CommitResult | None, steps: Sequence[StepRun]) -> tuple[str, ...]:
     """All of them or none."""
     if settled is not None and (settled.operations or settled.left_out):
         return ()
-    changes = [doing.args or doing.step.args for doing in steps if doing.step.mutates]
-    looks = (doing.data.json_ for doing in steps if doing.data is not None)
+    changes = [run.args or run.step.args for run in steps if run.step.mutates]
+    looks = (run.data.json_ for run in steps if run.data is not None)
     return whole(of_changes(changes) if changes else of_looks(looks))
 
 

@@ -16,14 +16,14 @@ from services.conversation_worker.domain import messages
 from services.conversation_worker.settings import Settings
 from services.conversation_worker.store import Store
 from services.conversation_worker.turn.state import QueuedMessage
-from services.conversation_worker.turn.unit_of_work import Scene
+from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 TURN, CONTEXT, ANSWER, CLARIFICATION, EXPIRY, LOST = "turn", "context", "answer", "clarification", "expiry", "lost"
 """The kinds of lease of this service."""
 
 
 @dataclass(frozen=True)
-class Office:
+class TurnContext:
     platform: Platform
     settings: Settings
     store: Store
@@ -33,8 +33,8 @@ class Office:
         """Raises `UnknownTool`."""
         return self.platform.skills.tool(name)
 
-    async def decide(self, action: str, scene: Scene, letter: QueuedMessage, **facts: Any) -> Decision:
-        """Ask policy on behalf of whoever wrote the letter.
+    async def decide(self, action: str, uow: UnitOfWork, message: QueuedMessage, **facts: Any) -> Decision:
+        """Ask policy on behalf of whoever wrote the message.
 
         Raises:
             Unavailable: no answer; never a yes.
@@ -42,10 +42,10 @@ class Office:
         return await self.platform.policy.decide(
             action,
             {
-                "tenant": scene.cause.tenant,
-                "principal": {"id": letter.principal, "scopes": list(letter.scopes)},
-                "session": scene.session.session_id,
-                "turn": letter.turn_id,
+                "tenant": uow.cause.tenant,
+                "principal": {"id": message.principal, "scopes": list(message.scopes)},
+                "session": uow.session.session_id,
+                "turn": message.turn_id,
                 **facts,
             },
         )
@@ -54,14 +54,14 @@ class Office:
         return self.platform.clock.now()
 
 
-def recorded(decision: Decision, letter: QueuedMessage, **about: Any) -> ActionRecorded:
+def recorded(decision: Decision, message: QueuedMessage, **about: Any) -> ActionRecorded:
     """A decision as the audit log keeps it: allow, deny, or ask where a person is still owed a say."""
     said = ("ask" if decision.obligations else "allow") if decision.allowed else "deny"
     return ActionRecorded(
         action=decision.action,
         phase="decision",
         verdict=said,
-        principal=letter.principal,
+        principal=message.principal,
         rule=decision.rule,
         revision=decision.revision,
         **about,

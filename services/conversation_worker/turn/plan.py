@@ -16,118 +16,118 @@ from libs.events import (
 )
 from libs.events.committee import Task
 from libs.events.values import POLICY, Body, StepState, Usage
-from libs.leases.ports import Start
+from libs.leases.ports import NewLease
 from libs.skills import sources
 from services.conversation_worker.domain import digests, limits, step_references
 from services.conversation_worker.turn import approvals, commit, finish, start, tool_calls
-from services.conversation_worker.turn.context import CLARIFICATION, Office
-from services.conversation_worker.turn.state import STEP_ENDED, Approval, Ending, StepRun, Turn, TurnState
+from services.conversation_worker.turn.context import CLARIFICATION, TurnContext
+from services.conversation_worker.turn.state import STEP_ENDED, Approval, Outcome, StepRun, Turn, TurnState
 from services.conversation_worker.turn.tool_calls import Ready
-from services.conversation_worker.turn.unit_of_work import Scene
+from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 
-async def propose(office: Office, scene: Scene, approved: PlanApproved) -> None:
+async def propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved) -> None:
     """The committee's plan becomes this round's steps."""
     plan = approved.plan
-    turn = scene.set_turn(state=TurnState.ACTING, plan=plan, committee=approved.committee)
-    scene.change(
+    turn = uow.update_turn(state=TurnState.ACTING, plan=plan, committee=approved.committee)
+    uow.change(
         "plan.add",
         plan_id=plan.plan_id,
-        session_id=scene.session.session_id,
+        session_id=uow.session.session_id,
         turn_id=turn.turn_id,
         round=turn.round,
         doc=plan.model_dump(mode="json"),
     )
-    scene.say(PlanProposed(turn_id=turn.turn_id, plan=plan, reviews=approved.reviews, committee=approved.committee))
-    scene.add_steps(*(StepRun(step=step, plan_id=plan.plan_id, round=turn.round) for step in plan.steps))
-    await advance(office, scene)
+    uow.emit(PlanProposed(turn_id=turn.turn_id, plan=plan, reviews=approved.reviews, committee=approved.committee))
+    uow.add_steps(*(StepRun(step=step, plan_id=plan.plan_id, round=turn.round) for step in plan.steps))
+    await advance(context, uow)
 
 
-async def advance(office: Office, scene: Scene) -> None:
+async def advance(context: TurnContext, uow: UnitOfWork) -> None:
     """Start whatever can start now; when nothing is left of the round, conclude it."""
-    if scene.turn.ending is not None:
-        finish.wind_down(office, scene)
+    if uow.turn.outcome is not None:
+        finish.finish_when_idle(context, uow)
         return
-    if scene.doubtful:
+    if uow.has_unknown_effect:
         # An unknown effect holds the turn: whatever came next might rest on it.
         return
-    for planned in scene.talk.current():
-        doing = scene.talk.doing(planned.step_id) or planned
-        if doing.state is StepState.PENDING:
-            await _start(office, scene, doing)
-            if scene.turn.ending is not None:
+    for planned in uow.conversation.current():
+        run = uow.conversation.step_run(planned.step_id) or planned
+        if run.state is StepState.PENDING:
+            await _start(context, uow, run)
+            if uow.turn.outcome is not None:
                 return
-    left = [doing for doing in scene.talk.current() if doing.state not in STEP_ENDED]
-    if left and all(doing.state is StepState.PENDING for doing in left):
+    left = [run for run in uow.conversation.current() if run.state not in STEP_ENDED]
+    if left and all(run.state is StepState.PENDING for run in left):
         # Nothing is under way that could make them ready: whatever they wait for will not come.
-        for doing in left:
-            scene.set_step(doing, state=StepState.SKIPPED, error=step_references.DependencyUnavailable.code)
+        for run in left:
+            uow.update_step(run, state=StepState.SKIPPED, error=step_references.DependencyUnavailable.code)
         left = []
     if not left:
-        await conclude(office, scene)
+        await conclude(context, uow)
 
 
-async def _start(office: Office, scene: Scene, doing: StepRun) -> None:
-    reason = limits.before_call(scene.turn, office.settings.limits)
+async def _start(context: TurnContext, uow: UnitOfWork, run: StepRun) -> None:
+    reason = limits.before_call(uow.turn, context.settings.limits)
     if reason is not None:
-        finish.stop(office, scene, Ending(state=TurnState.FAILED, reason=reason))
+        finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=reason))
         return
-    states = {other.step.ordinal: other.state for other in scene.talk.current()}
-    if step_references.blocked(doing.step, states):
-        scene.set_step(doing, state=StepState.SKIPPED, error=step_references.DependencyUnavailable.code)
-    elif step_references.ready(doing.step, states) and _in_turn(scene, doing):
-        await attempt(office, scene, doing)
+    states = {other.step.ordinal: other.state for other in uow.conversation.current()}
+    if step_references.blocked(run.step, states):
+        uow.update_step(run, state=StepState.SKIPPED, error=step_references.DependencyUnavailable.code)
+    elif step_references.ready(run.step, states) and _in_turn(uow, run):
+        await attempt(context, uow, run)
 
 
-def _in_turn(scene: Scene, doing: StepRun) -> bool:
+def _in_turn(uow: UnitOfWork, run: StepRun) -> bool:
     """A barrier stands before and behind each step that changes something."""
     earlier = [
         other
-        for other in scene.talk.current()
-        if other.step.ordinal < doing.step.ordinal and other.state not in STEP_ENDED
+        for other in uow.conversation.current()
+        if other.step.ordinal < run.step.ordinal and other.state not in STEP_ENDED
     ]
-    return not any(other.step.mutates for other in earlier) and not (doing.step.mutates and earlier)
+    return not any(other.step.mutates for other in earlier) and not (run.step.mutates and earlier)
 
 
-async def conclude(office: Office, scene: Scene) -> None:
+async def conclude(context: TurnContext, uow: UnitOfWork) -> None:
     """The round's steps have ended: think again, have the diff decided, or answer."""
-    turn = scene.turn
+    turn = uow.turn
     if turn.plan is not None and not turn.plan.complete:
-        reason = limits.before_thought(scene.set_turn(round=turn.round + 1), office.settings.limits)
+        reason = limits.before_thought(uow.update_turn(round=turn.round + 1), context.settings.limits)
         if reason is not None:
-            finish.stop(office, scene, Ending(state=TurnState.FAILED, reason=reason))
+            finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=reason))
         else:
-            start.gather(office, scene)
+            start.gather_context(context, uow)
     elif turn.dirty:
-        await commit.ask(office, scene)
+        await commit.ask(context, uow)
     else:
-        finish.answer(scene)
+        finish.answer(uow)
 
 
-def think(scene: Scene, task: Task) -> None:
+def request_plan(uow: UnitOfWork, task: Task) -> None:
     """Ask the committee for a plan."""
-    turn = scene.set_turn(state=TurnState.THINKING, working=None, asked=scene.turn.asked + 1)
-    scene.say(PlanRequested(request_id=request_id(turn), turn_id=turn.turn_id, round=turn.round, task=task))
+    turn = uow.update_turn(state=TurnState.THINKING, working=None, asked=uow.turn.asked + 1)
+    uow.emit(PlanRequested(request_id=plan_request_id(turn), turn_id=turn.turn_id, round=turn.round, task=task))
 
 
-def request_id(turn: Turn) -> str:
+def plan_request_id(turn: Turn) -> str:
     return ids.derived(turn.turn_id, "plan", str(turn.asked))
 
 
-def thought(office: Office, scene: Scene, usage: Usage) -> None:
+def record_planning(context: TurnContext, uow: UnitOfWork, usage: Usage) -> None:
     """The committee has answered: what that cost, and how long it took."""
-    turn = scene.turn
-    took = max(0.0, office.now().timestamp() - turn.since) if turn.since is not None else 0.0
-    scene.set_turn(usage=turn.usage.plus(usage), worked=turn.worked + took, since=None)
+    turn = uow.turn
+    took = max(0.0, context.now().timestamp() - turn.since) if turn.since is not None else 0.0
+    uow.update_turn(usage=turn.usage.plus(usage), worked=turn.worked + took, since=None)
 
 
-def ask_back(office: Office, scene: Scene, unclear: PlanUnclear) -> None:
+def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: PlanUnclear) -> None:
     """The request is unclear: the next message is the answer (S4-32, S4-46)."""
-    turn = scene.turn
-    wait = ids.derived(scene.cause.id, CLARIFICATION)
-    scene.set_turn(state=TurnState.AWAITING_CLARIFICATION, working=wait)
-    scene.start(Start(wait, CLARIFICATION, {"turn_id": turn.turn_id}, delay=office.settings.clarification_seconds))
-    scene.say(
+    turn = uow.turn
+    wait = ids.derived(uow.cause.id, CLARIFICATION)
+    uow.update_turn(state=TurnState.AWAITING_CLARIFICATION, working=wait)
+    uow.start(NewLease(wait, CLARIFICATION, {"turn_id": turn.turn_id}, delay=context.settings.clarification_seconds))
+    uow.emit(
         ClarificationRequested(
             turn_id=turn.turn_id,
             question=unclear.question[:2000],
@@ -137,36 +137,34 @@ def ask_back(office: Office, scene: Scene, unclear: PlanUnclear) -> None:
     )
 
 
-async def attempt(office: Office, scene: Scene, doing: StepRun, answered: Approval | None = None) -> None:
+async def attempt(context: TurnContext, uow: UnitOfWork, run: StepRun, answered: Approval | None = None) -> None:
     """Try a step: resolve its args, ask policy, then run it, or ask a person first. `answered` is a person's yes."""
-    ready = await tool_calls.prepare(office, scene, doing)
+    ready = await tool_calls.prepare(context, uow, run)
     if ready is None:
         return
-    if answered is None and _idle(doing, ready):
+    if answered is None and _has_nothing_to_do(run, ready):
         # Nobody is asked to agree to nothing.
         nothing = Body(json={"files": 0})
-        scene.set_step(doing, state=StepState.SUCCEEDED, args=ready.args, data=nothing, summary="Nothing to do.")
+        uow.update_step(run, state=StepState.SUCCEEDED, args=ready.args, data=nothing, summary="Nothing to do.")
         return
-    if digests.of_call(ready.tool.name, ready.args) == scene.turn.last_call:
-        repeated = Ending(state=TurnState.FAILED, reason="REPEATED_CALL", detail=doing.step.description)
-        finish.stop(office, scene, repeated)
+    if digests.of_call(ready.tool.name, ready.args) == uow.turn.last_call:
+        repeated = Outcome(state=TurnState.FAILED, reason="REPEATED_CALL", detail=run.step.description)
+        finish.stop(context, uow, repeated)
         return
-    decision = await tool_calls.policed(office, scene, doing, ready, approved=answered is not None)
+    decision = await tool_calls.decide_call(context, uow, run, ready, approved=answered is not None)
     if not decision.allowed:
-        tool_calls.fail_step(scene, doing, StepState.DENIED, f"{POLICY} {decision.reason}")
+        tool_calls.fail_step(uow, run, StepState.DENIED, f"{POLICY} {decision.reason}")
     elif not decision.obligations:
-        tool_calls.run(office, scene, doing, ready, decision, answered.approval_id if answered else None)
+        tool_calls.send_call(context, uow, run, ready, decision, answered.approval_id if answered else None)
     elif answered is None:
-        await approvals.ask(office, scene, doing, ready, decision)
+        await approvals.ask(context, uow, run, ready, decision)
     else:
-        tool_calls.fail_step(
-            scene, doing, StepState.DENIED, f"{POLICY} {', '.join(decision.obligations)} is still owed"
-        )
+        tool_calls.fail_step(uow, run, StepState.DENIED, f"{POLICY} {', '.join(decision.obligations)} is still owed")
 
 
-def _idle(doing: StepRun, ready: Ready) -> bool:
+def _has_nothing_to_do(run: StepRun, ready: Ready) -> bool:
     """Is it a change to whatever a step before finds, and that found nothing?"""
     needed = {need.param for need in ready.tool.needs}
     if ready.tool.in_workspace:
-        needed |= {name for name, value in doing.step.args.items() if sources(value)}
+        needed |= {name for name, value in run.step.args.items() if sources(value)}
     return ready.tool.mutates and any(ready.args.get(name) == [] for name in needed)

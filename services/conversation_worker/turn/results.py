@@ -7,123 +7,123 @@ from libs.events.values import Diff, StepState
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.call_results import Result, outcome_of
 from services.conversation_worker.turn import commit, finish, plan, rollback, unknown_effects
-from services.conversation_worker.turn.context import Office
-from services.conversation_worker.turn.state import Ending, Settled, StepRun, Turn, TurnState
-from services.conversation_worker.turn.unit_of_work import Scene
+from services.conversation_worker.turn.context import TurnContext
+from services.conversation_worker.turn.state import CommitResult, Outcome, StepRun, Turn, TurnState
+from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 COMMITS_MOST = 100
 POLICY_UNAVAILABLE = "POLICY_UNAVAILABLE"
 
 
-def awaited(scene: Scene, result: Result) -> bool:
+def is_awaited(uow: UnitOfWork, result: Result) -> bool:
     """Does anyone still wait for this?"""
-    if not scene.active(result.turn_id):
+    if not uow.is_active(result.turn_id):
         return False
-    return scene.turn.working == result.call_id or _step(scene, result) is not None
+    return uow.turn.working == result.call_id or _step(uow, result) is not None
 
 
-async def told(office: Office, scene: Scene, result: Result) -> None:
+async def receive(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
     """Take an awaited result in, and go on."""
-    if scene.turn.working == result.call_id:
-        await _workspace(office, scene, result)
+    if uow.turn.working == result.call_id:
+        await _workspace(context, uow, result)
     else:
-        record(office, scene, result)
-        await plan.advance(office, scene)
+        record(context, uow, result)
+        await plan.advance(context, uow)
 
 
-def record(office: Office, scene: Scene, result: Result) -> None:
+def record(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
     """The outcome of a step's call, and nothing that follows from it."""
-    doing = _step(scene, result)
-    if doing is None:
+    run = _step(uow, result)
+    if run is None:
         return
-    worked = max(0.0, office.now().timestamp() - (doing.started or 0.0))
-    scene.set_turn(worked=scene.turn.worked + worked)
-    changed = scene.set_step(doing, **outcome_of(result))
+    worked = max(0.0, context.now().timestamp() - (run.started or 0.0))
+    uow.update_turn(worked=uow.turn.worked + worked)
+    changed = uow.update_step(run, **outcome_of(result))
     match result:
         case ToolSucceeded():
-            _succeeded(scene, result)
+            _succeeded(uow, result)
         case ToolFailed(code="CANCELLED"):
             pass
         case ToolFailed():
-            scene.set_turn(errors=scene.turn.errors + 1)
+            uow.update_turn(errors=uow.turn.errors + 1)
         case ToolDenied():
-            scene.set_turn(errors=scene.turn.errors + 1)
-            if result.reason.startswith(POLICY_UNAVAILABLE) and scene.turn.ending is None:
-                finish.stop(office, scene, _why(result))
+            uow.update_turn(errors=uow.turn.errors + 1)
+            if result.reason.startswith(POLICY_UNAVAILABLE) and uow.turn.outcome is None:
+                finish.stop(context, uow, _outcome_of(result))
         case ToolUnknown():
-            unknown_effects.ask(office, scene, changed, result)
+            unknown_effects.ask(context, uow, changed, result)
 
 
-def _succeeded(scene: Scene, result: ToolSucceeded) -> None:
-    scene.set_turn(errors=0, diff=event_sizes.diff(result.diff) if result.diff is not None else scene.turn.diff)
+def _succeeded(uow: UnitOfWork, result: ToolSucceeded) -> None:
+    uow.update_turn(errors=0, diff=event_sizes.diff(result.diff) if result.diff is not None else uow.turn.diff)
     if result.reads:
-        read = {**scene.session.read, **dict.fromkeys(result.reads, scene.session.epoch)}
-        scene.set_session(read=event_sizes.read(read))
+        read = {**uow.session.read, **dict.fromkeys(result.reads, uow.session.epoch)}
+        uow.update_session(read=event_sizes.read(read))
 
 
-async def _workspace(office: Office, scene: Scene, result: Result) -> None:
+async def _workspace(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
     """The answer to what the turn itself asked of the workspace."""
-    state, done = scene.turn.state, result if isinstance(result, ToolSucceeded) else None
-    scene.set_turn(working=None)
+    state, done = uow.turn.state, result if isinstance(result, ToolSucceeded) else None
+    uow.update_turn(working=None)
     match state:
         case TurnState.DROPPING:
-            _dropped(office, scene, done)
+            _dropped(context, uow, done)
         case TurnState.RESTORING:
-            await rollback.restored(office, scene, done, _why(result))
+            await rollback.restored(context, uow, done, _outcome_of(result))
         case TurnState.COMMITTING if done is not None:
-            _committed(office, scene, done)
+            _committed(context, uow, done)
         case TurnState.COMMITTING:
-            await _not_committed(office, scene, result)
+            await _not_committed(context, uow, result)
         case _ if done is not None:
-            _rolled_back(office, scene, done)
+            _rolled_back(context, uow, done)
         case _:
-            _not_rolled_back(office, scene, result)
+            _not_rolled_back(context, uow, result)
 
 
-def _committed(office: Office, scene: Scene, result: ToolSucceeded) -> None:
-    turn = scene.turn
-    commits = (*scene.session.commits, turn.commit_id or "")[-COMMITS_MOST:]
-    _changed(scene, "committed", result, commits)
+def _committed(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded) -> None:
+    turn = uow.turn
+    commits = (*uow.session.commits, turn.commit_id or "")[-COMMITS_MOST:]
+    _changed(uow, "committed", result, commits)
     decided = " ".join((f"{result.summary}{turn.decided or ''}", *result.warnings))[:1000]
-    scene.set_turn(diff=None, decided=decided, settled=_settled(turn, result))
-    if turn.ending is None:
-        finish.answer(scene)
+    uow.update_turn(diff=None, decided=decided, commit_result=_commit_result(turn, result))
+    if turn.outcome is None:
+        finish.answer(uow)
     else:
-        detail = f"{turn.ending.detail} (the commit had begun and was finished)".strip()
-        finish.end(office, scene, turn.ending.model_copy(update={"detail": detail}))
+        detail = f"{turn.outcome.detail} (the commit had begun and was finished)".strip()
+        finish.end(context, uow, turn.outcome.model_copy(update={"detail": detail}))
 
 
-def _settled(turn: Turn, result: ToolSucceeded) -> Settled:
+def _commit_result(turn: Turn, result: ToolSucceeded) -> CommitResult:
     made = result.data.json_ if isinstance(result.data.json_, dict) else {}
-    settled, operations = turn.settled or Settled(), int(made.get("operations", 0))
+    settled, operations = turn.commit_result or CommitResult(), int(made.get("operations", 0))
     if turn.diff is not None and not settled.left_out:
         operations = max(operations, turn.diff.things)
     # A folder that is left out takes with it what should have gone into it.
     rest = turn.diff.count - operations if settled.left_out and turn.diff is not None else 0
     warnings = tuple(each[:200] for each in result.warnings[:5])
-    return Settled(operations=operations, left_out=max(settled.left_out, rest), warnings=warnings)
+    return CommitResult(operations=operations, left_out=max(settled.left_out, rest), warnings=warnings)
 
 
-def _rolled_back(office: Office, scene: Scene, result: ToolSucceeded) -> None:
+def _rolled_back(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded) -> None:
     """All of the commit, or what was not excluded: then the rest can still be rolled back."""
-    turn = scene.turn
+    turn = uow.turn
     data = result.data.json_ if isinstance(result.data.json_, dict) else {}
     whole = data.get("whole", True)
-    commits = tuple(c for c in scene.session.commits if c != turn.commit_id) if whole else scene.session.commits
-    _changed(scene, "rolled_back", result, commits)
-    if turn.ending is None:
-        finish.complete(office, scene, result.summary)
+    commits = tuple(c for c in uow.session.commits if c != turn.commit_id) if whole else uow.session.commits
+    _changed(uow, "rolled_back", result, commits)
+    if turn.outcome is None:
+        finish.complete(context, uow, result.summary)
     else:
-        detail = f"{turn.ending.detail} (the rollback had begun and was finished)".strip()
-        finish.end(office, scene, turn.ending.model_copy(update={"detail": detail}))
+        detail = f"{turn.outcome.detail} (the rollback had begun and was finished)".strip()
+        finish.end(context, uow, turn.outcome.model_copy(update={"detail": detail}))
 
 
-def _changed(scene: Scene, change: str, result: ToolSucceeded, commits: tuple[str, ...]) -> None:
+def _changed(uow: UnitOfWork, change: str, result: ToolSucceeded, commits: tuple[str, ...]) -> None:
     """The files are others now: whatever was read or approved before rests on what is no more."""
-    turn, epoch = scene.turn, scene.session.epoch + 1
-    scene.set_session(epoch=epoch, commits=commits, read={})
+    turn, epoch = uow.turn, uow.session.epoch + 1
+    uow.update_session(epoch=epoch, commits=commits, read={})
     data = result.data.json_ if isinstance(result.data.json_, dict) else {}
-    scene.say(
+    uow.emit(
         WorkspaceChanged(
             turn_id=turn.turn_id,
             change=change,
@@ -135,67 +135,67 @@ def _changed(scene: Scene, change: str, result: ToolSucceeded, commits: tuple[st
     )
 
 
-async def _not_committed(office: Office, scene: Scene, result: Result) -> None:
+async def _not_committed(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
     """Whole, nothing of it: what was staged is still there, and the person decides again."""
-    conflicts = _conflicts(scene, result)
-    reason = _why(result)
-    scene.set_turn(state=TurnState.ACTING, commit_id=None, decided=None, settled=None)
-    if scene.turn.ending is not None:
-        finish.wind_down(office, scene)
+    conflicts = _conflicts(uow, result)
+    reason = _outcome_of(result)
+    uow.update_turn(state=TurnState.ACTING, commit_id=None, decided=None, commit_result=None)
+    if uow.turn.outcome is not None:
+        finish.finish_when_idle(context, uow)
     elif isinstance(result, ToolFailed):
-        await commit.ask(office, scene, conflicts, "" if conflicts else reason.detail or result.code)
+        await commit.ask(context, uow, conflicts, "" if conflicts else reason.detail or result.code)
     else:
-        finish.stop(office, scene, reason)
+        finish.stop(context, uow, reason)
 
 
-def _not_rolled_back(office: Office, scene: Scene, result: Result) -> None:
-    _conflicts(scene, result)
-    finish.end(office, scene, scene.turn.ending or _why(result))
+def _not_rolled_back(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
+    _conflicts(uow, result)
+    finish.end(context, uow, uow.turn.outcome or _outcome_of(result))
 
 
-def _conflicts(scene: Scene, result: Result) -> tuple[str, ...]:
+def _conflicts(uow: UnitOfWork, result: Result) -> tuple[str, ...]:
     """Someone else changed files: a noticed outside change moves the epoch."""
     found = result.conflicts if isinstance(result, ToolFailed) else ()
     if found:
-        epoch = scene.session.epoch + 1
-        scene.set_session(epoch=epoch)
-        told = WorkspaceChanged(turn_id=scene.turn.turn_id, change="conflicted", epoch=epoch, conflicts=found)
-        scene.say(told)
+        epoch = uow.session.epoch + 1
+        uow.update_session(epoch=epoch)
+        told = WorkspaceChanged(turn_id=uow.turn.turn_id, change="conflicted", epoch=epoch, conflicts=found)
+        uow.emit(told)
     return found
 
 
-def _dropped(office: Office, scene: Scene, done: ToolSucceeded | None) -> None:
+def _dropped(context: TurnContext, uow: UnitOfWork, done: ToolSucceeded | None) -> None:
     """The stage is gone, or will be when the next turn begins its own; the files were never touched."""
-    turn = scene.turn
+    turn = uow.turn
     if done is not None:
-        epoch = scene.session.epoch
-        scene.say(WorkspaceChanged(turn_id=turn.turn_id, change="dropped", epoch=epoch, diff=turn.diff))
-    commit.undone(scene)
+        epoch = uow.session.epoch
+        uow.emit(WorkspaceChanged(turn_id=turn.turn_id, change="dropped", epoch=epoch, diff=turn.diff))
+    commit.mark_rolled_back(uow)
     words = "Nothing was changed: the changes were not approved."
-    scene.set_turn(diff=Diff(version=0, count=0), decided=words, settled=Settled())
-    if turn.ending is not None:
-        finish.end(office, scene, turn.ending)
+    uow.update_turn(diff=Diff(version=0, count=0), decided=words, commit_result=CommitResult())
+    if turn.outcome is not None:
+        finish.end(context, uow, turn.outcome)
     else:
-        finish.answer(scene)
+        finish.answer(uow)
 
 
-def _why(result: Result) -> Ending:
+def _outcome_of(result: Result) -> Outcome:
     """How the turn ends for this result's sake."""
     match result:
         case ToolFailed():
-            return Ending(state=TurnState.FAILED, reason=result.code, detail=result.error)
+            return Outcome(state=TurnState.FAILED, reason=result.code, detail=result.error)
         case ToolDenied():
             reason = POLICY_UNAVAILABLE if result.reason.startswith(POLICY_UNAVAILABLE) else "DENIED"
-            return Ending(state=TurnState.REFUSED, reason=reason, detail=f"{result.link}: {result.reason}")
+            return Outcome(state=TurnState.REFUSED, reason=reason, detail=f"{result.link}: {result.reason}")
         case ToolUnknown():
-            return Ending(state=TurnState.FAILED, reason=finish.EFFECT_UNKNOWN, detail=result.reason)
+            return Outcome(state=TurnState.FAILED, reason=finish.EFFECT_UNKNOWN, detail=result.reason)
         case _:
-            return Ending(state=TurnState.COMPLETED)
+            return Outcome(state=TurnState.COMPLETED)
 
 
-def _step(scene: Scene, result: Result) -> StepRun | None:
+def _step(uow: UnitOfWork, result: Result) -> StepRun | None:
     """The step whose running call this is about."""
-    doing = scene.talk.doing(result.step_id)
-    if doing is None or doing.call_id != result.call_id or doing.state is not StepState.RUNNING:
+    run = uow.conversation.step_run(result.step_id)
+    if run is None or run.call_id != result.call_id or run.state is not StepState.RUNNING:
         return None
-    return doing
+    return run

@@ -9,13 +9,13 @@ from libs.events import (
     TurnQueued,
     TurnStarted,
 )
-from libs.leases.ports import Start
+from libs.leases.ports import NewLease
 from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.analysis import analyse
-from services.conversation_worker.turn.context import CONTEXT, TURN, Office
-from services.conversation_worker.turn.state import Ending, QueuedMessage, Turn, TurnState
-from services.conversation_worker.turn.unit_of_work import Scene
+from services.conversation_worker.turn.context import CONTEXT, TURN, TurnContext
+from services.conversation_worker.turn.state import Outcome, QueuedMessage, Turn, TurnState
+from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 REPLIES_MOST = 8
 """Replies to questions of one turn that are kept beside the last."""
@@ -25,108 +25,108 @@ MEMORY_MOST = 4000
 """Characters of a message that are worth remembering."""
 
 
-def receive(office: Office, scene: Scene, letter: QueuedMessage, *, on_busy: str) -> None:
+def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on_busy: str) -> None:
     """A message: it answers our question, starts a turn, waits in the mailbox, or is turned away."""
-    turn = scene.talk.turn
-    if turn is None and not scene.session.queue and office.slots.admit((scene.cause.tenant, scene.session.session_id)):
-        begin(office, scene, letter)
+    turn = uow.conversation.turn
+    if turn is None and not uow.session.queue and context.slots.admit((uow.cause.tenant, uow.session.session_id)):
+        begin(context, uow, message)
     elif turn is not None and turn.state is TurnState.AWAITING_CLARIFICATION:
-        _clarified(office, scene, letter)
+        _answer_clarification(context, uow, message)
     elif turn is not None and on_busy == "reject":
-        refuse(scene, letter, "BUSY", "another turn is under way")
-    elif len(scene.session.queue) >= office.settings.queue_most:
-        refuse(scene, letter, "MAILBOX_FULL", f"{office.settings.queue_most} messages wait already")
-    elif sum(event_sizes.size(waiting.text) for waiting in (*scene.session.queue, letter)) > MAILBOX_BYTES:
-        refuse(scene, letter, "MAILBOX_FULL", f"more than {MAILBOX_BYTES} bytes of messages would wait")
+        refuse(uow, message, "BUSY", "another turn is under way")
+    elif len(uow.session.queue) >= context.settings.queue_most:
+        refuse(uow, message, "MAILBOX_FULL", f"{context.settings.queue_most} messages wait already")
+    elif sum(event_sizes.size(waiting.text) for waiting in (*uow.session.queue, message)) > MAILBOX_BYTES:
+        refuse(uow, message, "MAILBOX_FULL", f"more than {MAILBOX_BYTES} bytes of messages would wait")
     else:
-        if turn is None and not scene.session.queue:
-            wait_for_a_slot(scene)
-        queue = (*scene.session.queue, letter)
-        scene.set_session(queue=queue)
-        scene.say(TurnQueued(turn_id=letter.turn_id, message_id=letter.message_id, position=len(queue)))
+        if turn is None and not uow.session.queue:
+            wait_for_slot(uow)
+        queue = (*uow.session.queue, message)
+        uow.update_session(queue=queue)
+        uow.emit(TurnQueued(turn_id=message.turn_id, message_id=message.message_id, position=len(queue)))
 
 
-def wait_for_a_slot(scene: Scene) -> None:
+def wait_for_slot(uow: UnitOfWork) -> None:
     """The session's next turn begins when there is a slot for it (`slots`)."""
-    scene.start(Start(ids.derived(scene.cause.id, TURN), TURN, {}))
+    uow.start(NewLease(ids.derived(uow.cause.id, TURN), TURN, {}))
 
 
-def begin_next(office: Office, scene: Scene) -> None:
-    """The first letter of the mailbox becomes a turn, if one waits and none is under way."""
-    turn = scene.talk.turn
-    if (turn is not None and not turn.state.has_ended) or not scene.session.queue:
+def begin_next(context: TurnContext, uow: UnitOfWork) -> None:
+    """The first message of the mailbox becomes a turn, if one waits and none is under way."""
+    turn = uow.conversation.turn
+    if (turn is not None and not turn.state.has_ended) or not uow.session.queue:
         return
-    letter, *rest = scene.session.queue
-    scene.set_session(queue=tuple(rest))
-    begin(office, scene, letter)
+    message, *rest = uow.session.queue
+    uow.update_session(queue=tuple(rest))
+    begin(context, uow, message)
 
 
-def begin(office: Office, scene: Scene, letter: QueuedMessage) -> None:
+def begin(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None:
     """Analyse, and build the context (S3-09)."""
-    found = analyse(letter.text)
-    scene.open_turn(
+    found = analyse(message.text)
+    uow.open_turn(
         Turn(
-            turn_id=letter.turn_id,
+            turn_id=message.turn_id,
             state=TurnState.CONTEXT,
-            letter=letter,
+            message=message,
             intent=found.intent,
-            skill=letter.skill,
+            skill=message.skill,
         )
     )
-    keep_message(scene, letter.message_id, "user", letter.text)
-    scene.say(
-        TurnStarted(turn_id=letter.turn_id, message_id=letter.message_id, text=letter.text),
-        TurnAnalysed(turn_id=letter.turn_id, intent=found.intent, sentiment=found.sentiment, tags=found.tags),
-        memory_of(letter, letter.message_id, "message", letter.text),
+    add_message(uow, message.message_id, "user", message.text)
+    uow.emit(
+        TurnStarted(turn_id=message.turn_id, message_id=message.message_id, text=message.text),
+        TurnAnalysed(turn_id=message.turn_id, intent=found.intent, sentiment=found.sentiment, tags=found.tags),
+        memory_request(message, message.message_id, "message", message.text),
     )
     metrics.messages.labels("accepted").inc()
-    gather(office, scene)
+    gather_context(context, uow)
 
 
-def refuse(scene: Scene, letter: QueuedMessage, reason: str, detail: str) -> None:
+def refuse(uow: UnitOfWork, message: QueuedMessage, reason: str, detail: str) -> None:
     """A message that never becomes a turn under way."""
     metrics.messages.labels("refused").inc()
-    scene.end_turn(letter.turn_id, Ending(state=TurnState.REFUSED, reason=reason, detail=detail))
+    uow.end_turn(message.turn_id, Outcome(state=TurnState.REFUSED, reason=reason, detail=detail))
 
 
-def gather(office: Office, scene: Scene) -> None:
+def gather_context(context: TurnContext, uow: UnitOfWork) -> None:
     """Collect what the planner may know, under a lease: it asks other services."""
-    start = Start(
-        ids.derived(scene.cause.id, CONTEXT), CONTEXT, {"turn_id": scene.turn.turn_id, "round": scene.turn.round}
+    start = NewLease(
+        ids.derived(uow.cause.id, CONTEXT), CONTEXT, {"turn_id": uow.turn.turn_id, "round": uow.turn.round}
     )
-    scene.set_turn(state=TurnState.CONTEXT, working=start.id, since=office.now().timestamp())
-    scene.start(start)
+    uow.update_turn(state=TurnState.CONTEXT, working=start.id, since=context.now().timestamp())
+    uow.start(start)
 
 
-def _clarified(office: Office, scene: Scene, letter: QueuedMessage) -> None:
+def _answer_clarification(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None:
     """The answer to our question: its own turn ends with it, and the one that asked goes on."""
-    turn = scene.turn
+    turn = uow.turn
     if turn.working is not None:
-        scene.end(turn.working)
-    keep_message(scene, letter.message_id, "user", letter.text)
-    scene.say(
-        TurnStarted(turn_id=letter.turn_id, message_id=letter.message_id, text=letter.text),
-        memory_of(letter, letter.message_id, "message", letter.text),
+        uow.end(turn.working)
+    add_message(uow, message.message_id, "user", message.text)
+    uow.emit(
+        TurnStarted(turn_id=message.turn_id, message_id=message.message_id, text=message.text),
+        memory_request(message, message.message_id, "message", message.text),
     )
-    answered = Ending(state=TurnState.COMPLETED, reason="ANSWERED_CLARIFICATION", detail=turn.turn_id)
-    scene.end_turn(letter.turn_id, answered)
+    answered = Outcome(state=TurnState.COMPLETED, reason="ANSWERED_CLARIFICATION", detail=turn.turn_id)
+    uow.end_turn(message.turn_id, answered)
     before = (*turn.replies, turn.clarification) if turn.clarification is not None else turn.replies
-    scene.set_turn(clarification=letter.text, replies=before[-REPLIES_MOST:], skill=letter.skill or turn.skill)
-    gather(office, scene)
+    uow.update_turn(clarification=message.text, replies=before[-REPLIES_MOST:], skill=message.skill or turn.skill)
+    gather_context(context, uow)
 
 
-def keep_message(scene: Scene, message_id: str, role: str, text: str) -> None:
-    scene.change(
+def add_message(uow: UnitOfWork, message_id: str, role: str, text: str) -> None:
+    uow.change(
         "message.add",
-        session_id=scene.session.session_id,
+        session_id=uow.session.session_id,
         message_id=message_id,
-        turn_id=scene.turn.turn_id,
+        turn_id=uow.turn.turn_id,
         role=role,
         text=text,
     )
 
 
-def memory_of(letter: QueuedMessage, memory_id: str, kind: str, text: str) -> RememberRequested:
+def memory_request(message: QueuedMessage, memory_id: str, kind: str, text: str) -> RememberRequested:
     return RememberRequested(
-        memory_id=memory_id, kind=kind, text=text[:MEMORY_MOST], user=letter.principal, scopes=letter.scopes
+        memory_id=memory_id, kind=kind, text=text[:MEMORY_MOST], user=message.principal, scopes=message.scopes
     )

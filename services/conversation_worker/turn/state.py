@@ -58,7 +58,7 @@ class QueuedMessage(Value):
     skill: str | None = None
 
 
-class Ending(Value):
+class Outcome(Value):
     """How a turn is going to end, once what is still under way has ended."""
 
     state: TurnState
@@ -73,7 +73,7 @@ class Restoring(Value):
     snapshot: str
 
 
-class Settled(Value):
+class CommitResult(Value):
     """What became of a diff: how many changes were made, and how many were left out."""
 
     operations: int = 0
@@ -86,7 +86,7 @@ class Turn(Value):
 
     turn_id: str
     state: TurnState
-    letter: QueuedMessage
+    message: QueuedMessage
     intent: str = "statement"
     round: int = 1
     asked: int = 0
@@ -96,7 +96,7 @@ class Turn(Value):
     """The answers to the questions before that one."""
     skill: str | None = None
     wish: str | None = None
-    """What the replies have made of the letter's text."""
+    """What the replies have made of the message's text."""
     plan: Plan | None = None
     committee: bool = True
     revision: str = ""
@@ -117,9 +117,9 @@ class Turn(Value):
     restoring: Restoring | None = None
     decided: str | None = None
     """What became of the diff, in words."""
-    settled: Settled | None = None
+    commit_result: CommitResult | None = None
     """The same in figures, for the answer."""
-    ending: Ending | None = None
+    outcome: Outcome | None = None
 
     @property
     def dirty(self) -> bool:
@@ -162,7 +162,7 @@ class Approval(Value):
     items: tuple[Json, ...] = ()
 
     @property
-    def outlives(self) -> bool:
+    def outlives_turn(self) -> bool:
         """Is it still to be answered when its turn is over? Whether something happened is."""
         return self.kind == EFFECT
 
@@ -188,7 +188,7 @@ class Session(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Conversation:
     """All of it together."""
 
     session: Session
@@ -203,19 +203,19 @@ class Talk:
         asked = any(approval.open for approval in self.approvals)
         return self.turn is not None and self.turn.state not in asking and not asked
 
-    def doing(self, step_id: str) -> StepRun | None:
-        return next((doing for doing in self.steps if doing.step_id == step_id), None)
+    def step_run(self, step_id: str) -> StepRun | None:
+        return next((run for run in self.steps if run.step_id == step_id), None)
 
     def approval(self, approval_id: str) -> Approval | None:
         return next((approval for approval in self.approvals if approval.approval_id == approval_id), None)
 
     def current(self) -> tuple[StepRun, ...]:
         """The steps of the present round; `$step(n)` speaks of these."""
-        return tuple(doing for doing in self.steps if self.turn is not None and doing.round == self.turn.round)
+        return tuple(run for run in self.steps if self.turn is not None and run.round == self.turn.round)
 
-    def with_step(self, changed: StepRun) -> Talk:
+    def with_step(self, changed: StepRun) -> Conversation:
         return replace(self, steps=tuple(changed if d.step_id == changed.step_id else d for d in self.steps))
 
-    def with_approval(self, changed: Approval) -> Talk:
+    def with_approval(self, changed: Approval) -> Conversation:
         others = tuple(a for a in self.approvals if a.approval_id != changed.approval_id)
         return replace(self, approvals=(*others, changed))

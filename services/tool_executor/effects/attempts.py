@@ -14,13 +14,13 @@ from typing import Any, cast
 
 from libs.changes import Cause
 from libs.errors import Rejected, SumaError, Unavailable
-from libs.leases.ports import Held
+from libs.leases.ports import Lease
 from libs.runtime.platform import Platform
 from libs.tools import Compensable, Effect, Intent, Outcome, Reconcilable, Tool
 from services.tool_executor import calls
 from services.tool_executor.chain import expanded
 from services.tool_executor.effects.ledger import Ledger
-from services.tool_executor.effects.recovery import Move, forgives, next_move, waits
+from services.tool_executor.effects.recovery import RecoveryAction, forgives, recovery_action, waits
 from services.tool_executor.settings import Settings
 from services.tool_executor.workspaces import GROUP
 
@@ -54,76 +54,76 @@ class Attempts:
     def __init__(self, platform: Platform, settings: Settings, ledger: Ledger) -> None:
         self._platform, self._settings, self._ledger = platform, settings, ledger
 
-    async def run(self, held: Held) -> Outcome:
+    async def run(self, lease: Lease) -> Outcome:
         """Make the effect, or find out that it was made.
 
         Raises:
             DidNotHappen: and it will not. Unavailable: this attempt did nothing, or nobody knows.
             EffectUnknown: an earlier attempt may have made it, and nobody can be asked.
         """
-        effect, meant = effect_of(held), await self._intent(held)
-        standing = await self._ledger.standing(held)
-        move = next_move(effect, doubtful=standing.doubtful)
-        if move is Move.ASK:
+        effect, meant = effect_of(lease), await self._intent(lease)
+        standing = await self._ledger.standing(lease)
+        move = recovery_action(effect, doubtful=standing.in_doubt)
+        if move is RecoveryAction.ASK:
             raise EffectUnknown()
         pure = effect is Effect.PURE
-        attempt = held.attempts if pure else await self._ledger.begin(held, standing, move)
-        with _acting(held, meant, attempt) as intent:
+        attempt = lease.attempts if pure else await self._ledger.begin(lease, standing, move)
+        with _acting(lease, meant, attempt) as intent:
             self._point("begun")
-            found = await self._settled(intent, move) if move is not Move.RUN else None
+            found = await self._settled(intent, move) if move is not RecoveryAction.RUN else None
             if found is not None:
                 return found
             self._point("clear")
-            return await self._made(held, intent, forgiven=forgives(effect, doubtful=standing.doubtful))
+            return await self._made(lease, intent, forgiven=forgives(effect, doubtful=standing.in_doubt))
 
-    async def settle(self, held: Held) -> Outcome | None:
+    async def settle(self, lease: Lease) -> Outcome | None:
         """What came of it; None when it did not happen and will not, or was taken back. Raises Unavailable."""
-        meant, standing = await self._intent(held), await self._ledger.standing(held)
-        move = next_move(effect_of(held), doubtful=True)
-        with _acting(held, meant, await self._ledger.begin(held, standing, move)) as intent:
+        meant, standing = await self._intent(lease), await self._ledger.standing(lease)
+        move = recovery_action(effect_of(lease), doubtful=True)
+        with _acting(lease, meant, await self._ledger.begin(lease, standing, move)) as intent:
             return await self._settled(intent, move)
 
-    async def _settled(self, intent: Intent, move: Move) -> Outcome | None:
+    async def _settled(self, intent: Intent, move: RecoveryAction) -> Outcome | None:
         """End the doubt: what came of it, or None when nothing did and nothing will. Raises Unavailable."""
         tool = self._tool(intent.tool)
         await asyncio.sleep(self._settings.settle_seconds)
         try:
             async with asyncio.timeout(self._settings.probe_seconds):
-                if move is Move.PROBE:
+                if move is RecoveryAction.PROBE:
                     return await cast("Reconcilable", tool).probe(intent)
                 await cast("Compensable", tool).undo(intent)
                 return None
         except TimeoutError:
             raise InDoubt(f"it could not be told within {self._settings.probe_seconds:.0f} s") from None
 
-    async def _made(self, held: Held, intent: Intent, *, forgiven: bool) -> Outcome:
+    async def _made(self, lease: Lease, intent: Intent, *, forgiven: bool) -> Outcome:
         """The effect itself. Where the tool did nothing and that ends all doubt (`forgiven`), the ledger is told."""
-        patience = self._settings.cancel_seconds if waits(effect_of(held)) else 0.0
+        patience = self._settings.cancel_seconds if waits(effect_of(lease)) else 0.0
         try:
-            async with asyncio.timeout(calls.request_of(held).deadline):
-                return await _patiently(self._tool(intent.tool).run(intent), held, patience)
+            async with asyncio.timeout(calls.request_of(lease).deadline):
+                return await _let_finish(self._tool(intent.tool).run(intent), lease, patience)
         except Unavailable:
             if forgiven:
-                await self._ledger.settle(held, intent.attempt)
+                await self._ledger.settle(lease, intent.attempt)
             raise
         except Rejected as error:
             raise DidNotHappen(str(error), code=error.code) from error
         except (SumaError, TimeoutError) as error:
             raise InDoubt(f"the attempt ended with {type(error).__name__}") from error
 
-    async def _intent(self, held: Held) -> Intent:
+    async def _intent(self, lease: Lease) -> Intent:
         """What is meant to happen, before an attempt has begun on it."""
-        request = calls.request_of(held)
+        request = calls.request_of(lease)
         self._tool(request.tool)
         defaults = self._platform.skills.tool(request.tool).defaults()
         return Intent(
-            id=held.input["intent"],
-            tenant=held.tenant,
-            session=Cause.held(held).session or "",
+            id=lease.input["intent"],
+            tenant=lease.tenant,
+            session=Cause.held(lease).session or "",
             turn=request.turn_id,
             step=request.step_id,
             tool=request.tool,
-            args={**defaults, **await expanded(self._platform.objects, held.tenant, request.args)},
+            args={**defaults, **await expanded(self._platform.objects, lease.tenant, request.args)},
             attempt=0,
             valid=lambda: False,
         )
@@ -139,30 +139,30 @@ class Attempts:
         self._platform.point(f"{GROUP}:effects:{what}")
 
 
-def effect_of(held: Held) -> Effect:
+def effect_of(lease: Lease) -> Effect:
     """The class that was written down with the intent."""
-    return Effect(held.input["effect"])
+    return Effect(lease.input["effect"])
 
 
 @contextmanager
-def _acting(held: Held, intent: Intent, attempt: int) -> Iterator[Intent]:
+def _acting(lease: Lease, intent: Intent, attempt: int) -> Iterator[Intent]:
     """The attempt's leave to act, which ends with the lease or with the attempt, whichever is first: a thread or a
     request of an attempt that was given up may not act beside the next one."""
     over = False
     try:
-        yield replace(intent, attempt=attempt, valid=lambda: not over and held.valid())
+        yield replace(intent, attempt=attempt, valid=lambda: not over and lease.valid())
     finally:
         over = True
 
 
-async def _patiently(work: Coroutine[Any, Any, Outcome], held: Held, patience: float) -> Outcome:
+async def _let_finish(work: Coroutine[Any, Any, Outcome], lease: Lease, patience: float) -> Outcome:
     """A cancel lets an effect end that could not be asked about afterwards; one that has ended is told as it ended."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         try:
-            if held.valid() and not task.done():
+            if lease.valid() and not task.done():
                 await asyncio.wait({task}, timeout=patience)
         finally:
             task.cancel()

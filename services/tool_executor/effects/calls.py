@@ -16,7 +16,7 @@ from libs.changes import Cause, Changeset
 from libs.errors import Rejected, SumaError, Unavailable
 from libs.events import ToolRequested, ToolSucceeded, ToolUnknown
 from libs.events.values import Body
-from libs.leases.ports import Cancelled, Held, ProcessDied, Start
+from libs.leases.ports import Cancelled, Lease, NewLease, ProcessDied
 from libs.objects import bodies
 from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
@@ -25,7 +25,7 @@ from services.tool_executor import calls
 from services.tool_executor.chain import Passed
 from services.tool_executor.effects import ledger
 from services.tool_executor.effects.attempts import Attempts, DidNotHappen, EffectUnknown, effect_of
-from services.tool_executor.effects.ledger import DID_NOT_HAPPEN, HAPPENED, OPEN, UNDONE, UNKNOWN, Ledger, Standing
+from services.tool_executor.effects.ledger import DID_NOT_HAPPEN, HAPPENED, OPEN, UNDONE, UNKNOWN, EffectRecord, Ledger
 from services.tool_executor.effects.recovery import can_be_settled
 from services.tool_executor.settings import Settings
 
@@ -62,47 +62,47 @@ class Effects:
         effect = tool.effect_class
         about = {"request": request.model_dump(mode="json"), "intent": intent, "effect": effect.value}
         opened = calls.opened(cause, request, "running") + ledger.intended(cause, request, intent=intent, effect=effect)
-        return opened.start(Start(request.call_id, EFFECT, about)).emit(
+        return opened.start(NewLease(request.call_id, EFFECT, about)).emit(
             allowed,
             calls.recorded(request, "intent", "begin", rule=effect, revision=passed.decision.revision),
             calls.started(request, attempt=1),
         )
 
-    async def ended(self, held: Held, outcome: Outcome) -> Changeset:
+    async def ended(self, lease: Lease, outcome: Outcome) -> Changeset:
         """It happened, and this is what came of it."""
-        request, summary = calls.request_of(held), _legible(outcome.summary)
-        body, warnings = await self._kept(held.tenant, outcome.data)
+        request, summary = calls.request_of(lease), _legible(outcome.summary)
+        body, warnings = await self._kept(lease.tenant, outcome.data)
         document = {"data": body.model_dump(mode="json", by_alias=True), "summary": summary}
-        return _closed(held, document, call="succeeded", effect=HAPPENED).emit(
+        return _closed(lease, document, call="succeeded", effect=HAPPENED).emit(
             calls.recorded(request, "outcome", "succeeded"), _succeeded(request, body, summary, warnings)
         )
 
-    async def failed(self, held: Held, error: SumaError) -> Changeset:
+    async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         """It did not happen, or it must be settled whether it did, or nobody knows."""
-        standing = await self._ledger.standing(held)
-        if not standing.doubtful and isinstance(error, EffectUnknown):
+        standing = await self._ledger.standing(lease)
+        if not standing.in_doubt and isinstance(error, EffectUnknown):
             # The attempt that was in doubt a moment ago has said since that it did nothing.
-            return _without(held, "It was interrupted before it happened.", code="INTERRUPTED")
-        if not standing.doubtful or isinstance(error, DidNotHappen):
+            return _without(lease, "It was interrupted before it happened.", code="INTERRUPTED")
+        if not standing.in_doubt or isinstance(error, DidNotHappen):
             code = "CANCELLED" if isinstance(error, Cancelled) else error.code
-            return _without(held, str(error), code=code)
+            return _without(lease, str(error), code=code)
         # A person may be asked only once no late attempt can act any more: settling raises the fence in the world.
-        if isinstance(error, Cancelled | ProcessDied) and can_be_settled(effect_of(held)):
-            return _handed_over(held, error)
-        return _unknown(held, error)
+        if isinstance(error, Cancelled | ProcessDied) and can_be_settled(effect_of(lease)):
+            return _handed_over(lease, error)
+        return _unknown(lease, error)
 
-    async def settled(self, held: Held, outcome: Outcome | None) -> Changeset:
+    async def settled(self, lease: Lease, outcome: Outcome | None) -> Changeset:
         """Close an effect whose doubt has ended: it happened, it was undone, or it never happened."""
         if outcome is not None:
-            return await self.ended(held, outcome)
-        code = held.input.get("code", Cancelled.code)
+            return await self.ended(lease, outcome)
+        code = lease.input.get("code", Cancelled.code)
         cause = "Its process died repeatedly" if code == ProcessDied.code else "It was cancelled"
-        if effect_of(held) is Effect.COMPENSABLE:
-            return _without(held, f"{cause}; what it had done was undone.", code=code, state=UNDONE)
-        return _without(held, f"{cause} before it happened.", code=code)
+        if effect_of(lease) is Effect.COMPENSABLE:
+            return _without(lease, f"{cause}; what it had done was undone.", code=code, state=UNDONE)
+        return _without(lease, f"{cause} before it happened.", code=code)
 
-    async def unsettled(self, held: Held, error: SumaError) -> Changeset:
-        return _unknown(held, error)
+    async def unsettled(self, lease: Lease, error: SumaError) -> Changeset:
+        return _unknown(lease, error)
 
     async def _kept(self, tenant: str, data: Any) -> tuple[Body, tuple[str, ...]]:
         """It has happened: what it returned may not keep that from being written down."""
@@ -113,7 +113,7 @@ class Effects:
         return (Body(json=None), (UNKEPT,)) if _holds_null(body.json_) else (body, ())
 
 
-def _again(cause: Cause, request: ToolRequested, known: Standing) -> Changeset:
+def _again(cause: Cause, request: ToolRequested, known: EffectRecord) -> Changeset:
     """The same intent is the same effect: it is not made twice, but what became of it can be told twice."""
     outcome = known.outcome or {}
     if known.state == OPEN:
@@ -130,36 +130,36 @@ def _again(cause: Cause, request: ToolRequested, known: Standing) -> Changeset:
     )
 
 
-def _closed(held: Held, outcome: Mapping[str, Any], *, call: str, effect: str) -> Changeset:
+def _closed(lease: Lease, outcome: Mapping[str, Any], *, call: str, effect: str) -> Changeset:
     """The end of the call and of its effect, each with its state."""
-    cause, request, intent = Cause.held(held), calls.request_of(held), held.input["intent"]
+    cause, request, intent = Cause.held(lease), calls.request_of(lease), lease.input["intent"]
     shown = {name: value for name, value in outcome.items() if name != "data"}
-    done = ledger.ended(cause, intent, effect=effect_of(held), state=effect, outcome=outcome)
+    done = ledger.ended(cause, intent, effect=effect_of(lease), state=effect, outcome=outcome)
     return calls.closed(cause, request, call, shown) + done
 
 
-def _without(held: Held, why: str, *, code: str, state: str = DID_NOT_HAPPEN) -> Changeset:
+def _without(lease: Lease, why: str, *, code: str, state: str = DID_NOT_HAPPEN) -> Changeset:
     """There is no effect, and there will be none."""
-    request, why = calls.request_of(held), _legible(why)
-    return _closed(held, {"code": code, "error": why}, call="failed", effect=state).emit(
+    request, why = calls.request_of(lease), _legible(why)
+    return _closed(lease, {"code": code, "error": why}, call="failed", effect=state).emit(
         calls.recorded(request, "outcome", "failed", rule=code), calls.failure(request, code, why)
     )
 
 
-def _handed_over(held: Held, error: SumaError) -> Changeset:
+def _handed_over(lease: Lease, error: SumaError) -> Changeset:
     """Start a lease that finds out what happened, or undoes it; the call stays open until then."""
-    about = {name: value for name, value in held.input.items() if name != "_cause"} | {"code": error.code}
-    return Changeset(Cause.held(held)).start(Start(ids.derived(held.id, SETTLE), SETTLE, about))
+    about = {name: value for name, value in lease.input.items() if name != "_cause"} | {"code": error.code}
+    return Changeset(Cause.held(lease)).start(NewLease(ids.derived(lease.id, SETTLE), SETTLE, about))
 
 
-def _unknown(held: Held, error: SumaError) -> Changeset:
+def _unknown(lease: Lease, error: SumaError) -> Changeset:
     """Nobody can tell, and nothing is tried any more: a person must find out."""
-    request = calls.request_of(held)
+    request = calls.request_of(lease)
     # An error's own words are not repeated: nobody knows what a foreign tool put into them.
-    reason = f"{WHY[effect_of(held)]} ({error.code})."
-    return _closed(held, {"code": error.code, "reason": reason}, call="unknown", effect=UNKNOWN).emit(
+    reason = f"{WHY[effect_of(lease)]} ({error.code})."
+    return _closed(lease, {"code": error.code, "reason": reason}, call="unknown", effect=UNKNOWN).emit(
         calls.recorded(request, "outcome", "unknown", rule=error.code),
-        _asking(request, held.input["intent"], reason),
+        _asking(request, lease.input["intent"], reason),
     )
 
 

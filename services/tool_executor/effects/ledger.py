@@ -18,11 +18,11 @@ from libs.changes.writer import Writer
 from libs.database import Database
 from libs.errors import Conflict
 from libs.events import ToolRequested
-from libs.leases.ports import Held
+from libs.leases.ports import Lease
 from libs.telemetry import metrics
 from libs.tools import Effect
 from services.tool_executor import calls
-from services.tool_executor.effects.recovery import Move
+from services.tool_executor.effects.recovery import RecoveryAction
 from services.tool_executor.runner import LeaseLost
 from services.tool_executor.workspaces import GROUP, queries
 
@@ -30,7 +30,7 @@ OPEN, HAPPENED, DID_NOT_HAPPEN, UNDONE, UNKNOWN = "open", "happened", "did_not_h
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class EffectRecord:
     """How an intent stands."""
 
     intent: str
@@ -41,7 +41,7 @@ class Standing:
     outcome: dict[str, Any] | None
 
     @property
-    def doubtful(self) -> bool:
+    def in_doubt(self) -> bool:
         """May an attempt have had an effect of which nobody told?"""
         return self.begun > self.settled
 
@@ -50,29 +50,29 @@ class Ledger:
     def __init__(self, database: Database, writer: Writer) -> None:
         self._database, self._writer = database, writer
 
-    async def look(self, tenant: str, intent: str) -> Standing | None:
+    async def look(self, tenant: str, intent: str) -> EffectRecord | None:
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.effect(connection, tenant=tenant, intent=intent)
         if row is None:
             return None
         outcome = orjson.loads(row["outcome"]) if row["outcome"] else None
-        return Standing(row["intent_id"], row["call_id"], row["state"], row["begun"], row["settled"], outcome)
+        return EffectRecord(row["intent_id"], row["call_id"], row["state"], row["begun"], row["settled"], outcome)
 
-    async def standing(self, held: Held) -> Standing:
+    async def standing(self, lease: Lease) -> EffectRecord:
         """How the intent of a lease stands; its row was written with the lease."""
-        found = await self.look(held.tenant, held.input["intent"])
+        found = await self.look(lease.tenant, lease.input["intent"])
         if found is None:
             raise LookupError("the intent was never written")
         return found
 
-    async def begin(self, held: Held, standing: Standing, move: Move) -> int:
+    async def begin(self, lease: Lease, standing: EffectRecord, move: RecoveryAction) -> int:
         """The number of the attempt that may act now; every further one is recorded as what it is.
 
         Raises:
             LeaseLost: another process has begun it, or ended it.
         """
-        request, attempt = calls.request_of(held), standing.begun + 1
-        changeset = Changeset(_aside(held, f"begin{attempt}")).change(
+        request, attempt = calls.request_of(lease), standing.begun + 1
+        changeset = Changeset(_cause_of(lease, f"begin{attempt}")).change(
             "executor", "effect.begin", intent_id=standing.intent, call_id=request.call_id, attempt=attempt
         )
         if attempt > 1:
@@ -83,10 +83,10 @@ class Ledger:
             raise LeaseLost() from None
         return attempt
 
-    async def settle(self, held: Held, attempt: int) -> None:
+    async def settle(self, lease: Lease, attempt: int) -> None:
         """Nothing is in doubt after this attempt. Where another has begun meanwhile, that is not ours to say."""
-        row = {"intent_id": held.input["intent"], "attempt": attempt}
-        changeset = Changeset(_aside(held, f"settle{attempt}")).change("executor", "effect.settle", **row)
+        row = {"intent_id": lease.input["intent"], "attempt": attempt}
+        changeset = Changeset(_cause_of(lease, f"settle{attempt}")).change("executor", "effect.settle", **row)
         try:
             await self._writer.apply(changeset)
         except Conflict:
@@ -115,6 +115,6 @@ def ended(cause: Cause, intent: str, *, effect: Effect, state: str, outcome: Map
     return Changeset(cause).change("executor", "effect.close", **row).on_commit(counted)
 
 
-def _aside(held: Held, what: str) -> Cause:
+def _cause_of(lease: Lease, what: str) -> Cause:
     """A commit in the middle of leased work: it does not end the lease."""
-    return replace(Cause.held(held), id=f"{held.id}:{held.token}:{what}", lease=None)
+    return replace(Cause.held(lease), id=f"{lease.id}:{lease.token}:{what}", lease=None)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from libs.tools import Effect
 
 
-class Move(StrEnum):
+class RecoveryAction(StrEnum):
     """What comes next."""
 
     RUN = "run"
@@ -20,16 +20,16 @@ class Move(StrEnum):
 
 
 IN_DOUBT = {
-    Effect.PURE: Move.RUN,
-    Effect.IDEMPOTENT: Move.RUN,
-    Effect.RECONCILABLE: Move.PROBE,
-    Effect.COMPENSABLE: Move.UNDO,
-    Effect.AT_MOST_ONCE: Move.ASK,
+    Effect.PURE: RecoveryAction.RUN,
+    Effect.IDEMPOTENT: RecoveryAction.RUN,
+    Effect.RECONCILABLE: RecoveryAction.PROBE,
+    Effect.COMPENSABLE: RecoveryAction.UNDO,
+    Effect.AT_MOST_ONCE: RecoveryAction.ASK,
 }
 
 
-def next_move(effect: Effect, *, doubtful: bool) -> Move:
-    return IN_DOUBT[effect] if doubtful else Move.RUN
+def recovery_action(effect: Effect, *, doubtful: bool) -> RecoveryAction:
+    return IN_DOUBT[effect] if doubtful else RecoveryAction.RUN
 
 
 def can_be_settled(effect: Effect) -> bool:
@@ -44,4 +44,4 @@ def waits(effect: Effect) -> bool:
 
 def forgives(effect: Effect, *, doubtful: bool) -> bool:
     """Does "this attempt did nothing" end a doubt? Not where an earlier one was left open, nor where there is none."""
-    return effect is not Effect.PURE and not (doubtful and IN_DOUBT[effect] is Move.RUN)
+    return effect is not Effect.PURE and not (doubtful and IN_DOUBT[effect] is RecoveryAction.RUN)

@@ -39,7 +39,7 @@ class Approval(Word):
     """Of exactly the version that was looked at."""
 
 
-class Desk:
+class SkillAdmin:
     def __init__(self, platform: Platform, local: LocalSkills) -> None:
         self._platform, self._local = platform, local
 

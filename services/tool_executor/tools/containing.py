@@ -17,9 +17,9 @@ from typing import Any
 
 from libs.search.words import fold
 from libs.workspace.view import Node
-from services.tool_executor.tools.decoding import Why
+from services.tool_executor.tools.decoding import SkipReason
 from services.tool_executor.tools.texts import Bounds, Texts, Unremembered, temporary
-from services.tool_executor.tools.tool_context import Args, Bench, FileTexts, TooMuch
+from services.tool_executor.tools.tool_context import Args, FileTexts, ToolContext, TooMuch
 
 ASKED = ("containing", "lacking")
 BOUNDS = Bounds(
@@ -86,7 +86,7 @@ class Containing:
         for path, text in self.texts.of([node.path for node in nodes]):
             found = said(self.wanted, text)
             if found is None and path in self.texts.cut:
-                self.texts.unread[path] = Why.TOO_LARGE
+                self.texts.unread[path] = SkipReason.TOO_LARGE
                 text = ""
             self._known[path] = self._chosen(path, text, found)
 
@@ -101,13 +101,13 @@ class Containing:
         return chosen
 
 
-def asked(bench: Bench, args: Args) -> Containing | None:
+def asked(context: ToolContext, args: Args) -> Containing | None:
     """The choice that a listing's args ask for, if they do."""
     name = next((name for name in ASKED if name in args), None)
     if name is None:
         return None
-    texts = bench.texts or Texts(bench.stage, BOUNDS, time.monotonic, Unremembered(), bench.check)
-    return Containing(args[name], name == "lacking", texts, bench.limits.looked_into)
+    texts = context.texts or Texts(context.stage, BOUNDS, time.monotonic, Unremembered(), context.check)
+    return Containing(args[name], name == "lacking", texts, context.limits.looked_into)
 
 
 def said(wanted: str, text: str) -> Said | None:

@@ -15,7 +15,7 @@ from libs.errors import Rejected
 from libs.skills import free_name
 from libs.skills.categories import split_suffix
 from libs.workspace.operations import Copy
-from services.tool_executor.tools.tool_context import Args, Bench, Done, TooMuch, human, many, topmost
+from services.tool_executor.tools.tool_context import Args, ToolContext, ToolOutput, TooMuch, human, many, topmost
 
 
 class CannotCopy(Rejected):
@@ -33,23 +33,23 @@ class Weight:
     size: int
 
 
-def copy_nodes(bench: Bench, args: Args) -> Done:
+def copy_nodes(context: ToolContext, args: Args) -> ToolOutput:
     """Things once more: into `target`, which is made where it is missing, or beside themselves where there is none;
     with `new_name`, under that name. A name that is taken gets ` (2)`. All of them or none.
     """
     asked = [args["source"]] if isinstance(args["source"], str) else args["source"]
-    paths = topmost(list(bench.present(asked, strict=len(asked) == 1)))
-    ends = list(_ends(bench, paths, args, several=len(asked) > 1))
-    weight = _weighed(bench, [path for path, _, _ in ends])
-    copies = list(_copies(bench, ends))
-    made = [operation for folder in dict.fromkeys(to for _, to, _ in ends) for operation in bench.making(folder)]
-    applied = bench.put([*made, *copies])
+    paths = topmost(list(context.present(asked, strict=len(asked) == 1)))
+    ends = list(_ends(context, paths, args, several=len(asked) > 1))
+    weight = _weighed(context, [path for path, _, _ in ends])
+    copies = list(_copies(context, ends))
+    made = [operation for folder in dict.fromkeys(to for _, to, _ in ends) for operation in context.making(folder)]
+    applied = context.put([*made, *copies])
     copied = [{"from": copy.path, "to": copy.target} for copy in copies]
-    return Done(
+    return ToolOutput(
         {"copied": copied, "files": weight.files, "folders": weight.folders, "bytes": weight.size},
         _told(copies, weight),
         applied=applied,
-        warnings=tuple(bench.missing),
+        warnings=tuple(context.missing),
     )
 
 
@@ -57,37 +57,37 @@ End = tuple[str, str, str]
 """What is copied, the folder of the copy, and the name that it shall have there."""
 
 
-def _ends(bench: Bench, paths: Sequence[str], args: Args, *, several: bool) -> Iterator[End]:
-    folder, name = _aim(bench, paths, args, several=several)
+def _ends(context: ToolContext, paths: Sequence[str], args: Args, *, several: bool) -> Iterator[End]:
+    folder, name = _aim(context, paths, args, several=several)
     for path in paths:
         to = folder or _folder_of(path)
         _refuse_inside(path, to)
         if several and folder == _folder_of(path):
             # Of many, those that lie there already have nothing to gain.
-            bench.missing.append(f"{path} is in {folder} already and was left out.")
+            context.missing.append(f"{path} is in {folder} already and was left out.")
             continue
         yield path, to, name or basename(path)
 
 
-def _aim(bench: Bench, paths: Sequence[str], args: Args, *, several: bool) -> tuple[str | None, str | None]:
+def _aim(context: ToolContext, paths: Sequence[str], args: Args, *, several: bool) -> tuple[str | None, str | None]:
     """The folder of the copies, None for beside what is copied; and the name of the one copy, None for its own."""
     name = args.get("new_name")
     if name is not None and several:
         raise CannotCopy(f"several things cannot all be called {name}")
     if "target" not in args:
         return None, name
-    target = bench.within(args["target"])
+    target = context.within(args["target"])
     listed = not isinstance(args["source"], str)
-    if name is not None or several or not paths or is_its_folder(bench, paths[0], target, listed=listed):
+    if name is not None or several or not paths or is_its_folder(context, paths[0], target, listed=listed):
         return target, name
     return _folder_of(target), basename(target)
 
 
-def is_its_folder(bench: Bench, path: str, target: str, *, listed: bool) -> bool:
+def is_its_folder(context: ToolContext, path: str, target: str, *, listed: bool) -> bool:
     """What a listing brought goes into a folder, be it one or many, unless the target has the ending of a file."""
-    if listed and not bench.is_folder(target):
+    if listed and not context.is_folder(target):
         return not any(letter.isalpha() for letter in split_suffix(basename(target))[1])
-    return bench.means_folder(path, target)
+    return context.means_folder(path, target)
 
 
 def _folder_of(path: str) -> str:
@@ -101,32 +101,32 @@ def _refuse_inside(path: str, folder: str) -> None:
         raise CannotCopy(f"{path} cannot be copied into itself")
 
 
-def _weighed(bench: Bench, paths: Sequence[str]) -> Weight:
+def _weighed(context: ToolContext, paths: Sequence[str]) -> Weight:
     """Raises `TooMuch` before anything is staged, and `Sealed` where a part cannot be read."""
     files = folders = size = 0
     for path in paths:
-        top = bench.stage.get_metadata(path)
+        top = context.stage.get_metadata(path)
         if top.kind == "directory":
-            bench.stage.check_whole(path)
-        for node in (top, *(bench.stage.walk(path) if top.kind == "directory" else ())):
-            bench.check()
+            context.stage.check_whole(path)
+        for node in (top, *(context.stage.walk(path) if top.kind == "directory" else ())):
+            context.check()
             folders += node.kind == "directory"
             files += node.kind != "directory"
             size += node.size if node.kind == "file" else 0
-            if files + folders > bench.limits.copy_entries:
-                raise TooMuch(f"one call copies at most {bench.limits.copy_entries} files and folders")
-            if size > bench.limits.copy_bytes:
-                raise TooMuch(f"more than {human(bench.limits.copy_bytes)} would be copied")
+            if files + folders > context.limits.copy_entries:
+                raise TooMuch(f"one call copies at most {context.limits.copy_entries} files and folders")
+            if size > context.limits.copy_bytes:
+                raise TooMuch(f"more than {human(context.limits.copy_bytes)} would be copied")
     return Weight(files, folders, size)
 
 
-def _copies(bench: Bench, ends: Sequence[End]) -> Iterator[Copy]:
+def _copies(context: ToolContext, ends: Sequence[End]) -> Iterator[Copy]:
     taken: dict[str, set[str]] = {}
     for path, folder, wished in ends:
-        names = taken.setdefault(folder, bench.names_in(folder))
+        names = taken.setdefault(folder, context.names_in(folder))
         name = free_name(wished, names)
         names.add(name)
-        yield Copy(path=path, target=join("" if folder == "." else folder, name), reason=bench.reason)
+        yield Copy(path=path, target=join("" if folder == "." else folder, name), reason=context.reason)
 
 
 def _told(copies: Sequence[Copy], weight: Weight) -> str:

@@ -7,34 +7,36 @@ from typing import Any
 from libs.errors import Rejected
 from libs.workspace.view import Node
 from services.tool_executor.tools.parsing import read
-from services.tool_executor.tools.tool_context import READS_MOST, Args, Bench, Done, TooMuch, many
+from services.tool_executor.tools.tool_context import READS_MOST, Args, ToolContext, ToolOutput, TooMuch, many
 
 LINED = frozenset(("plain text", "Markdown"))
 """Forms of which every row is a line."""
 
 
-def count_rows(bench: Bench, args: Args) -> Done:
+def count_rows(context: ToolContext, args: Args) -> ToolOutput:
     """How many rows, lines or pages each file has, as it is read for parsing. Folders among them are passed over."""
-    nodes = [bench.stage.get_metadata(path) for path in bench.present(args["paths"], strict=len(args["paths"]) == 1)]
+    nodes = [
+        context.stage.get_metadata(path) for path in context.present(args["paths"], strict=len(args["paths"]) == 1)
+    ]
     files = [node for node in nodes if node.kind == "file"]
-    if len(files) > bench.limits.texts:
-        raise TooMuch(f"{len(files)} files are too many to count at once; at most {bench.limits.texts}")
-    found = [(node, _counted(bench, node)) for node in files]
+    if len(files) > context.limits.texts:
+        raise TooMuch(f"{len(files)} files are too many to count at once; at most {context.limits.texts}")
+    found = [(node, _counted(context, node)) for node in files]
     counts = [told for _, told in found if told is not None]
     unread = [node.path for node, told in found if told is None]
-    return Done(
+    return ToolOutput(
         {"counts": counts, "files": len(counts), "rows": sum(told["rows"] for told in counts), "unread": unread},
         f"Counted {many(len(counts), 'file')}.",
         reads=tuple(node.path for node in files)[:READS_MOST],
-        warnings=tuple(bench.missing),
+        warnings=tuple(context.missing),
     )
 
 
-def _counted(bench: Bench, node: Node) -> dict[str, Any] | None:
+def _counted(context: ToolContext, node: Node) -> dict[str, Any] | None:
     """None for what has no rows that could be read."""
-    bench.check()
+    context.check()
     try:
-        found = read(bench, node)
+        found = read(context, node)
     except Rejected:
         return None
     unit = "line" if found.unit == "row" and found.format in LINED else found.unit

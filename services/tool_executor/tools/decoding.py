@@ -21,7 +21,7 @@ CONTROLS = frozenset(range(32)) - {9, 10, 12, 13, 27}
 LOOK = 8192
 
 
-class Why(StrEnum):
+class SkipReason(StrEnum):
     """Why a document was not looked into."""
 
     TOO_LARGE = "too_large"

@@ -12,7 +12,7 @@ from libs.errors import Rejected
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import NoText, decoded
 from services.tool_executor.tools.parsing import MAILS, PARSERS, headings_of, parsed, read
-from services.tool_executor.tools.tool_context import Args, Bench, Done, human, many
+from services.tool_executor.tools.tool_context import Args, ToolContext, ToolOutput, human, many
 from services.tool_executor.tools.unpacking import form_of, listed
 
 SHOWN = 20
@@ -101,9 +101,9 @@ TEXT = "text"
 OTHERS = {"repository": "repository", "bundle": "folder of dependencies, a cache or an application"}
 
 
-def explain_node(bench: Bench, args: Args) -> Done:
+def explain_node(context: ToolContext, args: Args) -> ToolOutput:
     """What a file or folder is, how large, of when, and what is in it."""
-    node = bench.stage.get_metadata(args["path"])
+    node = context.stage.get_metadata(args["path"])
     about: dict[str, Any] = {
         "path": node.path,
         "node_kind": node.kind,
@@ -111,18 +111,18 @@ def explain_node(bench: Bench, args: Args) -> Done:
         "modified_at": node.modified_at.isoformat() if node.modified_at else None,
     }
     if node.kind == "directory":
-        return _folder(bench, node, about)
+        return _folder(context, node, about)
     if node.kind != "file":
         kind = OTHERS.get(node.kind, "link or device")
         about |= {"kind": kind, "looks_like": "", "agrees": True, "holds": {}}
-        return Done(about, f"{node.path} is a {kind}; what is in it was not read.", reads=(node.path,))
-    head = bench.stage.read_content(node.path, LOOK).data
+        return ToolOutput(about, f"{node.path} is a {kind}; what is in it was not read.", reads=(node.path,))
+    head = context.stage.read_content(node.path, LOOK).data
     kind, looks = KINDS.get(node.extension, ""), looks_like(head, whole=node.size <= LOOK)
     agrees = fits(kind, looks)
     about |= {"kind": kind or looks, "looks_like": looks, "agrees": agrees}
-    about["holds"] = _inside(bench, node, head, kind if agrees else looks)
+    about["holds"] = _inside(context, node, head, kind if agrees else looks)
     doubt = "" if agrees else f", but its bytes are those of {looks}"
-    return Done(about, f"{node.path}: {about['kind']}{doubt}, {human(node.size)}.", reads=(node.path,))
+    return ToolOutput(about, f"{node.path}: {about['kind']}{doubt}, {human(node.size)}.", reads=(node.path,))
 
 
 def looks_like(head: bytes, *, whole: bool) -> str:
@@ -151,13 +151,13 @@ def fits(kind: str, looks: str) -> bool:
     return looks == "binary data" and kind in ("MP3 audio", "BMP image", "tar archive", "program")
 
 
-def _folder(bench: Bench, node: Node, about: dict[str, Any]) -> Done:
-    found = bench.stage.statistics(node.path)
-    children = [child for child in bench.stage.get_children(node.path) if not child.left_alone]
+def _folder(context: ToolContext, node: Node, about: dict[str, Any]) -> ToolOutput:
+    found = context.stage.statistics(node.path)
+    children = [child for child in context.stage.get_children(node.path) if not child.left_alone]
     kinds: dict[str, int] = {}
-    for inside in bench.stage.walk(node.path):
+    for inside in context.stage.walk(node.path):
         if inside.kind == "file" and not inside.left_alone:
-            kind = bench.categories.category_of(inside.name)
+            kind = context.categories.category_of(inside.name)
             kinds[kind] = kinds.get(kind, 0) + 1
     most = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
     holds = {
@@ -168,40 +168,40 @@ def _folder(bench: Bench, node: Node, about: dict[str, Any]) -> Done:
     }
     about |= {"kind": "folder", "looks_like": "folder", "agrees": True, "size": found.size, "holds": holds}
     told = f"{node.path}: a folder of {many(found.files, 'file')}, {human(found.size)}."
-    return Done(about, told, reads=(node.path,))
+    return ToolOutput(about, told, reads=(node.path,))
 
 
-def _inside(bench: Bench, node: Node, head: bytes, kind: str) -> dict[str, Any]:
+def _inside(context: ToolContext, node: Node, head: bytes, kind: str) -> dict[str, Any]:
     """What can be told of the content; what cannot be read tells nothing."""
     with suppress(Rejected):
         if kind.endswith("image") and (size := dimensions(head)):
             return {"width": size[0], "height": size[1]}
         if node.extension in FORMS and kind == KINDS[node.extension]:
-            return _written(bench, node)
+            return _written(context, node)
         if form_of(head) and kind not in INSIDE_ZIP:
-            with bench.opened(node.path) as stream:
-                files = [entry.path for entry in listed(bench, stream, node.name) if not entry.directory]
+            with context.opened(node.path) as stream:
+                files = [entry.path for entry in listed(context, stream, node.name) if not entry.directory]
             return {"files": len(files), "names": files[:SHOWN]}
         if looks_like(head, whole=node.size <= LOOK) == TEXT:
-            return _said(bench, node, head)
+            return _said(context, node, head)
     return {}
 
 
-def _written(bench: Bench, node: Node) -> dict[str, Any]:
-    found = read(bench, node)
+def _written(context: ToolContext, node: Node) -> dict[str, Any]:
+    found = read(context, node)
     about = {"format": found.format, "fields": list(found.fields[:SHOWN]), "rows": found.rows, "unit": found.unit}
     return about | {"begins": " ".join(found.text[:200].split())}
 
 
-def _said(bench: Bench, node: Node, head: bytes) -> dict[str, Any]:
+def _said(context: ToolContext, node: Node, head: bytes) -> dict[str, Any]:
     ending = PurePosixPath(node.name).suffix.lower()
     text = decoded(head, whole=node.size <= LOOK)
     about: dict[str, Any] = {"encoding": text.encoding}
     if node.size <= LOOK:
         about["lines"] = len(text.text.splitlines())
-    if ending in {*PARSERS, *MAILS} and node.size <= bench.limits.read_bytes:
+    if ending in {*PARSERS, *MAILS} and node.size <= context.limits.read_bytes:
         with suppress(Rejected):
-            found = parsed(node.name, bench.stage.read_content(node.path, bench.limits.read_bytes).data)
+            found = parsed(node.name, context.stage.read_content(node.path, context.limits.read_bytes).data)
             return about | {"format": found.format, "fields": list(found.fields[:SHOWN]), "rows": found.rows}
     headings = list(headings_of(text.text))[:SHOWN] if ending in ("", ".txt") else []
     first = next((line.strip() for line in text.text.splitlines() if line.strip()), "")

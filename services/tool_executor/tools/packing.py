@@ -29,8 +29,8 @@ from services.tool_executor.tools.tool_context import (
     CHUNK,
     READS_MOST,
     Args,
-    Bench,
-    Done,
+    ToolContext,
+    ToolOutput,
     TooMuch,
     human,
     many,
@@ -75,62 +75,62 @@ class Member:
         return int(self.node.modified_at.timestamp()) if self.node.modified_at else 0
 
 
-def pack_nodes(bench: Bench, args: Args) -> Done:
+def pack_nodes(context: ToolContext, args: Args) -> ToolOutput:
     """One new archive of what is listed; with `remove`, what is in it goes. Never over a name that is there."""
     if not args["paths"]:  # a list that found nothing, as a move of none
-        return Done(
+        return ToolOutput(
             {"archive": "", "files": 0, "bytes": 0, "packed_bytes": 0, "deleted": []}, "There was nothing to pack."
         )
-    paths = topmost(list(bench.present(args["paths"], strict=len(args["paths"]) == 1)))
+    paths = topmost(list(context.present(args["paths"], strict=len(args["paths"]) == 1)))
     if not paths:
         raise Rejected("there is nothing to pack")
     remove = args.get("remove") is True
-    members = list(_members(bench, paths, strict=remove))
-    archive = _archive(bench, args.get("archive"), paths)
+    members = list(_members(context, paths, strict=remove))
+    archive = _archive(context, args.get("archive"), paths)
     if remove and any(path == "." or archive.startswith(f"{path}/") for path in paths):
         raise CannotPack(f"{archive} would be deleted with what is packed into it")
-    made = bench.making(dirname(archive) or ".")
-    with bench.stage.shelf.drafting() as draft:
-        size = _written(bench, members, archive, draft)
-        packed = bench.shelved(draft)
-    create = Create(path=archive, content=packed, reason=bench.reason)
-    deletes: list[AnyOperation] = [Delete(path=path, reason=bench.reason) for path in paths] if remove else []
-    applied = bench.put([*made, create, *deletes])
+    made = context.making(dirname(archive) or ".")
+    with context.stage.shelf.drafting() as draft:
+        size = _written(context, members, archive, draft)
+        packed = context.shelved(draft)
+    create = Create(path=archive, content=packed, reason=context.reason)
+    deletes: list[AnyOperation] = [Delete(path=path, reason=context.reason) for path in paths] if remove else []
+    applied = context.put([*made, create, *deletes])
     files = sum(member.node.kind == "file" for member in members)
     folders = [member.node.path for member in members if member.node.kind == "directory" and member.node.path in paths]
-    return Done(
+    return ToolOutput(
         {
             "archive": archive,
             "files": files,
             "bytes": size,
             "packed_bytes": packed.size,
             "deleted": paths if remove else [],
-            **({} if remove else left_alone(bench.stage, {"folders": folders}, recursive=True)),
+            **({} if remove else left_alone(context.stage, {"folders": folders}, recursive=True)),
         },
         f"Packed {many(files, 'file')}, {human(size)}, into {archive} ({human(packed.size)}).",
         reads=tuple(dict.fromkeys((*paths, *(member.node.path for member in members))))[:READS_MOST],
         applied=applied,
-        warnings=tuple(bench.missing),
+        warnings=tuple(context.missing),
     )
 
 
-def _archive(bench: Bench, asked: str | None, paths: Sequence[str]) -> str:
+def _archive(context: ToolContext, asked: str | None, paths: Sequence[str]) -> str:
     """Where the archive comes to be: with an ending, and under a name that is free."""
-    usual = f"{_stem(bench, paths[0])}.zip" if len(paths) == 1 and paths[0] != "." else "Archive.zip"
-    path = bench.within(asked) if asked else _top(paths) or "."
-    if bench.is_folder(path):
+    usual = f"{_stem(context, paths[0])}.zip" if len(paths) == 1 and paths[0] != "." else "Archive.zip"
+    path = context.within(asked) if asked else _top(paths) or "."
+    if context.is_folder(path):
         path = join("" if path == "." else path, usual)
     if path.lower().endswith(FOREIGN) and not path.lower().endswith(FORMS):
         raise CannotPack(f"{basename(path)}: only {', '.join(FORMS)} can be made here")
     if not path.lower().endswith(FORMS):
         path += ".zip"
-    name = free_name(basename(path), bench.names_in(dirname(path) or "."))
+    name = free_name(basename(path), context.names_in(dirname(path) or "."))
     return join(dirname(path), name)
 
 
-def _stem(bench: Bench, path: str) -> str:
+def _stem(context: ToolContext, path: str) -> str:
     """`notes` for `a/notes.txt`, `.env` for `.env`, `v1.2` for a folder of that name."""
-    return basename(path) if bench.is_folder(path) else split_suffix(basename(path))[0]
+    return basename(path) if context.is_folder(path) else split_suffix(basename(path))[0]
 
 
 def _top(paths: Sequence[str]) -> str:
@@ -138,55 +138,55 @@ def _top(paths: Sequence[str]) -> str:
     return "" if "." in paths else commonpath([dirname(path) for path in paths])
 
 
-def _members(bench: Bench, paths: Sequence[str], *, strict: bool) -> Iterator[Member]:
+def _members(context: ToolContext, paths: Sequence[str], *, strict: bool) -> Iterator[Member]:
     """Everything that goes in. Links and devices stay outside, and then nothing may be deleted."""
     top, seen = _top(paths), 0
     for path in paths:
-        for node in (bench.stage.get_metadata(path), *_below(bench, path)):
-            bench.check()
+        for node in (context.stage.get_metadata(path), *_below(context, path)):
+            context.check()
             if node.kind not in ("file", "directory"):
                 what = "a folder that stays whole" if node.is_folder else "a link or a device"
                 if strict:
                     raise CannotPack(f"{node.path} is {what} and would be lost")
-                bench.missing.append(f"{node.path} is {what} and was left out.")
+                context.missing.append(f"{node.path} is {what} and was left out.")
                 continue
             if node.left_alone and node.path not in paths and not strict:
                 continue
             seen += 1
-            if seen > bench.limits.archive_entries:
-                raise TooMuch(f"an archive made here holds at most {bench.limits.archive_entries} files and folders")
+            if seen > context.limits.archive_entries:
+                raise TooMuch(f"an archive made here holds at most {context.limits.archive_entries} files and folders")
             if node.path != ".":
                 yield Member(node, relpath(node.path, top or "."))
 
 
-def _below(bench: Bench, path: str) -> Iterator[Node]:
-    if bench.stage.get_metadata(path).kind != "directory":
+def _below(context: ToolContext, path: str) -> Iterator[Node]:
+    if context.stage.get_metadata(path).kind != "directory":
         return
-    bench.stage.check_whole(path)
-    yield from bench.stage.walk(path)
+    context.stage.check_whole(path)
+    yield from context.stage.walk(path)
 
 
-def _written(bench: Bench, members: Sequence[Member], archive: str, draft: BinaryIO) -> int:
+def _written(context: ToolContext, members: Sequence[Member], archive: str, draft: BinaryIO) -> int:
     """Write the archive; the bytes that went in."""
     try:
-        return _filled(bench, members, archive, draft)
+        return _filled(context, members, archive, draft)
     except OSError as error:
         raise CannotPack(f"the archive could not be written: {error.strerror or error}") from error
 
 
-def _filled(bench: Bench, members: Sequence[Member], archive: str, draft: BinaryIO) -> int:
+def _filled(context: ToolContext, members: Sequence[Member], archive: str, draft: BinaryIO) -> int:
     total = 0
     with _writer(archive, draft) as add:
         for member in sorted(members, key=lambda member: member.name):
-            bench.check()
+            context.check()
             if member.node.kind == "directory":
                 add(member, None)
                 continue
             total += member.node.size
-            if total > bench.limits.archive_bytes:
-                raise TooMuch(f"more than {human(bench.limits.archive_bytes)} would be packed")
-            with bench.opened(member.node.path) as content:
-                add(member, cast(BinaryIO, _Checked(content, bench.check)))
+            if total > context.limits.archive_bytes:
+                raise TooMuch(f"more than {human(context.limits.archive_bytes)} would be packed")
+            with context.opened(member.node.path) as content:
+                add(member, cast(BinaryIO, _Checked(content, context.check)))
     return total
 
 

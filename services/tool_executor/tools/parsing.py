@@ -37,7 +37,7 @@ from libs.errors import Rejected
 from libs.skills import LOADER
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import NoText, decoded
-from services.tool_executor.tools.tool_context import Args, Bench, Done, TooMuch, human, many
+from services.tool_executor.tools.tool_context import Args, ToolContext, ToolOutput, TooMuch, human, many
 
 HEAD = 10
 """Rows that are shown."""
@@ -77,10 +77,10 @@ class Parsed:
 Parser = Callable[[str], Parsed]
 
 
-def parse_content(bench: Bench, args: Args) -> Done:
+def parse_content(context: ToolContext, args: Args) -> ToolOutput:
     """One file's format, fields, rows and beginning."""
-    node = bench.file(args["path"])
-    found = read(bench, node)
+    node = context.file(args["path"])
+    found = read(context, node)
     data = {
         "format": found.format,
         "unit": found.unit,
@@ -96,24 +96,24 @@ def parse_content(bench: Bench, args: Args) -> Done:
     warnings = [] if found.complete else [f"Only the {beginning} read."]
     if "guessed" in found.encoding:
         warnings.append(f"{node.path} is not UTF-8; it was read as Latin-1.")
-    return Done(data, told, reads=(node.path,), warnings=tuple(warnings))
+    return ToolOutput(data, told, reads=(node.path,), warnings=tuple(warnings))
 
 
-def read(bench: Bench, node: Node) -> Parsed:
+def read(context: ToolContext, node: Node) -> Parsed:
     """What a file says, as far as it may be read. Raises `CannotParse`, `TooMuch`."""
     if node.extension in FORMS:
-        return _document_of(bench, node)
-    most = min(bench.limits.read_bytes, SLOW.get(node.extension, bench.limits.read_bytes))
-    excerpt = bench.stage.read_content(node.path, most)
+        return _document_of(context, node)
+    most = min(context.limits.read_bytes, SLOW.get(node.extension, context.limits.read_bytes))
+    excerpt = context.stage.read_content(node.path, most)
     return replace(parsed(node.name, excerpt.data, whole=not excerpt.truncated), bytes=len(excerpt.data))
 
 
-def _document_of(bench: Bench, node: Node) -> Parsed:
-    excerpt = bench.stage.read_content(node.path, bench.limits.document_bytes)
+def _document_of(context: ToolContext, node: Node) -> Parsed:
+    excerpt = context.stage.read_content(node.path, context.limits.document_bytes)
     if excerpt.truncated:
         _too_long(node.name)
     try:
-        found = documents.read(node.extension, excerpt.data, check=bench.check)
+        found = documents.read(node.extension, excerpt.data, check=context.check)
     except documents.CannotRead as error:
         raise CannotParse(f"{node.name} cannot be read: {error}") from error
     head = tuple(dict(row) for row in found.head)

@@ -28,43 +28,43 @@ from services.tool_executor.tools.parsing import parse_content
 from services.tool_executor.tools.renaming import rename_many
 from services.tool_executor.tools.sorting import sorting
 from services.tool_executor.tools.summarizing import summarize_texts
-from services.tool_executor.tools.tool_context import READS_MOST, Args, Bench, Done, human, many, topmost
+from services.tool_executor.tools.tool_context import READS_MOST, Args, ToolContext, ToolOutput, human, many, topmost
 from services.tool_executor.tools.unpacking import archive_contents, unpack_archive
 
-Primitive = Callable[[Bench, Args], Done]
+Primitive = Callable[[ToolContext, Args], ToolOutput]
 
 
-def get_children(bench: Bench, args: Args) -> Done:
+def get_children(context: ToolContext, args: Args) -> ToolOutput:
     """The files and folders in a folder; with `recursive`, the files at every depth, or the folders if those are
     asked for.
     """
-    found, inner = _listed(bench.stage, args), asked(bench, args)
-    nodes = chosen(bench.stage, found if inner is None else inner.kept(admitted(bench.stage, found, args)), args)
+    found, inner = _listed(context.stage, args), asked(context, args)
+    nodes = chosen(context.stage, found if inner is None else inner.kept(admitted(context.stage, found, args)), args)
     paths = [node.path for node in nodes]
     files = sum(node.kind == "file" for node in nodes)
     told: dict[str, Any] = {"nodes": paths, "count": len(paths)}
     if files < len(paths):
         told["folders"] = len(paths) - files
     if args.get("order") in ("largest", "smallest") or {"larger_than", "smaller_than"} & args.keys():
-        told["sizes"] = sizes(bench.stage, nodes[:READS_MOST])
+        told["sizes"] = sizes(context.stage, nodes[:READS_MOST])
     if args.get("order") in ("newest", "oldest") or {"modified_before", "modified_after"} & args.keys():
         told["days"] = [node.modified_at.date().isoformat() if node.modified_at else "" for node in nodes[:READS_MOST]]
-    if deeper := further(bench.stage, args, inner.kept if inner is not None else None):
+    if deeper := further(context.stage, args, inner.kept if inner is not None else None):
         told["deeper"] = deeper
     told |= inner.told() if inner is not None else {}
-    told |= left_alone(bench.stage, args)
+    told |= left_alone(context.stage, args)
     if not nodes:
         told["sought"] = sought(args)
-    return Done(
+    return ToolOutput(
         told,
         f"{_counted(files, len(paths) - files)}.",
         reads=tuple(paths[:READS_MOST]),
     )
 
 
-def get_metadata(bench: Bench, args: Args) -> Done:
+def get_metadata(context: ToolContext, args: Args) -> ToolOutput:
     """Size, kind and time of one thing; of a folder, also what it holds."""
-    node = bench.stage.get_metadata(args["path"])
+    node = context.stage.get_metadata(args["path"])
     data: dict[str, Any] = {
         "path": node.path,
         "kind": node.kind,
@@ -76,30 +76,30 @@ def get_metadata(bench: Bench, args: Args) -> Done:
         "bytes": node.size,
     }
     if node.kind == "directory":
-        found = bench.stage.statistics(args["path"])
+        found = context.stage.statistics(args["path"])
         data |= {
             "extensions": sorted(found.extensions),
             "files": found.files,
             "directories": found.directories,
             "bytes": found.size,
         }
-    return Done(data, f"{node.path}: {many(data['files'], 'file')}, {human(data['bytes'])}.", reads=(node.path,))
+    return ToolOutput(data, f"{node.path}: {many(data['files'], 'file')}, {human(data['bytes'])}.", reads=(node.path,))
 
 
-def statistics(bench: Bench, args: Args) -> Done:
+def statistics(context: ToolContext, args: Args) -> ToolOutput:
     """What is there: counts, sizes, kinds, ages, empties, duplicates."""
-    everything = list(bench.stage.walk(args["path"]))
-    nodes = admitted(bench.stage, (node for node in everything if node.kind != "directory"), args)
+    everything = list(context.stage.walk(args["path"]))
+    nodes = admitted(context.stage, (node for node in everything if node.kind != "directory"), args)
     picked = set(args) - {"path", "node_kind"}
     around = {node.path.rpartition("/")[0] for node in nodes}
     folders = [node for node in everything if node.kind == "directory" and (not picked or node.path in around)]
     dated = sorted((n for n in nodes if n.modified_at is not None), key=lambda n: (n.modified_at, n.path))
-    groups = [group for group in _groups(bench.stage, args) if len(group.paths) > 1]
+    groups = [group for group in _groups(context.stage, args) if len(group.paths) > 1]
     data: dict[str, Any] = {
         "files": len(nodes),
         "directories": len(folders) if args.get("node_kind") != "file" else 0,
         "bytes": sum(node.size for node in nodes),
-        "by_category": _extents((bench.categories.category_of(n.name), n.size) for n in nodes),
+        "by_category": _extents((context.categories.category_of(n.name), n.size) for n in nodes),
         "by_extension": _extents((n.extension or "none", n.size) for n in nodes),
         "largest": [{"path": n.path, "size": n.size} for n in sorted(nodes, key=lambda n: (-n.size, n.path))[:10]],
         "oldest": _dated(dated[0]) if dated else None,
@@ -111,65 +111,69 @@ def statistics(bench: Bench, args: Args) -> Done:
             "bytes": sum(group.size * (len(group.paths) - 1) for group in groups),
         },
     }
-    data |= left_alone(bench.stage, args, recursive=True)
+    data |= left_alone(context.stage, args, recursive=True)
     if picked:
         data["nodes"] = [node.path for node in nodes]
-    return Done(data, f"{many(len(nodes), 'file')} in {many(data['directories'], 'folder')}, {human(data['bytes'])}.")
+    return ToolOutput(
+        data, f"{many(len(nodes), 'file')} in {many(data['directories'], 'folder')}, {human(data['bytes'])}."
+    )
 
 
-def find_duplicates(bench: Bench, args: Args) -> Done:
+def find_duplicates(context: ToolContext, args: Args) -> ToolOutput:
     """Groups of files with the same bytes; of each, one is kept and the others may go. Empty files are none, and a
     group of which nothing may go is none either.
     """
-    found = (_group(bench.stage, group, args) for group in _groups(bench.stage, args))
+    found = (_group(context.stage, group, args) for group in _groups(context.stage, args))
     groups = [group for group in found if group["remove"]]
     files = sum(len(group["remove"]) for group in groups)
     spare = sum(group["size"] * len(group["remove"]) for group in groups)
     reads = tuple(path for group in groups for path in group["paths"])
     among = {} if groups or not bounded(args) else {"sought": sought(args)}
-    among |= left_alone(bench.stage, args, recursive=True)
-    return Done(
+    among |= left_alone(context.stage, args, recursive=True)
+    return ToolOutput(
         {"groups": groups, "files": files, "bytes": spare, **among},
         f"{many(len(groups), 'group')} of duplicates: {many(files, 'file')} can be removed, {human(spare)}.",
         reads=reads[:READS_MOST],
     )
 
 
-def create_node(bench: Bench, args: Args) -> Done:
+def create_node(context: ToolContext, args: Args) -> ToolOutput:
     """A new, empty folder or a small file; or a folder for each of `types`."""
     names = [str(name) for name in args["types"]] if "types" in args else [args["name"]]
     directory = args.get("type", "directory") == "directory" or "types" in args
     content = None if directory else Inline.of(str(args.get("content", "")).encode())
     made = [
-        Create(path=join(args["path"], name), directory=directory, content=content, reason=bench.reason)
+        Create(path=join(args["path"], name), directory=directory, content=content, reason=context.reason)
         for name in names
     ]
-    applied = bench.put(made)
+    applied = context.put(made)
     paths = [operation.path for operation in made]
-    return Done({"created": paths}, f"Created {', '.join(paths)}.", applied=applied)
+    return ToolOutput({"created": paths}, f"Created {', '.join(paths)}.", applied=applied)
 
 
-def move_node(bench: Bench, args: Args) -> Done:
+def move_node(context: ToolContext, args: Args) -> ToolOutput:
     """Things into a folder or to a new name; with `by`, each file into the folder of its category, year or month."""
     sources = args["source"] if isinstance(args["source"], list) else [args["source"]]
-    kept = list(bench.present(sources, strict=isinstance(args["source"], str)))
-    target = bench.within(args["target"])
+    kept = list(context.present(sources, strict=isinstance(args["source"], str)))
+    target = context.within(args["target"])
     if "by" in args:
-        return _moved(bench, *sorting(bench, kept, target, by=args["by"]))
+        return _moved(context, *sorting(context, kept, target, by=args["by"]))
     listed = isinstance(args["source"], list)
-    if len(sources) > 1 or is_its_folder(bench, sources[0] if sources else "", target, listed=listed):
-        made = bench.making(target) if kept else []
-        moves = list(_into(bench, topmost(kept), target))
-        return _moved(bench, [*made, *moves], [folder.path for folder in made])
-    return _moved(bench, [Move(path=path, target=target, reason=bench.reason) for path in kept], [])
+    if len(sources) > 1 or is_its_folder(context, sources[0] if sources else "", target, listed=listed):
+        made = context.making(target) if kept else []
+        moves = list(_into(context, topmost(kept), target))
+        return _moved(context, [*made, *moves], [folder.path for folder in made])
+    return _moved(context, [Move(path=path, target=target, reason=context.reason) for path in kept], [])
 
 
-def rename_node(bench: Bench, args: Args) -> Done:
+def rename_node(context: ToolContext, args: Args) -> ToolOutput:
     """Another name in the same folder; never over something that is there."""
     path, name = args["path"], args["new_name"]
-    applied = bench.put([Rename(path=path, new_name=name, reason=bench.reason)])
+    applied = context.put([Rename(path=path, new_name=name, reason=context.reason)])
     new = join(dirname(path), name)
-    return Done({"path": new, "renamed": {"from": path, "to": new}}, f"Renamed {path} to {name}.", applied=applied)
+    return ToolOutput(
+        {"path": new, "renamed": {"from": path, "to": new}}, f"Renamed {path} to {name}.", applied=applied
+    )
 
 
 class CannotDelete(Rejected):
@@ -178,39 +182,39 @@ class CannotDelete(Rejected):
     code = "CANNOT_DELETE"
 
 
-def delete_node(bench: Bench, args: Args) -> Done:
+def delete_node(context: ToolContext, args: Args) -> ToolOutput:
     """Away with paths, or with the surplus of groups of duplicates."""
     kept = {path: group for group in args.get("groups", ()) for path in group["remove"]}
     asked = list(kept) if "groups" in args else args["paths"] if "paths" in args else [args["path"]]
-    paths = topmost(list(bench.present(asked, strict="groups" not in args and len(asked) == 1)))
-    deletes = [Delete(path=path, same_as=_stays(bench, kept.get(path)), reason=bench.reason) for path in paths]
-    _refuse_what_was_made(bench, paths)
-    sizes = [bench.stage.get_metadata(path) for path in paths]
+    paths = topmost(list(context.present(asked, strict="groups" not in args and len(asked) == 1)))
+    deletes = [Delete(path=path, same_as=_stays(context, kept.get(path)), reason=context.reason) for path in paths]
+    _refuse_what_was_made(context, paths)
+    sizes = [context.stage.get_metadata(path) for path in paths]
     freed = sum(node.size for node in sizes)
-    applied = bench.put(deletes)
-    return Done(
+    applied = context.put(deletes)
+    return ToolOutput(
         {"deleted": paths, "files": len(paths), "bytes": freed},
         f"Removed {many(len(paths), 'file')}; {human(freed)} kept in history.",
         applied=applied,
-        warnings=tuple(bench.missing),
+        warnings=tuple(context.missing),
     )
 
 
-def _stays(bench: Bench, group: Mapping[str, Any] | None) -> str | None:
+def _stays(context: ToolContext, group: Mapping[str, Any] | None) -> str | None:
     """Of a group of duplicates, a file that stays; None for what is deleted for its own sake."""
     if group is None:
         return None
     staying = [str(path) for path in (group["keep"], *group["paths"]) if path not in group["remove"]]
-    found = next(filter(bench.exists, staying), None)
+    found = next(filter(context.exists, staying), None)
     if found is None:
         raise CannotDelete(f"{group['keep']} was to stay and is no longer there; look for duplicates again")
     return found
 
 
-def _refuse_what_was_made(bench: Bench, paths: Sequence[str]) -> None:
+def _refuse_what_was_made(context: ToolContext, paths: Sequence[str]) -> None:
     """Who packs a folder and then deletes it does not mean the archive that came to lie in it."""
-    made = [] if not paths else [path for path in bench.stage.made if not bench.is_folder(path)]
-    for folder in {*paths} - {*bench.stage.made}:
+    made = [] if not paths else [path for path in context.stage.made if not context.is_folder(path)]
+    for folder in {*paths} - {*context.stage.made}:
         if lost := next((path for path in made if path.startswith(f"{folder}/")), None):
             raise CannotDelete(f"{lost} was made just now and would be deleted with {folder}; put it elsewhere first")
 
@@ -268,28 +272,28 @@ def _group(stage: Stage, group: Group, args: Args) -> dict[str, Any]:
     }
 
 
-def _into(bench: Bench, paths: Sequence[str], target: str) -> Iterator[Move]:
-    taken = bench.names_in(target)
+def _into(context: ToolContext, paths: Sequence[str], target: str) -> Iterator[Move]:
+    taken = context.names_in(target)
     for path in paths:
         if dirname(path) == ("" if target == "." else target):
             continue
         name = free_name(basename(path), taken)
         taken.add(name)
-        yield Move(path=path, target=join(target, name), reason=bench.reason)
+        yield Move(path=path, target=join(target, name), reason=context.reason)
 
 
-def _moved(bench: Bench, operations: Sequence[AnyOperation], made: list[str]) -> Done:
+def _moved(context: ToolContext, operations: Sequence[AnyOperation], made: list[str]) -> ToolOutput:
     moves = [{"from": op.path, "to": op.target} for op in operations if isinstance(op, Move)]
-    applied = bench.put(operations)
+    applied = context.put(operations)
     folders = sorted({dirname(move["to"]) for move in moves} | set(made))
     where = (
         f" into {len(folders)} folders" if len(folders) > 1 else f" into {folders[0]}" if folders and folders[0] else ""
     )
-    return Done(
+    return ToolOutput(
         {"moved": moves, "files": len(moves), "folders": folders},
         f"Moved {many(len(moves), 'file')}{where}.",
         applied=applied,
-        warnings=tuple(bench.missing),
+        warnings=tuple(context.missing),
     )
 
 

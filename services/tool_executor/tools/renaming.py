@@ -22,7 +22,7 @@ from libs.workspace import names
 from libs.workspace.operations import AnyOperation, Rename
 from libs.workspace.scope import checked_name
 from libs.workspace.view import Node
-from services.tool_executor.tools.tool_context import READS_MOST, Args, Bench, Done, many
+from services.tool_executor.tools.tool_context import READS_MOST, Args, ToolContext, ToolOutput, many
 
 RULES = ("find", "shape", "written", "prefix", "suffix", "case", "base", "dated", "extension")
 TOLD_MOST = 5
@@ -71,23 +71,23 @@ class Wish:
         return dirname(self.path)
 
 
-def rename_many(bench: Bench, args: Args) -> Done:
+def rename_many(context: ToolContext, args: Args) -> ToolOutput:
     """Every listed file by the rule; those whose name would stay are left out. All of them or none."""
     if not any(args.get(rule) for rule in RULES):
         raise Rejected(
             "say how the names shall change: find, shape, written, prefix, suffix, case, base, dated or extension"
         )
-    nodes = _subjects(bench, args)
-    wishes = list(_wishes(bench, nodes, args))
-    _refuse_clashes(bench, wishes)
-    applied = bench.put(list(_steps(bench, wishes)))
-    renamed = [{"from": wish.path, "to": bench.stage.tree.path(wish.node)} for wish in wishes]
-    return Done(
+    nodes = _subjects(context, args)
+    wishes = list(_wishes(context, nodes, args))
+    _refuse_clashes(context, wishes)
+    applied = context.put(list(_steps(context, wishes)))
+    renamed = [{"from": wish.path, "to": context.stage.tree.path(wish.node)} for wish in wishes]
+    return ToolOutput(
         {"renamed": renamed, "files": len(renamed)},
         f"Renamed {many(len(renamed), 'file')}.",
         reads=tuple(node.path for node in nodes[:READS_MOST]),
         applied=applied,
-        warnings=tuple(bench.missing),
+        warnings=tuple(context.missing),
     )
 
 
@@ -148,17 +148,17 @@ def _split(name: str) -> tuple[str, str]:
     return (name, "") if " " in end else (stem, end)
 
 
-def _subjects(bench: Bench, args: Args) -> list[Node]:
+def _subjects(context: ToolContext, args: Args) -> list[Node]:
     """The files among the listed; the folders where there is nothing else."""
-    present = bench.present(args["paths"], strict=len(args["paths"]) == 1)
-    nodes = [bench.stage.get_metadata(path) for path in present if path != "."]
+    present = context.present(args["paths"], strict=len(args["paths"]) == 1)
+    nodes = [context.stage.get_metadata(path) for path in present if path != "."]
     files = [node for node in nodes if not node.is_folder]
     if files and len(files) < len(nodes):
-        bench.missing.append(f"{many(len(nodes) - len(files), 'folder')} in the list kept their names.")
+        context.missing.append(f"{many(len(nodes) - len(files), 'folder')} in the list kept their names.")
     return files or nodes
 
 
-def _wishes(bench: Bench, nodes: Sequence[Node], args: Args) -> Iterator[Wish]:
+def _wishes(context: ToolContext, nodes: Sequence[Node], args: Args) -> Iterator[Wish]:
     for number, node in enumerate(nodes, 1):
         if args.get("dated") and node.modified_at is None:
             raise Rejected(f"{node.path} is only staged and has no date yet")
@@ -169,7 +169,7 @@ def _wishes(bench: Bench, nodes: Sequence[Node], args: Args) -> Iterator[Wish]:
         if UNSHOWN.search(new) and not UNSHOWN.search(old):
             raise Rejected(f"{node.path} would get a name that cannot be shown truly")
         if new != old:
-            yield Wish(bench.stage.locate(node.path), node.path, _checked(new, node.path))
+            yield Wish(context.stage.locate(node.path), node.path, _checked(new, node.path))
 
 
 def _checked(name: str, path: str) -> str:
@@ -182,13 +182,13 @@ def _checked(name: str, path: str) -> str:
         raise Rejected(f"{path} would get a name that cannot be written") from error
 
 
-def _refuse_clashes(bench: Bench, wishes: Sequence[Wish]) -> None:
+def _refuse_clashes(context: ToolContext, wishes: Sequence[Wish]) -> None:
     """Whatever the case: the folder may be read where case does not count."""
     leaving = {wish.path for wish in wishes}
     held = {
         (folder, node.name.casefold()): f"{node.path} is there already"
         for folder in {wish.folder for wish in wishes}
-        for node in bench.stage.get_children(folder or ".")
+        for node in context.stage.get_children(folder or ".")
         if node.path not in leaving
     }
     clashes = []
@@ -202,7 +202,7 @@ def _refuse_clashes(bench: Bench, wishes: Sequence[Wish]) -> None:
         raise NameTaken(f"nothing was renamed: {'; '.join(clashes[:TOLD_MOST])}{more}")
 
 
-def _steps(bench: Bench, wishes: Sequence[Wish]) -> Iterator[AnyOperation]:
+def _steps(context: ToolContext, wishes: Sequence[Wish]) -> Iterator[AnyOperation]:
     """Renames in an order in which each name is free: what stands in another's way steps aside first. The deepest
     folders come first, so that every path is still what it was.
     """
@@ -213,19 +213,19 @@ def _steps(bench: Bench, wishes: Sequence[Wish]) -> Iterator[AnyOperation]:
         now = {wish.path: wish.path for wish in inside}
         for n, wish in enumerate(inside):
             if wish.path.rpartition("/")[2] in wanted:
-                aside = _free(bench, folder, n)
+                aside = _free(context, folder, n)
                 now[wish.path] = join(folder, aside)
-                yield Rename(path=wish.path, new_name=aside, reason=bench.reason)
+                yield Rename(path=wish.path, new_name=aside, reason=context.reason)
         for wish in inside:
-            yield Rename(path=now[wish.path], new_name=wish.name, reason=bench.reason)
+            yield Rename(path=now[wish.path], new_name=wish.name, reason=context.reason)
 
 
 def _depth(folder: str) -> int:
     return folder.count("/") + 1 if folder else 0
 
 
-def _free(bench: Bench, folder: str, n: int) -> str:
+def _free(context: ToolContext, folder: str, n: int) -> str:
     name = ASIDE.format(n=n)
-    while bench.exists(join(folder, name)):
+    while context.exists(join(folder, name)):
         name += "-"
     return name

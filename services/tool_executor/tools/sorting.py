@@ -13,24 +13,26 @@ from posixpath import basename, dirname, join
 from libs.skills import date_in, free_name
 from libs.workspace.operations import AnyOperation, Move
 from libs.workspace.view import Node
-from services.tool_executor.tools.tool_context import Bench
+from services.tool_executor.tools.tool_context import ToolContext
 
 FORMS = {"year": "%Y", "month": "%Y-%m"}
 IN_NAMES = {"name_year": "year", "name_month": "month"}
 
 
-def sorting(bench: Bench, paths: Sequence[str], target: str, *, by: str) -> tuple[list[AnyOperation], list[str]]:
+def sorting(
+    context: ToolContext, paths: Sequence[str], target: str, *, by: str
+) -> tuple[list[AnyOperation], list[str]]:
     """What sorts these files into `target/<group>`, and the folders that it makes. Folders among them stay."""
     operations, folders, made = list[AnyOperation](), dict[str, set[str]](), list[str]()
     created = set[str]()
-    for node in map(bench.stage.get_metadata, paths):
-        group = _group(bench, node, by) if node.kind == "file" else None
+    for node in map(context.stage.get_metadata, paths):
+        group = _group(context, node, by) if node.kind == "file" else None
         if group is None:
             continue
         folder = join("" if target == "." else target, group)
         if folder not in folders:
-            folders[folder] = bench.names_in(folder)
-            lacking = [one for one in bench.making(folder) if one.path not in created]
+            folders[folder] = context.names_in(folder)
+            lacking = [one for one in context.making(folder) if one.path not in created]
             operations += lacking
             created |= {one.path for one in lacking}
             made += [folder] if lacking else []
@@ -38,24 +40,24 @@ def sorting(bench: Bench, paths: Sequence[str], target: str, *, by: str) -> tupl
             continue
         name = free_name(basename(node.path), folders[folder])
         folders[folder].add(name)
-        operations.append(Move(path=node.path, target=join(folder, name), reason=bench.reason))
+        operations.append(Move(path=node.path, target=join(folder, name), reason=context.reason))
     return operations, made
 
 
-def _group(bench: Bench, node: Node, by: str) -> str | None:
+def _group(context: ToolContext, node: Node, by: str) -> str | None:
     if by in IN_NAMES:
-        return _said_by_name(bench, node, IN_NAMES[by])
+        return _said_by_name(context, node, IN_NAMES[by])
     if by not in FORMS:
-        return bench.categories.category_of(node.name)
+        return context.categories.category_of(node.name)
     if node.modified_at is None:
-        bench.missing.append(f"{node.path} has no date yet and was left where it is.")
+        context.missing.append(f"{node.path} has no date yet and was left where it is.")
         return None
     return node.modified_at.strftime(FORMS[by])
 
 
-def _said_by_name(bench: Bench, node: Node, unit: str) -> str | None:
+def _said_by_name(context: ToolContext, node: Node, unit: str) -> str | None:
     year, month = date_in(node.name) or (None, None)
     if year and (unit == "year" or month):
         return year if unit == "year" else f"{year}-{month}"
-    bench.missing.append(f"{node.path} has no single {unit} in its name and was left where it is.")
+    context.missing.append(f"{node.path} has no single {unit} in its name and was left where it is.")
     return None

@@ -10,7 +10,7 @@ from libs.search.extract import summarize
 from libs.workspace.view import Node
 from services.tool_executor.tools.decoding import NoText
 from services.tool_executor.tools.parsing import read
-from services.tool_executor.tools.tool_context import READS_MOST, Args, Bench, Done, TooMuch, many
+from services.tool_executor.tools.tool_context import READS_MOST, Args, ToolContext, ToolOutput, TooMuch, many
 
 TEXTS = frozenset(
     ("plain text", "Markdown", "HTML", "mail", *(documents.FORMS[form] for form in (".pdf", ".docx", ".odt", ".epub")))
@@ -18,25 +18,27 @@ TEXTS = frozenset(
 """Forms that people write sentences in."""
 
 
-def summarize_texts(bench: Bench, args: Args) -> Done:
+def summarize_texts(context: ToolContext, args: Args) -> ToolOutput:
     """Of each file at most so many of its sentences. A folder among the listed is passed over."""
-    nodes = [bench.stage.get_metadata(path) for path in bench.present(args["paths"], strict=len(args["paths"]) == 1)]
+    nodes = [
+        context.stage.get_metadata(path) for path in context.present(args["paths"], strict=len(args["paths"]) == 1)
+    ]
     files = [node for node in nodes if node.kind == "file"]
     if nodes and not files:
         raise Rejected(f"{nodes[0].path} is not a file; list the files in it first")
-    if len(files) > bench.limits.texts:
-        raise TooMuch(f"{len(files)} files are too many for one summary; at most {bench.limits.texts}")
+    if len(files) > context.limits.texts:
+        raise TooMuch(f"{len(files)} files are too many for one summary; at most {context.limits.texts}")
     told: list[dict[str, Any]] = []
     silent: dict[str, str] = {}
     for node in files:
-        bench.check()
-        found = _summary(bench, node, args.get("sentences", 5))
+        context.check()
+        found = _summary(context, node, args.get("sentences", 5))
         if isinstance(found, str):
             silent[node.path] = found
         else:
             told.append(found)
     summary = f"Summarized {many(len(told), 'file')}." if told else "There is no text to summarize."
-    return Done(
+    return ToolOutput(
         {
             "summaries": told,
             "files": len(told),
@@ -45,14 +47,14 @@ def summarize_texts(bench: Bench, args: Args) -> Done:
         },
         summary,
         reads=tuple(node.path for node in files)[:READS_MOST],
-        warnings=tuple(bench.missing),
+        warnings=tuple(context.missing),
     )
 
 
-def _summary(bench: Bench, node: Node, most: int) -> dict[str, Any] | str:
+def _summary(context: ToolContext, node: Node, most: int) -> dict[str, Any] | str:
     """Return the summary, or why there is none: empty for a file without sentences."""
     try:
-        found = read(bench, node)
+        found = read(context, node)
     except Rejected as error:
         return "" if isinstance(error.__cause__, NoText) else str(error).removeprefix(f"{node.name} ")
     if found.format not in TEXTS:

@@ -18,10 +18,10 @@ from libs.documents import FORMS
 from libs.errors import Rejected, SumaError
 from libs.workspace.stage import Stage
 from libs.workspace.view import Node
-from services.tool_executor.tools.decoding import NoText, Why, decoded
+from services.tool_executor.tools.decoding import NoText, SkipReason, decoded
 from services.tool_executor.tools.explaining import TEXT, looks_like
 from services.tool_executor.tools.parsing import parsed
-from services.tool_executor.tools.tool_context import go_on
+from services.tool_executor.tools.tool_context import no_cancel
 
 HEAD = 64 * 1024
 MARKED_UP = frozenset((".html", ".htm", ".xhtml", ".eml"))
@@ -49,8 +49,8 @@ class Bounds:
 class Memory(Protocol):
     """What documents said, or why nothing, by their bytes."""
 
-    def find(self, digest: str) -> str | Why | None: ...
-    def keep(self, digest: str, said: str | Why) -> None:
+    def find(self, digest: str) -> str | SkipReason | None: ...
+    def keep(self, digest: str, said: str | SkipReason) -> None:
         """Remember it, as long as there is room."""
         ...
 
@@ -58,10 +58,10 @@ class Memory(Protocol):
 class Unremembered:
     """A memory for who reads only once."""
 
-    def find(self, digest: str) -> str | Why | None:
+    def find(self, digest: str) -> str | SkipReason | None:
         return None
 
-    def keep(self, digest: str, said: str | Why) -> None: ...
+    def keep(self, digest: str, said: str | SkipReason) -> None: ...
 
 
 @dataclass(slots=True)
@@ -72,8 +72,8 @@ class Texts:
     bounds: Bounds
     now: Callable[[], float]
     memory: Memory
-    check: Callable[[], None] = go_on
-    unread: dict[str, Why] = field(default_factory=dict)
+    check: Callable[[], None] = no_cancel
+    unread: dict[str, SkipReason] = field(default_factory=dict)
     """Documents that were not looked into, by their paths."""
     cut: set[str] = field(default_factory=set)
     """Files that go on behind what was read of them."""
@@ -98,7 +98,7 @@ class Texts:
     def _plain(self, node: Node, head: bytes) -> str:
         if looks_like(head, whole=node.size <= HEAD) != TEXT:
             if node.extension in OLDER and head:
-                self.unread[node.path] = Why.OLDER
+                self.unread[node.path] = SkipReason.OLDER
             return ""
         most = self.bounds.text_bytes
         raw = head[:most] if node.size <= len(head) else self._bytes_of(node, most)
@@ -115,36 +115,36 @@ class Texts:
 
     def _document(self, node: Node, form: str) -> str:
         if node.size > self.bounds.document_bytes:
-            return self._not(node, Why.TOO_LARGE)
+            return self._not(node, SkipReason.TOO_LARGE)
         if self._enough(node):
-            return self._not(node, Why.LATER)
+            return self._not(node, SkipReason.LATER)
         raw = self._bytes_of(node, self.bounds.document_bytes)
         digest = hashlib.sha256(form.encode() + raw).hexdigest()
         if (said := self.memory.find(digest)) is None:
             if self._read >= self.bounds.documents:
-                return self._not(node, Why.LATER)
+                return self._not(node, SkipReason.LATER)
             self._read += 1
             try:
                 said = self._said(form, raw)
             except documents.CannotRead:
                 # It took too much; with less to do beside it, it may go another time.
-                return self._not(node, Why.DAMAGED)
+                return self._not(node, SkipReason.DAMAGED)
             self.memory.keep(digest, said)
-        if isinstance(said, Why):
+        if isinstance(said, SkipReason):
             return self._not(node, said)
         if len(said) >= self.bounds.text_bytes:
             self.cut.add(node.path)
         return said
 
-    def _said(self, form: str, raw: bytes) -> str | Why:
+    def _said(self, form: str, raw: bytes) -> str | SkipReason:
         try:
-            return documents.read(form, raw, check=self.check).text[: self.bounds.text_bytes] or Why.PICTURES
+            return documents.read(form, raw, check=self.check).text[: self.bounds.text_bytes] or SkipReason.PICTURES
         except documents.Locked:
-            return Why.LOCKED
+            return SkipReason.LOCKED
         except documents.Damaged:
-            return Why.DAMAGED
+            return SkipReason.DAMAGED
 
-    def _not(self, node: Node, why: Why) -> str:
+    def _not(self, node: Node, why: SkipReason) -> str:
         self.unread[node.path] = why
         return ""
 

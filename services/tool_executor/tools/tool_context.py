@@ -1,4 +1,4 @@
-"""The bench: what primitives work with, and what each of them brings back."""
+"""The context: what primitives work with, and what each of them brings back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from libs.workspace.operations import AnyOperation, Batch, Blob, Create
 from libs.workspace.scope import resolve
 from libs.workspace.stage import Applied, Stage
 from libs.workspace.view import Node
-from services.tool_executor.tools.decoding import Why
+from services.tool_executor.tools.decoding import SkipReason
 
 READS_MOST = 2_000
 CHUNK = 256 * 1024
@@ -57,7 +57,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Done:
+class ToolOutput:
     """What a primitive showed (`data`, by the fields that its tool declares) and what it staged."""
 
     data: dict[str, Any]
@@ -71,7 +71,7 @@ class FileTexts(Protocol):
     """What files say (`texts.Texts`), declared here so that no module imports its own user."""
 
     @property
-    def unread(self) -> dict[str, Why]:
+    def unread(self) -> dict[str, SkipReason]:
         """Why a file was not looked into, by its path."""
         ...
 
@@ -85,12 +85,12 @@ class FileTexts(Protocol):
         ...
 
 
-def go_on() -> None:
+def no_cancel() -> None:
     """For whoever is never stopped."""
 
 
 @dataclass(frozen=True)
-class Bench:
+class ToolContext:
     """What primitives work with. Long work calls `check` now and then, which raises once nobody waits any more."""
 
     stage: Stage
@@ -98,7 +98,7 @@ class Bench:
     mutates: bool = False
     reason: str = ""
     limits: Limits = field(default_factory=Limits)
-    check: Callable[[], None] = go_on
+    check: Callable[[], None] = no_cancel
     texts: FileTexts | None = None
     """What files say, with the memory of what was read before."""
     missing: list[str] = field(default_factory=list)

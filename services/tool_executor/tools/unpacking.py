@@ -29,7 +29,16 @@ from libs.texts import quoted
 from libs.workspace import names
 from libs.workspace.operations import INLINE_MAX, Create, Inline
 from libs.workspace.scope import checked_name, resolve
-from services.tool_executor.tools.tool_context import CHUNK, READS_MOST, Args, Bench, Done, TooMuch, human, many
+from services.tool_executor.tools.tool_context import (
+    CHUNK,
+    READS_MOST,
+    Args,
+    ToolContext,
+    ToolOutput,
+    TooMuch,
+    human,
+    many,
+)
 
 READ_MOST = 8 << 20
 """Bytes of one look into an archive, such as the list of its entries: more is no list."""
@@ -71,13 +80,13 @@ class Entry:
 Read = Callable[[int], bytes]
 
 
-def archive_contents(bench: Bench, args: Args) -> Done:
+def archive_contents(context: ToolContext, args: Args) -> ToolOutput:
     """What an archive holds. Sizes are those that it states; nothing is unpacked."""
-    node = bench.file(args["path"])
-    with bench.opened(node.path) as stream:
-        files = [entry for entry in listed(bench, stream, node.name) if not entry.directory]
+    node = context.file(args["path"])
+    with context.opened(node.path) as stream:
+        files = [entry for entry in listed(context, stream, node.name) if not entry.directory]
     total = sum(entry.size for entry in files)
-    return Done(
+    return ToolOutput(
         {
             "entries": [{"path": entry.path, "size": entry.size} for entry in files],
             "files": len(files),
@@ -88,24 +97,24 @@ def archive_contents(bench: Bench, args: Args) -> Done:
     )
 
 
-def unpack_archive(bench: Bench, args: Args) -> Done:
+def unpack_archive(context: ToolContext, args: Args) -> ToolOutput:
     """All that an archive holds, into a folder of its own or straight into one that is there. Whole or not at all."""
-    node = bench.file(args["path"])
+    node = context.file(args["path"])
     stem = split_suffix(node.name)[0]
     stem = stem if stem != node.name else f"{stem} (unpacked)"
-    with bench.opened(node.path) as stream:
-        taken = list(_taken(bench, stream, node.name, node.size))
+    with context.opened(node.path) as stream:
+        taken = list(_taken(context, stream, node.name, node.size))
     straight = args.get("straight") is True
     if straight or not args.get("target"):
         taken = _without_top(taken, stem)
-    target = _target(bench, args.get("target"), node.path, stem, straight=straight)
-    taken = _beside_others(bench, taken, target) if straight else taken
-    folders = [made for made in _folders(taken, target, bench.reason) if not bench.exists(made.path)]
-    made = [*bench.making(target), *folders, *_files(taken, target, bench.reason)]
-    applied = bench.put(made)
+    target = _target(context, args.get("target"), node.path, stem, straight=straight)
+    taken = _beside_others(context, taken, target) if straight else taken
+    folders = [made for made in _folders(taken, target, context.reason) if not context.exists(made.path)]
+    made = [*context.making(target), *folders, *_files(taken, target, context.reason)]
+    applied = context.put(made)
     files = [each.path for each in made if not each.directory]
     total = sum(size for _, _, size in taken)
-    return Done(
+    return ToolOutput(
         {"created": files, "files": len(files), "bytes": total, "target": target},
         f"Unpacked {many(len(files), 'file')}, {human(total)}, into {target}.",
         reads=(node.path, *files)[:READS_MOST],
@@ -113,9 +122,9 @@ def unpack_archive(bench: Bench, args: Args) -> Done:
     )
 
 
-def listed(bench: Bench, stream: BinaryIO, name: str) -> list[Entry]:
+def listed(context: ToolContext, stream: BinaryIO, name: str) -> list[Entry]:
     """The entries, each with a name that is checked. Raises `BadArchive`, `TooMuch`."""
-    with _opened(bench, stream, name) as found:
+    with _opened(context, stream, name) as found:
         return [entry for entry, _ in found]
 
 
@@ -134,19 +143,19 @@ Taken = tuple[Entry, Any, int]
 """An entry, its content (None for a folder), and its true size."""
 
 
-def _taken(bench: Bench, stream: BinaryIO, name: str, packed: int) -> Iterator[Taken]:
+def _taken(context: ToolContext, stream: BinaryIO, name: str, packed: int) -> Iterator[Taken]:
     """Each entry with its content, counted as it comes out."""
     total, held = 0, 0
-    with _opened(bench, stream, name) as found:
+    with _opened(context, stream, name) as found:
         for entry, read in found:
             if entry.directory:
                 yield entry, None, 0
                 continue
-            with bench.stage.shelf.drafting() as draft:
+            with context.stage.shelf.drafting() as draft:
                 while piece := read(CHUNK):
-                    bench.check()
+                    context.check()
                     total += len(piece)
-                    _bounded(bench, total, packed)
+                    _bounded(context, total, packed)
                     draft.write(piece)
                 size = draft.tell()
                 if size <= INLINE_EACH and held + size <= INLINE_ALL:
@@ -154,20 +163,20 @@ def _taken(bench: Bench, stream: BinaryIO, name: str, packed: int) -> Iterator[T
                     draft.seek(0)
                     yield entry, Inline.of(draft.read(INLINE_MAX)), size
                 else:
-                    yield entry, bench.shelved(draft), size
+                    yield entry, context.shelved(draft), size
 
 
-def _bounded(bench: Bench, total: int, packed: int) -> None:
-    if total > bench.limits.archive_bytes:
-        raise TooMuch(f"more than {human(bench.limits.archive_bytes)} would be unpacked, which is the limit")
-    if total > RATIO_FROM and total > packed * bench.limits.archive_ratio:
+def _bounded(context: ToolContext, total: int, packed: int) -> None:
+    if total > context.limits.archive_bytes:
+        raise TooMuch(f"more than {human(context.limits.archive_bytes)} would be unpacked, which is the limit")
+    if total > RATIO_FROM and total > packed * context.limits.archive_ratio:
         raise UnsafeArchive(
-            f"for safety, nothing was unpacked: it expands to more than {bench.limits.archive_ratio} times its size"
+            f"for safety, nothing was unpacked: it expands to more than {context.limits.archive_ratio} times its size"
         )
 
 
 @contextmanager
-def _opened(bench: Bench, stream: BinaryIO, name: str) -> Iterator[Iterable[tuple[Entry, Read]]]:
+def _opened(context: ToolContext, stream: BinaryIO, name: str) -> Iterator[Iterable[tuple[Entry, Read]]]:
     """The entries, in order, each with what reads its content while it is the current one."""
     head = stream.read(512)
     stream.seek(0)
@@ -177,13 +186,13 @@ def _opened(bench: Bench, stream: BinaryIO, name: str) -> Iterator[Iterable[tupl
     try:
         if form == "zip":
             with zipfile.ZipFile(_Frugal(stream)) as packed:
-                yield _once(bench, _zipped(bench, packed))
+                yield _once(context, _zipped(context, packed))
         else:
             size = stream.seek(0, os.SEEK_END)
             stream.seek(0)
-            plain: Any = _Counted(bench, _plain(form, stream), size)
+            plain: Any = _Counted(context, _plain(form, stream), size)
             with tarfile.open(fileobj=plain, mode="r|", tarinfo=_Header) as tar:
-                yield _once(bench, _tarred(bench, tar))
+                yield _once(context, _tarred(context, tar))
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError) as error:
         raise BadArchive(f"{name} is damaged or not an archive: {error}") from error
     except (OSError, RuntimeError, ValueError, OverflowError) as error:
@@ -201,13 +210,13 @@ def _plain(form: str, stream: BinaryIO) -> Any:
             return stream
 
 
-def _once(bench: Bench, found: Iterator[tuple[Entry, Read]]) -> Iterator[tuple[Entry, Read]]:
+def _once(context: ToolContext, found: Iterator[tuple[Entry, Read]]) -> Iterator[tuple[Entry, Read]]:
     """No name twice, nothing inside a file, and not too many."""
     kinds: dict[str, bool] = {}
     for number, (entry, read) in enumerate(found, 1):
-        bench.check()
-        if number > bench.limits.archive_entries:
-            raise TooMuch(f"an archive may hold at most {bench.limits.archive_entries} files and folders here")
+        context.check()
+        if number > context.limits.archive_entries:
+            raise TooMuch(f"an archive may hold at most {context.limits.archive_entries} files and folders here")
         if entry.path in kinds and not (entry.directory and kinds[entry.path]):
             raise BadArchive(f"it contains {entry.path} twice")
         for above in names.lineage(entry.path)[1:]:
@@ -218,7 +227,7 @@ def _once(bench: Bench, found: Iterator[tuple[Entry, Read]]) -> Iterator[tuple[E
         yield entry, read
 
 
-def _zipped(bench: Bench, packed: zipfile.ZipFile) -> Iterator[tuple[Entry, Read]]:
+def _zipped(context: ToolContext, packed: zipfile.ZipFile) -> Iterator[tuple[Entry, Read]]:
     for info in packed.infolist():
         if info.flag_bits & 0x1:
             raise BadArchive("it is protected by a password")
@@ -235,7 +244,7 @@ def _zipped(bench: Bench, packed: zipfile.ZipFile) -> Iterator[tuple[Entry, Read
         yield entry, _Zipped(packed, info).read
 
 
-def _tarred(bench: Bench, tar: tarfile.TarFile) -> Iterator[tuple[Entry, Read]]:
+def _tarred(context: ToolContext, tar: tarfile.TarFile) -> Iterator[tuple[Entry, Read]]:
     for info in tar:
         if not (info.isreg() or info.isdir()) or info.issparse():
             raise UnsafeArchive(
@@ -282,7 +291,7 @@ def _without_top(taken: list[Taken], stem: str) -> list[Taken]:
     ]
 
 
-def _beside_others(bench: Bench, taken: Iterable[Taken], target: str) -> list[Taken]:
+def _beside_others(context: ToolContext, taken: Iterable[Taken], target: str) -> list[Taken]:
     """Each file under a name that is free where it goes; folders of one name become one."""
     used: dict[str, set[str]] = {}
     placed: list[Taken] = []
@@ -290,10 +299,10 @@ def _beside_others(bench: Bench, taken: Iterable[Taken], target: str) -> list[Ta
         above, name = dirname(entry.path), basename(entry.path)
         folder = _joined(target, above)
         for path in names.lineage(_joined(target, entry.path) if entry.directory else folder):
-            if bench.exists(path) and not bench.is_folder(path):
+            if context.exists(path) and not context.is_folder(path):
                 raise BadArchive(f"{path} is a folder in it, and a file there")
         if not entry.directory:
-            name = free_name(name, used.setdefault(folder, bench.names_in(folder)))
+            name = free_name(name, used.setdefault(folder, context.names_in(folder)))
             used[folder].add(name)
         placed.append((replace(entry, path=join(above, name)), content, size))
     return placed
@@ -303,16 +312,16 @@ def _joined(target: str, path: str) -> str:
     return (join(target, path) if target != "." else path) or target
 
 
-def _target(bench: Bench, asked: str | None, archive: str, stem: str, *, straight: bool) -> str:
+def _target(context: ToolContext, asked: str | None, archive: str, stem: str, *, straight: bool) -> str:
     """A folder that is not there yet. Asked for one that is, and is not empty: a new one in it; `straight`, that."""
     if straight:
-        return bench.within(asked) if asked else dirname(archive) or "."
-    path = bench.within(asked) if asked else join(dirname(archive), stem)
-    if asked and bench.is_folder(path):
-        if bench.stage.is_empty(path) and path != ".":
+        return context.within(asked) if asked else dirname(archive) or "."
+    path = context.within(asked) if asked else join(dirname(archive), stem)
+    if asked and context.is_folder(path):
+        if context.stage.is_empty(path) and path != ".":
             return path
         path = join("" if path == "." else path, stem)
-    name = free_name(basename(path), bench.names_in(dirname(path) or "."))
+    name = free_name(basename(path), context.names_in(dirname(path) or "."))
     return join(dirname(path), name)
 
 
@@ -381,17 +390,17 @@ class _Frugal:
 class _Counted:
     """What comes out of a compressed tar, also what is only skipped."""
 
-    bench: Bench
+    context: ToolContext
     stream: Any
     packed: int
     total: int = 0
 
     def read(self, size: int) -> bytes:
-        self.bench.check()
+        self.context.check()
         piece: bytes = self.stream.read(size)
         self.total += len(piece)
         # The headers and the padding of small files are not what a bomb is made of.
-        _bounded(self.bench, self.total - 2048 * self.bench.limits.archive_entries, self.packed)
+        _bounded(self.context, self.total - 2048 * self.context.limits.archive_entries, self.packed)
         return piece
 
 

@@ -28,7 +28,7 @@ from libs.events import (
 )
 from libs.events.envelope import Envelope
 from libs.events.values import Plan, Step
-from libs.leases.ports import Held, Start
+from libs.leases.ports import Lease, NewLease
 from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind, Service, Subscription
@@ -52,20 +52,20 @@ class Calling(Echo):
     @override
     async def planned(self, cause: Cause, event: Envelope[PlanRequested]) -> Changeset:
         work = {"request": event.data.request_id, "turn": event.data.turn_id}
-        return Changeset(cause).start(Start(ids.derived(cause.id, "draft"), "draft", work))
+        return Changeset(cause).start(NewLease(ids.derived(cause.id, "draft"), "draft", work))
 
-    async def call(self, held: Held) -> str:
+    async def call(self, held: Lease) -> str:
         await load.call()
         return "hello"
 
-    async def drafted(self, held: Held, result: str) -> Changeset:
+    async def drafted(self, held: Lease, result: str) -> Changeset:
         cause = Cause.held(held)
         step = Step(step_id=ids.derived(cause.id, "step"), ordinal=1, description=result, tool="echo")
         plan = Plan(plan_id=ids.derived(cause.id, "plan"), steps=(step,))
         approved = PlanApproved(request_id=held.input["request"], turn_id=held.input["turn"], round=1, plan=plan)
         return Changeset(cause).emit(record("committee.required", "allow", "r"), approved)
 
-    async def no_draft(self, held: Held, error: SumaError) -> Changeset:
+    async def no_draft(self, held: Lease, error: SumaError) -> Changeset:
         why = PlanRejected(
             request_id=held.input["request"], turn_id=held.input["turn"], round=1, code=error.code, reason=str(error)
         )
@@ -74,9 +74,9 @@ class Calling(Echo):
     @override
     async def succeeded(self, cause: Cause, event: Envelope[ToolSucceeded]) -> Changeset:
         work = {"turn": event.data.turn_id}
-        return Changeset(cause).start(Start(ids.derived(cause.id, "answer"), "answer", work))
+        return Changeset(cause).start(NewLease(ids.derived(cause.id, "answer"), "answer", work))
 
-    async def answer(self, held: Held, result: str) -> Changeset:
+    async def answer(self, held: Lease, result: str) -> Changeset:
         cause, turn = Cause.held(held), held.input["turn"]
         return (
             Changeset(cause)
@@ -85,7 +85,7 @@ class Calling(Echo):
             .emit(MessageCompleted(turn_id=turn, message_id=ids.derived(cause.id, "answer"), text=result))
         )
 
-    async def no_answer(self, held: Held, error: SumaError) -> Changeset:
+    async def no_answer(self, held: Lease, error: SumaError) -> Changeset:
         return Changeset(Cause.held(held)).emit(
             TurnEnded(turn_id=held.input["turn"], state="failed", reason=error.code)
         )

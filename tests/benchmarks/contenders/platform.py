@@ -30,7 +30,7 @@ from libs.events.committee import Task
 from libs.events.values import Plan, Step
 from libs.identity import keys
 from libs.keys.file import FileKeys
-from libs.leases.ports import Held
+from libs.leases.ports import Lease
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.objects.filesystem import FilesystemObjects
 from libs.policy.rego import RegoPolicy
@@ -143,7 +143,7 @@ class Client:
 def timed(service: Service) -> Service:
     """Its tools take the time of a call beside their own work."""
 
-    async def run(kind: Kind[Any], held: Held) -> Any:
+    async def run(kind: Kind[Any], held: Lease) -> Any:
         await load.call()
         return await kind.run(held)
 

@@ -14,7 +14,7 @@ from libs import ids
 from libs.changes import Cause, Changeset
 from libs.changes.writer import WAITING_MOST, Applied, BadChangeset, Overloaded, Stale
 from libs.events import MessageReceived
-from libs.leases.ports import Held, Start
+from libs.leases.ports import Lease, NewLease
 from tests.libs.changes.conftest import Bench, Outcome, request
 
 
@@ -46,9 +46,9 @@ async def duplicate(bench: Bench) -> Changeset:
 
 async def stale_token(bench: Bench) -> Changeset:
     lease = ids.new()
-    await bench.together(request().start(Start(lease, "tool", {}, delay=0)))
+    await bench.together(request().start(NewLease(lease, "tool", {}, delay=0)))
     await bench.eye.execute("update bus.leases set token = 2 where id = $1", lease)
-    held = Held(lease, "gateway", "tool", "t1", f"t1:{lease}", token=1, attempts=1, input={})
+    held = Lease(lease, "gateway", "tool", "t1", f"t1:{lease}", token=1, attempts=1, input={})
     return said(Changeset(Cause.held(held)))
 
 

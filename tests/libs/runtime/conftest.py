@@ -18,7 +18,7 @@ from libs.database import Dsns
 from libs.errors import SumaError
 from libs.events import RememberRequested
 from libs.events.envelope import Envelope
-from libs.leases.ports import Held, Start
+from libs.leases.ports import Lease, NewLease
 from libs.runtime.host import Running, host
 from libs.runtime.platform import Platform
 from libs.runtime.service import Kind, Service, Subscription
@@ -40,7 +40,7 @@ class Workshop:
     handled: list[str] = field(default_factory=list)
     on_event: Callable[[Envelope[RememberRequested]], Awaitable[None]] | None = None
     on_end: Callable[[str], Awaitable[None]] | None = None
-    on_run: Callable[[Held], Awaitable[None]] | None = None
+    on_run: Callable[[Lease], Awaitable[None]] | None = None
     report_fails: bool = False
     stubborn: bool = False
     room: int = 64
@@ -58,7 +58,7 @@ class Workshop:
 
     async def start(self, id: str = "", *, tenant: str = "t1", delay: float | None = None) -> str:
         lease = id or ids.new()
-        await self.platform.writer.apply(self.request(tenant).start(Start(lease, "tool", {}, delay)))
+        await self.platform.writer.apply(self.request(tenant).start(NewLease(lease, "tool", {}, delay)))
         return lease
 
     async def say(self, text: str, key: str = "k") -> str:
@@ -81,18 +81,18 @@ class Workshop:
     async def later(self, seconds: float) -> None:
         await infrastructure.shift(self.platform.database, seconds=seconds)
 
-    async def _run(self, held: Held) -> str:
+    async def _run(self, held: Lease) -> str:
         self.started.set()
         if self.on_run is not None:
             await self.on_run(held)
         return "done"
 
-    async def _finish(self, held: Held, result: str) -> Changeset:
+    async def _finish(self, held: Lease, result: str) -> Changeset:
         if self.on_end is not None:
             await self.on_end(result)
         return Changeset(Cause.held(held)).on_commit(lambda: self.ended.append(f"{held.id}:{result}"))
 
-    async def _fail(self, held: Held, error: SumaError) -> Changeset:
+    async def _fail(self, held: Lease, error: SumaError) -> Changeset:
         return Changeset(Cause.held(held)).on_commit(lambda: self.ended.append(f"{held.id}:{error.code}"))
 
     async def _handle(self, cause: Cause, event: Envelope[RememberRequested]) -> Changeset:

@@ -10,13 +10,13 @@ from libs import ids
 from libs.bus.ports import OWNED_SECONDS
 from libs.changes import Cause, Changeset
 from libs.errors import Conflict, Rejected, Unavailable
-from libs.leases.ports import TTL_SECONDS, Held, Start
+from libs.leases.ports import TTL_SECONDS, Lease, NewLease
 from libs.leases.postgres import PostgresLeases
 from tests import infrastructure
 from tests.libs.runtime.conftest import GROUP, Workshop, raising
 
 
-async def wait(workshop: Workshop, held: Held) -> None:
+async def wait(workshop: Workshop, held: Lease) -> None:
     await workshop.go_on.wait()
 
 
@@ -49,10 +49,10 @@ async def test_a_wait_is_run_when_it_falls_due(workshop: Workshop) -> None:
 async def test_a_worker_that_wakes_after_its_lease_moved_cannot_write(workshop: Workshop) -> None:
     async with infrastructure.platform(workshop.where) as other, workshop.open():
         writing = asyncio.ensure_future(other.writer.run())
-        await other.writer.apply(workshop.request().start(Start("x", "elsewhere", {}, 0)))
-        (zombie,) = await PostgresLeases(other.database, "zombie").due(GROUP, "elsewhere", room=1, per_tenant=1)
+        await other.writer.apply(workshop.request().start(NewLease("x", "elsewhere", {}, 0)))
+        (zombie,) = await PostgresLeases(other.database, "zombie").claim_due(GROUP, "elsewhere", room=1, per_tenant=1)
         await workshop.later(TTL_SECONDS + 1)
-        (heir,) = await PostgresLeases(other.database, "heir").due(GROUP, "elsewhere", room=1, per_tenant=1)
+        (heir,) = await PostgresLeases(other.database, "heir").claim_due(GROUP, "elsewhere", room=1, per_tenant=1)
         late = await workshop.platform.writer.apply(Changeset(Cause.held(zombie)))
         mine = await other.writer.apply(Changeset(Cause.held(heir)))
         writing.cancel()
@@ -63,23 +63,23 @@ async def test_a_worker_that_wakes_after_its_lease_moved_cannot_write(workshop: 
 async def test_heartbeat_after_a_release_does_not_reclaim_the_lease(workshop: Workshop) -> None:
     async with infrastructure.platform(workshop.where) as other:
         writing = asyncio.ensure_future(other.writer.run())
-        await other.writer.apply(workshop.request().start(Start("x", "elsewhere", {}, 0)))
+        await other.writer.apply(workshop.request().start(NewLease("x", "elsewhere", {}, 0)))
         writing.cancel()
         leases = PostgresLeases(other.database, "worker")
-        held = await leases.due(GROUP, "elsewhere", room=1, per_tenant=1)
+        held = await leases.claim_due(GROUP, "elsewhere", room=1, per_tenant=1)
         await leases.release(held, delay=0.5 * TTL_SECONDS)
-        assert await leases.beat(held) == {}
+        assert await leases.renew(held) == {}
         await workshop.later(0.6 * TTL_SECONDS)
-        assert [again.id for again in await leases.due(GROUP, "elsewhere", room=1, per_tenant=1)] == ["x"]
+        assert [again.id for again in await leases.claim_due(GROUP, "elsewhere", room=1, per_tenant=1)] == ["x"]
 
 
 async def test_freeing_dead_owners_does_not_wait_for_locked_leases(workshop: Workshop) -> None:
     async with infrastructure.platform(workshop.where) as other:
         writing = asyncio.ensure_future(other.writer.run())
         for name in ("a", "b"):
-            await other.writer.apply(workshop.request().start(Start(name, "elsewhere", {}, 0)))
+            await other.writer.apply(workshop.request().start(NewLease(name, "elsewhere", {}, 0)))
         leases = PostgresLeases(other.database, "dead")
-        await leases.due(GROUP, "elsewhere", room=2, per_tenant=2)
+        await leases.claim_due(GROUP, "elsewhere", room=2, per_tenant=2)
         writing.cancel()
         async with workshop.eye.transaction():
             await workshop.eye.execute("select from bus.leases where id = 'a' for update")
@@ -118,7 +118,7 @@ async def test_freeing_and_deleting_dead_owners_do_not_deadlock(
 async def test_work_with_a_lost_lease_is_cancelled_without_an_end(workshop: Workshop) -> None:
     stopped = asyncio.Event()
 
-    async def until_cancelled(_: Held) -> None:
+    async def until_cancelled(_: Lease) -> None:
         try:
             await asyncio.Event().wait()
         finally:
@@ -154,7 +154,7 @@ async def test_cancel_before_the_work_begins_is_reported(workshop: Workshop) -> 
         desk = workshop.platform.writer.hooks
         begun = desk.begin
 
-        def begin_and_cancel(held: Held) -> None:
+        def begin_and_cancel(held: Lease) -> None:
             begun(held)
             desk.cancelled([held.id])
 
@@ -195,7 +195,7 @@ async def test_conflict_at_the_end_repeats_only_the_decision(workshop: Workshop)
     conflicts = iter(range(7))
     runs: list[str] = []
 
-    async def run(held: Held) -> None:
+    async def run(held: Lease) -> None:
         runs.append(held.id)
 
     async def end(_: str) -> None:
@@ -237,7 +237,7 @@ async def test_unavailable_work_is_retried_until_attempts_are_exhausted(
 ) -> None:
     runs: list[int] = []
 
-    async def run(held: Held) -> None:
+    async def run(held: Lease) -> None:
         runs.append(held.attempts)
         raise error
 
@@ -296,7 +296,7 @@ async def test_one_tenants_thousand_leases_do_not_hold_up_anothers_one(workshop:
         " 'b', bus.now(), '{}')",
         GROUP,
     )
-    held = await workshop.platform.leases.due(GROUP, "tool", room=4, per_tenant=64)
+    held = await workshop.platform.leases.claim_due(GROUP, "tool", room=4, per_tenant=64)
     assert [lease.tenant for lease in held].count("b") == 1
     assert len(held) == 4
 
@@ -308,6 +308,6 @@ async def test_two_members_never_claim_the_same_lease(workshop: Workshop) -> Non
         GROUP,
     )
     members = [PostgresLeases(workshop.platform.database, ids.new()) for _ in range(4)]
-    claimed = await asyncio.gather(*(member.due(GROUP, "tool", room=20, per_tenant=64) for member in members))
+    claimed = await asyncio.gather(*(member.claim_due(GROUP, "tool", room=20, per_tenant=64) for member in members))
     every = [held.id for part in claimed for held in part]
     assert len(every) == len(set(every))

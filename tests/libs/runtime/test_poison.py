@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from libs.leases.ports import TTL_SECONDS, Held, Start
+from libs.leases.ports import TTL_SECONDS, Lease, NewLease
 from libs.leases.postgres import PostgresLeases
 from tests import infrastructure
 from tests.libs.runtime.conftest import GROUP, Workshop
@@ -15,12 +15,12 @@ async def start(workshop: Workshop, *names: str) -> None:
     async with infrastructure.platform(workshop.where) as other:
         writing = asyncio.ensure_future(other.writer.run())
         for name in names:
-            await other.writer.apply(workshop.request().start(Start(name, "tool", {}, 0)))
+            await other.writer.apply(workshop.request().start(NewLease(name, "tool", {}, 0)))
         writing.cancel()
 
 
-async def claim(workshop: Workshop, member: str, most: int = 9) -> Sequence[Held]:
-    return await PostgresLeases(workshop.platform.database, member).due(GROUP, "tool", room=most, per_tenant=most)
+async def claim(workshop: Workshop, member: str, most: int = 9) -> Sequence[Lease]:
+    return await PostgresLeases(workshop.platform.database, member).claim_due(GROUP, "tool", room=most, per_tenant=most)
 
 
 async def die(workshop: Workshop, member: str) -> None:
@@ -62,7 +62,7 @@ async def test_work_that_outlived_two_processes_runs_alone(workshop: Workshop) -
 
 
 async def test_an_orderly_stop_is_no_death(workshop: Workshop) -> None:
-    async def wait(held: Held) -> None:
+    async def wait(held: Lease) -> None:
         await workshop.go_on.wait()
 
     workshop.on_run = wait

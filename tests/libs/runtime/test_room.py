@@ -6,14 +6,14 @@ from typing import Any, cast
 
 import pytest
 
-from libs.runtime.lease_runner import Room
+from libs.runtime.lease_runner import ConcurrencyLimit
 from libs.runtime.service import Kind
 from tests.libs.runtime.conftest import GROUP, Workshop
 
 
-def room(*, most: int = 4, each: int = 2, at_work: str = "") -> Room:
+def room(*, most: int = 4, each: int = 2, at_work: str = "") -> ConcurrencyLimit:
     nobody = cast("Any", None)
-    made = Room(Kind("tool", nobody, nobody, nobody, room=most, per_tenant=each))
+    made = ConcurrencyLimit(Kind("tool", nobody, nobody, nobody, room=most, per_tenant=each))
     for tenant in at_work:
         made.enter(tenant)
     return made
@@ -43,9 +43,9 @@ def test_crowded_room_admits_only_tenants_without_leases() -> None:
 
 
 def test_freed_place_triggers_a_sweep_when_work_may_wait() -> None:
-    assert room(at_work="aa").tight("a")
-    assert room(at_work="aabb").tight("b")
-    assert not room(at_work="a").tight("a")
+    assert room(at_work="aa").has_waiting("a")
+    assert room(at_work="aabb").has_waiting("b")
+    assert not room(at_work="a").has_waiting("a")
 
 
 @pytest.mark.requirement("A13")

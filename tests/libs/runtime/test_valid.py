@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from libs.leases.ports import TTL_SECONDS, Held
+from libs.leases.ports import TTL_SECONDS, Lease
 from libs.runtime.lease_runner import MARGIN_SECONDS, Work
 from tests.libs.runtime.conftest import Workshop
 
-HELD = Held("x", "g", "tool", "t", "t:s", 1, 1, {})
+HELD = Lease("x", "g", "tool", "t", "t:s", 1, 1, {})
 
 
 @pytest.mark.requirement("A18", "A25")
@@ -31,7 +31,7 @@ def test_a_lease_that_is_lost_is_acted_under_no_more() -> None:
 async def test_work_sees_that_its_lease_was_taken_over(workshop: Workshop) -> None:
     seen: list[bool] = []
 
-    async def run(held: Held) -> None:
+    async def run(held: Lease) -> None:
         seen.append(held.valid())
         try:
             await workshop.go_on.wait()

@@ -15,7 +15,7 @@ from libs.changes import Cause, Changeset
 from libs.database import Dsns
 from libs.events import ApprovalClosed, ApprovalRequested, MessageCompleted, StepChanged, TurnQueued
 from libs.events.values import Plan, StepState
-from libs.leases.ports import Start
+from libs.leases.ports import NewLease
 from services.conversation_worker.turn.context import LOST
 from tests import house, outside
 from tests.house import TENANT, WHO, House
@@ -203,7 +203,7 @@ async def abandoned(house: House, session: str, gate: Gate) -> str:
     key = f"{TENANT}:{session}"
     cause = Cause.request("conversation_worker", id=ids.new(), tenant=TENANT, key=key, session=session, turn=turn)
     # What a dead letter of the turn leaves behind.
-    lost = Start(ids.new(), LOST, {"turn_id": turn, "code": "GARBLED", "detail": "it could not be handled"})
+    lost = NewLease(ids.new(), LOST, {"turn_id": turn, "code": "GARBLED", "detail": "it could not be handled"})
     await house.platform.writer.apply(Changeset(cause).start(lost))
     assert (await house.ended(turn, session=session)).state == "failed"
     return turn

@@ -20,7 +20,7 @@ from libs.changes.writer import Applied
 from libs.database import Dsns
 from libs.events import Event
 from libs.identity.keys import ApiKey, mint
-from libs.leases.ports import Start
+from libs.leases.ports import NewLease
 from libs.runtime.host import Running, host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
@@ -80,7 +80,7 @@ class House:
     async def worker_waits(self) -> None:
         """Create a due lease that no worker has room for."""
         cause = Cause.request("conversation_worker", id=ids.new(), tenant=self.tenant, key=f"{self.tenant}:s")
-        await self.platform.writer.apply(Changeset(cause).start(Start(ids.new(), "elsewhere", {}, delay=0)))
+        await self.platform.writer.apply(Changeset(cause).start(NewLease(ids.new(), "elsewhere", {}, delay=0)))
 
     async def seen(self, session: str, found: Callable[[Numbered], bool]) -> Numbered:
         """Wait for the first projected event that matches."""

@@ -21,11 +21,11 @@ from libs.errors import Rejected
 from libs.events import ApprovalRequested, ToolFailed, ToolRequested, ToolSucceeded, ToolUnknown, TurnEnded
 from libs.events.values import StepState
 from libs.identity import grants
-from libs.leases.ports import Held
+from libs.leases.ports import Lease
 from libs.tools import Intent, Outcome
 from services.tool_executor.effects.calls import UNKEPT
 from services.tool_executor.effects.ledger import Ledger
-from services.tool_executor.effects.recovery import Move
+from services.tool_executor.effects.recovery import RecoveryAction
 from services.tool_executor.runner import LeaseLost
 from tests import house, outside
 from tests.house import TENANT, House
@@ -331,19 +331,19 @@ async def test_of_two_that_believe_it_is_theirs_one_begins(opened: Open, there: 
         held = await leased(house)
         ledger = Ledger(house.platform.database, house.platform.writer)
         seen = await ledger.standing(held)
-        tries = (ledger.begin(replace(held, token=token), seen, Move.PROBE) for token in (7, 8))
+        tries = (ledger.begin(replace(held, token=token), seen, RecoveryAction.PROBE) for token in (7, 8))
         found = await asyncio.gather(*tries, return_exceptions=True)
         gate.opened.set()
         await house.ended(turn, session="two")
     assert {type(one) for one in found} == {LeaseLost, int}
 
 
-async def leased(house: House) -> Held:
+async def leased(house: House) -> Lease:
     """The lease of the one effect that is under way."""
     pool = await house.platform.database.bus()
     (row,) = await pool.fetch("select * from bus.leases where kind = 'effect'")
     about = (row["grp"], row["kind"], row["tenant"], row["key"], row["token"], row["attempts"])
-    return Held(row["id"], *about, orjson.loads(row["input"]))
+    return Lease(row["id"], *about, orjson.loads(row["input"]))
 
 
 @pytest.mark.parametrize("data", [object(), float("nan"), {"text": "a\0b"}, "\ud800"])

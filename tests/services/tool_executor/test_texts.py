@@ -14,7 +14,7 @@ from libs.errors import Rejected
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from services.tool_executor.content import Remembered, Remembering
-from services.tool_executor.tools.decoding import Why
+from services.tool_executor.tools.decoding import SkipReason
 from services.tool_executor.tools.texts import Bounds, Texts
 from tests.libs.documents import samples
 
@@ -47,20 +47,20 @@ def test_a_content_is_read_once_for_a_tenant_and_again_for_another(stage: Stage)
     none = replace(AMPLE, documents=0)
     other = texts(stage, none, memory=memory, tenant="u")
     assert dict(other.of(NAMES[:2])) == {"a.docx": "", "b.docx": ""}
-    assert other.unread == dict.fromkeys(NAMES[:2], Why.LATER)
+    assert other.unread == dict.fromkeys(NAMES[:2], SkipReason.LATER)
 
 
 @pytest.mark.parametrize(
     ("bound", "why"),
     [
-        ({"documents": 1}, Why.LATER),
-        ({"documents_bytes": 2000}, Why.LATER),
-        ({"documents_seconds": 1.5}, Why.LATER),
-        ({"document_bytes": 1500}, Why.TOO_LARGE),
+        ({"documents": 1}, SkipReason.LATER),
+        ({"documents_bytes": 2000}, SkipReason.LATER),
+        ({"documents_seconds": 1.5}, SkipReason.LATER),
+        ({"document_bytes": 1500}, SkipReason.TOO_LARGE),
     ],
 )
 def test_smaller_documents_come_first_and_what_is_beyond_a_bound_is_told(
-    stage: Stage, bound: dict[str, Any], why: Why
+    stage: Stage, bound: dict[str, Any], why: SkipReason
 ) -> None:
     reading = texts(stage, replace(AMPLE, **bound))
     assert dict(reading.of(("c.docx", "a.docx")))["a.docx"] == "one"

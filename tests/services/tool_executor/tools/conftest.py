@@ -19,7 +19,7 @@ from libs.workspace.rollback import rollback
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from services.tool_executor.tools.primitives import PRIMITIVES
-from services.tool_executor.tools.tool_context import Bench, Done, Limits, go_on
+from services.tool_executor.tools.tool_context import Limits, ToolContext, ToolOutput, no_cancel
 from tests.house import REPOSITORY, skills
 
 CATEGORIES = REPOSITORY / "skills" / "organize-by-type" / "references" / "categories.yaml"
@@ -30,7 +30,7 @@ class Desk:
     root: Path
     shelves: Path
     limits: Limits = field(default_factory=Limits)
-    check: Callable[[], None] = go_on
+    check: Callable[[], None] = no_cancel
     stage: Stage = field(init=False)
 
     def __post_init__(self) -> None:
@@ -57,13 +57,13 @@ class Desk:
         self.scan()
         return self
 
-    def run(self, name: str, /, **args: Any) -> Done:
+    def run(self, name: str, /, **args: Any) -> ToolOutput:
         """What the executor does with a call, from its schema on."""
         tool = skills().tool(name)
         given = {**tool.defaults(), **args}
         found = tool.validate(given)
         assert found.valid, found
-        bench = Bench(
+        context = ToolContext(
             self.stage,
             Categories.load(CATEGORIES),
             tool.mutates,
@@ -71,7 +71,7 @@ class Desk:
             limits=self.limits,
             check=self.check,
         )
-        return PRIMITIVES[tool.method](bench, given)
+        return PRIMITIVES[tool.method](context, given)
 
     def listed(self, name: str = "manage-files.list", /, **args: Any) -> list[str]:
         nodes: list[str] = self.run(name, **{"path": ".", **args}).data["nodes"]

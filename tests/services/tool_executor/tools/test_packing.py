@@ -12,7 +12,7 @@ import pytest
 
 from libs.workspace.errors import Changed
 from libs.workspace.operations import Blob
-from services.tool_executor.runner import Unwanted, Wanted
+from services.tool_executor.runner import CallCancelled, CancelToken
 from services.tool_executor.tools.packing import CannotPack
 from services.tool_executor.tools.primitives import CannotDelete
 from services.tool_executor.tools.tool_context import TooMuch
@@ -197,10 +197,10 @@ def test_what_is_beyond_the_bounds_is_refused_whole(desk: Desk, limits: dict[str
 
 
 def test_a_call_that_nobody_waits_for_stops_and_stages_nothing(photos: Desk) -> None:
-    wanted = Wanted()
+    wanted = CancelToken()
     with wanted:
         photos.check = wanted.check
-    with pytest.raises(Unwanted):
+    with pytest.raises(CallCancelled):
         photos.run(PACK, paths=["Photos"])
     assert photos.stage.version == 0
 

@@ -10,13 +10,13 @@ import pytest
 
 from libs.errors import Rejected
 from services.tool_executor.tools.parsing import CannotParse
-from services.tool_executor.tools.tool_context import Done, TooMuch
+from services.tool_executor.tools.tool_context import ToolOutput, TooMuch
 from tests.libs.documents import samples
 from tests.services.tool_executor.tools.conftest import Desk
 
 pytestmark = pytest.mark.requirement("S4-59")
 
-Parse = Callable[..., Done]
+Parse = Callable[..., ToolOutput]
 MAIL = b"""From: Ana <ana@example.org>
 To: Ben <ben@example.org>
 Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=
@@ -39,7 +39,7 @@ Content-Disposition: attachment; filename=plan.pdf
 
 @pytest.fixture
 def parse(desk: Desk) -> Parse:
-    def parsed(name: str, content: str | bytes, **limits: int) -> Done:
+    def parsed(name: str, content: str | bytes, **limits: int) -> ToolOutput:
         desk.write(name, content)
         desk.scan()
         return desk.bounded(**limits).run("parse-content.parse", path=name)

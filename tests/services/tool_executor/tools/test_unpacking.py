@@ -13,7 +13,7 @@ from io import BytesIO
 import pytest
 
 from libs.errors import Rejected
-from services.tool_executor.runner import Unwanted, Wanted
+from services.tool_executor.runner import CallCancelled, CancelToken
 from services.tool_executor.tools.tool_context import TooMuch
 from services.tool_executor.tools.unpacking import BadArchive, UnsafeArchive
 from tests.services.tool_executor.tools.conftest import Desk
@@ -270,10 +270,10 @@ def test_a_folder_is_no_archive(desk: Desk) -> None:
 
 
 def test_a_call_that_nobody_waits_for_stops(holding: Holding) -> None:
-    desk, wanted = holding(zipped(("x", b"y"))), Wanted()
+    desk, wanted = holding(zipped(("x", b"y"))), CancelToken()
     with wanted:
         desk.check = wanted.check
-    with pytest.raises(Unwanted):
+    with pytest.raises(CallCancelled):
         desk.run(UNPACK, path="a.zip")
 
 

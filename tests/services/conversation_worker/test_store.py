@@ -1,0 +1,31 @@
+"""Stored conversations, as this release and the one before wrote them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import asyncpg
+
+from libs.database import Dsns
+from tests.house import house, mind, plan
+
+FORMER = """
+update conversation.turns
+set doc = (doc - 'message' - 'outcome') || jsonb_build_object('letter', doc -> 'message', 'ending', doc -> 'outcome')
+"""
+
+
+async def test_turn_of_the_previous_release_continues(home: Dsns, tmp_path: Path) -> None:
+    make = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
+    async with house(home, tmp_path, model=mind(make)) as at:
+        turn = await at.say("make a folder", session="s", root=at.folder("a.txt"))
+        question = await at.asked(session="s")
+    connection = await asyncpg.connect(home.owner)
+    try:
+        await connection.execute("set suma.tenants = '{local}'")
+        assert await connection.execute(FORMER) == "UPDATE 1"
+    finally:
+        await connection.close()
+    async with house(home, tmp_path, model=mind()) as at:
+        await at.decide(question, session="s")
+        assert (await at.finish(turn, session="s")).state == "completed"
