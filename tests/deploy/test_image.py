@@ -84,7 +84,10 @@ def test_buildkit_has_nothing_to_say_against_it() -> None:
 
 def test_it_holds_what_runs_and_nothing_else(built: Stage) -> None:
     app = built.root / "opt/suma/app"
-    assert sorted(path.name for path in app.iterdir()) == ["LICENSE", "deploy", "evals", "libs", "services", "skills"]
+    code = ["LICENSE", "build", "deploy", "evals", "libs", "services", "skills"]
+    assert sorted(path.name for path in app.iterdir()) == code
+    assert (app / "build" / "web" / "index.html").is_file()
+    assert not [*app.rglob("*.tsx"), *built.root.rglob("node_modules"), *built.root.glob("build")]
     assert sorted(path.name for path in (app / "deploy").iterdir()) == ["healthcheck.py", "opa"]
     assert not [*app.rglob("*_test.rego"), *app.rglob("test_*.py"), *built.root.glob("root/.cache/*")]
     assert not (built.root / "opt/suma/venv/bin/pip").exists()

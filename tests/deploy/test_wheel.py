@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import httpx
 import pytest
 
 HOUSE = Path(__file__).parents[2]
@@ -77,7 +79,11 @@ async def test_wheel_runs_a_task_without_the_checkout(installed: Path, tmp_path:
     )
     assert up.stdout is not None
     try:
-        assert b"is ready at" in await asyncio.wait_for(up.stdout.readline(), SECONDS)
+        ready = re.search(r"is ready at (\S+)", (await asyncio.wait_for(up.stdout.readline(), SECONDS)).decode())
+        assert ready
+        async with httpx.AsyncClient() as browser:
+            page = await browser.get(ready[1], headers={"Accept": "text/html"})
+        assert "/assets/" in page.text
         code, said = await _suma(installed, environment, "run", "sort by type", "--in", str(folder), "--yes")
         assert code == 0, said
         assert (folder / "Audio" / "song.mp3").exists()

@@ -28,6 +28,7 @@ BUILD_SECONDS = 1800
 USUAL = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LENT = ("/etc/resolv.conf", "/etc/ssl/certs")
 """What an engine, too, lends to a RUN: how names are found, and whom to trust."""
+LENT_VARIABLES = ("PIP_CERT", "PIP_INDEX_URL", "NODE_EXTRA_CA_CERTS", "npm_config_registry")
 
 
 class BuildFailed(Exception):
@@ -115,11 +116,17 @@ def _base() -> Path:
 def _key(stage: Mapping[str, Any], base: Stage) -> str:
     """What a stage is known by in the cache: all that it is made of. Empty for one that holds our own code."""
     copies = [command["Is"] for command in stage["Commands"] if command["Name"] == "COPY"]
-    if not base.key or any(copy["From"] or copy["SourcePaths"] != ["requirements.txt"] for copy in copies):
+    if not base.key or any(copy["From"] or "libs" in copy["SourcePaths"] for copy in copies):
         return ""
     parts = [base.key.encode(), repr(stage["Commands"]).encode()]
-    parts += [(HOUSE / name).read_bytes() for copy in copies for name in copy["SourcePaths"]]
+    parts += [(HOUSE / name).read_bytes() for copy in copies for name in _taken(copy["SourcePaths"])]
     return sha256(b"".join(parts)).hexdigest()[:12]
+
+
+def _taken(sources: Sequence[str]) -> Sequence[str]:
+    """The files that a COPY takes: those below its sources that .dockerignore lets in."""
+    files = parsed("context", HOUSE)
+    return [name for name in files if any(name == source or name.startswith(f"{source}/") for source in sources)]
 
 
 def _stage(read: Mapping[str, Any], base: Stage, place: Path, stages: Mapping[str, Stage]) -> Stage:
@@ -180,7 +187,7 @@ def _do(name: str, what: Mapping[str, Any], made: Stage, stages: Mapping[str, St
 
 def _run(line: str, made: Stage) -> None:
     lent = [part for path in LENT for part in ("--ro-bind", path, path)]
-    passed = {name: value for name, value in os.environ.items() if name in ("PIP_CERT", "PIP_INDEX_URL")}
+    passed = {name: value for name, value in os.environ.items() if name in LENT_VARIABLES}
     known = {**made.environment, **made.arguments, **passed, "HOME": "/root"}
     settings = [part for pair in known.items() for part in ("--setenv", *pair)]
     mounts = ("--bind", str(made.root), "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", *lent)
@@ -201,7 +208,7 @@ def _copy(what: Mapping[str, Any], made: Stage, stages: Mapping[str, Stage]) -> 
             target.parent.mkdir(parents=True, exist_ok=True)
             subprocess.run(["cp", "-a", stages[what["From"]].root / _within(source), target], check=True)
             continue
-        found = [name for name in parsed("context", HOUSE) if name == source or name.startswith(f"{source}/")]
+        found = _taken([source])
         if not found:
             raise BuildFailed(f"COPY {source}: .dockerignore lets none of it in")
         for name in found:
