@@ -94,7 +94,7 @@ class WebApp:
             return None
         if path in self._names:
             return path
-        wants_page = "text/html" in Headers(scope=scope).get("accept", "")
+        wants_page = path == "" or "text/html" in Headers(scope=scope).get("accept", "")
         return INDEX if wants_page and not path.startswith(HASHED) else None
 
     async def _response(self, name: str, headers: Headers) -> Response:

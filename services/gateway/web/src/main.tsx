@@ -5,6 +5,7 @@ import { createRoot } from "react-dom/client";
 import { queryClient } from "./api/queries";
 import { Toasts } from "./components/toast";
 import { router } from "./router";
+import { keepOffline } from "./shell/offline";
 import { SignedIn } from "./shell/sign-in";
 import "./styles.css";
 
@@ -22,7 +23,4 @@ createRoot(place).render(
   </StrictMode>,
 );
 
-if (import.meta.env.PROD && "serviceWorker" in navigator) {
-  // Without it the application works, but cannot open offline.
-  void navigator.serviceWorker.register("/sw.js").catch(() => undefined);
-}
+if (import.meta.env.PROD) void keepOffline();

@@ -26,9 +26,9 @@ export const router = createRouter({
       <Loading />
     </div>
   ),
-  defaultErrorComponent: ({ error, reset }) => <Failed error={error} retry={reset} />,
+  defaultErrorComponent: ({ error, reset }) => <Failed whole error={error} retry={reset} />,
   defaultNotFoundComponent: () => (
-    <Notice icon={Compass} title="There is no such page">
+    <Notice whole icon={Compass} title="There is no such page">
       Choose one from the navigation, or press ⌘K or Ctrl+K.
     </Notice>
   ),

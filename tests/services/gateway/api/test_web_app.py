@@ -72,6 +72,10 @@ async def test_known_page_is_not_sent_again(browser: httpx.AsyncClient) -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
+async def test_service_worker_can_store_the_page(browser: httpx.AsyncClient) -> None:
+    assert "<title>Suma" in (await browser.get("/", headers={"Accept": "*/*"})).text
+
+
 async def test_head_sends_no_body(browser: httpx.AsyncClient) -> None:
     answer = await browser.head("/", headers=PAGE)
     assert answer.status_code == 200

@@ -30,15 +30,17 @@ function risk(ask: Ask): { text: string; tone: "danger" | "warn" | "info" } {
   return ask.kind === "commit" ? { text: "Changes files", tone: "info" } : { text: "Needs approval", tone: "warn" };
 }
 
-export function ApprovalCard({ ask, where }: { ask: Ask; where?: ReactNode }) {
+/** A question, open or decided. Below a turn its title is a heading of the third level, in a list of the second. */
+export function ApprovalCard({ ask, where, level = "h3" }: { ask: Ask; where?: ReactNode; level?: "h2" | "h3" }) {
   if (ask.outcome !== null) return <ClosedCard ask={ask} outcome={ask.outcome} />;
   const stakes = risk(ask);
+  const Title = level;
   return (
     <Card aria-label={`Approval: ${ask.data.title}`} className="border-warn/50">
       <div className="flex flex-wrap items-start gap-x-3 gap-y-1 px-4 pt-3">
         <ShieldQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
         <div className="min-w-0 flex-1 basis-48">
-          <h3 className="font-semibold break-words">{ask.data.title}</h3>
+          <Title className="font-semibold break-words">{ask.data.title}</Title>
           {where}
         </div>
         <Badge tone={stakes.tone}>{stakes.text}</Badge>

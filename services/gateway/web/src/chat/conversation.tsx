@@ -31,7 +31,7 @@ export function Conversation({ session }: { session: string }) {
     void queryClient.invalidateQueries({ queryKey: ["approvals"] });
     void queryClient.invalidateQueries({ queryKey: ["sessions"] });
   }, [openState]);
-  if (problem) return <Failed error={problem} />;
+  if (problem) return <Failed whole error={problem} />;
   const waits = open?.state === "awaiting_clarification";
   const known = about.data;
   return (

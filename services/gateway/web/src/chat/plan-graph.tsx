@@ -24,7 +24,7 @@ export function PlanGraph({ steps, onChoose }: { steps: readonly StepView[]; onC
   const places = new Map(nodes.map((node) => [node.ordinal, { x: node.column * (WIDTH + GAP_X) + 2, y: node.row * (HEIGHT + GAP_Y) + 2 }]));
   const at = (ordinal: number) => places.get(ordinal) ?? { x: 0, y: 0 };
   return (
-    <div className="overflow-x-auto pb-1" tabIndex={0} role="region" aria-label="Plan as a graph">
+    <div className="max-h-110 overflow-auto pb-1" tabIndex={0} role="region" aria-label="Plan as a graph">
       <svg width={columns * (WIDTH + GAP_X) - GAP_X + 4} height={rows * (HEIGHT + GAP_Y) - GAP_Y + 4} className="block">
         <g fill="none" stroke="var(--line-strong)" strokeWidth="1.25">
           {edges.map(({ from, to }) => {
@@ -41,10 +41,10 @@ export function PlanGraph({ steps, onChoose }: { steps: readonly StepView[]; onC
               <button
                 type="button"
                 onClick={() => { onChoose(step.ordinal); }}
-                aria-label={`Step ${step.ordinal.toString()}: ${step.planned?.description ?? ""}, ${text}`}
                 style={{ borderColor: STROKES[tone] ?? "var(--line-strong)" }}
                 className="flex size-full flex-col justify-center rounded-lg border bg-surface px-2.5 text-left -outline-offset-2 hover:bg-hover"
               >
+                <span className="sr-only">Step {step.ordinal}, {text}: </span>
                 <span className="truncate text-sm font-medium">{step.planned?.description}</span>
                 <span className="truncate text-xs text-muted">{step.planned?.tool}</span>
               </button>

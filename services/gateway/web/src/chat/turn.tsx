@@ -25,7 +25,7 @@ export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnPro
   return (
     <article aria-label={`Task: ${turn.text}`} className="flex flex-col gap-3">
       <div className="flex flex-col items-end gap-1">
-        <div className="max-w-[85%] rounded-2xl rounded-br-md bg-accent-tint px-3.5 py-2 [overflow-wrap:anywhere] whitespace-pre-wrap">{turn.text}</div>
+        <h2 className="max-w-[85%] rounded-2xl rounded-br-md bg-accent-tint px-3.5 py-2 [overflow-wrap:anywhere] whitespace-pre-wrap">{turn.text}</h2>
         {turn.acceptedAt && <span className="text-xs text-muted"><Ago time={turn.acceptedAt} /></span>}
       </div>
       {turn.rounds.map((round, at) => (

@@ -11,16 +11,19 @@ interface NoticeProps {
   children?: ReactNode;
   action?: ReactNode;
   role?: "alert" | "status";
+  /** It stands for a whole page, so its title is the page's. */
+  whole?: boolean;
 }
 
 /** A centred message in place of data. */
-export function Notice({ icon: Icon, title, children, action, role }: NoticeProps) {
+export function Notice({ icon: Icon, title, children, action, role, whole = false }: NoticeProps) {
+  const Title = whole ? "h1" : "p";
   return (
     <div role={role} className="mx-auto flex max-w-md flex-col items-center gap-2 px-4 py-14 text-center">
       <span className="mb-1 flex size-10 items-center justify-center rounded-xl bg-sunken text-muted">
         <Icon aria-hidden className="size-5" />
       </span>
-      <p className="font-semibold">{title}</p>
+      <Title className="font-semibold">{title}</Title>
       {children && <div className="text-sm text-muted">{children}</div>}
       {action && <div className="mt-3 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>
@@ -55,7 +58,7 @@ function kindOf(problem: Problem): { icon: LucideIcon; title: string } {
 }
 
 /** An error, in the API's own words, and a way to try again. */
-export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
+export function Failed({ error, retry, whole = false }: { error: unknown; retry?: () => void; whole?: boolean }) {
   const problem = asProblem(error);
   const { icon, title } = kindOf(problem);
   return (
@@ -63,6 +66,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
       icon={icon}
       title={title}
       role="alert"
+      whole={whole}
       action={
         retry &&
         problem.status !== 403 && (

@@ -33,7 +33,7 @@ export default function Approvals() {
             <VirtualList items={approvals} keyOf={(each) => each.approval_id} height={HEIGHT} label="Open approvals">
               {(approval) => (
                 <div className="mx-auto max-w-3xl pb-4">
-                  <ApprovalCard ask={askOf(approval)} where={<Where approval={approval} />} />
+                  <ApprovalCard level="h2" ask={askOf(approval)} where={<Where approval={approval} />} />
                 </div>
               )}
             </VirtualList>

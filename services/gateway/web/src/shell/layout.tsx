@@ -15,6 +15,7 @@ import { setTheme, type Theme, useTheme } from "./theme";
 
 const Palette = lazy(() => import("./palette"));
 const Help = lazy(() => import("./help"));
+const MAC = navigator.userAgent.includes("Mac");
 const GROUPS = [
   { id: "work", title: null },
   { id: "operate", title: "Operate" },
@@ -101,9 +102,12 @@ function Side({ onChoose, onPalette }: { onChoose: () => void; onPalette: () => 
     <>
       <div className="flex items-center justify-between px-3 pt-3 pb-2">
         <Brand />
-        <button type="button" onClick={onPalette} aria-label="Open command palette" className="flex items-center gap-1 rounded-lg p-1 hover:bg-hover">
-          <Kbd>⌘</Kbd>
-          <Kbd>K</Kbd>
+        <button type="button" onClick={onPalette} title="Open command palette" className="rounded-lg p-1 hover:bg-hover">
+          <span className="sr-only">Open command palette</span>
+          <span aria-hidden className="flex items-center gap-1">
+            <Kbd>{MAC ? "⌘" : "Ctrl"}</Kbd>
+            <Kbd>K</Kbd>
+          </span>
         </button>
       </div>
       <div className="px-3 pb-2">

@@ -63,7 +63,7 @@ export function SignedIn({ children }: { children: ReactNode }) {
     return <SignInForm done={done} problem={bad} />;
   }
   if (me.isPending) return <Splash />;
-  if (me.isError) return <Failed error={me.error} retry={() => void me.refetch()} />;
+  if (me.isError) return <Failed whole error={me.error} retry={() => void me.refetch()} />;
   return children;
 }
 
