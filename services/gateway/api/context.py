@@ -74,7 +74,7 @@ class Gateway:
             opening=self.opening,
             settings=self.settings,
         )
-        self.verification = Verification(self.credentials.still, seconds=self.settings.verify_seconds)
+        self.verification = Verification(seconds=self.settings.verify_seconds)
         self.uploads = Uploads(self.platform, self.store, self.settings)
         self.queue_limiter = QueueLimiter(self.platform, self.store, self.settings)
         self.concurrency = ConcurrencyLimiter(self.settings)

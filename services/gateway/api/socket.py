@@ -27,7 +27,7 @@ from services.gateway.sse.viewer import Heartbeat, Item, TextDelta
 log = logger("gateway")
 router = APIRouter(tags=["events"])
 
-CLOSE_CODES = {End.DONE: 1000, End.LEAVING: 1012, End.UNAUTHENTICATED: 4401}
+CLOSE_CODES = {End.DONE: 1000, End.LEAVING: 1012, End.FORBIDDEN: 4401}
 UNWANTED = 1003
 HEARTBEAT = '{"type":"heartbeat"}'
 UPGRADE: dict[int | str, dict[str, Any]] = {

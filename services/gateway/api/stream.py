@@ -52,7 +52,7 @@ class End(Enum):
 
     DONE = "the turn has ended"
     LEAVING = "this server is stopping; reconnect"
-    UNAUTHENTICATED = "the credentials are no longer valid, or changed; authenticate again"
+    FORBIDDEN = "the credentials or the access to this session changed; authenticate again"
 
 
 @router.get(
@@ -149,7 +149,7 @@ class View:
         here, name = self.here, self.session.session_id
         with (
             here.streams.watch(self.who.tenant, name) as channel,
-            here.verification.hold(self._credential, self.connection.scope, self.who, channel.notify) as holder,
+            here.verification.hold(self._credential, self._allowed, channel.notify) as holder,
             metrics.sse_connections.track_inprogress(),
         ):
             # Read the turn after subscribing: a later end arrives as an event.
@@ -162,11 +162,21 @@ class View:
                     if not over and self._ends(item):
                         over = True
                         break
-            yield End.UNAUTHENTICATED if not holder.valid else End.DONE if over else End.LEAVING
+            yield End.FORBIDDEN if not holder.valid else End.DONE if over else End.LEAVING
 
     @property
-    def _credential(self) -> Presented:
-        return cast("Presented", self.connection.state.credential)
+    def _credential(self) -> tuple[Presented, str | None]:
+        """The credential, with the session if the caller sees it only while it is shared."""
+        others = self.session.principal != self.who.id
+        return cast("Presented", self.connection.state.credential), self.session.session_id if others else None
+
+    async def _allowed(self) -> bool:
+        """Return whether the caller may still see the session. Raises Denied or NotFound if not, and Unavailable."""
+        if await self.here.credentials.still(self.connection.scope) != self.who:
+            return False
+        if self.session.principal != self.who.id:
+            await self.here.readable(self.who, self.session.session_id)
+        return True
 
     def _viewer(self, channel: Channel, holder: Holder) -> Viewer:
         settings = self.here.settings

@@ -1,6 +1,7 @@
-"""Verification of open streams: a stream ends within a second after its key is revoked, expires or loses a scope.
+"""Verification of open streams: a stream ends within a second after its caller may no longer see it.
 
-Streams with the same credential share a verification, so a thousand tabs of one person cost one query a second.
+That is: its key is revoked, expires or loses a scope, or another's session is no longer shared. Streams with the same
+credential share a verification, so a thousand tabs of one person cost one query a second.
 """
 
 from __future__ import annotations
@@ -10,22 +11,18 @@ from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from starlette.types import Scope
+from libs.errors import Rejected, Unavailable
 
-from libs.errors import Denied, Unavailable
-from libs.identity import Principal
-
-Verify = Callable[[Scope], Awaitable[Principal]]
+Allowed = Callable[[], Awaitable[bool]]
 
 
 @dataclass(eq=False)
 class Holder:
-    """The holder of a credential with open streams. `scope` is the request of the first one."""
+    """The holder of a credential with open streams."""
 
-    scope: Scope
-    who: Principal
+    allowed: Allowed
     valid: bool = True
-    """Whether the credential still identifies the same principal with the same scopes."""
+    """Whether the last verification allowed the streams."""
     ends: list[Callable[[], None]] = field(default_factory=list)
     """A callback of each open stream, for when it does not."""
 
@@ -38,14 +35,16 @@ class Holder:
 class Verification:
     """The credentials behind the open streams of this process."""
 
-    def __init__(self, verify: Verify, *, seconds: float) -> None:
-        self._verify, self._seconds = verify, seconds
+    def __init__(self, *, seconds: float) -> None:
+        self._seconds = seconds
         self._holders: dict[Hashable, Holder] = {}
 
     @contextmanager
-    def hold(self, credential: Hashable, scope: Scope, who: Principal, end: Callable[[], None]) -> Iterator[Holder]:
-        """Verify a stream's credential again and again until the block ends; call `end` once it is void."""
-        holder = self._holders.setdefault(credential, Holder(scope, who))
+    def hold(self, credential: Hashable, allowed: Allowed, end: Callable[[], None]) -> Iterator[Holder]:
+        """Ask again and again whether a stream is allowed until the block ends; call `end` once it is not. Streams with
+        an equal `credential` share the answer.
+        """
+        holder = self._holders.setdefault(credential, Holder(allowed))
         holder.ends.append(end)
         try:
             yield holder
@@ -59,15 +58,16 @@ class Verification:
         while True:
             await asyncio.sleep(self._seconds)
             for credential, holder in list(self._holders.items()):
-                if not await self._still(holder):
+                if not await _still(holder):
                     # A stream that opens from now on has been verified after this refusal.
                     self._holders.pop(credential, None)
                     holder.void()
 
-    async def _still(self, holder: Holder) -> bool:
-        try:
-            return await self._verify(holder.scope) == holder.who
-        except Unavailable:
-            return True
-        except Denied:
-            return False
+
+async def _still(holder: Holder) -> bool:
+    try:
+        return await holder.allowed()
+    except Unavailable:
+        return True
+    except Rejected:
+        return False

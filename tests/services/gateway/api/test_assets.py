@@ -39,14 +39,16 @@ class Shelf:
     session: str = ""
     asset: str = ""
 
-    async def put(self, content: bytes = CONTENT, filename: str = "step-1-list.json") -> str:
+    async def put(
+        self, content: bytes = CONTENT, filename: str = "step-1-list.json", media_type: str = "application/json"
+    ) -> str:
         blob = await self.objects.put(self.house.tenant, content)
         said = (await self.http.post("/v1/sessions/message", json={"text": "list"})).json()
         self.session, self.asset = said["session_id"], ids.new()
         result = Asset(
             asset_id=self.asset,
             filename=filename,
-            media_type="application/json",
+            media_type=media_type,
             sha256=blob.sha256,
             size=len(content),
         )
@@ -110,6 +112,17 @@ async def test_large_result_downloads_and_never_renders_in_a_browser(shelf: Shel
     assert answer.headers["content-disposition"].startswith('attachment; filename="Gr__e.json"; ')
     assert answer.headers["content-security-policy"].startswith("sandbox;")
     assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.requirement("A28a")
+@pytest.mark.parametrize(("filename", "media_type"), [("x.html", "text/html"), ("x.svg", "image/svg+xml")])
+async def test_stored_page_or_drawing_runs_no_script(shelf: Shelf, filename: str, media_type: str) -> None:
+    await shelf.put(b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", filename, media_type)
+    headers = (await shelf.get()).headers
+    assert headers["content-disposition"].startswith(f'attachment; filename="{filename}"')
+    assert headers["content-security-policy"] == "sandbox; default-src 'none'"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,19 @@ async def test_lost_scope_closes_open_streams(gateway_where: Dsns, owner: str) -
             assert await closed(stream) == 4401
 
 
+async def test_session_that_is_no_longer_shared_closes_others_streams(gateway_where: Dsns, owner: str) -> None:
+    async with gateway(gateway_where, owner, settings={"verify_seconds": 0.05}) as web:
+        session, _ = await web.turn()
+        path, key = f"/v1/sessions/{session}/share", await web.home.key("chat", principal="bob")
+        assert (await web.http.put(path, json={"access": "read"})).status_code == 200
+        async with web.connect(session, key=key) as theirs, web.connect(session) as ours:
+            await messages(theirs, until="message.accepted")
+            assert (await web.http.delete(path)).status_code == 200
+            assert await closed(theirs) == 4401
+            await web.home.worker_says(session, TurnStarted(turn_id=ids.new(), message_id=None, text="x"))
+            await messages(ours, until="turn.started")
+
+
 async def test_a_message_from_the_client_closes_the_socket(web: Web) -> None:
     session, _ = await web.turn()
     for sent, code in (("approve", 1003), ("x" * 5000, 1009)):

@@ -56,6 +56,16 @@ async def test_page_forbids_inline_script_and_foreign_hosts(browser: httpx.Async
     assert headers["x-content-type-options"] == "nosniff"
 
 
+@pytest.mark.requirement("A28a")
+async def test_page_is_never_framed_and_loads_no_remote_image(browser: httpx.AsyncClient) -> None:
+    for path in ("/", "/chat", "/docs", "/v1/me"):
+        headers = (await browser.get(path, headers=PAGE)).headers
+        policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+        assert (policy["frame-ancestors"], headers["x-frame-options"]) == ("'none'", "DENY"), path
+        assert policy.get("img-src", "'none'") in ("'none'", "'self' blob: data:"), path
+        assert policy["base-uri"] == "'none'", path
+
+
 async def test_hashed_files_are_immutable_and_compressed(browser: httpx.AsyncClient) -> None:
     plain = await browser.get("/assets/main-1a2b.js", headers={"Accept-Encoding": "identity"})
     assert plain.text == SCRIPT
