@@ -6,7 +6,7 @@ from pydantic import Field
 
 from libs.events.base import Event, Value, event
 from libs.events.topics import COMMITTEE_DECISIONS, COMMITTEE_REQUESTS
-from libs.events.values import Candidate, Json, Observation, Plan, Review, Usage
+from libs.events.values import Attached, Candidate, Json, Observation, Plan, Review, Usage
 
 DENIED = "DENIED"
 """Reason code of an earlier turn that changed nothing: a person refused its proposal."""
@@ -54,6 +54,8 @@ class Task(Value):
     """
     read: dict[str, int] = Field(default_factory=dict)
     """Paths that this session has read, with the stage version at the time of reading (S0-14)."""
+    attachments: tuple[Attached, ...] = ()
+    """The files that messages of this session named; tools reach them by name."""
     tools: tuple[str, ...] = ()
     """The agent's tool allowlist: names, `ns.*` or `*`."""
     calls_most: int = Field(default=20, ge=1)

@@ -6,7 +6,10 @@ from pydantic import Field
 
 from libs.events.base import Event, event
 from libs.events.topics import INBOUND
-from libs.events.values import Args, Hitl, Json
+from libs.events.values import Args, Asset, Hitl, Json
+
+ATTACHMENTS_MOST = 10
+"""Files that one message names."""
 
 
 @event("suma.message.received.v1", INBOUND)
@@ -24,6 +27,8 @@ class MessageReceived(Event):
     """The real directory that the session works in; None if it has none."""
     skill: str | None = None
     """A skill that the person selected, for example to answer a near miss (S4-50)."""
+    attachments: tuple[Asset, ...] = Field(default=(), max_length=ATTACHMENTS_MOST)
+    """Uploads of the sender; no two have the same file name."""
 
 
 @event("suma.approval.decided.v1", INBOUND)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from libs.events.base import Event, event
 from libs.events.topics import TOOL_REQUESTS, TOOL_RESULTS
-from libs.events.values import Args, Body, Diff, Hitl
+from libs.events.values import Args, Asset, Body, Diff, Hitl
 
 
 @event("suma.tool.requested.v1", TOOL_REQUESTS)
@@ -34,6 +34,8 @@ class ToolRequested(Event):
     approval_id: str | None = None
     tool_digest: str | None = None
     """Digest of the tool definition that was planned, checked by policy and perhaps approved: no other one runs."""
+    attachments: tuple[Asset, ...] = ()
+    """The session's attached files, for a tool that takes them; their contents are uploads of the tenant."""
     grant: str
 
 

@@ -7,6 +7,7 @@ declare.
 from libs.skills.catalogue import NeedsSandbox, Skills, UnknownTool
 from libs.skills.categories import Categories, date_in, free_name
 from libs.skills.definitions import (
+    ATTACHMENTS,
     Effect,
     Kind,
     Need,
@@ -25,6 +26,7 @@ from libs.skills.reload import Catalogue, Place
 from libs.skills.use import USE, NoSandbox, NoSuchReference, UnknownSkill, use
 
 __all__ = [
+    "ATTACHMENTS",
     "LOADER",
     "REFERENCE",
     "USE",

@@ -46,6 +46,10 @@ class Primitive(StrEnum):
     """Reading a skill itself (`skills.use`), which needs no folder."""
 
 
+ATTACHMENTS = "import_attachments"
+"""The primitive that takes files from outside the workspace: those that messages named."""
+
+
 class Effect(StrEnum):
     """A tool's effect on files, in the default order of execution in a plan."""
 

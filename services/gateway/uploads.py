@@ -18,6 +18,7 @@ from libs import ids
 from libs.changes import Cause, Changeset
 from libs.errors import Conflict, NotFound, Rejected, SumaError, Unavailable
 from libs.events import ActionRecorded
+from libs.events.values import Asset
 from libs.identity import Principal
 from libs.leases.ports import Lease, NewLease
 from libs.objects import UPLOADS, Blob, BlobCorrupt, area
@@ -25,6 +26,7 @@ from libs.runtime.platform import Platform
 from libs.runtime.service import Kind
 from services.gateway.admission import TooMany
 from services.gateway.domain.media_types import HEAD, recorded
+from services.gateway.domain.messages import named_apart
 from services.gateway.domain.uploads import Announced
 from services.gateway.incoming import Body, Draft
 from services.gateway.settings import Settings
@@ -43,6 +45,12 @@ FULL_SECONDS = 60.0
 
 class NoSuchUpload(NotFound):
     """There is no such upload; it may have expired, so start a new one."""
+
+
+class NoSuchAttachment(Rejected):
+    """There is no such complete upload of yours; upload the file, and name its id."""
+
+    code = "NO_SUCH_ATTACHMENT"
 
 
 class UploadTooLarge(Rejected):
@@ -121,6 +129,15 @@ class Uploads:
         if found is None:
             raise NoSuchUpload
         return found
+
+    async def attached(self, who: Principal, uploads: Sequence[str]) -> tuple[Asset, ...]:
+        """Return the files that a message of this principal names, each once and under a name of its own.
+
+        Raises:
+            NoSuchAttachment: one does not exist, is not complete, or is another principal's.
+        """
+        found = [await self._store.upload(who.tenant, who.id, upload) for upload in dict.fromkeys(uploads)]
+        return named_apart(_asset(upload) for upload in found)
 
     async def open(self, who: Principal, file: Announced, allowed: ActionRecorded) -> Upload:
         """Begin an upload.
@@ -283,6 +300,13 @@ def _checked(upload: Upload, blob: Blob, head: bytes) -> str:
     if upload.sha256 not in (None, blob.sha256):
         raise ChecksumMismatch
     return recorded(upload.media_type, head, upload.filename)
+
+
+def _asset(upload: Upload | None) -> Asset:
+    if upload is None or not upload.complete or upload.sha256 is None:
+        raise NoSuchAttachment
+    about = {"asset_id": upload.upload_id, "filename": upload.filename, "media_type": upload.media_type}
+    return Asset(**about, sha256=upload.sha256, size=upload.size)
 
 
 def _home(tenant: str) -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from libs import ids
 from libs.errors import Conflict, NotFound, Rejected, Unavailable
 from libs.events import ToolRequested
 from libs.events.values import Diff, DiffEntry
 from libs.leases.ports import Lease
+from libs.objects import UPLOADS, area
 from libs.runtime.platform import Platform
 from libs.skills import USE, Categories, Primitive, use
 from libs.workspace.commit import Committed, commit, committed, outcome
@@ -29,6 +30,7 @@ from services.tool_executor.chain import as_planned, expanded
 from services.tool_executor.content import Contents, Question, told
 from services.tool_executor.history import History
 from services.tool_executor.skills.local import LocalSkills
+from services.tool_executor.tools import importing
 from services.tool_executor.tools.listing import left_alone
 from services.tool_executor.tools.primitives import PRIMITIVES
 from services.tool_executor.tools.tool_context import Limits, ToolContext, ToolOutput, human, many
@@ -165,22 +167,37 @@ class CallRunner:
             return await self._search(lease, session, workspace, args)
         await self._workspaces.fill(lease.tenant, workspace)
         before, cancel = workspace.stage.version, CancelToken()
-        context = ToolContext(
-            workspace.stage,
-            self._categories(),
-            tool.mutates,
-            reason=tool.name,
-            limits=self._limits,
-            check=cancel.check,
-            texts=self._contents.texts(lease.tenant, workspace.stage, cancel.check),
-        )
-        with cancel:
-            done = await asyncio.to_thread(PRIMITIVES[tool.method], context, args)
+        async with self._attached(lease.tenant, workspace.stage, request, args) as attachments:
+            context = ToolContext(
+                workspace.stage,
+                self._categories(),
+                tool.mutates,
+                reason=tool.name,
+                limits=self._limits,
+                check=cancel.check,
+                texts=self._contents.texts(lease.tenant, workspace.stage, cancel.check),
+                attachments=attachments,
+            )
+            with cancel:
+                done = await asyncio.to_thread(PRIMITIVES[tool.method], context, args)
         if done.applied is None:
             self._workspaces.keep(lease.tenant, session, workspace)
             warnings = (*done.warnings, *workspace.stage.tree.base.problems)
             return CallOutput(done.data, done.summary, reads=done.reads, warnings=warnings)
         return await self._staged(lease, request, workspace, before=before, done=done)
+
+    @asynccontextmanager
+    async def _attached(
+        self, tenant: str, stage: Stage, request: ToolRequested, args: Mapping[str, Any]
+    ) -> AsyncIterator[dict[str, BinaryIO]]:
+        """Drafts of the attached files that a call takes; the grant covers which files there are."""
+        with ExitStack() as stack:
+            drafts: dict[str, BinaryIO] = {}
+            for file in importing.chosen(request.attachments, args, self._limits):
+                drafts[file.filename] = draft = stack.enter_context(stage.shelf.drafting())
+                async for chunk in self._platform.objects.open(area(tenant, UPLOADS), file.sha256):
+                    await asyncio.to_thread(draft.write, chunk)
+            yield drafts
 
     async def _use(self, lease: Lease, request: ToolRequested) -> CallOutput:
         """A look into a skill: what it says is data, and names the version that it is from."""

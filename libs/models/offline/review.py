@@ -13,7 +13,7 @@ from typing import Any
 
 from libs.events.committee import Task
 from libs.events.values import Plan, Step
-from libs.skills import REFERENCE, Effect, ToolDefinition, is_reference, sources, strings
+from libs.skills import ATTACHMENTS, REFERENCE, Effect, ToolDefinition, is_reference, sources, strings
 
 APPROVED = json.dumps({"approved": True, "reason": ""})
 Objection = tuple[int | None, str]
@@ -27,6 +27,7 @@ VERBS: Mapping[str, str] = {
     "pack": r"zip\w*|pack\w*|compress\w*|archiv\w*|bundle|tar\w*|back(ing)? ?up|backup",
     "unpack": r"unzip\w*|unpack\w*|unarchive|extract\w*|decompress\w*|open|untar",
     "create": r"creat\w*|mak(e|ing)|add|new|set up|start|write|folders?|director(y|ies)",
+    "import": r"import\w*|attach\w*|upload\w*",
     "rename": r"renam\w*|put the (?:date|year)"
     r"|call\w*|name[ds]?|names|naming|number\w*|prefix|suffix|replac\w*|chang\w*|capitali[sz]\w*"
     r"|(?:lower|upper|title) ?case\w*|extensions?|strip|underscores?",
@@ -35,7 +36,7 @@ VERBS: Mapping[str, str] = {
     r"|separate|gather|collect|store|take|drop|archive|relocate|transfer|categori[sz]e|clear",
 }
 """Verbs that ask for a change, by the primitive's kind or the tool's effect."""
-KINDS = {"copy_nodes": "copy", "pack_nodes": "pack", "unpack_archive": "unpack"}
+KINDS = {"copy_nodes": "copy", "pack_nodes": "pack", "unpack_archive": "unpack", ATTACHMENTS: "import"}
 IN_NAMES = re.compile(
     r"\b(remov\w*|delet\w*|strip|tak\w*|drop|eras\w*|cut)\b(?:(?!\b(?:with|ha(?:s|ve|ving)|whose|contain\w*)\b)[^.;])*?"
     r"\b(from|in|out of)\b[^.;]*?\b(?:file)?names?\b"

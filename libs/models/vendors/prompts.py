@@ -166,6 +166,7 @@ def _request(task: Task) -> dict[str, Any]:
         "earlier_clarifications": list(task.replies) or None,
         "clarification": task.clarification,
         "chosen_skill": task.skill,
+        "attachments": [file.model_dump() for file in task.attachments] or None,
     }
     return {name: value for name, value in told.items() if value is not None}
 

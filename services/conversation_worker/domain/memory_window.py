@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from libs.events.committee import Exchange, Task
-from libs.events.values import Body, Json, Observation, StepState
+from libs.events.values import Attached, Body, Json, Observation, StepState
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.settings import Settings
 from services.conversation_worker.turn.state import COMMIT, HISTORY_MOST, Conversation, StepRun
@@ -40,6 +40,10 @@ def task_of(
         ),
         read=event_sizes.read(
             {path: epoch for path, epoch in conversation.session.read.items() if epoch == conversation.session.epoch}
+        ),
+        attachments=tuple(
+            Attached(name=file.filename, media_type=file.media_type, size=file.size)
+            for file in conversation.attachments
         ),
         tools=settings.tools,
         # A lower limit ends the turn at the call that exceeds it: what came before it stays to be seen.

@@ -14,7 +14,7 @@ from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.analysis import analyse
 from services.conversation_worker.turn.context import CONTEXT, TURN, TurnContext
-from services.conversation_worker.turn.state import Outcome, QueuedMessage, Turn, TurnState
+from services.conversation_worker.turn.state import Outcome, QueuedMessage, Turn, TurnState, attached
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 REPLIES_MOST = 8
@@ -71,8 +71,10 @@ def begin(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None
             message=message,
             intent=found.intent,
             skill=message.skill,
+            attachments=message.attachments,
         )
     )
+    _attach(uow, message)
     add_message(uow, message.message_id, "user", message.text)
     uow.emit(
         TurnStarted(turn_id=message.turn_id, message_id=message.message_id, text=message.text),
@@ -111,8 +113,15 @@ def _answer_clarification(context: TurnContext, uow: UnitOfWork, message: Queued
     answered = Outcome(state=TurnState.COMPLETED, reason="ANSWERED_CLARIFICATION", detail=turn.turn_id)
     uow.end_turn(message.turn_id, answered)
     before = (*turn.replies, turn.clarification) if turn.clarification is not None else turn.replies
+    _attach(uow, message)
+    uow.update_turn(attachments=attached(turn.attachments, message.attachments))
     uow.update_turn(clarification=message.text, replies=before[-REPLIES_MOST:], skill=message.skill or turn.skill)
     gather_context(context, uow)
+
+
+def _attach(uow: UnitOfWork, message: QueuedMessage) -> None:
+    if message.attachments:
+        uow.update_session(attachments=attached(uow.session.attachments, message.attachments))
 
 
 def add_message(uow: UnitOfWork, message_id: str, role: str, text: str) -> None:

@@ -9,10 +9,12 @@ from pydantic import Field
 
 from libs.events.base import Value
 from libs.events.committee import Exchange
-from libs.events.values import Args, Body, Diff, Hitl, Json, Plan, Step, StepState, Usage
+from libs.events.values import Args, Asset, Body, Diff, Hitl, Json, Plan, Step, StepState, Usage
 
 EFFECT = "effect"
 """The kind of a question whether an effect happened."""
+ATTACHED_MOST = 20
+"""Attached files that a session remembers."""
 HISTORY_MOST = 20
 """Exchanges that a session remembers (S2, linked)."""
 ENDED_MOST = 32
@@ -56,6 +58,7 @@ class QueuedMessage(Value):
     scopes: tuple[str, ...] = ()
     hitl: Hitl = Hitl.KEY
     skill: str | None = None
+    attachments: tuple[Asset, ...] = ()
 
 
 class Outcome(Value):
@@ -91,6 +94,8 @@ class Turn(Value):
     round: int = 1
     asked: int = 0
     """How often the committee was asked: twice in one round when the first time it asked back."""
+    attachments: tuple[Asset, ...] = ()
+    """The files that its messages named."""
     clarification: str | None = None
     replies: tuple[str, ...] = ()
     """The answers to the questions before that one."""
@@ -180,6 +185,8 @@ class Session(Value):
     """Paths that were read, with the epoch at which they were (S0-14)."""
     commits: tuple[str, ...] = ()
     """Committed changesets of files that can be rolled back, oldest first."""
+    attachments: tuple[Asset, ...] = ()
+    """Files that messages named, oldest first; of one name, the newest."""
     queue: tuple[QueuedMessage, ...] = ()
     ended: tuple[str, ...] = ()
     """Turns that have ended, the newest last."""
@@ -209,6 +216,12 @@ class Conversation:
     def approval(self, approval_id: str) -> Approval | None:
         return next((approval for approval in self.approvals if approval.approval_id == approval_id), None)
 
+    @property
+    def attachments(self) -> tuple[Asset, ...]:
+        """The files that tools may take: those of the turn's messages, else those of earlier ones."""
+        own = self.turn.attachments if self.turn is not None else ()
+        return own or self.session.attachments
+
     def current(self) -> tuple[StepRun, ...]:
         """The steps of the present round; `$step(n)` speaks of these."""
         return tuple(run for run in self.steps if self.turn is not None and run.round == self.turn.round)
@@ -219,3 +232,12 @@ class Conversation:
     def with_approval(self, changed: Approval) -> Conversation:
         others = tuple(a for a in self.approvals if a.approval_id != changed.approval_id)
         return replace(self, approvals=(*others, changed))
+
+
+def attached(before: tuple[Asset, ...], more: tuple[Asset, ...]) -> tuple[Asset, ...]:
+    """The files together, oldest first; of one name, the newest."""
+    found = {file.filename: file for file in before}
+    for file in more:
+        found.pop(file.filename, None)
+        found[file.filename] = file
+    return tuple(found.values())[-ATTACHED_MOST:]

@@ -18,7 +18,7 @@ from libs.guards.allowlist import as_policy_reads
 from libs.identity import grants
 from libs.objects import bodies
 from libs.policy.ports import Decision
-from libs.skills import ToolDefinition
+from libs.skills import ATTACHMENTS, ToolDefinition
 from services.conversation_worker.domain import digests, event_sizes, step_references
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import QueuedMessage, StepRun, TurnState
@@ -180,6 +180,9 @@ async def prepare(context: TurnContext, uow: UnitOfWork, run: StepRun) -> Ready 
         if run.step.tool_digest not in (None, tool.digest):
             raise ToolChanged(f"{tool.name} has changed since this was planned; ask again to have it planned anew")
         args = edited if edited is not None else await resolve_args(context, uow, run)
+        if tool.method == ATTACHMENTS and uow.conversation.attachments:
+            # A person approves these files, not whichever there are.
+            args = {"names": [file.filename for file in uow.conversation.attachments], **args}
     except step_references.DependencyUnavailable as error:
         uow.update_step(run, state=StepState.SKIPPED, error=error.code)
         return None
@@ -205,7 +208,8 @@ def send_call(
     request = build_request(
         context, uow, call_id=call_id, step_id=run.step_id, tool=tool, args=args, approval_id=approval_id
     ).model_copy(update={"ordinal": run.step.ordinal, "skill": run.step.skill, "plan_id": run.plan_id})
-    request = request.model_copy(update={"tool_digest": ready.tool.digest})
+    files = uow.conversation.attachments if ready.tool.method == ATTACHMENTS else ()
+    request = request.model_copy(update={"tool_digest": ready.tool.digest, "attachments": files})
     uow.update_turn(calls=uow.turn.calls + 1, last_call=digests.of_call(tool, args), revision=decision.revision)
     uow.update_step(run, state=StepState.RUNNING, call_id=call_id, args=args, started=context.now().timestamp())
     uow.emit(with_grant(context, uow, request, revision=decision.revision))

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from libs.events.inbound import ATTACHMENTS_MOST
 from libs.events.values import Hitl
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -44,6 +45,9 @@ class NewMessage(RequestModel):
     """When to ask a person for approval; the session's own mode if absent."""
     on_busy: Literal["queue", "reject"] = "queue"
     skill: Id | None = None
+    attachments: tuple[Id, ...] = Field(
+        default=(), max_length=ATTACHMENTS_MOST, description="Ids of your uploads, for tools to read"
+    )
 
 
 def _no(*names: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from libs import ids
 from libs.changes import Changeset
 from libs.errors import Denied, NotFound, Rejected
 from libs.events import TurnCancelRequested
-from libs.events.values import Hitl
+from libs.events.values import Asset, Hitl
 from libs.identity import Principal
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
@@ -40,6 +40,7 @@ from services.gateway.domain.messages import Message
 from services.gateway.domain.projection import SCHEMA
 from services.gateway.sse.viewer import first
 from services.gateway.store import Session
+from services.gateway.uploads import NoSuchAttachment
 
 router = APIRouter(route_class=StrictRoute)
 
@@ -106,7 +107,7 @@ async def list_sessions(
     "/v1/sessions/message",
     status_code=202,
     response_model=Accepted,
-    responses=raises(NoSuchSession, ReadOnly, *FULL),
+    responses=raises(NoSuchSession, ReadOnly, NoSuchAttachment, *FULL),
     tags=["messages"],
 )
 async def first_message(
@@ -118,7 +119,7 @@ async def first_message(
 
 @router.post(
     "/v1/llm/invoke",
-    responses={200: {"model": TurnShown}, **ACCEPTED, **raises(NoSuchSession, ReadOnly, *FULL)},
+    responses={200: {"model": TurnShown}, **ACCEPTED, **raises(NoSuchSession, ReadOnly, NoSuchAttachment, *FULL)},
     tags=["messages"],
 )
 async def invoke(
@@ -182,7 +183,7 @@ async def unshare(here: Here, who: Authenticated, session_id: SessionId) -> Sess
     "/v1/sessions/{session_id}/messages",
     status_code=202,
     response_model=Accepted,
-    responses=raises(NoSuchSession, ReadOnly, *FULL),
+    responses=raises(NoSuchSession, ReadOnly, NoSuchAttachment, *FULL),
     tags=["messages"],
 )
 async def say_in(
@@ -248,7 +249,7 @@ async def send_message(here: Gateway, who: Principal, once: IdempotentRequest, b
         name, turn = session.session_id if session else ids.new(), ids.new()
         await here.queue_limiter.admit(who.tenant, name)
         cause = commands.cause_of(who, name, turn)
-        message = _message(body, session, turn, at)
+        message = _message(body, session, turn, at, await here.uploads.attached(who, body.attachments))
         if session is not None:
             changeset = messages.accepted(cause, who, message)
         else:
@@ -275,10 +276,12 @@ async def _shared(here: Gateway, who: Principal, session_id: str, granted: acces
     return _read(await here.readable(who, session_id))
 
 
-def _message(body: FirstMessage, session: Session | None, turn: str, at: str) -> Message:
+def _message(
+    body: FirstMessage, session: Session | None, turn: str, at: str, attachments: tuple[Asset, ...]
+) -> Message:
     hitl = body.hitl or (session.hitl if session else "key")
     root = session.root if session else body.root
-    return Message(ids.new(), turn, body.text, Hitl(hitl), body.on_busy, body.skill, root, at)
+    return Message(ids.new(), turn, body.text, Hitl(hitl), body.on_busy, body.skill, root, at, attachments)
 
 
 def _read(session: Session) -> SessionRead:

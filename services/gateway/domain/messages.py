@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from libs.changes import Cause, Changeset
 from libs.events import MessageReceived
-from libs.events.values import Hitl
+from libs.events.values import Asset, Hitl
 from libs.identity import Principal
+from libs.skills.categories import free_name
 from services.gateway.domain.projection import ACCEPTED, SCHEMA
 
 TITLE_MOST = 80
@@ -25,6 +27,7 @@ class Message:
     skill: str | None
     root: str | None
     at: str
+    attachments: tuple[Asset, ...] = ()
 
 
 def title_of(text: str) -> str:
@@ -47,7 +50,13 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
         "event_type": ACCEPTED,
         "turn_id": message.turn_id,
         "occurred_at": message.at,
-        "data": {"message_id": message.message_id, "text": message.text, "principal": caller.id, "hitl": message.hitl},
+        "data": {
+            "message_id": message.message_id,
+            "text": message.text,
+            "principal": caller.id,
+            "hitl": message.hitl,
+            "attachments": [asset.model_dump(mode="json") for asset in message.attachments],
+        },
         "correlation": cause.correlation,
         "causation": cause.causation,
     }
@@ -56,6 +65,7 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
         .change(SCHEMA, "event", **row)
         .change(SCHEMA, "session.title", session_id=cause.session, title=title_of(message.text))
         + _turn(cause, turn_id=message.turn_id, message_id=message.message_id, text=message.text, at=message.at)
+        + _attached(cause, caller, message)
     ).emit(
         MessageReceived(
             message_id=message.message_id,
@@ -67,6 +77,7 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
             on_busy=message.on_busy,
             root=message.root,
             skill=message.skill,
+            attachments=message.attachments,
         )
     )
 
@@ -74,6 +85,23 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
 def turn_opened(cause: Cause, *, turn_id: str, text: str, at: str) -> Changeset:
     """Return the changeset of a turn without a message: a rollback's."""
     return _turn(cause, turn_id=turn_id, message_id=None, text=text, at=at)
+
+
+def named_apart(files: Iterable[Asset]) -> tuple[Asset, ...]:
+    """Return the files with a name each: tools reach them by it."""
+    found: dict[str, Asset] = {}
+    for file in files:
+        name = free_name(file.filename, found)
+        found[name] = file.model_copy(update={"filename": name})
+    return tuple(found.values())
+
+
+def _attached(cause: Cause, caller: Principal, message: Message) -> Changeset:
+    changeset, where = Changeset(cause), {"session_id": cause.session, "turn_id": message.turn_id}
+    for file in message.attachments:
+        about = {"asset_id": file.asset_id, "filename": file.filename, "principal": caller.id}
+        changeset = changeset.change(SCHEMA, "message.attach", **where, **about)
+    return changeset
 
 
 def _turn(cause: Cause, *, turn_id: str, message_id: str | None, text: str, at: str) -> Changeset:

@@ -12,7 +12,7 @@ from posixpath import basename, dirname, join
 from typing import Any
 
 from libs.errors import Rejected
-from libs.skills import free_name
+from libs.skills import ATTACHMENTS, free_name
 from libs.workspace.operations import AnyOperation, Create, Delete, Inline, Move, Rename
 from libs.workspace.queries import Group
 from libs.workspace.stage import Stage
@@ -22,6 +22,7 @@ from services.tool_executor.tools.copying import copy_nodes, is_its_folder
 from services.tool_executor.tools.counting import count_rows
 from services.tool_executor.tools.duplicate_choice import shared_out
 from services.tool_executor.tools.explaining import explain_node
+from services.tool_executor.tools.importing import import_attachments
 from services.tool_executor.tools.listing import admitted, bounded, chosen, further, inside, left_alone, sizes, sought
 from services.tool_executor.tools.packing import pack_nodes
 from services.tool_executor.tools.parsing import parse_content
@@ -227,6 +228,7 @@ PRIMITIVES: Mapping[str, Primitive] = {
     "create_node": create_node,
     "move_node": move_node,
     "copy_nodes": copy_nodes,
+    ATTACHMENTS: import_attachments,
     "rename_node": rename_node,
     "delete_node": delete_node,
     "rename_many": rename_many,

@@ -101,6 +101,8 @@ class ToolContext:
     check: Callable[[], None] = no_cancel
     texts: FileTexts | None = None
     """What files say, with the memory of what was read before."""
+    attachments: Mapping[str, BinaryIO] = field(default_factory=dict)
+    """Drafts of attached files that the call takes, by name."""
     missing: list[str] = field(default_factory=list)
     """What was named and is no longer there, as warnings."""
     weight: list[int] = field(default_factory=list)

@@ -287,6 +287,50 @@ async def test_an_upload_needs_permission_and_is_recorded(desk: Desk) -> None:
     ]
 
 
+async def test_a_message_names_uploads_for_its_turn(desk: Desk) -> None:
+    first, second = await desk.id(CONTENT, "birds.txt"), await desk.id(b"more", "birds.txt")
+    said = {"text": "save the attachments", "attachments": [first, second, first]}
+    accepted = (await desk.http.post("/v1/sessions/message", json=said)).json()
+    (told,) = [data async for data in desk.house.published("suma.message.received.v1")]
+    assert [(file["asset_id"], file["filename"], file["size"]) for file in told["attachments"]] == [
+        (first, "birds.txt", len(CONTENT)),
+        (second, "birds (2).txt", 4),
+    ]
+    events = (await desk.http.get(f"/v1/sessions/{accepted['session_id']}/events?stream=false")).json()["events"]
+    assert events[0]["data"]["attachments"] == told["attachments"]
+
+
+@pytest.mark.requirement("P1")
+async def test_a_named_upload_does_not_expire(desk: Desk) -> None:
+    used, unused = await desk.id(b"used"), await desk.id(b"unused")
+    await desk.http.post("/v1/sessions/message", json={"text": "look", "attachments": [used]})
+    await infrastructure.shift(desk.house.platform.database, seconds=DAY)
+    await desk.objects.until(lambda: len(desk.files) == 1)
+    assert (await desk.http.get(f"/v1/assets/{used}")).content == b"used"
+    assert (await desk.http.get(f"/v1/assets/{unused}")).status_code == 404
+
+
+async def test_readers_of_a_session_read_its_attached_files(desk: Desk) -> None:
+    upload = await desk.id(b"for the team")
+    said = {"text": "look", "attachments": [upload]}
+    session = (await desk.http.post("/v1/sessions/message", json=said)).json()["session_id"]
+    async with desk.house.client(await desk.house.key("chat", "files:read", principal="eve")) as eve:
+        assert (await eve.get(f"/v1/assets/{upload}")).status_code == 404
+        await desk.http.put(f"/v1/sessions/{session}/share", json={"access": "read"})
+        assert (await eve.get(f"/v1/assets/{upload}")).content == b"for the team"
+        assert (await eve.get(f"{PLACE}/{upload}")).status_code == 404
+
+
+@pytest.mark.requirement("P8")
+async def test_a_message_names_only_complete_uploads_of_its_sender(desk: Desk) -> None:
+    mine, pending = await desk.id(b"mine"), (await desk.begin(9)).json()["upload_id"]
+    async with desk.house.client(await desk.house.key("*", principal="eve")) as eve:
+        for http, upload in ((eve, mine), (desk.http, pending), (desk.http, ids.new())):
+            answer = await http.post("/v1/sessions/message", json={"text": "look", "attachments": [upload]})
+            assert (answer.status_code, answer.json()["code"]) == (422, "NO_SUCH_ATTACHMENT")
+    assert await desk.rows("session_envelopes") == 0
+
+
 async def test_a_large_upload_needs_little_memory(
     gateway_where: Dsns, rules: Policy, keys: FileKeys, owner: str, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ export function useSend() {
       data(
         api.POST("/v1/sessions/message", {
           params: { header: once() },
-          body: { text, session_id: session, root, hitl, skill, on_busy: "queue" },
+          body: { text, session_id: session, root, hitl, skill, on_busy: "queue", attachments: [] },
         }),
       ),
     onSuccess: () => client.invalidateQueries({ queryKey: ["sessions"] }),
