@@ -99,6 +99,8 @@ class PlanApproved(Event):
     usage: Usage = Usage()
     wish: str | None = None
     """The request after the replies to its questions, if they changed it."""
+    drafts: tuple[Plan, ...] = ()
+    """The plans that were rejected before this one, oldest first; large ones are left out."""
 
 
 @event("suma.plan.rejected.v1", COMMITTEE_DECISIONS)

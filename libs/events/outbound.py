@@ -69,6 +69,8 @@ class PlanProposed(Event):
     plan: Plan
     reviews: tuple[Review, ...] = ()
     committee: bool = True
+    drafts: tuple[Plan, ...] = ()
+    """The plans that the committee rejected before this one, oldest first; large ones are left out."""
 
 
 @event("suma.step.changed.v1", OUTBOUND)
@@ -88,6 +90,10 @@ class StepChanged(Event):
     """The stage's snapshot before this step, for a rollback (S4-26)."""
     result: Asset | None = None
     """The result of a step that succeeded, if it is too large for an event."""
+    verdict: str = ""
+    """The policy's verdict on the last attempt: allow | ask | deny."""
+    rule: str = ""
+    """The rule of that verdict."""
 
 
 @event("suma.approval.requested.v1", OUTBOUND)

@@ -19,6 +19,8 @@ class Deliberation(Value):
     task: Task
     wish: str | None = None
     plan: Plan | None = None
+    rejected: tuple[Plan, ...] = ()
+    """The earlier drafts, oldest first."""
     reviews: tuple[Review, ...] = ()
     usage: Usage = Usage()
 
@@ -30,7 +32,8 @@ class Deliberation(Value):
         return self.model_copy(update={"reviews": (*self.reviews, review)})
 
     def drafted(self, plan: Plan) -> Deliberation:
-        return self.model_copy(update={"plan": plan})
+        earlier = (self.plan,) if self.plan is not None else ()
+        return self.model_copy(update={"plan": plan, "rejected": (*self.rejected, *earlier)})
 
     def spent(self, usage: Usage) -> Deliberation:
         return self.model_copy(update={"usage": self.usage.plus(usage)})

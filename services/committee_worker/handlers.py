@@ -43,6 +43,8 @@ PLAN, REVIEW, RESOLVE = "plan", "review", "resolve"
 GROUP = "committee_worker"
 ANSWER_MOST = 40_000
 """Characters of an answer without a plan."""
+DRAFTS_BYTES = 32 * 1024
+"""Bytes of the rejected plans beside an approved one."""
 WISH_MOST = 2000
 """Characters of the request as amended by the user's replies."""
 
@@ -238,7 +240,20 @@ def _approved(case: Deliberation, plan: Plan, *, committee: bool, answer: str | 
         answer=answer,
         usage=case.usage,
         wish=case.wish,
+        drafts=_fitting(case.rejected),
     )
+
+
+def _fitting(drafts: Sequence[Plan]) -> tuple[Plan, ...]:
+    """Return the newest drafts that fit into an event beside the plan, oldest first."""
+    kept: list[Plan] = []
+    left = DRAFTS_BYTES
+    for draft in reversed(drafts):
+        left -= len(draft.model_dump_json())
+        if left < 0:
+            break
+        kept.append(draft)
+    return tuple(reversed(kept))
 
 
 def _rejected(case: Deliberation, code: str, reason: str) -> PlanRejected:

@@ -22,6 +22,7 @@ async def ask_again(context: TurnContext, uow: UnitOfWork, run: StepRun) -> None
     if ready is None:
         return
     decision = await tool_calls.decide_call(context, uow, run, ready, approved=False)
+    run = tool_calls.with_verdict(run, decision)
     if decision.allowed:
         await ask(context, uow, run, ready, decision)
     else:

@@ -54,13 +54,17 @@ class TurnContext:
         return self.platform.clock.now()
 
 
+def verdict_of(decision: Decision) -> str:
+    """Return allow, deny, or ask where a person is still owed a say."""
+    return ("ask" if decision.obligations else "allow") if decision.allowed else "deny"
+
+
 def recorded(decision: Decision, message: QueuedMessage, **about: Any) -> ActionRecorded:
     """A decision as the audit log keeps it: allow, deny, or ask where a person is still owed a say."""
-    said = ("ask" if decision.obligations else "allow") if decision.allowed else "deny"
     return ActionRecorded(
         action=decision.action,
         phase="decision",
-        verdict=said,
+        verdict=verdict_of(decision),
         principal=message.principal,
         rule=decision.rule,
         revision=decision.revision,

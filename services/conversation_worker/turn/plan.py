@@ -38,7 +38,15 @@ async def propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved)
         round=turn.round,
         doc=plan.model_dump(mode="json"),
     )
-    uow.emit(PlanProposed(turn_id=turn.turn_id, plan=plan, reviews=approved.reviews, committee=approved.committee))
+    uow.emit(
+        PlanProposed(
+            turn_id=turn.turn_id,
+            plan=plan,
+            reviews=approved.reviews,
+            committee=approved.committee,
+            drafts=approved.drafts,
+        )
+    )
     uow.add_steps(*(StepRun(step=step, plan_id=plan.plan_id, round=turn.round) for step in plan.steps))
     await advance(context, uow)
 
@@ -152,6 +160,7 @@ async def attempt(context: TurnContext, uow: UnitOfWork, run: StepRun, answered:
         finish.stop(context, uow, repeated)
         return
     decision = await tool_calls.decide_call(context, uow, run, ready, approved=answered is not None)
+    run = tool_calls.with_verdict(run, decision)
     if not decision.allowed:
         tool_calls.fail_step(uow, run, StepState.DENIED, f"{POLICY} {decision.reason}")
     elif not decision.obligations:

@@ -147,6 +147,9 @@ class StepRun(Value):
     error: str | None = None
     snapshot: str | None = None
     approval_id: str | None = None
+    verdict: str = ""
+    """Policy's last one on this step."""
+    rule: str = ""
     started: float | None = None
     """Seconds since the epoch."""
 

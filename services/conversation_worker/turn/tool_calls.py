@@ -20,7 +20,7 @@ from libs.objects import bodies
 from libs.policy.ports import Decision
 from libs.skills import ATTACHMENTS, ToolDefinition
 from services.conversation_worker.domain import digests, event_sizes, step_references
-from services.conversation_worker.turn.context import TurnContext, recorded
+from services.conversation_worker.turn.context import TurnContext, recorded, verdict_of
 from services.conversation_worker.turn.state import QueuedMessage, StepRun, TurnState
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
@@ -220,6 +220,11 @@ async def decide_call(context: TurnContext, uow: UnitOfWork, run: StepRun, ready
     decision = await ask_policy(context, uow, ready.tool, ready.args, approved=approved)
     uow.emit(_decision_record(uow, run, decision))
     return decision
+
+
+def with_verdict(run: StepRun, decision: Decision) -> StepRun:
+    """Return the step with policy's verdict on it, which viewers see beside its next state."""
+    return run.model_copy(update={"verdict": verdict_of(decision), "rule": decision.rule})
 
 
 def fail_step(uow: UnitOfWork, run: StepRun, state: StepState, error: str) -> None:

@@ -209,6 +209,8 @@ def _step_changed(turn_id: str, run: StepRun) -> StepChanged:
         error=run.error[:2000] if run.error else None,
         snapshot=run.snapshot,
         result=_result(run),
+        verdict=run.verdict,
+        rule=run.rule,
     )
 
 

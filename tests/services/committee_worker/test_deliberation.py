@@ -58,6 +58,16 @@ async def test_resubmitted_plan_is_reviewed_again(home: Dsns, tmp_path: Path) ->
         assert [review.approved for review in proposed.reviews] == [False, True]
 
 
+async def test_viewers_see_the_plans_that_were_rejected(home: Dsns, tmp_path: Path) -> None:
+    first = plan(("manage-files.create", {"path": ".", "name": "other", "type": "directory"}))
+    model = Scripted(plans=[PlanDraft(first)], reviews=[NO, YES], resolutions=[MAKE], answers=[("done",)])
+    async with house(home, tmp_path, model=model) as at:
+        await asked(at)
+        proposed = next(e for e in await at.logged("s") if isinstance(e, PlanProposed))
+        assert [draft.steps[0].args["name"] for draft in proposed.drafts] == ["other"]
+        assert proposed.plan.steps[0].args == MAKE.steps[0].args
+
+
 @pytest.mark.requirement("S0-13", "S0-20")
 async def test_an_approving_critic_cannot_let_pass_what_the_checks_refuse(home: Dsns, tmp_path: Path) -> None:
     model = Scripted(plans=[PlanDraft(OUTSIDE)], reviews=[YES] * 9, resolutions=[OUTSIDE] * 9)

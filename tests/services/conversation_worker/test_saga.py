@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
-from libs.events import MessageCompleted, PlanRequested, RememberRequested, TurnEnded, TurnQueued
+from libs.events import MessageCompleted, PlanRequested, RememberRequested, StepChanged, TurnEnded, TurnQueued
 from libs.events.values import Plan, Step, StepState
 from libs.models.ports import PlanDraft
 from libs.models.scripted import Scripted
@@ -38,6 +38,16 @@ async def test_a_reference_brings_what_an_earlier_step_showed(home: Dsns, tmp_pa
         asked = await at.asked(session="s")
         assert asked.args == {"paths": ["a.txt", "b.txt"]}
         assert [item["id"] for item in asked.items] == ["a.txt", "b.txt"]
+
+
+async def test_a_step_shows_policys_verdict_and_rule(home: Dsns, tmp_path: Path) -> None:
+    steps = plan(LIST, ("manage-files.delete", {"paths": ["a.txt"]}))
+    async with house(home, tmp_path, model=mind(steps)) as at:
+        await at.say("delete", session="s", root=at.folder("a.txt"))
+        asked = await at.asked(session="s")
+        shown = {e.ordinal: (e.verdict, e.rule) for e in await at.logged("s") if isinstance(e, StepChanged)}
+        assert {ordinal: verdict for ordinal, (verdict, _) in shown.items()} == {1: "allow", 2: "ask"}
+        assert shown[2][1] == asked.rule
 
 
 @pytest.mark.requirement("S3-09")
