@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { layers } from "@/session/graph";
-import { planChanges } from "@/session/rounds";
+import { planChanges, readings } from "@/session/rounds";
 
 const step = (description: string, args: Record<string, unknown> = {}, ordinal = 1) => ({
   step_id: description,
@@ -34,4 +34,18 @@ test("a new plan names what it added, removed and changed", () => {
     "added Report",
     "removed Delete",
   ]);
+});
+
+test("each reading of the committee shows what changed since the one before", () => {
+  const plan = { plan_id: "2", steps: [step("Sort")] };
+  const round = {
+    plan,
+    drafts: [{ plan_id: "1", steps: [step("Sort"), step("Delete")] }],
+    reviews: [{ approved: false, reason: "deletes" }, { approved: true }],
+    committee: true,
+    at: "2026-01-01T00:00:00Z",
+    steps: [],
+  };
+  expect(readings(round).map(({ review, changes }) => [review.approved, changes?.length ?? null])).toEqual([[false, null], [true, 1]]);
+  expect(readings({ ...round, drafts: [] }).map(({ changes }) => changes)).toEqual([null, null]);
 });

@@ -9,8 +9,8 @@ import { Elapsed } from "@/components/time";
 import { Badge, Button, Card, Spinner } from "@/components/ui";
 import { cx } from "@/lib/cx";
 import { bytes, count, duration } from "@/lib/format";
-import { planChanges } from "@/session/rounds";
-import { ofStep } from "@/session/says";
+import { type PlanChange, planChanges, readings } from "@/session/rounds";
+import { ofOutcome, ofStep } from "@/session/says";
 import { type ApprovalView, type Round, STEP_ENDED, type StepView } from "@/session/types";
 import { PlanGraph } from "./plan-graph";
 
@@ -68,35 +68,42 @@ export function PlanCard({ session, round, number, before, approvals, open }: Pl
 }
 
 function Reviews({ round, before }: { round: Round; before: Round | null }) {
-  const changes = before ? planChanges(before.plan, round.plan) : [];
+  const changes = before ? planChanges(before.plan, round.plan) : null;
   return (
     <div className="flex flex-col gap-3 pb-2 text-sm">
       {!round.committee && <p className="text-muted">The policy did not require the committee; the static checks passed.</p>}
-      <ul className="flex flex-col gap-1.5">
-        {round.reviews.map((review, at) => (
-          <li key={at} className="flex items-start gap-2">
-            <Badge tone={review.approved ? "ok" : "danger"}>{review.approved ? "Approved" : "Rejected"}</Badge>
-            <span className="min-w-0">
-              {review.by && <span className="text-muted">by {review.by}{review.step ? `, step ${review.step.toString()}` : ""}. </span>}
-              {review.reason}
-            </span>
+      <ol className="flex flex-col gap-3">
+        {readings(round).map(({ review, changes: since }, at) => (
+          <li key={at} className="flex flex-col gap-1.5">
+            {since && <Changes title="Changed for this reading" changes={since} />}
+            <div className="flex items-start gap-2">
+              <Badge tone={review.approved ? "ok" : "danger"}>{review.approved ? "Approved" : "Rejected"}</Badge>
+              <span className="min-w-0">
+                {review.by && <span className="text-muted">by {review.by}{review.step ? `, step ${review.step.toString()}` : ""}. </span>}
+                {review.reason}
+              </span>
+            </div>
+          </li>
+        ))}
+      </ol>
+      {changes && <Changes title="Changed since the previous plan" changes={changes} />}
+    </div>
+  );
+}
+
+function Changes({ title, changes }: { title: string; changes: readonly PlanChange[] }) {
+  return (
+    <div className="rounded-lg border border-line px-3 py-2">
+      <h4 className="pb-1 font-medium">{title}</h4>
+      {changes.length === 0 && <p className="text-muted">The same steps again.</p>}
+      <ul className="flex flex-col gap-1">
+        {changes.map((change) => (
+          <li key={`${change.kind} ${change.description}`} className="flex items-start gap-2">
+            <Badge tone={change.kind === "added" ? "ok" : change.kind === "removed" ? "danger" : "info"}>{change.kind}</Badge>
+            <span className="min-w-0">{change.description} <code className="font-mono text-xs break-all text-muted">{change.detail}</code></span>
           </li>
         ))}
       </ul>
-      {before && (
-        <div>
-          <h4 className="pb-1 font-medium">Changed since the previous plan</h4>
-          {changes.length === 0 && <p className="text-muted">The same steps again.</p>}
-          <ul className="flex flex-col gap-1">
-            {changes.map((change) => (
-              <li key={`${change.kind} ${change.description}`} className="flex items-start gap-2">
-                <Badge tone={change.kind === "added" ? "ok" : change.kind === "removed" ? "danger" : "info"}>{change.kind}</Badge>
-                <span className="min-w-0">{change.description} <code className="font-mono text-xs break-all text-muted">{change.detail}</code></span>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
     </div>
   );
 }
@@ -224,10 +231,13 @@ function Bar({ step, span }: { step: StepView; span: Span }) {
   );
 }
 
+const VERDICTS: Record<string, string> = { allow: "Allowed by", ask: "Needs approval by", deny: "Denied by", "": "By" };
+
 function StepDetails({ session, step, open, approval }: { session: string; step: StepView; open: boolean; approval: ApprovalView | null }) {
   const { planned, latest } = step;
   const rollback = useRollback(session);
   const snapshot = latest?.snapshot;
+  const rule = latest?.rule ? latest.rule : approval?.asked.rule;
   return (
     <div className="flex flex-col gap-2 px-3 pt-1 pb-3 pl-9 text-sm">
       {latest?.summary && <p>{latest.summary}</p>}
@@ -237,7 +247,8 @@ function StepDetails({ session, step, open, approval }: { session: string; step:
         <dd>{ofStep(step.state).text}{step.state === "awaiting_approval" && ": waits for your decision below"}</dd>
         <dt>Tool</dt>
         <dd><code className="font-mono text-xs">{planned?.tool ?? latest?.tool}</code></dd>
-        {approval?.asked.rule && <><dt>Rule</dt><dd><code className="font-mono text-xs">{approval.asked.rule}</code>{approval.closed && ` (${approval.closed.outcome})`}</dd></>}
+        {rule && <><dt>Policy</dt><dd>{VERDICTS[latest?.verdict ?? ""] ?? latest?.verdict} <code className="font-mono text-xs">{rule}</code></dd></>}
+        {approval?.closed && <><dt>Decision</dt><dd>{ofOutcome(approval.closed.outcome).text}{approval.closed.principal && ` by ${approval.closed.principal}`}</dd></>}
         {(planned?.depends_on ?? []).length > 0 && <><dt>After</dt><dd>step {planned?.depends_on?.join(", ")}</dd></>}
         {step.attempts > 0 && <><dt>Attempts</dt><dd>{step.attempts}</dd></>}
         {planned?.tool_digest && <><dt>Tool version</dt><dd><code className="font-mono text-xs">{planned.tool_digest.slice(0, 12)}</code></dd></>}

@@ -77,6 +77,7 @@ const HANDLERS: Handlers = {
       {
         plan: data.plan,
         reviews: data.reviews ?? [],
+        drafts: data.drafts ?? [],
         committee: data.committee ?? true,
         at: time,
         steps: (data.plan.steps ?? []).map(

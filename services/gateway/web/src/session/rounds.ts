@@ -1,5 +1,25 @@
 // How a plan differs from the one before it, for a turn that planned again.
-import type { Plan, Step } from "./types";
+import type { Plan, Review, Round, Step } from "./types";
+
+/** One reading of a plan by the committee. `changes` is what differs from the plan before; null for the first. */
+export interface Reading {
+  review: Review;
+  changes: PlanChange[] | null;
+}
+
+/** Return the committee's readings in order: each rejection is of a draft, the last approval of the plan itself. */
+export function readings(round: Round): Reading[] {
+  const plans = [...round.drafts, round.plan];
+  // Large drafts are left out of the event, the oldest first.
+  const missing = round.reviews.filter((review) => !review.approved).length - round.drafts.length;
+  let at = 0;
+  return round.reviews.map((review) => {
+    const number = at - missing;
+    const [before, now] = [plans[number - 1], plans[number]];
+    if (!review.approved) at += 1;
+    return { review, changes: before && now ? planChanges(before, now) : null };
+  });
+}
 
 export interface PlanChange {
   kind: "added" | "removed" | "changed";

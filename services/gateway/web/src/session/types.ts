@@ -32,6 +32,8 @@ export interface StepView {
 export interface Round {
   plan: Plan;
   reviews: Review[];
+  /** The plans that the committee rejected before this one. */
+  drafts: Plan[];
   committee: boolean;
   at: string;
   steps: StepView[];
