@@ -22,9 +22,12 @@ TextCallback = Callable[[str, str], None]
 CALL_SECONDS = 30.0
 READ_SECONDS = 45.0
 """The server sends something at least every 15 s; after three misses the connection counts as dead."""
+STORE_SECONDS = 300.0
+"""The longest time in which the server stores the last bytes of a large file."""
 RECONNECT_SECONDS = 30.0
 """How long to retry a server that answered before: it may be restarting."""
 RETRY_SECONDS = 0.3
+TUS = {"Tus-Resumable": "1.0.0"}
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -71,9 +74,17 @@ class Client:
         body = {name: value for name, value in asked.items() if value is not None}
         return str(self._post("/v1/sessions", body)["session_id"])
 
-    def say(self, session: str, text: str, *, hitl: str | None = None, skill: str | None = None) -> Json:
+    def say(
+        self,
+        session: str,
+        text: str,
+        *,
+        hitl: str | None = None,
+        skill: str | None = None,
+        attachments: Sequence[str] = (),
+    ) -> Json:
         """Send a message. Return {session_id, message_id, turn_id, after}; the message is durable by then."""
-        asked = {"text": text, "hitl": hitl, "skill": skill}
+        asked = {"text": text, "hitl": hitl, "skill": skill, "attachments": list(attachments) or None}
         body = {name: value for name, value in asked.items() if value is not None}
         return self._post(f"/v1/sessions/{session}/messages", body)
 
@@ -132,6 +143,27 @@ class Client:
                 yield from answer.iter_bytes()
         except httpx.TransportError as error:
             raise self._unreachable() from error
+
+    def begin_upload(self, size: int, *, metadata: str) -> str:
+        """Announce a file; return the path that takes its bytes."""
+        headers = {**TUS, "Upload-Length": str(size), "Upload-Metadata": metadata}
+        return str(self._call("POST", "/v1/uploads", headers=headers).headers["Location"])
+
+    def send_bytes(self, place: str, at: int, content: bytes) -> int:
+        """Send bytes of a file from an offset on; return the offset from which to go on, also after a lost answer."""
+        headers = {**TUS, "Content-Type": "application/offset+octet-stream", "Upload-Offset": str(at)}
+        limits = httpx.Timeout(CALL_SECONDS, read=STORE_SECONDS)
+        try:
+            answer = self._http.request("PATCH", place, content=content, headers=headers, timeout=limits)
+        except httpx.TransportError as error:
+            self._check_retry_period(error)
+            self._pause(RETRY_SECONDS)
+        else:
+            self._mark_reachable()
+            if answer.status_code != httpx.codes.CONFLICT:
+                _check(answer, self.address)
+                return int(answer.headers["Upload-Offset"])
+        return int(self._call("HEAD", place, headers=TUS).headers["Upload-Offset"])
 
     def newest_session(self) -> str | None:
         found = self.get("/v1/sessions", limit=1)["sessions"]

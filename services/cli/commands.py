@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +106,10 @@ In = Annotated[
         file_okay=False,
     ),
 ]
+Attach = Annotated[
+    list[Path] | None,
+    typer.Option("--attach", metavar="FILE", help="A file that the task may use (repeatable).", dir_okay=False),
+]
 Which = Annotated[
     str | None,
     typer.Argument(metavar="[SESSION]", help="Session ID (default: newest).", autocompletion=completion.sessions),
@@ -138,6 +142,7 @@ def run_(
     folder: In = None,
     ask: Ask = None,
     hitl: Hitl = None,
+    attach: Attach = None,
     yes: AsYes = False,
     dry_run: DryRunOption = False,
     as_json: Json = False,
@@ -150,10 +155,11 @@ def run_(
         mode = MODES["once"] if dry_run else _mode(ask, hitl) or MODES["once"]
         screen = Screen(console, verbose=verbose)
         root, _ = _working_folder(client, folder, yes, screen)
+        attachments = _attachments(client, attach)
         session = client.open_session(root=root, hitl=mode, title=goal[:100])
         view = _view(session, screen, as_json=as_json, yes=yes, dry_run=dry_run)
         try:
-            ended = _say(client, view, goal)
+            ended = _say(client, view, goal, attachments=attachments)
         except InputClosed:
             view.leave_open()
             raise typer.Exit(errors.WAITING) from None
@@ -358,6 +364,23 @@ def fetch(
         _save(client.download(f"/v1/assets/{asset}"), out)
 
 
+@app.command()
+def upload(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Files to send.", dir_okay=False)],
+    as_json: Json = False,
+) -> None:
+    """Upload files, which messages can then name."""
+    from services.cli.uploads import upload as send_file
+
+    with connected() as client:
+        for path in files:
+            stored = send_file(client, path)
+            if as_json:
+                print_json(stored, indent=None)
+            else:
+                typer.echo(f"{stored['upload_id']}  {stored['filename']}  {stored['media_type']}")
+
+
 def _save(content: Iterator[bytes], out: Path | None) -> None:
     if out is None:
         for chunk in content:
@@ -508,16 +531,28 @@ def _view(
     return SessionView(session, JsonLines() if as_json else screen, screen, person)
 
 
-def _say(client: Client, view: SessionView, text: str, *, hitl: str | None = None) -> TurnResult | None:
+def _attachments(client: Client, paths: Sequence[Path] | None) -> Sequence[str]:
+    if not paths:
+        return ()
+    from services.cli.uploads import upload_all
+
+    return upload_all(client, paths)
+
+
+def _say(
+    client: Client, view: SessionView, text: str, *, hitl: str | None = None, attachments: Sequence[str] = ()
+) -> TurnResult | None:
     """Run a request and its corrections. Return the last result, or None if the person left or stopped it."""
-    ended = _turn(client, view, text, hitl=hitl)
+    ended = _turn(client, view, text, hitl=hitl, attachments=attachments)
     while ended is not None and (wanted := view.next_request(ended)) is not None:
         ended = _turn(client, view, wanted, hitl=hitl)
     return ended
 
 
-def _turn(client: Client, view: SessionView, text: str, *, hitl: str | None) -> TurnResult | None:
-    sent = client.say(view.session, text, hitl=hitl)
+def _turn(
+    client: Client, view: SessionView, text: str, *, hitl: str | None, attachments: Sequence[str] = ()
+) -> TurnResult | None:
+    sent = client.say(view.session, text, hitl=hitl, attachments=attachments)
     turn, after = sent["turn_id"], sent["after"]
     try:
         return follow(client, view.session, turn, after=after, watcher=view.watcher, person=view.person)

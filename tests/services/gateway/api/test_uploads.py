@@ -12,12 +12,16 @@ from pathlib import Path
 import httpx
 import pytest
 import pytest_asyncio
+from typing_extensions import override
 
 from libs import ids
 from libs.database import Dsns
 from libs.keys.file import FileKeys
 from libs.policy import Policy
 from libs.runtime.embedded.postgres import Postgres
+from services.cli import uploads
+from services.cli.address import Address
+from services.cli.client import Client
 from tests import infrastructure
 from tests.services.gateway.house import House, house, served
 from tests.services.gateway.uploading import BYTES, PART, PLACE, TUS, Desk, WatchedObjects, metadata
@@ -329,6 +333,32 @@ async def test_a_message_names_only_complete_uploads_of_its_sender(desk: Desk) -
             answer = await http.post("/v1/sessions/message", json={"text": "look", "attachments": [upload]})
             assert (answer.status_code, answer.json()["code"]) == (422, "NO_SUCH_ATTACHMENT")
     assert await desk.rows("session_envelopes") == 0
+
+
+class LosingAnswers(httpx.HTTPTransport):
+    """A connection that breaks after the first bytes were sent."""
+
+    lost = 0
+
+    @override
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = super().handle_request(request)
+        if request.method == "PATCH" and not self.lost:
+            self.lost += 1
+            answer.close()
+            raise httpx.ReadError("the connection broke")
+        return answer
+
+
+async def test_the_command_line_goes_on_after_a_lost_answer(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "birds.csv").write_bytes(CONTENT)
+    async with served(desk.house) as url:
+        address = Address(url, desk.house.owner, "the key file", None)
+        transport = LosingAnswers()
+        with Client(address, transport=transport, pause=lambda seconds: None) as client:
+            stored = await asyncio.to_thread(uploads.upload, client, tmp_path / "birds.csv")
+    assert (transport.lost, stored["complete"], stored["media_type"]) == (1, True, "text/csv")
+    assert (await desk.http.get(f"/v1/assets/{stored['upload_id']}")).content == CONTENT
 
 
 async def test_a_large_upload_needs_little_memory(
