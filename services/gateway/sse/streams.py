@@ -1,7 +1,8 @@
 """Channels of watched sessions: wake-ups, shared reads, and partial model text for viewers.
 
 A viewer pulls: a wake-up makes it read from its own position. It holds at most one page, so a slow viewer costs no
-memory and misses nothing. Viewers of one session at one position share a read. Token deltas are joined per turn as they
+memory and misses nothing. After a wake-up the channel reads once, for all viewers that have seen everything before it;
+others at one position share a read. Token deltas are joined per turn as they
 arrive, and each viewer takes the text that is new to it; a slower viewer gets longer pieces.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from libs.cache import START, Deltas, Entry, Stream
@@ -21,6 +22,9 @@ from services.gateway.store import Page, Store
 DELTA_BLOCK_SECONDS = 0.2
 PARTIAL_TEXT_MOST = 256 * 1024
 """Characters of one model call that are kept for viewers who join late."""
+
+KEPT_LETTERS = 64 * 1024
+"""Characters of a page that a channel keeps for its viewers."""
 
 Key = tuple[str, str]
 
@@ -61,11 +65,17 @@ class Channel:
         self._store = store
         self._moved = asyncio.Event()
         self._reads: dict[tuple[int, int, int], asyncio.Task[Page]] = {}
+        self._head: tuple[int, int] | None = None
+        """The last event that was read here, and the page size."""
+        self._latest: tuple[tuple[int, int, int], Page] | None = None
+        """What the channel read after the last wake-up, and for which place."""
+        self._ahead: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """Notify viewers that the sequence may have grown."""
+        """Read what the sequence gained, and notify viewers."""
         self.version += 1
-        self.notify()
+        if self._ahead is None:
+            self._ahead = asyncio.ensure_future(self._read_ahead())
 
     def notify(self) -> None:
         """Notify viewers of a change outside the sequence, such as partial text."""
@@ -79,12 +89,39 @@ class Channel:
     async def read(self, after: int, *, most: int) -> Page:
         """Read the next events. Viewers at one position share a read that began after the last wake-up."""
         place = (self.version, after, most)
+        if self._latest is not None and self._latest[0] == place:
+            return self._latest[1]
         task = self._reads.get(place)
         if task is None:
-            task = asyncio.ensure_future(self._store.events(self.tenant, self.session, after=after, most=most))
+            task = asyncio.ensure_future(self._load(after, most))
             self._reads[place] = task
             task.add_done_callback(lambda task: self._forget_read(place, task))
         return await asyncio.shield(task)
+
+    async def _read_ahead(self) -> None:
+        read = -1
+        try:
+            while read != self.version:
+                read = self.version
+                self._latest = None
+                if self._head is not None:
+                    with suppress(Unavailable):
+                        self._latest = await self._page_to_keep(*self._head)
+                self.notify()
+        finally:
+            self._ahead = None
+
+    async def _page_to_keep(self, after: int, most: int) -> tuple[tuple[int, int, int], Page] | None:
+        """Return the page after the head and its place, unless it is large: it stays until the next wake-up."""
+        place = (self.version, after, most)
+        page = await self._load(after, most)
+        return (place, page) if sum(len(event.body) for event in page.events) <= KEPT_LETTERS else None
+
+    async def _load(self, after: int, most: int) -> Page:
+        page = await self._store.events(self.tenant, self.session, after=after, most=most)
+        last = page.events[-1].seq if page.events else after
+        self._head = max(self._head or (0, most), (last, most))
+        return page
 
     def _forget_read(self, place: tuple[int, int, int], task: asyncio.Task[Page]) -> None:
         self._reads.pop(place, None)
