@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 6 ? n + 1 : 6)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web web-check up-real test check lint types imports fresh contracts requirements demo demo-random eval bench bench-turn kill-trial chaos
+.PHONY: help setup run web web-check up-real test check lint types imports fresh contracts requirements demo demo-random eval explore bench bench-turn kill-trial chaos
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,9 @@ requirements: .venv/ready-to-run ## Write docs/requirements.md from the tests' m
 
 eval: .venv/ready-to-run ## Measure a model on the held-out cases (MODEL=provider:name; default: offline)
 	@$(BIN)/python -m services.cli eval $(if $(MODEL),--model $(MODEL)) $(ARGS)
+
+explore: setup ## Explore the HTTP API with schemathesis as two tenants (CASES of each kind and operation, SEQUENCES, SEED)
+	@$(BIN)/python -m tests.exploration --cases $(or $(CASES),200) --sequences $(or $(SEQUENCES),300) --seed $(or $(SEED),1)
 
 bench: setup ## Measure against other platforms; writes build/bench.json
 	@$(BIN)/python -m tests.benchmarks

@@ -99,7 +99,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
-        code = CODES.get(error.status_code, "REFUSED")
+        code = getattr(error, "code", None) or CODES.get(error.status_code, "REFUSED")
         allow = {"Allow": ", ".join(_methods(app, request))} if error.status_code == 405 else {}
         return document(error.status_code, code, str(error.detail), headers={**(error.headers or {}), **allow})
 

@@ -13,6 +13,15 @@ from typing_extensions import override
 from services.gateway.domain.bodies import flaw
 
 
+class NotAccepted(HTTPException):
+    """The body nests too deep, or a text holds U+0000. FastAPI turns any other error of a parser into a bare 400."""
+
+    code = "BODY_NOT_ACCEPTED"
+
+    def __init__(self, wrong: str) -> None:
+        super().__init__(422, f"The body is not accepted: {wrong}.")
+
+
 class StrictRequest(Request):
     @override
     async def json(self) -> Any:
@@ -43,5 +52,5 @@ def _parsed(raw: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         raise HTTPException(400, f"The body is not JSON: {error.msg} at {error.pos}.") from None
     if (wrong := flaw(body)) is not None:
-        raise HTTPException(422, f"The body is not accepted: {wrong}.")
+        raise NotAccepted(wrong)
     return body

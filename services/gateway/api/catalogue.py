@@ -21,7 +21,7 @@ from services.gateway.api.security import Authenticated
 
 router = APIRouter(route_class=StrictRoute, tags=["catalogue"])
 
-Name = Annotated[str, StringConstraints(pattern=r"^[\w-]{1,64}$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 SkillName = Annotated[Name, Path()]
 Query = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True)]
 

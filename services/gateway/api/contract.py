@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from libs.errors import NotFound, Unavailable
 from libs.identity import BadKey, BadToken
 from libs.runtime.problem_details import MEDIA_TYPE
+from services.gateway.api.bodies import NotAccepted
 from services.gateway.api.commands import Contended, PolicyDenied, Reused
 from services.gateway.api.errors import Problem, Refusal, problem, refusal_of
 from services.gateway.api.examples import MEDIA, PARAMETERS, SCHEMAS
@@ -27,6 +28,7 @@ WRITES = ("post", "put", "patch", "delete")
 FOREIGN_ORIGIN = Refusal(403, "FOREIGN_ORIGIN", "Pages of another origin may not send requests here.")
 SCOPE_MISSING = Refusal(403, "SCOPE_MISSING", "the API key lacks the scope chat; use a key that has it")
 INVALID = Refusal(422, "INVALID_REQUEST", "text: Field required")
+NOT_ACCEPTED = Refusal(422, NotAccepted.code, "The body is not accepted: text may not hold the character U+0000.")
 DRAINING = Refusal(503, "DRAINING", "This server is stopping; retry in a few seconds.")
 RATES = (
     Refusal(429, "RATE_LIMITED", "you have made 12000 requests in a minute; retry later"),
@@ -46,7 +48,8 @@ SHARED: Mapping[str, Json] = {
     "NotJson": problem(Refusal(415, "NOT_JSON", "The body is not JSON; send application/json.")),
     "Misdirected": problem(Refusal(421, "MISDIRECTED", "This server does not answer to that Host.")),
     "Invalid": problem(INVALID),
-    "InvalidWrite": problem(INVALID, refusal_of(Reused)),
+    "InvalidBody": problem(INVALID, NOT_ACCEPTED),
+    "InvalidWrite": problem(INVALID, NOT_ACCEPTED, refusal_of(Reused)),
     "Limited": problem(*RATES),
     "Unavailable": problem(DRAINING, refusal_of(Unavailable)),
     "UnavailableWrite": problem(DRAINING, refusal_of(Unavailable), refusal_of(Contended)),
@@ -77,7 +80,7 @@ IF_NONE_MATCH: Json = {
     "in": "header",
     "required": False,
     "description": "The tag of an earlier answer; 304 while nothing has changed",
-    "schema": {"type": "string", "pattern": '^(W/)?"[\x21\x23-\x7e]{0,100}"$'},
+    "schema": {"type": "string"},
 }
 NOT_MODIFIED: Json = {"description": "Nothing has changed since the answer with this tag", "headers": ETAG}
 
@@ -91,6 +94,7 @@ def complete(document: Json) -> Json:
     for path, method, operation in operations(document):
         operation["responses"] = _sorted(_own(operation) | _shared(path, method, operation))
         for parameter in operation.get("parameters", ()):
+            parameter["schema"] = _without_null(parameter["schema"])
             _illustrate(parameter, _fitting(parameter))
         for media, content in _contents(operation):
             _illustrate(content, SCHEMAS.get(_model(content), MEDIA.get(media)))
@@ -110,11 +114,24 @@ def gaps(document: Json) -> Iterator[str]:
         for media, content in _contents(operation):
             if not {"example", "examples"} & content.keys():
                 yield f"{at}: {media} of {_model(content) or 'no model'} needs an example in api/examples.py"
+            elif media == JSON:
+                yield from _misfits(document, at, content)
             if media == JSON and not _model(content):
                 yield f"{at} needs a response model"
         for parameter in operation.get("parameters", ()):
             if "example" not in parameter:
                 yield f"{at}: the parameter {parameter['name']} needs an example in api/examples.py"
+
+
+def _misfits(document: Json, at: str, content: Json) -> Iterator[str]:
+    """Yield why an example does not fit its model exactly."""
+    name, example = _model(content), content["example"]
+    schema = {"components": document["components"], **content["schema"]}
+    for error in Draft202012Validator(schema).iter_errors(example):
+        yield f"{at}: the example of {name} in api/examples.py is wrong: {error.message}"
+    known = document["components"]["schemas"].get(name, {}).get("properties")
+    if known is not None and (unknown := example.keys() - known.keys()):
+        yield f"{at}: the example of {name} in api/examples.py has unknown fields: {', '.join(sorted(unknown))}"
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json]]:
@@ -167,7 +184,8 @@ def _components(path: str, method: str, operation: Json) -> Iterator[tuple[str, 
     if "{" in path or "session" in names:
         yield "404", "NotFound"
     if names or "requestBody" in operation:
-        yield "422", "InvalidWrite" if "Idempotency-Key" in names else "Invalid"
+        invalid = "InvalidBody" if "requestBody" in operation else "Invalid"
+        yield "422", "InvalidWrite" if "Idempotency-Key" in names else invalid
     if method in ("post", "put", "patch") and JSON in operation.get("requestBody", {}).get("content", {JSON: {}}):
         yield from (("400", "MalformedBody"), ("413", "TooLarge"), ("415", "NotJson"))
 
@@ -207,6 +225,15 @@ def _model(content: Json) -> str:
     schema = content.get("schema") or {}
     options = schema.get("anyOf", [schema])
     return next((option["$ref"].rpartition("/")[2] for option in options if "$ref" in option), "")
+
+
+def _without_null(schema: Json) -> Json:
+    """Return the schema of a parameter: an absent one is left out, and "null" is only a text."""
+    options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    if not options:
+        return schema
+    rest = {name: value for name, value in schema.items() if name != "anyOf"}
+    return {**options[0], **rest} if len(options) == 1 else {**rest, "anyOf": options}
 
 
 def _fitting(parameter: Json) -> Any:

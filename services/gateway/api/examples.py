@@ -165,6 +165,7 @@ KEY_SHOWN: dict[str, Any] = {
     "expires_at": None,
     "revoked_at": None,
     "used_at": LATER,
+    "signs": False,
     "browsers": 1,
 }
 TENANT_SHOWN = {"tenant": "acme", "name": "ACME Ltd", "created_at": AT, "disabled_at": None}

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, StringConstraints, model_validator
 
 from libs.identity import Role
 from services.gateway.api.models import Id, RequestModel, ResponseModel
@@ -53,6 +53,15 @@ PrincipalId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.
 
 class NewKey(RequestModel):
     """A new API key, with roles, additional scopes, or both. Its principal is created if it is new."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"properties": {"roles": {"minItems": 1}}, "required": ["roles"]},
+                {"properties": {"scopes": {"minItems": 1}}, "required": ["scopes"]},
+            ]
+        }
+    )
 
     principal: PrincipalId = Field(examples=["ada"])
     name: Name = Field(default="", examples=["ada's laptop"])

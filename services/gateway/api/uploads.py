@@ -55,7 +55,10 @@ class NotUploadBytes(Rejected):
     code = "NOT_UPLOAD_BYTES"
 
 
-async def _tus(version: Annotated[str, Header(alias="Tus-Resumable")] = "") -> None:
+Resumable = Annotated[str, Header(alias="Tus-Resumable", json_schema_extra={"enum": [VERSION]})]
+
+
+async def _tus(version: Resumable = "") -> None:
     if version != VERSION:
         raise OtherProtocol
 
