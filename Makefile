@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 WORKERS = $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 6 ? n + 1 : 6)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web web-check up-real test check lint types imports fresh contracts requirements demo demo-random eval explore bench bench-turn kill-trial chaos
+.PHONY: help setup run web web-check up-real test check lint types imports fresh contracts requirements diagrams demo demo-random eval explore bench bench-turn kill-trial chaos
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -50,10 +50,11 @@ types: setup ## Check types of source and tests, strictly
 imports: setup ## Check which packages import which
 	@$(BIN)/lint-imports
 
-fresh: setup ## Check that proto/ and docs/requirements.md match the code and tests
+fresh: setup ## Check that proto/, docs/requirements.md and docs/turn.md match the code and tests
 	@$(BIN)/python -m libs.events.contracts --check
 	@$(BIN)/python -m services.contracts --check
 	@$(BIN)/python -m tests.proofs --check
+	@$(BIN)/python -m services.diagrams --check
 
 web-check: setup ## Check the web application: types, lint, unit tests (skipped if its sources passed before)
 	@$(BIN)/python -m deploy.local.web --check
@@ -61,6 +62,9 @@ web-check: setup ## Check the web application: types, lint, unit tests (skipped 
 contracts: .venv/ready-to-run ## Write proto/ from the event classes and the gateway's routes
 	@$(BIN)/python -m libs.events.contracts
 	@$(BIN)/python -m services.contracts
+
+diagrams: .venv/ready-to-run ## Write docs/turn.md and the table of a turn's rules
+	@$(BIN)/python -m services.diagrams
 
 requirements: .venv/ready-to-run ## Write docs/requirements.md from the tests' markers
 	@$(BIN)/python -m tests.proofs

@@ -47,6 +47,7 @@ from services.conversation_worker.turn import (
 )
 from services.conversation_worker.turn.context import LOST, TurnContext, recorded
 from services.conversation_worker.turn.state import Outcome, QueuedMessage, TurnState
+from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 COMMITTEE_SAYS_NO = ("COMMITTEE_REJECTED", "POLICY_UNAVAILABLE", "POLICY_DENIED")
@@ -114,21 +115,22 @@ class Handlers:
         approved = event.data
 
         async def decide(uow: UnitOfWork) -> None:
-            if self._expected(uow, approved):
+            if uow.accepts(Input.PLAN_APPROVED, approved.request_id):
                 plan.record_planning(self._context, uow, approved.usage)
                 uow.update_turn(wish=approved.wish or uow.turn.wish)
                 await self._planned(uow, approved)
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
-            if self._expected(uow, approved):
+            if uow.accepts(Input.PLAN_APPROVED, approved.request_id):
                 finish.stop(self._context, uow, refused)
 
         return await self.decide(cause, decide, on_policy_timeout)
 
     async def rejected(self, cause: Cause, event: Envelope[PlanRejected]) -> Changeset:
         uow, no = await self.uow(cause), event.data
-        if not self._expected(uow, no):
+        if not uow.accepts(Input.PLAN_REJECTED, no.request_id):
             return uow.close(self._store)
+        uow.take(Input.PLAN_REJECTED, no.request_id)
         plan.record_planning(self._context, uow, no.usage)
         state = TurnState.REFUSED if no.code in COMMITTEE_SAYS_NO else TurnState.FAILED
         finish.stop(self._context, uow, Outcome(state=state, reason=no.code, detail=no.reason))
@@ -136,8 +138,9 @@ class Handlers:
 
     async def unclear(self, cause: Cause, event: Envelope[PlanUnclear]) -> Changeset:
         uow = await self.uow(cause)
-        if not self._expected(uow, event.data):
+        if not uow.accepts(Input.PLAN_UNCLEAR, event.data.request_id):
             return uow.close(self._store)
+        uow.take(Input.PLAN_UNCLEAR, event.data.request_id)
         plan.record_planning(self._context, uow, event.data.usage)
         plan.ask_clarification(self._context, uow, event.data)
         return uow.close(self._store)
@@ -212,27 +215,22 @@ class Handlers:
         start.receive(self._context, uow, message, on_busy=said.on_busy)
 
     async def _planned(self, uow: UnitOfWork, approved: PlanApproved) -> None:
+        answer, reason = approved.answer, reasons.of_answer(approved)
         if uow.session.root is None and self._needs_folder(approved.plan):
-            finish.complete(self._context, uow, NO_FOLDER, reason=reasons.DECLINED)
-        elif approved.plan.steps or approved.answer is None:
+            answer, reason = NO_FOLDER, reasons.DECLINED
+        elif approved.plan.steps or answer is None:
+            uow.take(Input.PLAN_APPROVED, approved.request_id)
             await plan.propose(self._context, uow, approved)
-        elif uow.turn.dirty:
+            return
+        if Effect.ASK_COMMIT in uow.take(Input.PLAN_ANSWERED, approved.request_id):
             await commit.ask(self._context, uow)
         else:
-            finish.complete(self._context, uow, approved.answer, reason=reasons.of_answer(approved))
+            finish.complete(self._context, uow, answer, reason=reason)
 
     def _needs_folder(self, proposed: Plan) -> bool:
         """Would a step work in the session's folder? Tools from outside need none."""
         named = {step.tool for step in proposed.steps}
         return not named <= {tool.name for tool in self._context.platform.skills.tools if not tool.in_workspace}
-
-    def _expected(self, uow: UnitOfWork, decision: PlanApproved | PlanRejected | PlanUnclear) -> bool:
-        """Is this the decision that the turn is waiting for?"""
-        return (
-            uow.is_active(decision.turn_id)
-            and uow.turn.state is TurnState.THINKING
-            and plan.plan_request_id(uow.turn) == decision.request_id
-        )
 
 
 def _stale(message: QueuedMessage) -> ActionRecorded:
@@ -250,7 +248,8 @@ def _stale(message: QueuedMessage) -> ActionRecorded:
 def _leave(context: TurnContext, uow: UnitOfWork, told: Result, refused: Outcome) -> None:
     """The result counts; what would follow from it cannot be policed."""
     if uow.turn.working == told.call_id:
-        uow.update_turn(working=None, state=TurnState.ACTING, commit_id=None)
+        uow.take(Input.LOST)
+        uow.update_turn(working=None, commit_id=None)
     else:
         results.record(context, uow, told)
     if uow.conversation.turn is not None and uow.turn.outcome is None:

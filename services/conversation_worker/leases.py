@@ -22,9 +22,10 @@ from libs.models.ports import InvalidModelOutput, ModelText
 from libs.telemetry.logs import logger
 from services.conversation_worker.domain import event_sizes, memory_window, reasons
 from services.conversation_worker.handlers import Handlers
-from services.conversation_worker.turn import decisions, finish, plan, start
+from services.conversation_worker.turn import decisions, finish, plan, start, transitions
 from services.conversation_worker.turn.context import TurnContext
 from services.conversation_worker.turn.state import Outcome, TurnState
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 WITHOUT_MEMORIES = "The memory service does not answer; this turn knows nothing of what was said in other sessions."
@@ -59,7 +60,7 @@ class TurnLeases:
             task = memory_window.task_of(uow.conversation, self._context.settings, memories=memories, facts=facts)
             plan.request_plan(uow, task)
 
-        return await self._go_on(lease, TurnState.CONTEXT, think)
+        return await self._go_on(lease, Input.CONTEXT_GATHERED, think)
 
     # The answer
 
@@ -90,15 +91,15 @@ class TurnLeases:
             reason = reasons.of(uow.turn.commit_result, uow.conversation.steps)
             finish.complete(self._context, uow, text, uow.turn.usage.plus(usage), reason=reason)
 
-        return await self._go_on(lease, TurnState.ANSWERING, complete)
+        return await self._go_on(lease, Input.ANSWER_WRITTEN, complete)
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
         """The context could not be had, or the answer not be written."""
         uow = await self._uow(Cause.held(lease))
-        if uow.is_active(lease.input["turn_id"]) and uow.turn.working == lease.id:
+        if uow.accepts(Input.WORK_FAILED, lease.id):
             if isinstance(error, InvalidModelOutput):
                 uow.update_turn(usage=uow.turn.usage.plus(error.usage))
-            self._give_up(uow, error)
+            self._give_up(uow, Input.WORK_FAILED, lease, error)
         return uow.close(self._store)
 
     # Waits for people
@@ -119,7 +120,7 @@ class TurnLeases:
 
     async def unanswered(self, lease: Lease, _: None) -> Changeset:
         uow = await self._uow(Cause.held(lease))
-        if self._at(uow, lease, TurnState.AWAITING_CLARIFICATION):
+        if uow.accepts(Input.CLARIFICATION_EXPIRED, lease.id):
             late = Outcome(state=TurnState.FAILED, reason="CLARIFICATION_EXPIRED")
             finish.stop(self._context, uow, late)
         return uow.close(self._store)
@@ -145,24 +146,23 @@ class TurnLeases:
 
     # Helpers
 
-    async def _go_on(self, lease: Lease, state: TurnState, then: Callable[[UnitOfWork], None]) -> Changeset:
+    async def _go_on(self, lease: Lease, input: Input, then: Callable[[UnitOfWork], None]) -> Changeset:
         uow = await self._uow(Cause.held(lease))
-        if not self._at(uow, lease, state):
+        if not uow.accepts(input, lease.id):
             return uow.close(self._store)
         if uow.turn.outcome is not None:
-            self._give_up(uow, Cancelled())
+            self._give_up(uow, input, lease, Cancelled())
         else:
+            uow.take(input, lease.id)
             then(uow)
         return uow.close(self._store)
 
-    def _give_up(self, uow: UnitOfWork, error: SumaError) -> None:
+    def _give_up(self, uow: UnitOfWork, input: Input, lease: Lease, error: SumaError) -> None:
         state = TurnState.CANCELLED if isinstance(error, Cancelled) else TurnState.FAILED
         over = uow.turn.outcome or Outcome(state=state, reason=error.code, detail=f"{error}{_completed_steps(uow)}")
-        uow.update_turn(working=None, state=TurnState.ACTING, outcome=over)
+        uow.take(input, lease.id)
+        uow.update_turn(working=None, outcome=over)
         finish.finish_when_idle(self._context, uow)
-
-    def _at(self, uow: UnitOfWork, lease: Lease, state: TurnState) -> bool:
-        return uow.is_active(lease.input["turn_id"]) and uow.turn.state is state and uow.turn.working == lease.id
 
     async def _memories(self, lease: Lease, text: str, user: str) -> list[str] | None:
         """A turn goes on without memories when their service is away: None, so that people are told."""
@@ -208,14 +208,15 @@ def _completed_steps(uow: UnitOfWork) -> str:
 
 def _abandon(context: TurnContext, uow: UnitOfWork, over: Outcome) -> None:
     """End the turn although what it waits for will never be told: of a running call nobody knows the effect."""
-    unknown = uow.turn.state in finish.BUSY
+    unknown = uow.turn.state in transitions.BUSY
+    uow.take(Input.LOST)
     for run in uow.conversation.steps:
         if run.state is StepState.RUNNING:
             uow.update_step(run, state=StepState.UNKNOWN, error=over.detail)
     over = uow.turn.outcome or over
     if unknown:
         # Committed or not: a stage that is left over is dropped when the next turn begins its own.
-        uow.update_turn(state=TurnState.ACTING, working=None, diff=None)
+        uow.update_turn(working=None, diff=None)
     finish.stop(context, uow, over)
 
 

@@ -11,6 +11,7 @@ from services.conversation_worker.domain import digests, event_sizes, match_line
 from services.conversation_worker.turn import approvals, finish, tool_calls
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import COMMIT, Approval, CommitResult, Outcome, QueuedMessage, TurnState
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 NAMED_MOST = 3
@@ -23,7 +24,7 @@ async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] 
     decision = await context.decide(COMMIT, uow, message, approved=False)
     uow.emit(recorded(decision, message, turn_id=uow.turn.turn_id, resource=COMMIT))
     if not decision.allowed:
-        uow.update_turn(state=TurnState.ACTING)
+        uow.take(Input.CALL_REFUSED)
         refused = Outcome(state=TurnState.REFUSED, reason="POLICY_DENIED", detail=decision.reason)
         finish.stop(context, uow, refused)
         return
@@ -38,7 +39,7 @@ async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] 
         ),
     )
     uow.ask(approval)
-    uow.move(TurnState.AWAITING_COMMIT)
+    uow.take(Input.COMMIT_ASKED)
     approvals.start_expiry(context, uow, approval)
     uow.emit(
         ApprovalRequested(
@@ -74,7 +75,7 @@ async def decide(context: TurnContext, uow: UnitOfWork, approval: Approval, answ
     left_out = f" {len(answer.exclude)} were left out." if answer.exclude else ""
     uow.update_turn(commit_id=commit_id, decided=left_out, commit_result=CommitResult(left_out=len(answer.exclude)))
     args: Args = {"commit_id": commit_id, "version": _diff(uow).version, "exclude": list(answer.exclude)}
-    await start_workspace_call(context, uow, COMMIT, args, TurnState.COMMITTING, approval_id=approval.approval_id)
+    await start_workspace_call(context, uow, COMMIT, args, Input.COMMIT_SENT, approval_id=approval.approval_id)
 
 
 def mark_rolled_back(uow: UnitOfWork) -> None:
@@ -141,7 +142,7 @@ async def start_workspace_call(
     uow: UnitOfWork,
     tool: str,
     args: Args,
-    state: TurnState,
+    input: Input,
     *,
     approval_id: str,
     message: QueuedMessage | None = None,
@@ -152,9 +153,9 @@ async def start_workspace_call(
     decision = await context.decide(action, uow, asker, **facts)
     uow.emit(recorded(decision, asker, turn_id=uow.turn.turn_id, resource=tool))
     if not decision.allowed or decision.obligations:
-        uow.update_turn(state=TurnState.ACTING)
+        uow.take(Input.CALL_REFUSED)
         finish.stop(context, uow, Outcome(state=TurnState.REFUSED, reason="POLICY_DENIED", detail=decision.reason))
         return
     tool_calls.send_workspace_call(
-        context, uow, tool, args, state, revision=decision.revision, approval_id=approval_id, message=message
+        context, uow, tool, args, input, revision=decision.revision, approval_id=approval_id, message=message
     )

@@ -9,6 +9,7 @@ from services.conversation_worker.domain import digests
 from services.conversation_worker.turn import approvals, commit, finish, plan, tool_calls, unknown_effects
 from services.conversation_worker.turn.context import TurnContext, recorded
 from services.conversation_worker.turn.state import ENDED_MOST, Approval, Outcome, StepRun, TurnState
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 VERDICTS = ("approve", "deny", "override")
@@ -17,8 +18,8 @@ VERDICTS = ("approve", "deny", "override")
 async def decide(context: TurnContext, uow: UnitOfWork, answer: ApprovalDecided) -> None:
     """An answer to an open question, if it is to exactly what is still being asked."""
     approval = uow.conversation.approval(answer.approval_id)
-    here = uow.conversation.turn is not None and approval is not None and approval.open and not approval.outlives_turn
-    if approval is None or not here or approval.digest != answer.digest:
+    asked = uow.accepts(Input.APPROVAL_DECIDED, answer.approval_id)
+    if not asked or approval is None or approval.outlives_turn or approval.digest != answer.digest:
         uow.reject_stale(answer, "it is no longer being asked")
         return
     message = uow.turn.message.model_copy(update={"principal": answer.principal, "scopes": answer.scopes})
@@ -122,12 +123,11 @@ def cancel(context: TurnContext, uow: UnitOfWork, request: TurnCancelRequested) 
         rest = tuple(message for message in uow.session.queue if message.turn_id != request.turn_id)
         uow.update_session(queue=rest)
         uow.end_turn(request.turn_id, cancelled)
-    elif uow.is_active(request.turn_id):
-        if uow.turn.outcome is None:
-            uow.update_session(epoch=uow.session.epoch + 1)
-            if uow.turn.state is TurnState.THINKING:
-                uow.emit(PlanCancelRequested(request_id=plan.plan_request_id(uow.turn), turn_id=request.turn_id))
-            finish.stop(context, uow, cancelled)
+    elif uow.accepts(Input.CANCEL, request.turn_id):
+        uow.update_session(epoch=uow.session.epoch + 1)
+        if uow.turn.state is TurnState.THINKING:
+            uow.emit(PlanCancelRequested(request_id=uow.turn.plan_request_id, turn_id=request.turn_id))
+        finish.stop(context, uow, cancelled)
     elif not uow.has_seen(request.turn_id):
         # A cancel is urgent: it may overtake its message.
         uow.update_session(cancelled=(*uow.session.cancelled, request.turn_id)[-ENDED_MOST:])

@@ -12,11 +12,10 @@ from services.conversation_worker.domain import event_sizes, memory_window, reas
 from services.conversation_worker.turn import start, tool_calls
 from services.conversation_worker.turn.context import ANSWER, TurnContext
 from services.conversation_worker.turn.state import DROP, Outcome, TurnState
+from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 EFFECT_UNKNOWN = "EFFECT_UNKNOWN"
-BUSY = (TurnState.COMMITTING, TurnState.DROPPING, TurnState.ROLLING_BACK, TurnState.RESTORING)
-"""The executor works on the workspace for the turn itself, and will tell how that went."""
 
 
 def stop(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
@@ -26,26 +25,27 @@ def stop(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
         if run.state in (StepState.PENDING, StepState.AWAITING_APPROVAL):
             uow.update_step(run, state=StepState.CANCELLED)
     uow.close_open_approvals("cancelled")
-    if turn.working is not None and turn.state in (TurnState.CONTEXT, TurnState.ANSWERING):
-        # Its end will tell: until then the turn is not over (`Handlers.failed`).
+    effects = uow.take(Input.STOP)
+    if Effect.CANCEL_WORK in effects and turn.working is not None:
+        # The turn is not over until the end of this work has been reported (`TurnLeases.failed`).
         uow.cancel(turn.working)
-        return
-    if turn.working is not None and turn.state is TurnState.AWAITING_CLARIFICATION:
+    if Effect.END_WAIT in effects and turn.working is not None:
         uow.end(turn.working)
-    if uow.has_running_calls():
+    if Effect.CANCEL_CALLS in effects:
         uow.emit(ToolCancelRequested(turn_id=turn.turn_id))
-    finish_when_idle(context, uow)
+    if Effect.FINISH in effects:
+        finish_when_idle(context, uow)
 
 
 def finish_when_idle(context: TurnContext, uow: UnitOfWork) -> None:
     """Wait for running calls and for a commit that has begun, drop what is staged, then end."""
-    turn = uow.turn
-    if turn.outcome is None or turn.state in BUSY or uow.has_running_calls():
+    outcome = uow.turn.outcome
+    if outcome is None or not uow.accepts(Input.IDLE):
         return
-    if turn.dirty:
+    if Effect.SEND_DROP in uow.take(Input.IDLE):
         drop(context, uow)
     else:
-        end(context, uow, _with_open_question(uow, turn.outcome))
+        end(context, uow, _with_open_question(uow, outcome))
 
 
 def _with_open_question(uow: UnitOfWork, outcome: Outcome) -> Outcome:
@@ -59,15 +59,13 @@ def _with_open_question(uow: UnitOfWork, outcome: Outcome) -> Outcome:
 
 def drop(context: TurnContext, uow: UnitOfWork) -> None:
     """Have the stage forgotten. No file was touched and none will be, so only the executor asks policy about it."""
-    tool_calls.send_workspace_call(
-        context, uow, DROP, {}, TurnState.DROPPING, revision=context.platform.policy.revision
-    )
+    tool_calls.send_workspace_call(context, uow, DROP, {}, Input.DROP_SENT, revision=context.platform.policy.revision)
 
 
 def answer(uow: UnitOfWork) -> None:
     """Have the answer written, under a lease: it is a model call."""
     writing = NewLease(ids.derived(uow.cause.id, ANSWER), ANSWER, {"turn_id": uow.turn.turn_id})
-    uow.update_turn(state=TurnState.ANSWERING, working=writing.id)
+    uow.update_turn(working=writing.id)
     uow.start(writing)
 
 
@@ -107,8 +105,7 @@ def end(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
     uow.end(*(approval.approval_id for approval in uow.conversation.approvals if approval.open))
     if turn.restoring is not None:
         uow.end_turn(turn.restoring.turn_id, outcome)
-    uow.update_turn(state=outcome.state, outcome=outcome, working=None)
-    metrics.transitions.labels(turn.state.value, outcome.state.value).inc()
+    uow.close_turn(outcome)
     metrics.turns.labels(outcome.state.value).inc()
     began = ids.made_at(turn.turn_id)
     if began is not None:

@@ -21,15 +21,16 @@ from libs.skills import sources
 from services.conversation_worker.domain import digests, limits, step_references
 from services.conversation_worker.turn import approvals, commit, finish, start, tool_calls
 from services.conversation_worker.turn.context import CLARIFICATION, TurnContext
-from services.conversation_worker.turn.state import STEP_ENDED, Approval, Outcome, StepRun, Turn, TurnState
+from services.conversation_worker.turn.state import STEP_ENDED, Approval, Outcome, StepRun, TurnState
 from services.conversation_worker.turn.tool_calls import Ready
+from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 
 async def propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved) -> None:
     """The committee's plan becomes this round's steps."""
     plan = approved.plan
-    turn = uow.update_turn(state=TurnState.ACTING, plan=plan, committee=approved.committee)
+    turn = uow.update_turn(plan=plan, committee=approved.committee)
     uow.change(
         "plan.add",
         plan_id=plan.plan_id,
@@ -104,9 +105,11 @@ async def conclude(context: TurnContext, uow: UnitOfWork) -> None:
         reason = limits.before_thought(uow.update_turn(round=turn.round + 1), context.settings.limits)
         if reason is not None:
             finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=reason))
-        else:
-            start.gather_context(context, uow)
-    elif turn.dirty:
+            return
+    effects = uow.take(Input.ROUND_ENDED)
+    if Effect.GATHER_CONTEXT in effects:
+        start.gather_context(context, uow)
+    elif Effect.ASK_COMMIT in effects:
         await commit.ask(context, uow)
     else:
         finish.answer(uow)
@@ -114,12 +117,8 @@ async def conclude(context: TurnContext, uow: UnitOfWork) -> None:
 
 def request_plan(uow: UnitOfWork, task: Task) -> None:
     """Ask the committee for a plan."""
-    turn = uow.update_turn(state=TurnState.THINKING, working=None, asked=uow.turn.asked + 1)
-    uow.emit(PlanRequested(request_id=plan_request_id(turn), turn_id=turn.turn_id, round=turn.round, task=task))
-
-
-def plan_request_id(turn: Turn) -> str:
-    return ids.derived(turn.turn_id, "plan", str(turn.asked))
+    turn = uow.update_turn(working=None, asked=uow.turn.asked + 1)
+    uow.emit(PlanRequested(request_id=turn.plan_request_id, turn_id=turn.turn_id, round=turn.round, task=task))
 
 
 def record_planning(context: TurnContext, uow: UnitOfWork, usage: Usage) -> None:
@@ -133,7 +132,7 @@ def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: PlanUnclea
     """The request is unclear: the next message is the answer (S4-32, S4-46)."""
     turn = uow.turn
     wait = ids.derived(uow.cause.id, CLARIFICATION)
-    uow.update_turn(state=TurnState.AWAITING_CLARIFICATION, working=wait)
+    uow.update_turn(working=wait)
     uow.start(NewLease(wait, CLARIFICATION, {"turn_id": turn.turn_id}, delay=context.settings.clarification_seconds))
     uow.emit(
         ClarificationRequested(

@@ -9,6 +9,7 @@ from services.conversation_worker.domain.call_results import Result, outcome_of
 from services.conversation_worker.turn import commit, finish, plan, rollback, unknown_effects
 from services.conversation_worker.turn.context import TurnContext
 from services.conversation_worker.turn.state import CommitResult, Outcome, StepRun, Turn, TurnState
+from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 COMMITS_MOST = 100
@@ -17,7 +18,7 @@ POLICY_UNAVAILABLE = "POLICY_UNAVAILABLE"
 
 def is_awaited(uow: UnitOfWork, result: Result) -> bool:
     """Does anyone still wait for this?"""
-    if not uow.is_active(result.turn_id):
+    if not uow.is_active(result.turn_id) or not uow.accepts(_input_of(uow, result), result.call_id):
         return False
     return uow.turn.working == result.call_id or _step(uow, result) is not None
 
@@ -27,6 +28,7 @@ async def receive(context: TurnContext, uow: UnitOfWork, result: Result) -> None
     if uow.turn.working == result.call_id:
         await _workspace(context, uow, result)
     else:
+        uow.take(Input.STEP_ENDED, result.call_id)
         record(context, uow, result)
         await plan.advance(context, uow)
 
@@ -63,21 +65,40 @@ def _succeeded(uow: UnitOfWork, result: ToolSucceeded) -> None:
 
 async def _workspace(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
     """The answer to what the turn itself asked of the workspace."""
-    state, done = uow.turn.state, result if isinstance(result, ToolSucceeded) else None
+    input, done = _input_of(uow, result), result if isinstance(result, ToolSucceeded) else None
+    effects = uow.take(input, result.call_id)
     uow.update_turn(working=None)
-    match state:
-        case TurnState.DROPPING:
+    match input:
+        case Input.DROPPED:
             _dropped(context, uow, done)
-        case TurnState.RESTORING:
+        case Input.RESTORED:
             await rollback.restored(context, uow, done, _outcome_of(result))
-        case TurnState.COMMITTING if done is not None:
+        case Input.COMMITTED if done is not None:
             _committed(context, uow, done)
-        case TurnState.COMMITTING:
-            await _not_committed(context, uow, result)
-        case _ if done is not None:
+        case Input.ROLLED_BACK if done is not None:
             _rolled_back(context, uow, done)
-        case _:
+        case Input.NOT_ROLLED_BACK:
             _not_rolled_back(context, uow, result)
+        case _:
+            await _not_committed(context, uow, result, effects)
+
+
+def _input_of(uow: UnitOfWork, result: Result) -> Input:
+    """Return what a result means for the turn: a step has ended, or its own work on the workspace."""
+    succeeded = isinstance(result, ToolSucceeded)
+    if uow.turn.working != result.call_id:
+        return Input.STEP_ENDED
+    match uow.turn.state:
+        case TurnState.DROPPING:
+            return Input.DROPPED
+        case TurnState.RESTORING:
+            return Input.RESTORED
+        case TurnState.COMMITTING if succeeded:
+            return Input.COMMITTED
+        case TurnState.COMMITTING:
+            return Input.NOT_COMMITTED if isinstance(result, ToolFailed) else Input.COMMIT_REFUSED
+        case _:
+            return Input.ROLLED_BACK if succeeded else Input.NOT_ROLLED_BACK
 
 
 def _committed(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded) -> None:
@@ -135,15 +156,15 @@ def _changed(uow: UnitOfWork, change: str, result: ToolSucceeded, commits: tuple
     )
 
 
-async def _not_committed(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
+async def _not_committed(context: TurnContext, uow: UnitOfWork, result: Result, effects: tuple[Effect, ...]) -> None:
     """Whole, nothing of it: what was staged is still there, and the person decides again."""
     conflicts = _conflicts(uow, result)
     reason = _outcome_of(result)
-    uow.update_turn(state=TurnState.ACTING, commit_id=None, decided=None, commit_result=None)
-    if uow.turn.outcome is not None:
+    uow.update_turn(commit_id=None, decided=None, commit_result=None)
+    if Effect.FINISH in effects:
         finish.finish_when_idle(context, uow)
-    elif isinstance(result, ToolFailed):
-        await commit.ask(context, uow, conflicts, "" if conflicts else reason.detail or result.code)
+    elif Effect.ASK_COMMIT in effects:
+        await commit.ask(context, uow, conflicts, "" if conflicts else reason.detail or reason.reason or "")
     else:
         finish.stop(context, uow, reason)
 

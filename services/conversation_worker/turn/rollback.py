@@ -16,6 +16,7 @@ from services.conversation_worker.turn.state import (
     Turn,
     TurnState,
 )
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 
@@ -26,7 +27,7 @@ async def roll_back(context: TurnContext, uow: UnitOfWork, request: RollbackRequ
         return
     if request.snapshot is not None:
         await _restore(context, uow, message, request.snapshot)
-    elif uow.conversation.turn is not None:
+    elif not uow.accepts(Input.ROLLBACK, message.turn_id):
         start.refuse(uow, message, "BUSY", "another turn is under way; cancel it or wait for its end")
     elif not (commit_id := request.commit_id or next(reversed(uow.session.commits), None)):
         start.refuse(uow, message, "NOTHING_TO_ROLL_BACK", "this session has committed nothing")
@@ -47,15 +48,17 @@ def message_of(request: RollbackRequested) -> QueuedMessage:
 async def _roll_back_commit(
     context: TurnContext, uow: UnitOfWork, message: QueuedMessage, commit_id: str, exclude: tuple[str, ...]
 ) -> None:
+    uow.take(Input.ROLLBACK, message.turn_id)
     uow.open_turn(Turn(turn_id=message.turn_id, state=TurnState.ACTING, message=message, commit_id=commit_id))
     uow.emit(TurnStarted(turn_id=message.turn_id, message_id=None, text=message.text))
     args: Args = {"commit_id": commit_id, "exclude": list(exclude)}
-    await commit.start_workspace_call(context, uow, ROLLBACK, args, TurnState.ROLLING_BACK, approval_id=message.turn_id)
+    await commit.start_workspace_call(context, uow, ROLLBACK, args, Input.ROLLBACK_SENT, approval_id=message.turn_id)
 
 
 async def _restore(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, snapshot: str) -> None:
     """Back to before a step; the turn whose stage it is waits for a person meanwhile, so nothing of it is running."""
-    if not _waits_for_person(uow) or not any(run.snapshot == snapshot for run in uow.conversation.steps):
+    waits = uow.accepts(Input.RESTORE, message.turn_id)
+    if not waits or not any(run.snapshot == snapshot for run in uow.conversation.steps):
         nothing = "no open turn that waits for a person has this snapshot"
         start.refuse(uow, message, "NO_SUCH_SNAPSHOT", nothing)
         return
@@ -66,24 +69,24 @@ async def _restore(context: TurnContext, uow: UnitOfWork, message: QueuedMessage
         return
     uow.close_open_approvals("superseded", principal=message.principal)
     uow.update_session(epoch=uow.session.epoch + 1)
-    uow.update_turn(restoring=Restoring(turn_id=message.turn_id, snapshot=snapshot))
     tool_calls.send_workspace_call(
         context,
         uow,
         RESTORE,
         {"snapshot": snapshot},
-        TurnState.RESTORING,
+        Input.RESTORE,
         revision=decision.revision,
         approval_id=message.turn_id,
         message=message,
     )
+    uow.update_turn(restoring=Restoring(turn_id=message.turn_id, snapshot=snapshot))
 
 
 async def restored(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded | None, trouble: Outcome) -> None:
     """The stage is as it was, or still as it is (`result` is None); the turn goes on from there."""
     turn = uow.turn
     requested = turn.restoring
-    uow.update_turn(state=TurnState.ACTING, restoring=None)
+    uow.update_turn(restoring=None)
     if requested is not None:
         done = Outcome(state=TurnState.COMPLETED, reason="ROLLBACK", detail=turn.turn_id)
         uow.end_turn(requested.turn_id, done if result is not None else trouble)
@@ -106,12 +109,3 @@ def _take_back(uow: UnitOfWork, snapshot: str) -> None:
 
 def _place(run: StepRun) -> tuple[int, int]:
     return run.round, run.step.ordinal
-
-
-def _waits_for_person(uow: UnitOfWork) -> bool:
-    """Is there an open turn that only waits for a person?"""
-    turn = uow.conversation.turn
-    if turn is None or turn.outcome is not None or uow.has_running_calls():
-        return False
-    waiting = any(run.state is StepState.AWAITING_APPROVAL for run in uow.conversation.steps)
-    return turn.state is TurnState.AWAITING_COMMIT or (turn.state is TurnState.ACTING and waiting)

@@ -15,6 +15,7 @@ from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.analysis import analyse
 from services.conversation_worker.turn.context import CONTEXT, TURN, TurnContext
 from services.conversation_worker.turn.state import Outcome, QueuedMessage, Turn, TurnState, attached
+from services.conversation_worker.turn.transitions import Effect, Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 REPLIES_MOST = 8
@@ -28,9 +29,12 @@ MEMORY_MOST = 4000
 def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on_busy: str) -> None:
     """A message: it answers our question, starts a turn, waits in the mailbox, or is turned away."""
     turn = uow.conversation.turn
-    if turn is None and not uow.session.queue and context.slots.admit((uow.cause.tenant, uow.session.session_id)):
+    key = uow.cause.tenant, uow.session.session_id
+    slot = turn is None and not uow.session.queue and context.slots.admit(key)
+    effects = uow.take(Input.MESSAGE, message.turn_id, slot=slot)
+    if Effect.BEGIN_TURN in effects:
         begin(context, uow, message)
-    elif turn is not None and turn.state is TurnState.AWAITING_CLARIFICATION:
+    elif Effect.TAKE_CLARIFICATION in effects:
         _answer_clarification(context, uow, message)
     elif turn is not None and on_busy == "reject":
         refuse(uow, message, "BUSY", "another turn is under way")
@@ -39,7 +43,7 @@ def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on
     elif sum(event_sizes.size(waiting.text) for waiting in (*uow.session.queue, message)) > MAILBOX_BYTES:
         refuse(uow, message, "MAILBOX_FULL", f"more than {MAILBOX_BYTES} bytes of messages would wait")
     else:
-        if turn is None and not uow.session.queue:
+        if Effect.WAIT_FOR_SLOT in effects and not uow.session.queue:
             wait_for_slot(uow)
         queue = (*uow.session.queue, message)
         uow.update_session(queue=queue)
@@ -53,9 +57,9 @@ def wait_for_slot(uow: UnitOfWork) -> None:
 
 def begin_next(context: TurnContext, uow: UnitOfWork) -> None:
     """The first message of the mailbox becomes a turn, if one waits and none is under way."""
-    turn = uow.conversation.turn
-    if (turn is not None and not turn.state.has_ended) or not uow.session.queue:
+    if not uow.session.queue or not uow.accepts(Input.SLOT_FREE):
         return
+    uow.take(Input.SLOT_FREE)
     message, *rest = uow.session.queue
     uow.update_session(queue=tuple(rest))
     begin(context, uow, message)
@@ -96,7 +100,7 @@ def gather_context(context: TurnContext, uow: UnitOfWork) -> None:
     start = NewLease(
         ids.derived(uow.cause.id, CONTEXT), CONTEXT, {"turn_id": uow.turn.turn_id, "round": uow.turn.round}
     )
-    uow.update_turn(state=TurnState.CONTEXT, working=start.id, since=context.now().timestamp())
+    uow.update_turn(working=start.id, since=context.now().timestamp())
     uow.start(start)
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from libs import ids
 from libs.events.base import Value
 from libs.events.committee import Exchange
 from libs.events.values import Args, Asset, Body, Diff, Hitl, Json, Plan, Step, StepState, Usage
@@ -125,6 +126,10 @@ class Turn(Value):
     commit_result: CommitResult | None = None
     """The same in figures, for the answer."""
     outcome: Outcome | None = None
+
+    @property
+    def plan_request_id(self) -> str:
+        return ids.derived(self.turn_id, "plan", str(self.asked))
 
     @property
     def dirty(self) -> bool:

@@ -21,7 +21,8 @@ from libs.policy.ports import Decision
 from libs.skills import ATTACHMENTS, ToolDefinition
 from services.conversation_worker.domain import digests, event_sizes, step_references
 from services.conversation_worker.turn.context import TurnContext, recorded, verdict_of
-from services.conversation_worker.turn.state import QueuedMessage, StepRun, TurnState
+from services.conversation_worker.turn.state import QueuedMessage, StepRun
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 ARG_MOST = 16 * 1024
@@ -247,7 +248,7 @@ def send_workspace_call(
     uow: UnitOfWork,
     tool: str,
     args: Args,
-    state: TurnState,
+    input: Input,
     *,
     revision: str,
     approval_id: str | None = None,
@@ -255,7 +256,7 @@ def send_workspace_call(
 ) -> None:
     """The request of a workspace tool, for whose answer the turn itself waits."""
     call_id = ids.derived(uow.cause.id, tool)
-    uow.move(state)
+    uow.take(input, message.turn_id if message is not None else "")
     uow.update_turn(working=call_id)
     request = build_request(
         context, uow, call_id=call_id, step_id=call_id, tool=tool, args=args, approval_id=approval_id, message=message

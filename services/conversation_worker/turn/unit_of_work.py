@@ -17,6 +17,7 @@ from libs.events.values import Asset, StepState
 from libs.leases.ports import NewLease
 from libs.telemetry import metrics
 from services.conversation_worker.store import Rows, Store
+from services.conversation_worker.turn import transitions
 from services.conversation_worker.turn.state import (
     ENDED_MOST,
     Approval,
@@ -27,6 +28,7 @@ from services.conversation_worker.turn.state import (
     Turn,
     TurnState,
 )
+from services.conversation_worker.turn.transitions import Effect, Input, Move, Position, Refusal
 
 V = TypeVar("V", Session, Turn, StepRun)
 
@@ -81,14 +83,68 @@ class UnitOfWork:
         self._turns[turn.turn_id] = turn
 
     def update_turn(self, **update: Any) -> Turn:
-        turn = _updated(self.turn, update)
+        """Change the turn, except for its state, which only `take` changes."""
+        if "state" in update:
+            raise TypeError("a turn's state changes by an input; use take")
+        return self._put_turn(_updated(self.turn, update))
+
+    def _put_turn(self, turn: Turn) -> Turn:
         self.conversation = replace(self.conversation, turn=turn)
         self._turns[turn.turn_id] = turn
         return turn
 
-    def move(self, state: TurnState) -> None:
-        metrics.transitions.labels(self.turn.state.value, state.value).inc()
-        self.update_turn(state=state)
+    def position(self) -> Position:
+        """Return the facts on which the state machine decides."""
+        turn, runs = self.conversation.turn, self.conversation.steps
+        waiting = frozenset(message.turn_id for message in self.session.queue)
+        seen = waiting.union(self.session.ended)
+        if turn is None or turn.state.has_ended:
+            return Position(seen=seen)
+        calls = frozenset(run.call_id for run in runs if run.state is StepState.RUNNING and run.call_id)
+        approvals = frozenset(approval.approval_id for approval in self.conversation.approvals if approval.open)
+        work = {turn.working} if turn.working is not None else frozenset[str]()
+        plan = {turn.plan_request_id} if turn.state is TurnState.THINKING else frozenset[str]()
+        mine = {turn.turn_id, turn.restoring.turn_id} if turn.restoring is not None else {turn.turn_id}
+        return Position(
+            state=turn.state,
+            turn_id=turn.turn_id,
+            stopping=turn.outcome is not None,
+            calls=self.has_running_calls(),
+            staged=turn.dirty,
+            incomplete=turn.plan is not None and not turn.plan.complete,
+            asking=any(run.state is StepState.AWAITING_APPROVAL for run in runs),
+            waits_for=calls | approvals | work | plan,
+            seen=seen | mine,
+        )
+
+    def accepts(self, input: Input, about: str = "") -> bool:
+        """Return whether the turn, as it is, takes this input."""
+        return isinstance(transitions.decide(self.position(), input, about), Move)
+
+    def take(self, input: Input, about: str = "", *, slot: bool = True) -> tuple[Effect, ...]:
+        """Move the turn by an input, and return what to do next.
+
+        Raises:
+            LookupError: the turn does not take it; ask `accepts` where that may be.
+        """
+        move = transitions.decide(replace(self.position(), slot=slot), input, about)
+        if isinstance(move, Refusal):
+            raise LookupError(f"{input}: {move}")
+        to = move.position.state
+        if self.conversation.turn is not None and to is not None and Effect.BEGIN_TURN not in move.effects:
+            self._move(to)
+        return move.effects
+
+    def close_turn(self, outcome: Outcome) -> None:
+        """Give the turn its final state."""
+        self.take(Input.END)
+        self.update_turn(outcome=outcome, working=None)
+        self._move(outcome.state)
+
+    def _move(self, state: TurnState) -> None:
+        if state is not self.turn.state:
+            metrics.transitions.labels(self.turn.state.value, state.value).inc()
+            self._put_turn(self.turn.model_copy(update={"state": state}))
 
     def add_steps(self, *steps: StepRun) -> None:
         self.conversation = replace(self.conversation, steps=(*self.conversation.steps, *steps))

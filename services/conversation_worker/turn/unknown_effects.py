@@ -21,6 +21,7 @@ from services.conversation_worker.domain.call_results import Result, outcome_of
 from services.conversation_worker.turn import finish, plan
 from services.conversation_worker.turn.context import EXPIRY, TurnContext, recorded
 from services.conversation_worker.turn.state import EFFECT, Approval, Outcome, QueuedMessage, StepRun, TurnState
+from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 ACTION = "effect.resolve"
@@ -93,6 +94,7 @@ async def _go_on(
     context: TurnContext, uow: UnitOfWork, question: Question, answer: EffectResolved, update: dict[str, Any]
 ) -> None:
     """The turn was waiting for this."""
+    uow.take(Input.EFFECT_RESOLVED, question.approval.approval_id)
     uow.close_approval(question.approval, answer.verdict, **_who(answer))
     uow.update_step(question.run, **update)
     if answer.verdict == DID_NOT_HAPPEN:
