@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from libs.bus.ports import Record
+from libs.changes.rows import NUMBERS, Row
 from libs.events.base import Event
 from libs.leases.ports import Lease, NewLease
 
 Json = Any
-NUMBERS = frozenset({"n", "i"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,10 @@ class Changeset:
         if not NUMBERS.isdisjoint(row):
             raise ValueError(f"{schema} {kind}: the writer numbers rows itself, in columns 'n' and 'i'")
         return replace(self, changes=(*self.changes, Change(schema, kind, row)))
+
+    def put(self, *rows: Row) -> Changeset:
+        """Add rows, in this order."""
+        return replace(self, changes=(*self.changes, *(Change(*row.into, row.columns()) for row in rows)))
 
     def emit(self, *events: Event) -> Changeset:
         return replace(self, events=self.events + events)

@@ -11,9 +11,11 @@ from typing import Any
 import aiosql
 import orjson
 
-from libs.changes import Change, Changeset
+from libs.changes import Changeset
+from libs.changes.rows import Row
 from libs.database import Database, Schema
 from services.conversation_worker.admission import Slots
+from services.conversation_worker.rows import ApprovalRow, SessionRow, StepRow, TurnRow
 from services.conversation_worker.turn.state import Approval, Conversation, Session, StepRun, Turn
 
 HERE = Path(__file__).parent
@@ -92,7 +94,7 @@ class Store:
         session = rows.session.model_copy(update={"version": rows.session.version + 1})
         turn = rows.turn if rows.turn is not None and not rows.turn.state.has_ended else None
         kept = Conversation(session, turn, rows.steps if turn else (), rows.open if turn else ())
-        written = Changeset(changeset.cause, tuple(_changes(session, turn, rows))) + changeset
+        written = Changeset(changeset.cause).put(*_rows(session, turn, rows)) + changeset
         key = changeset.cause.tenant, session.session_id
         return written.on_commit(lambda: self._keep(key, kept), lambda: self._note(key, kept))
 
@@ -129,53 +131,52 @@ class Rows:
     asked: Mapping[str, tuple[str, Approval]]
 
 
-def _changes(session: Session, active: Turn | None, rows: Rows) -> Iterator[Change]:
-    yield Change(
-        "conversation",
-        "session.put",
-        {
-            "session_id": session.session_id,
-            "version": session.version,
-            "epoch": session.epoch,
-            "root": session.root,
-            "active_turn": active.turn_id if active else None,
-            "doc": _doc(session, exclude={"version", "epoch", "root"}),
-        },
+def _rows(session: Session, active: Turn | None, rows: Rows) -> Iterator[Row]:
+    yield SessionRow(
+        session_id=session.session_id,
+        version=session.version,
+        epoch=session.epoch,
+        root=session.root,
+        active_turn=active.turn_id if active else None,
+        doc=_doc(session, exclude={"version", "epoch", "root"}),
     )
     for turn in rows.turns.values():
         yield _turn(session, turn)
     for turn_id, run in rows.changed.values():
-        yield _step({"session_id": session.session_id, "turn_id": turn_id}, run)
+        yield _step(session, turn_id, run)
     for turn_id, approval in rows.asked.values():
-        row = {"approval_id": approval.approval_id, "kind": approval.kind, "outcome": approval.outcome}
-        where = {"session_id": session.session_id, "turn_id": turn_id}
-        yield Change("conversation", "approval.put", {**where, **row, "doc": _doc(approval)})
+        yield ApprovalRow(
+            session_id=session.session_id,
+            turn_id=turn_id,
+            approval_id=approval.approval_id,
+            kind=approval.kind,
+            outcome=approval.outcome,
+            doc=_doc(approval),
+        )
 
 
-def _turn(session: Session, turn: Turn) -> Change:
-    return Change(
-        "conversation",
-        "turn.put",
-        {
-            "session_id": session.session_id,
-            "turn_id": turn.turn_id,
-            "state": turn.state.value,
-            "reason": turn.outcome.reason if turn.outcome else None,
-            "ended": turn.state.has_ended,
-            "doc": _doc(turn),
-        },
+def _turn(session: Session, turn: Turn) -> TurnRow:
+    return TurnRow(
+        session_id=session.session_id,
+        turn_id=turn.turn_id,
+        state=turn.state.value,
+        reason=turn.outcome.reason if turn.outcome else None,
+        ended=turn.state.has_ended,
+        doc=_doc(turn),
     )
 
 
-def _step(where: dict[str, str], run: StepRun) -> Change:
-    row = {
-        "step_id": run.step_id,
-        "round": run.round,
-        "ordinal": run.step.ordinal,
-        "tool": run.step.tool,
-        "state": run.state.value,
-    }
-    return Change("conversation", "step.put", {**where, **row, "doc": _doc(run)})
+def _step(session: Session, turn_id: str, run: StepRun) -> StepRow:
+    return StepRow(
+        session_id=session.session_id,
+        turn_id=turn_id,
+        step_id=run.step_id,
+        round=run.round,
+        ordinal=run.step.ordinal,
+        tool=run.step.tool,
+        state=run.state.value,
+        doc=_doc(run),
+    )
 
 
 def _doc(value: Session | Turn | StepRun | Approval, exclude: set[str] | None = None) -> orjson.Fragment:

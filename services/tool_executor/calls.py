@@ -8,6 +8,7 @@ from libs.changes import Cause, Changeset
 from libs.events import ActionRecorded, ToolFailed, ToolRequested, ToolStarted
 from libs.leases.ports import Lease
 from libs.policy.ports import Decision
+from services.tool_executor.rows import CallClosed, CallOpened
 
 TEXT_MOST = 2000
 
@@ -18,9 +19,7 @@ def request_of(lease: Lease) -> ToolRequested:
 
 def opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any] | None = None) -> Changeset:
     """The call's row, before anything happens."""
-    return Changeset(cause).change(
-        "executor",
-        "call.open",
+    row = CallOpened(
         call_id=request.call_id,
         session_id=cause.session or "",
         turn_id=request.turn_id,
@@ -30,6 +29,7 @@ def opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, 
         args=request.args,
         outcome=outcome,
     )
+    return Changeset(cause).put(row)
 
 
 def started(request: ToolRequested, attempt: int) -> ToolStarted:
@@ -38,8 +38,7 @@ def started(request: ToolRequested, attempt: int) -> ToolStarted:
 
 def closed(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any]) -> Changeset:
     """What became of a call that was running."""
-    row = {"call_id": request.call_id, "state": state, "outcome": outcome}
-    return Changeset(cause).change("executor", "call.close", **row)
+    return Changeset(cause).put(CallClosed(request.call_id, state, outcome))
 
 
 def recorded(request: ToolRequested, phase: str, verdict: str, *, rule: str = "", revision: str = "") -> ActionRecorded:

@@ -6,6 +6,7 @@ Each may run twice: a request that is known already runs nothing, and an outcome
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 from libs.bus.ports import Record
@@ -28,6 +29,7 @@ from services.tool_executor import calls, event_sizes
 from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
 from services.tool_executor.effects.calls import Effects
 from services.tool_executor.history import History
+from services.tool_executor.rows import CallDead, SnapshotAdded, StageHead, StageOperation, TurnCancelled
 from services.tool_executor.runner import CallOutput, CallRunner, FilesChanged
 from services.tool_executor.settings import Settings
 from services.tool_executor.tools.workspace_tools import COMMIT, WORKSPACE_TOOLS
@@ -95,7 +97,7 @@ class Handlers:
             rows = [row async for row in queries.running_calls(connection, tenant=cause.tenant, turn=request.turn_id)]
         running = [row["call_id"] for row in rows if request.call_id in (None, row["call_id"])]
         changeset = Changeset(cause).cancel(*running)
-        return changeset if request.call_id else changeset.change("executor", "turn.cancel", turn_id=request.turn_id)
+        return changeset if request.call_id else changeset.put(TurnCancelled(request.turn_id))
 
     async def run(self, lease: Lease) -> CallOutput:
         return await self._work.do(lease, calls.request_of(lease), Cause.held(lease).session or "")
@@ -109,9 +111,9 @@ class Handlers:
         if output.length is not None:
             changeset = await self._moved(changeset, request, output, session)
         if output.journal is not None:
-            changeset = changeset.change("executor", "journal.put", session_id=session, **output.journal)
+            changeset = changeset.put(replace(output.journal, session_id=session))
             if request.tool == COMMIT:
-                changeset = self._history.committed(changeset, output.journal["commit_id"], output.journal["root"])
+                changeset = self._history.committed(changeset, output.journal.commit_id, output.journal.root)
         workspace = output.workspace
         if workspace is not None:
             changeset = changeset.on_commit(lambda: self._workspaces.keep(lease.tenant, session, workspace))
@@ -152,8 +154,8 @@ class Handlers:
         failed = ToolFailed(
             call_id=call, turn_id=turn, step_id=step, code=error.code, error="the request could not be handled"
         )
-        row = {"call_id": call, "session_id": cause.session or "", "turn_id": turn, "step_id": step}
         tool = str(data.get("tool", ""))
+        row = CallDead(call_id=call, session_id=cause.session or "", turn_id=turn, step_id=step, tool=tool)
         recorded = ActionRecorded(
             action="tool.execute",
             phase="outcome",
@@ -165,7 +167,7 @@ class Handlers:
             step_id=step,
             call_id=call,
         )
-        return Changeset(cause).change("executor", "call.dead", **row, tool=tool).emit(recorded, failed)
+        return Changeset(cause).put(row).emit(recorded, failed)
 
     async def _known(self, cause: Cause, request: ToolRequested) -> Mapping[str, bool]:
         async with self._platform.database.read(GROUP, cause.tenant) as connection:
@@ -203,9 +205,7 @@ class Handlers:
         revision = await self._next_revision(changeset, session)
         if output.workspace is not None and output.workspace.revision != revision:
             raise StageMoved()
-        changeset = changeset.change(
-            "executor",
-            "stage.move",
+        head = StageHead(
             session_id=session,
             revision=revision,
             length=output.length or 0,
@@ -213,19 +213,15 @@ class Handlers:
             root=request.root,
             turn_id=request.turn_id,
         )
-        for version, operation in enumerate(output.operations, output.base + 1):
-            changeset = changeset.change(
-                "executor",
-                "stage.append",
-                session_id=session,
-                version=version,
-                step_id=request.step_id,
-                operation=operation,
-            )
+        operations = (
+            StageOperation(session_id=session, version=version, step_id=request.step_id, operation=operation)
+            for version, operation in enumerate(output.operations, output.base + 1)
+        )
+        changeset = changeset.put(head, *operations)
         if output.snapshot is not None:
             snapshot, version = output.snapshot
-            row = {"session_id": session, "snapshot_id": snapshot, "version": version, "step_id": request.step_id}
-            changeset = changeset.change("executor", "snapshot.add", **row)
+            row = SnapshotAdded(session_id=session, snapshot_id=snapshot, version=version, step_id=request.step_id)
+            changeset = changeset.put(row)
         return changeset
 
     async def _next_revision(self, changeset: Changeset, session: str) -> int:

@@ -28,6 +28,7 @@ from libs.telemetry.logs import logger
 from libs.workspace.engine import Fence
 from libs.workspace.errors import HistoryGone
 from libs.workspace.history import Kept, Pruned, kept, make_room, prune
+from services.tool_executor.rows import JournalFreed
 from services.tool_executor.settings import Settings
 from services.tool_executor.workspaces import GROUP, Workspaces, queries
 
@@ -157,7 +158,7 @@ class History:
         """What is gone cannot be undone; what is left is looked at again when it is due."""
         changes = Changeset(Cause.held(lease))
         for commit in freed.gone:
-            changes = changes.change("executor", "journal.free", commit_id=commit)
+            changes = changes.put(JournalFreed(commit))
         if lease.input.get("purge") or freed.pruned.commits:
             changes = changes.emit(self._recorded(lease, "succeeded"))
         if freed.pruned.commits:

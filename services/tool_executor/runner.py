@@ -29,6 +29,7 @@ from services.tool_executor import event_sizes
 from services.tool_executor.chain import as_planned, expanded
 from services.tool_executor.content import Contents, Question, told
 from services.tool_executor.history import History
+from services.tool_executor.rows import JournalEntry
 from services.tool_executor.skills.local import LocalSkills
 from services.tool_executor.tools import importing
 from services.tool_executor.tools.listing import left_alone
@@ -112,7 +113,7 @@ class CallOutput:
     snapshot: tuple[str, int] | None = None
     diff: Diff | None = None
     commit_id: str | None = None
-    journal: dict[str, Any] | None = field(default=None)
+    journal: JournalEntry | None = None
 
 
 class CallRunner:
@@ -448,12 +449,14 @@ async def _deadline(seconds: float) -> AsyncIterator[None]:
 
 def _journal(
     request: ToolRequested, root: Path, commit_id: str, state: str, operations: int, diff: Diff
-) -> dict[str, Any]:
-    return {
-        "commit_id": commit_id,
-        "turn_id": request.turn_id,
-        "root": str(root),
-        "state": state,
-        "operations": operations,
-        "diff": diff.model_dump(mode="json"),
-    }
+) -> JournalEntry:
+    """Return the journal's mirror; the handler that writes it knows the session."""
+    return JournalEntry(
+        commit_id=commit_id,
+        session_id="",
+        turn_id=request.turn_id,
+        root=str(root),
+        state=state,
+        operations=operations,
+        diff=diff.model_dump(mode="json"),
+    )

@@ -19,6 +19,7 @@ from libs.events.values import POLICY, Body, StepState, Usage
 from libs.leases.ports import NewLease
 from libs.skills import sources
 from services.conversation_worker.domain import digests, limits, step_references
+from services.conversation_worker.rows import PlanRow
 from services.conversation_worker.turn import approvals, commit, finish, start, tool_calls
 from services.conversation_worker.turn.context import CLARIFICATION, TurnContext
 from services.conversation_worker.turn.state import STEP_ENDED, Approval, Outcome, StepRun, TurnState
@@ -31,13 +32,14 @@ async def propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved)
     """The committee's plan becomes this round's steps."""
     plan = approved.plan
     turn = uow.update_turn(plan=plan, committee=approved.committee)
-    uow.change(
-        "plan.add",
-        plan_id=plan.plan_id,
-        session_id=uow.session.session_id,
-        turn_id=turn.turn_id,
-        round=turn.round,
-        doc=plan.model_dump(mode="json"),
+    uow.put(
+        PlanRow(
+            plan_id=plan.plan_id,
+            session_id=uow.session.session_id,
+            turn_id=turn.turn_id,
+            round=turn.round,
+            doc=plan.model_dump(mode="json"),
+        )
     )
     uow.emit(
         PlanProposed(

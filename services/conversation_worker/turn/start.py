@@ -13,6 +13,7 @@ from libs.leases.ports import NewLease
 from libs.telemetry import metrics
 from services.conversation_worker.domain import event_sizes
 from services.conversation_worker.domain.analysis import analyse
+from services.conversation_worker.rows import MessageRow
 from services.conversation_worker.turn.context import CONTEXT, TURN, TurnContext
 from services.conversation_worker.turn.state import Outcome, QueuedMessage, Turn, TurnState, attached
 from services.conversation_worker.turn.transitions import Effect, Input
@@ -129,13 +130,14 @@ def _attach(uow: UnitOfWork, message: QueuedMessage) -> None:
 
 
 def add_message(uow: UnitOfWork, message_id: str, role: str, text: str) -> None:
-    uow.change(
-        "message.add",
-        session_id=uow.session.session_id,
-        message_id=message_id,
-        turn_id=uow.turn.turn_id,
-        role=role,
-        text=text,
+    uow.put(
+        MessageRow(
+            session_id=uow.session.session_id,
+            message_id=message_id,
+            turn_id=uow.turn.turn_id,
+            role=role,
+            text=text,
+        )
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from libs.changes import Cause, Changeset
+from libs.changes.rows import Row
 from libs.events import ApprovalClosed, ApprovalDecided, EffectResolved, StepChanged, TurnEnded
 from libs.events.base import Event
 from libs.events.values import Asset, StepState
@@ -226,8 +227,8 @@ class UnitOfWork:
     def cancel(self, *ids: str) -> None:
         self._changeset = self._changeset.cancel(*ids)
 
-    def change(self, kind: str, **row: Any) -> None:
-        self._changeset = self._changeset.change("conversation", kind, **row)
+    def put(self, *rows: Row) -> None:
+        self._changeset = self._changeset.put(*rows)
 
     def close(self, store: Store) -> Changeset:
         """All of it as one changeset. That nothing follows rests on the conversation as it was loaded, too: a copy that

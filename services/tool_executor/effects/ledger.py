@@ -23,6 +23,7 @@ from libs.telemetry import metrics
 from libs.tools import Effect
 from services.tool_executor import calls
 from services.tool_executor.effects.recovery import RecoveryAction
+from services.tool_executor.rows import EffectBegun, EffectClosed, EffectIntended, EffectSettled
 from services.tool_executor.runner import LeaseLost
 from services.tool_executor.workspaces import GROUP, queries
 
@@ -72,8 +73,8 @@ class Ledger:
             LeaseLost: another process has begun it, or ended it.
         """
         request, attempt = calls.request_of(lease), standing.begun + 1
-        changeset = Changeset(_cause_of(lease, f"begin{attempt}")).change(
-            "executor", "effect.begin", intent_id=standing.intent, call_id=request.call_id, attempt=attempt
+        changeset = Changeset(_cause_of(lease, f"begin{attempt}")).put(
+            EffectBegun(intent_id=standing.intent, call_id=request.call_id, attempt=attempt)
         )
         if attempt > 1:
             changeset = changeset.emit(calls.recorded(request, "intent", move.value), calls.started(request, attempt))
@@ -85,8 +86,8 @@ class Ledger:
 
     async def settle(self, lease: Lease, attempt: int) -> None:
         """Nothing is in doubt after this attempt. Where another has begun meanwhile, that is not ours to say."""
-        row = {"intent_id": lease.input["intent"], "attempt": attempt}
-        changeset = Changeset(_cause_of(lease, f"settle{attempt}")).change("executor", "effect.settle", **row)
+        row = EffectSettled(intent_id=lease.input["intent"], attempt=attempt)
+        changeset = Changeset(_cause_of(lease, f"settle{attempt}")).put(row)
         try:
             await self._writer.apply(changeset)
         except Conflict:
@@ -95,9 +96,7 @@ class Ledger:
 
 def intended(cause: Cause, request: ToolRequested, *, intent: str, effect: Effect) -> Changeset:
     """The intent, before anything happens."""
-    return Changeset(cause).change(
-        "executor",
-        "effect.intend",
+    row = EffectIntended(
         intent_id=intent,
         call_id=request.call_id,
         session_id=cause.session or "",
@@ -106,13 +105,14 @@ def intended(cause: Cause, request: ToolRequested, *, intent: str, effect: Effec
         tool=request.tool,
         effect_class=effect.value,
     )
+    return Changeset(cause).put(row)
 
 
 def ended(cause: Cause, intent: str, *, effect: Effect, state: str, outcome: Mapping[str, Any]) -> Changeset:
     """What became of it."""
-    row = {"intent_id": intent, "state": state, "outcome": outcome}
+    row = EffectClosed(intent_id=intent, state=state, outcome=outcome)
     counted = metrics.effects.labels(effect.value, state).inc
-    return Changeset(cause).change("executor", "effect.close", **row).on_commit(counted)
+    return Changeset(cause).put(row).on_commit(counted)
 
 
 def _cause_of(lease: Lease, what: str) -> Cause:

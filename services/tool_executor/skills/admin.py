@@ -14,6 +14,7 @@ from libs.events import ActionRecorded
 from libs.runtime.platform import Platform
 from libs.skills import Kind, SkillDefinition, Skills, Source
 from services.tool_executor.chain import runnable
+from services.tool_executor.rows import SkillApproved, SkillRevoked
 from services.tool_executor.skills.local import WITH_CODE, Local, LocalSkills
 from services.tool_executor.skills.search import nearest
 from services.tool_executor.workspaces import GROUP
@@ -77,14 +78,14 @@ class SkillAdmin:
         """Turn exactly this version on. Raises Denied, and what `LocalSkills.to_approve` raises."""
         changes = await self._permitted(tenant, word, "approve")
         folder = await self._local.to_approve(tenant, word.root, name=word.name, digest=word.digest)
-        row = {"root": str(folder), "name": word.name, "digest": word.digest, "principal": word.principal}
-        await self._platform.writer.apply(changes.change("executor", "skill.approve", **row))
+        row = SkillApproved(root=str(folder), name=word.name, digest=word.digest, principal=word.principal)
+        await self._platform.writer.apply(changes.put(row))
 
     async def revoke(self, tenant: str, word: Word) -> None:
         """Turn it off, whatever version was approved. Raises Denied."""
         changes = await self._permitted(tenant, word, "revoke")
         root = str(self._local.folder(tenant, word.root))
-        await self._platform.writer.apply(changes.change("executor", "skill.revoke", root=root, name=word.name))
+        await self._platform.writer.apply(changes.put(SkillRevoked(root=root, name=word.name)))
 
     async def _own(self, tenant: str, root: str | None) -> Sequence[Local]:
         return await self._local.found(tenant, root) if root is not None else ()

@@ -1,0 +1,32 @@
+"""Typed rows: a frozen dataclass for each kind of change, instead of a name and keyword arguments.
+
+A service declares its kinds in its own `rows.py`; the fields are the columns that `<schema>.apply` reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A change of one row. `into` names its schema and its paragraph in `<schema>.apply`; its tenant is the
+    changeset's.
+    """
+
+    into: ClassVar[tuple[str, str]]
+
+    def columns(self) -> Mapping[str, Any]:
+        """Return the columns by name."""
+        return {name: getattr(self, name) for name in names_of(type(self))}
+
+
+NUMBERS = frozenset({"n", "i"})
+"""Columns that the writer adds: the number of the changeset in its batch, and that of the row."""
+
+
+def names_of(row: type[Row]) -> tuple[str, ...]:
+    """Return the columns of a kind of row."""
+    return tuple(row.__match_args__)
