@@ -51,17 +51,17 @@ class Slots:
         return free
 
     def awaited(self, tenant: str) -> bool:
-        """Do turns of this tenant wait here already?"""
+        """Return whether turns of this tenant wait here already."""
         return self._waiting[tenant] > 0
 
     def work(self, key: Key) -> None:
-        """This session's turn is at work."""
+        """Count this session's turn as working."""
         if key not in self._working:
             self._tenants[key[0]] += 1
         self._working[key] = self._now()
 
     def rest(self, key: Key) -> None:
-        """This session has no turn at work."""
+        """Count this session as having no working turn."""
         if self._working.pop(key, None) is not None:
             self._tenants[key[0]] -= 1
             moved, self._moved = self._moved, asyncio.Event()

@@ -182,7 +182,7 @@ class Handlers:
         return UnitOfWork(cause, await self._store.load(cause.tenant, cause.session))
 
     async def decide(self, cause: Cause, decide: Decide, on_policy_timeout: OnPolicyTimeout) -> Changeset:
-        """What follows; or, when something has been asked in vain for too long, how it is refused."""
+        """Return what follows from an input. If policy has not answered for too long, refuse the input instead."""
         uow = await self.uow(cause)
         try:
             await decide(uow)
@@ -234,7 +234,7 @@ class Handlers:
 
 
 def _stale(message: QueuedMessage) -> ActionRecorded:
-    """A message that comes again after its turn, as from a dead message, begins none."""
+    """Return the record of a message that arrives again after its turn, such as from a dead letter."""
     return ActionRecorded(
         action="conversation.send",
         phase="decision",
@@ -246,7 +246,7 @@ def _stale(message: QueuedMessage) -> ActionRecorded:
 
 
 def _leave(context: TurnContext, uow: UnitOfWork, told: Result, refused: Outcome) -> None:
-    """The result counts; what would follow from it cannot be policed."""
+    """Record a result whose consequences policy cannot decide, and stop the turn."""
     if uow.turn.working == told.call_id:
         uow.take(Input.LOST)
         uow.update_turn(working=None, commit_id=None)

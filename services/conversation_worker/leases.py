@@ -42,7 +42,7 @@ class TurnLeases:
     # The context
 
     async def gather(self, lease: Lease) -> dict[str, Any]:
-        """What the planner may know: memories, and facts of the workspace."""
+        """Return what the planner may know: memories, and facts of the workspace."""
         conversation = await self._store.peek(lease.tenant, Cause.held(lease).session or "", working=lease.id)
         if conversation.turn is None:
             return {}
@@ -65,7 +65,7 @@ class TurnLeases:
     # The answer
 
     async def write(self, lease: Lease) -> Written:
-        """The answer, streamed to whoever watches while it is written."""
+        """Write the answer, and stream it to viewers meanwhile."""
         session = Cause.held(lease).session or ""
         conversation = await self._store.peek(lease.tenant, session, working=lease.id)
         if conversation.turn is None:
@@ -94,7 +94,7 @@ class TurnLeases:
         return await self._go_on(lease, Input.ANSWER_WRITTEN, complete)
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
-        """The context could not be had, or the answer not be written."""
+        """End the turn: its context could not be gathered, or its answer not be written."""
         uow = await self._uow(Cause.held(lease))
         if uow.accepts(Input.WORK_FAILED, lease.id):
             if isinstance(error, InvalidModelOutput):
@@ -105,7 +105,7 @@ class TurnLeases:
     # Waits for people
 
     async def wait(self, lease: Lease) -> None:
-        """A wait has no work; it only ends."""
+        """Do nothing: a wait only ends."""
 
     async def expired(self, lease: Lease, _: None) -> Changeset:
         async def decide(uow: UnitOfWork) -> None:
@@ -138,7 +138,7 @@ class TurnLeases:
         return uow.close(self._store)
 
     async def waiting_failed(self, lease: Lease, error: SumaError) -> Changeset:
-        """What a wait's end leads to cannot be decided: the turn does not wait for ever."""
+        """End the turn if the end of a wait cannot be decided; it must not wait for ever."""
         uow = await self._uow(Cause.held(lease))
         if uow.is_active(lease.input["turn_id"]):
             _abandon(self._context, uow, Outcome(state=TurnState.FAILED, reason=error.code, detail=str(error)))
@@ -165,7 +165,7 @@ class TurnLeases:
         finish.finish_when_idle(self._context, uow)
 
     async def _memories(self, lease: Lease, text: str, user: str) -> list[str] | None:
-        """A turn goes on without memories when their service is away: None, so that people are told."""
+        """Return the memories; None if their service is unavailable, so that the turn goes on without and says so."""
         try:
             most = self._context.settings.recall_most
             return await recall(self._platform, lease.tenant, Cause.held(lease).session, text, user, most)
@@ -199,7 +199,7 @@ async def _closing(answer: AsyncIterator[ModelText]) -> AsyncIterator[AsyncItera
 
 
 def _completed_steps(uow: UnitOfWork) -> str:
-    """What stands although the answer does not: by then all that was to be done has been done or dropped."""
+    """Return a note on the steps that stay done although the answer is missing."""
     done = sum(run.state is StepState.SUCCEEDED for run in uow.conversation.steps)
     if uow.turn.state is not TurnState.ANSWERING or not done:
         return ""
@@ -234,14 +234,14 @@ class SlotQueue:
         await self._slots.take(_key(lease), self._store.at_work)
 
     async def begin(self, lease: Lease, _: None) -> Changeset:
-        """The session's next turn, if it is still requested."""
+        """Begin the session's next turn, if it is still wanted."""
         uow = await self._uow(Cause.held(lease))
         start.begin_next(self._context, uow)
         # Its commit gives the slot back where no turn is at work after all.
         return uow.close(self._store)
 
     async def begin_without_slot(self, lease: Lease, _: SumaError) -> Changeset:
-        """A slot could not be waited for; a message that was accepted becomes a turn all the same."""
+        """Begin the turn although no slot could be waited for: its message was accepted."""
         return await self.begin(lease, None)
 
 

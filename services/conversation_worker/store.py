@@ -37,7 +37,7 @@ class Store:
         self._kept: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
 
     async def load(self, tenant: str, session_id: str) -> Conversation:
-        """The conversation; a new one at version 0 when there is none yet."""
+        """Return the conversation; a new one at version 0 if there is none yet."""
         kept = self._kept.pop((tenant, session_id), None)
         if kept is not None:
             return kept
@@ -54,8 +54,11 @@ class Store:
         )
 
     async def peek(self, tenant: str, session_id: str, *, working: str) -> Conversation:
-        """The conversation to look at, not to change, for work under this lease: a copy that does not know of it is out
-        of date, and what rests on a look has no version that could say so later."""
+        """Return the conversation to read, not to change, for work under this lease.
+
+        A kept copy that does not know of the lease is out of date. What is only read has no version that could show
+        that later, so it is loaded again.
+        """
         conversation = await self.load(tenant, session_id)
         if conversation.turn is None or conversation.turn.working != working:
             conversation = await self.load(tenant, session_id)
@@ -64,7 +67,7 @@ class Store:
         return conversation
 
     async def question(self, tenant: str, session_id: str, approval_id: str) -> tuple[str, Approval, StepRun] | None:
-        """An open question whether an effect happened: its turn, itself and its step."""
+        """Return an open question whether an effect happened, as its turn, itself and its step."""
         about = {"tenant": tenant, "session": session_id, "approval": approval_id}
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.open_question(connection, **about)
@@ -77,7 +80,7 @@ class Store:
         )
 
     async def abandoned(self, tenant: str, session_id: str, step_id: str) -> tuple[str, StepRun] | None:
-        """A step of which nobody knows how it ended, and its turn."""
+        """Return a step whose outcome is not known, and its turn."""
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.abandoned_step(connection, tenant=tenant, session=session_id, step=step_id)
         return (row["turn_id"], StepRun.model_validate_json(row["step"])) if row else None
@@ -90,7 +93,7 @@ class Store:
             return {(row["tenant_id"], row["session_id"]) async for row in rows}
 
     def save(self, changeset: Changeset, rows: Rows) -> Changeset:
-        """The changeset with every changed row; the session's row goes along each time, as the guard."""
+        """Return the changeset with every changed row. The session's row always goes along, as the guard."""
         session = rows.session.model_copy(update={"version": rows.session.version + 1})
         turn = rows.turn if rows.turn is not None and not rows.turn.state.has_ended else None
         kept = Conversation(session, turn, rows.steps if turn else (), rows.open if turn else ())

@@ -48,7 +48,7 @@ class Room:
     async def look(
         self, tenant: str, session: str, root: str | None, *, turn: str | None = None, fresh: bool = False
     ) -> Workspace:
-        """The session's workspace, in `root` or in the folder of its stage. Raises NoWorkspace."""
+        """Return the session's workspace, in `root` or in the folder of its stage. Raises NoWorkspace."""
         async with self.workspaces.at_work(tenant, session):
             folder = root or await self._folder(tenant, session)
             workspace = await self.workspaces.take(tenant, session, folder, turn=turn, fresh=fresh)
@@ -70,7 +70,7 @@ At = Annotated[Room, Depends(room_of)]
 
 
 async def tenant_of(request: Request, room: At) -> str:
-    """Raises BadToken; NotFound where the token is for another session than the route."""
+    """Return the token's tenant. Raises BadToken; NotFound if the token is for another session than the route."""
     platform, token = room.platform, request.headers.get(internal.HEADER, "")
     claims = internal.verify(platform.keys, token, audience=GROUP, now=platform.clock.now())
     session = request.path_params.get("session")
@@ -114,8 +114,9 @@ def _routes() -> Sequence[BaseRoute]:
 async def facts(
     tenant: Tenant, room: At, session: str, root: str | None = None, turn: str | None = None
 ) -> dict[str, Any]:
-    """Counts, extensions and top-level names of the tree as a turn has staged it, read anew from the disk; and the
-    folder's own skills that are on, by name and description."""
+    """Return counts, extensions and top-level names of the turn's staged tree, read anew from disk, and the folder's
+    own skills that are on, by name and description.
+    """
     workspace = await room.look(tenant, session, root, turn=turn, fresh=True)
     told = await asyncio.to_thread(facts_of, workspace.stage)
     own = await room.local.told(tenant, str(workspace.root))
@@ -123,7 +124,7 @@ async def facts(
 
 
 async def graph(tenant: Tenant, room: At, session: str, root: str | None = None) -> dict[str, Any]:
-    """The staged tree in networkx's node-link form (S4-26)."""
+    """Return the staged tree in networkx's node-link form (S4-26)."""
     tree = (await room.look(tenant, session, root)).stage.tree
     if len(tree) > NODES_MOST:
         raise Rejected(f"the tree has more than {NODES_MOST} nodes; look at its facts or its diff")
@@ -131,7 +132,7 @@ async def graph(tenant: Tenant, room: At, session: str, root: str | None = None)
 
 
 async def diff(tenant: Tenant, room: At, session: str, root: str | None = None) -> dict[str, Any]:
-    """What a commit would change now."""
+    """Return what a commit would change now."""
     workspace = await room.look(tenant, session, root)
     net = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
     return net.model_dump(mode="json")
@@ -167,7 +168,7 @@ async def snapshots(tenant: Tenant, room: At, session: str) -> dict[str, Any]:
 
 
 async def history(tenant: Tenant, room: At, root: str, most: int = 100) -> dict[str, Any]:
-    """The commits of a folder."""
+    """Return the commits of a folder."""
     return await room.history.log(tenant, root, most)
 
 
@@ -177,7 +178,7 @@ async def purge(tenant: Tenant, room: At, wish: Purge) -> dict[str, Any]:
 
 
 async def example(tenant: Tenant, room: At) -> dict[str, Any]:
-    """A fresh example workspace."""
+    """Create an example workspace."""
     return await examples.create(room.workspaces.examples(tenant))
 
 
@@ -222,7 +223,7 @@ async def revoke(tenant: Tenant, room: At, name: str, word: Word) -> dict[str, A
 
 
 def facts_of(stage: Stage) -> dict[str, Any]:
-    """What a planner is told of a tree."""
+    """Return what a planner may know of a tree."""
     few_names = len(stage.tree.inside(TOP)) <= NAMES_MOST
     found = stage.totals(".")
     # All of them or none: a planner takes a name that is not among them as absent.

@@ -29,7 +29,9 @@ class StageBlobs:
         return BlobCache(self._home)
 
     async def save(self, tenant: str, shelf: BlobCache) -> None:
-        """Raises `Unavailable`, `BlobTooLarge`: what was not kept may not be staged."""
+        """Store the unsaved contents. Raises `Unavailable`, `BlobTooLarge`: contents that were not stored may not be
+        staged.
+        """
         room = asyncio.Semaphore(AT_ONCE)
 
         async def saved(blob: Blob) -> None:

@@ -18,7 +18,7 @@ def request_of(lease: Lease) -> ToolRequested:
 
 
 def opened(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any] | None = None) -> Changeset:
-    """The call's row, before anything happens."""
+    """Return the call's row, written before anything happens."""
     row = CallOpened(
         call_id=request.call_id,
         session_id=cause.session or "",
@@ -37,12 +37,12 @@ def started(request: ToolRequested, attempt: int) -> ToolStarted:
 
 
 def closed(cause: Cause, request: ToolRequested, state: str, outcome: dict[str, Any]) -> Changeset:
-    """What became of a call that was running."""
+    """Return the outcome of a running call."""
     return Changeset(cause).put(CallClosed(request.call_id, state, outcome))
 
 
 def recorded(request: ToolRequested, phase: str, verdict: str, *, rule: str = "", revision: str = "") -> ActionRecorded:
-    """A call's decision, intent or outcome, as the audit log keeps it."""
+    """Return the audit record of a call's decision, intent or outcome."""
     return ActionRecorded(
         action="tool.execute",
         phase=phase,

@@ -76,7 +76,7 @@ class Chain:
         return Passed(args, tool, await self._policy(cause, request, tool))
 
     def _fixed(self, tenant: str, request: ToolRequested, args: Mapping[str, Any]) -> ToolDefinition | None:
-        """The links that ask nobody."""
+        """Check the links that are deterministic."""
         tool = self._schema(request, args)
         self._allowlist(request)
         if tool is None or tool.in_workspace or request.root is not None:
@@ -179,7 +179,7 @@ def runnable(tool: ToolDefinition) -> bool:
 
 
 def as_planned(tool: ToolDefinition, request: ToolRequested) -> ToolDefinition:
-    """The tool, where it is the one that was planned; another one of its name might do something else.
+    """Return the tool if it is the one that was planned; another of its name might act differently.
 
     Raises:
         NotAsPlanned: it is not.
@@ -190,7 +190,7 @@ def as_planned(tool: ToolDefinition, request: ToolRequested) -> ToolDefinition:
 
 
 async def expanded(objects: Objects, tenant: str, args: Mapping[str, Any]) -> dict[str, Any]:
-    """The args with blobs in place of their handles.
+    """Return the args with blobs in place of their handles.
 
     Raises:
         LinkRefused: a handle names no blob of this tenant.

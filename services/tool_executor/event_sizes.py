@@ -20,7 +20,7 @@ def fitting(texts: Iterable[str], most: int) -> tuple[str, ...]:
 
 
 def warnings(texts: Iterable[str]) -> tuple[str, ...]:
-    """The first warnings, each of them short, and how many more there are."""
+    """Return the first warnings, each shortened, and how many more there are."""
     found = list(texts)
     more = [f"… and {len(found) - WARNINGS_MOST} more"] if len(found) > WARNINGS_MOST else []
     return (*(text[:TEXT_MOST] for text in found[:WARNINGS_MOST]), *more)

@@ -103,7 +103,7 @@ class Handlers:
         return await self._work.do(lease, calls.request_of(lease), Cause.held(lease).session or "")
 
     async def ended(self, lease: Lease, output: CallOutput) -> Changeset:
-        """The outcome, the stage's new operations and the journal's mirror, in one transaction."""
+        """Write the outcome, the stage's new operations and the journal's mirror in one transaction."""
         cause, request = Cause.held(lease), calls.request_of(lease)
         session = cause.session or ""
         data = await bodies.store(self._platform.objects, lease.tenant, output.data)
@@ -135,7 +135,7 @@ class Handlers:
         )
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
-        """It did not happen: what was staged in memory is forgotten with the workspace that was taken out."""
+        """Write that the call did not happen; what was staged in memory is discarded with its workspace."""
         cause, request = Cause.held(lease), calls.request_of(lease)
         code = "CANCELLED" if isinstance(error, Cancelled) else error.code
         conflicts = error.paths if isinstance(error, FilesChanged) else ()
@@ -147,7 +147,7 @@ class Handlers:
         )
 
     def on_dead_letter(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
-        """A request that cannot be handled: it is known as dead, so that no replay runs it, and its turn learns it."""
+        """Close a request that cannot be handled, so that no replay runs it, and report it to its turn."""
         data = dead.fields()
         call, step = str(data.get("call_id", dead.event_id)), str(data.get("step_id", ""))
         turn = str(data.get("turn_id", dead.header("turnid") or ""))
@@ -201,7 +201,7 @@ class Handlers:
         )
 
     async def _moved(self, changeset: Changeset, request: ToolRequested, output: CallOutput, session: str) -> Changeset:
-        """The stage as it stands now. Its revision guards it; the work was done on the one before."""
+        """Return the stage's new head and operations. Its revision guards it; the work was done on the one before."""
         revision = await self._next_revision(changeset, session)
         if output.workspace is not None and output.workspace.revision != revision:
             raise StageMoved()

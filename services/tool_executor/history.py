@@ -80,7 +80,7 @@ class History:
         """Requests of this process, by the lease that does their work."""
 
     async def log(self, tenant: str, root: str, most: int) -> dict[str, Any]:
-        """The commits of a folder, newest first, each with what it holds and until when it can be undone."""
+        """Return the commits of a folder, newest first, each with its contents and the end of its undo period."""
         folder = self._workspaces.allowed(tenant, root)
         async with self._platform.database.read(GROUP, tenant) as connection:
             rows = [row async for row in queries.commits(connection, tenant=tenant, root=str(folder), most=most)]
@@ -129,7 +129,7 @@ class History:
         return await asyncio.to_thread(work)
 
     async def gone(self, tenant: str, commit_id: str) -> HistoryGone | None:
-        """The error for a commit that the folder no longer holds; None where there was no such commit."""
+        """Return the error for a commit that the folder no longer holds; None if there was no such commit."""
         async with self._platform.database.read(GROUP, tenant) as connection:
             row = await queries.commit_freed(connection, tenant=tenant, commit=commit_id)
         if row is None:
@@ -155,7 +155,7 @@ class History:
         return Freed(pruned, tuple(commit for commit in known if commit not in there), left)
 
     async def ended(self, lease: Lease, freed: Freed) -> Changeset:
-        """What is gone cannot be undone; what is left is looked at again when it is due."""
+        """Mark removed commits as not undoable, and start the next look at what is left."""
         changes = Changeset(Cause.held(lease))
         for commit in freed.gone:
             changes = changes.put(JournalFreed(commit))
@@ -198,7 +198,7 @@ class History:
             return [row["commit_id"] async for row in queries.rolling_back(connection, tenant=tenant)]
 
     def _step(self, done: str) -> None:
-        """A point at which the process may die or stall."""
+        """Mark a point at which the process may die or stall."""
         self._platform.point(f"{GROUP}:history:{done.replace(' ', '-')}")
 
     def _commit(self, row: Mapping[str, Any], entry: Kept | None) -> dict[str, Any]:
@@ -218,7 +218,7 @@ class History:
         }
 
     def _stranger(self, entry: Kept) -> dict[str, Any]:
-        """A commit that the database does not know."""
+        """Describe a commit that the database does not know."""
         return {
             **dict.fromkeys(("session_id", "turn_id", "operations", "changes")),
             "commit_id": entry.commit_id,
@@ -247,7 +247,7 @@ class History:
         )
 
     async def _permitted(self, tenant: str, wish: Purge, lease: str, folder: Path) -> Changeset:
-        """The record of policy's yes and of the intent; a no is recorded at once."""
+        """Return the record of policy's yes and of the intent; record a no at once."""
         cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{wish.principal}")
         who = {"id": wish.principal, "scopes": list(wish.scopes)}
         facts = {"tenant": tenant, "principal": who, "session": None, "turn": None, "root": str(folder)}

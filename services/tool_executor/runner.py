@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -201,7 +201,7 @@ class CallRunner:
             yield drafts
 
     async def _use(self, lease: Lease, request: ToolRequested) -> CallOutput:
-        """A look into a skill: what it says is data, and names the version that it is from."""
+        """Read a skill: its text is data, and names the version that it is from."""
         args = await expanded(self._platform.objects, lease.tenant, request.args)
         skill = await self._local.to_use(lease.tenant, request.root, args["skill"])
         page = use(skill, args.get("reference"), args.get("offset", 0))
@@ -244,7 +244,7 @@ class CallRunner:
         )
 
     async def _commit(self, lease: Lease, request: ToolRequested, session: str) -> CallOutput:
-        """The stage goes to the disk, all of it or nothing. Asked again after a crash, it answers what became of it."""
+        """Commit the stage to the disk, all of it or nothing. Asked again after a crash, it reports the outcome."""
         commit_id, root = str(request.args["commit_id"]), self._workspaces.allowed(lease.tenant, request.root)
         done = await self._already(lease, root, commit_id) or await self._committed(lease, request, session, root)
         diff = shown(done.diff, 0)
@@ -276,8 +276,10 @@ class CallRunner:
         return replace(done, warnings=(*done.warnings, *_removed(removed)))
 
     async def _whole(self, lease: Lease, root: Path, action: Callable[[], T], *, needs: int = 0) -> tuple[T, Pruned]:
-        """A change of files, all of it or nothing; what a crash left in its way is settled first. On a full disk old
-        history makes room for `needs` bytes, once; the answer names what was removed."""
+        """Change files, all of it or nothing, after settling what a crash left behind.
+
+        On a full disk old history makes room for `needs` bytes, once; the result names what was removed.
+        """
         try:
             return await self._tried(lease, root, action), Pruned()
         except NoSpace as full:
@@ -302,7 +304,7 @@ class CallRunner:
         await self._workspaces.settle(root, hold=seize if lease.attempts > 1 else lock, fence=fence_of(lease))
 
     async def _already(self, lease: Lease, root: Path, commit_id: str) -> Committed | None:
-        """The answer that the commit gave, where it was done before."""
+        """Return the commit's result, if it was done before."""
         try:
             found = await asyncio.to_thread(outcome, root, commit_id)
         except Unfinished:
@@ -361,12 +363,12 @@ def _left_alone(stage: Stage, path: str) -> dict[str, Any]:
 
 
 def diff_of(stage: Stage, revision: int) -> Diff:
-    """The stage's net change as events carry it."""
+    """Return the stage's net change as events carry it."""
     return shown(stage.diff(), revision)
 
 
 def shown(net: NetDiff, revision: int) -> Diff:
-    """The counts of all, and as many entries as an event can carry."""
+    """Return the counts of all entries, and as many entries as an event can carry."""
     return Diff(
         version=revision,
         count=len(net),
@@ -398,7 +400,7 @@ def _entries(net: NetDiff) -> Iterator[DiffEntry]:
 
 
 def _removed(history: Pruned) -> Iterator[str]:
-    """What a commit cost that had no room."""
+    """Return a warning about the history that was removed to make room."""
     if history.commits:
         count = many(len(history.commits), "older commit")
         yield f"The disk was full: the history of {count} was removed ({human(history.size)}); they cannot be undone."
@@ -420,7 +422,7 @@ def fence_of(lease: Lease) -> Callable[[], None]:
 
 
 def _answering(action: Callable[[], T]) -> T:
-    """A conflict with someone else's change is an answer here, not a race of ours."""
+    """Report a conflict with another's change as a result, since it is no race of ours."""
     try:
         return action()
     except CommitConflict as error:

@@ -52,7 +52,7 @@ def build(platform: Platform) -> Service:
 
 
 def _categories(platform: Platform) -> Callable[[], Categories]:
-    """The categories are data of a skill, as it is now; without that skill everything is Other."""
+    """Return the categories of the skill as it is now; without that skill all files are Other."""
     kept: dict[str, Categories] = {}
 
     def now() -> Categories:

@@ -166,7 +166,7 @@ class Workspaces:
     async def take(
         self, tenant: str, session: str, root: str | None, *, turn: str | None = None, fresh: bool = False
     ) -> Workspace:
-        """The session's workspace, as Postgres and the disk have it; with the stage of `turn`, or of the last turn.
+        """Return the session's workspace as in Postgres and on disk, with the stage of `turn` or of the last turn.
 
         Raises:
             NoWorkspace, BadRoot: there is no folder, or it may not be one.
@@ -195,8 +195,9 @@ class Workspaces:
         self.kept.put((tenant, session), workspace)
 
     def allowed(self, tenant: str, root: str | None) -> Path:
-        """The folder, if it lies in one that was allowed for this tenant, and may be a workspace at all. A folder of
-        another tenant is refused as one that nobody allowed."""
+        """Return the folder if it is inside a root of this tenant and may be a workspace. Another tenant's folder is
+        refused like one that was never allowed.
+        """
         if root is None:
             raise NoWorkspace("this session has no folder; start one in a folder, as with `suma run … --in DIR`")
         looked, folder = self._looked.get((tenant, root), (float("-inf"), Path()))
@@ -224,7 +225,7 @@ class Workspaces:
             raise answer(HIDDEN, error) from error
 
     def notes(self, tenant: str, root: str | None) -> tuple[str, ...]:
-        """What an answer must say of a folder, once."""
+        """Return what an answer must mention about a folder, once."""
         _, folder = self._looked.get((tenant, root or ""), (0.0, Path()))
         note = self._set_aside.pop(folder, None)
         return (note,) if note else ()
@@ -241,7 +242,7 @@ class Workspaces:
             self._note(root, await asyncio.to_thread(ownership.set_aside, root))
 
     def examples(self, tenant: str) -> Path:
-        """The folder of a tenant's example workspaces."""
+        """Return the folder of a tenant's example workspaces."""
         return self._data_dir / EXAMPLES / tenant
 
     def _roots(self, tenant: str) -> list[Root]:
@@ -273,7 +274,7 @@ class Workspaces:
         return stage
 
     def _scanned(self, folder: Path) -> Scan:
-        """What is in the folder now. Where it is as another session found it, that one's scan."""
+        """Scan the folder, or reuse another session's scan if the folder is unchanged."""
         found, known = Scan.of(folder), self._scans.get(folder)
         if known is not None and known.same(found):
             return known

@@ -11,7 +11,7 @@ Result: TypeAlias = ToolSucceeded | ToolFailed | ToolDenied | ToolUnknown
 
 
 def outcome_of(result: Result) -> dict[str, Any]:
-    """What changes of the step."""
+    """Return the fields of the step that the result changes."""
     match result:
         case ToolSucceeded():
             summary = " ".join((result.summary, *result.warnings)).strip()[:2000]

@@ -17,7 +17,7 @@ def digest(*parts: Json) -> str:
 
 
 def of_step(*, args: Args, tool: str, plan: Plan, rule: str, obligations: Sequence[str], epoch: int) -> str:
-    """The resolved args, the plan, the rule and duties of the policy's verdict, and the session's epoch."""
+    """Return the digest of the resolved args, the plan, the policy's rule and obligations, and the session's epoch."""
     return digest("step", tool, args, plan.model_dump(mode="json"), rule, list(obligations), epoch)
 
 
@@ -30,7 +30,7 @@ def of_call(tool: str, args: Args) -> str:
 
 
 def items(args: Args) -> Iterator[Json]:
-    """What a person may exclude one by one: the entries of the args' lists, by their `id` or by themselves."""
+    """Yield the items that a person may exclude: the entries of the args' lists, by `id` or by their own value."""
     for value in args.values():
         for entry in value if isinstance(value, list) else ():
             name = _name(entry)
@@ -39,7 +39,7 @@ def items(args: Args) -> Iterator[Json]:
 
 
 def without(args: Args, exclude: Collection[str]) -> Args:
-    """The args less every list entry that was excluded."""
+    """Return the args without the excluded list entries."""
     return {
         name: [entry for entry in value if _name(entry) not in exclude] if isinstance(value, list) else value
         for name, value in args.items()

@@ -40,7 +40,7 @@ def fitting(values: Iterable[T], most: int, weigh: Any = size) -> tuple[T, ...]:
 
 
 def history(exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
-    """The newest exchanges that fit, oldest first."""
+    """Return the newest exchanges that fit, oldest first."""
     newest = fitting(reversed(tuple(exchanges)), HISTORY_BYTES, _weight)
     return tuple(reversed(newest))
 
@@ -62,7 +62,7 @@ def observed(found: Iterable[Observation]) -> tuple[Observation, ...]:
 
 
 def read(paths: Mapping[str, int]) -> dict[str, int]:
-    """The newest of the paths that were read, as many as fit."""
+    """Return the newest of the paths that were read, as many as fit."""
     newest = fitting(reversed(tuple(paths.items())), READ_BYTES)
     return dict(reversed(newest))
 
@@ -77,13 +77,13 @@ def facts(found: Mapping[str, Json], said: int = 0) -> dict[str, Json]:
 
 
 def items(found: Iterable[Json]) -> tuple[Json, ...]:
-    """What a person may exclude one by one, each of them short."""
+    """Return the items that a person may exclude, each shortened."""
     shown = (_short(item) for item, _ in zip(found, range(ITEMS_MOST), strict=False))
     return fitting(shown, ITEMS_BYTES)
 
 
 def diff(whole: Diff | None) -> Diff | None:
-    """The diff with as many entries as fit; its counts tell of all."""
+    """Return the diff with as many entries as fit; its counts cover all of them."""
     if whole is None:
         return None
     return whole.model_copy(update={"entries": fitting(whole.entries, DIFF_BYTES, _weight)})

@@ -22,12 +22,12 @@ class Limits(BaseModel):
 
 
 def before_call(turn: Turn, limits: Limits) -> str | None:
-    """The named reason why no further tool may be called, or None."""
+    """Return the named reason why no further tool may be called, or None."""
     return "MAX_TOOL_CALLS" if turn.calls >= limits.calls else before_thought(turn, limits)
 
 
 def before_thought(turn: Turn, limits: Limits) -> str | None:
-    """The named reason why the turn may not go on at all, or None."""
+    """Return the named reason why the turn must stop, or None."""
     checks = (
         (turn.round > limits.rounds, "MAX_ROUNDS"),
         (turn.errors >= limits.errors, "CONSECUTIVE_ERRORS"),

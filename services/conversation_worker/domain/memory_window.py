@@ -56,7 +56,7 @@ SEEN_MOST = 8 * 1024
 
 
 def observations(conversation: Conversation) -> tuple[Observation, ...]:
-    """What the steps of the turn have shown, and what became of the diff."""
+    """Return the results of the turn's steps, and the outcome of its diff."""
     turn, seen = conversation.turn, tuple(map(_observation, conversation.steps))
     if turn is None or turn.decided is None:
         return seen

@@ -17,7 +17,7 @@ DECLINED = "DECLINED"
 
 
 def of(settled: CommitResult | None, steps: Sequence[StepRun]) -> str | None:
-    """The code of what kept it from it; None where it has changed something, or was only to look."""
+    """Return the code of the reason why nothing was changed; None if something was, or if the turn only read."""
     if settled is not None:
         return DENIED if not (settled.operations or settled.left_out) else None
     if any(refused(run.state, run.error) for run in steps):
@@ -29,12 +29,12 @@ def of(settled: CommitResult | None, steps: Sequence[StepRun]) -> str | None:
 
 
 def of_answer(plan: PlanApproved) -> str | None:
-    """The code of an answer that needed no plan."""
+    """Return the code of an answer that needed no plan."""
     if plan.undo:
         return UNDO_WANTED
     return DECLINED if plan.declined else None
 
 
 def shown(steps: Sequence[StepRun]) -> list[Json]:
-    """What each step has shown, where it is not too large to be at hand."""
+    """Return the result of each step that is small enough to be inline."""
     return [run.data.json_ for run in steps if run.data is not None]

@@ -27,7 +27,7 @@ def named_files(settled: CommitResult | None, steps: Sequence[StepRun]) -> tuple
 
 
 def of_looks(shown: Iterable[Json]) -> Iterator[str]:
-    """What lists, searches and comparisons have found; of copies, those that could go."""
+    """Yield the paths that lists, searches and comparisons found; of duplicates, the removable ones."""
     for found in shown:
         if not isinstance(found, Mapping):
             continue

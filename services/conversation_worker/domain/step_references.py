@@ -17,12 +17,12 @@ class DependencyUnavailable(Rejected):
 
 
 def needs(step: Step) -> frozenset[int]:
-    """The ordinals that a step waits for: those that it names, and those that its args refer to."""
+    """Return the ordinals that a step waits for: those it names, and those its args refer to."""
     return frozenset(step.depends_on).union(sources(step.args))
 
 
 def resolve(args: Args, results: Mapping[int, Mapping[str, Any]]) -> Args:
-    """The args with every reference replaced.
+    """Return the args with every reference replaced.
 
     Raises:
         DependencyUnavailable: a step has no result, or its result has no such field.
@@ -31,7 +31,7 @@ def resolve(args: Args, results: Mapping[int, Mapping[str, Any]]) -> Args:
 
 
 def blocked(step: Step, states: Mapping[int, StepState]) -> bool:
-    """Will a dependency never succeed?"""
+    """Return whether a dependency can never succeed."""
     over = {
         StepState.FAILED,
         StepState.SKIPPED,

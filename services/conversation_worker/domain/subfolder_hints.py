@@ -13,7 +13,7 @@ def more(shown: Iterable[Json]) -> int:
 
 
 def only(shown: Iterable[Json]) -> bool:
-    """Was all that was looked for found in subfolders only?"""
+    """Return whether everything that was searched for was found in subfolders only."""
     lists = [found for found, _ in _lists(shown)]
     return bool(lists) and all(found.get("count") == 0 for found in lists)
 

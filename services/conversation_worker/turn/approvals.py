@@ -17,7 +17,7 @@ from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 
 async def ask_again(context: TurnContext, uow: UnitOfWork, run: StepRun) -> None:
-    """What a person answered is no longer what would run: it is put to them anew, as it is now (A22a)."""
+    """Ask a person again: the call is no longer the one that they approved (A22a)."""
     ready = await tool_calls.prepare(context, uow, run)
     if ready is None:
         return
@@ -30,7 +30,7 @@ async def ask_again(context: TurnContext, uow: UnitOfWork, run: StepRun) -> None
 
 
 async def still_holds(context: TurnContext, uow: UnitOfWork, run: StepRun, approval: Approval) -> bool:
-    """Is what was asked still exactly what would run?"""
+    """Return whether the call that was shown is still exactly the one that would run."""
     ready = await tool_calls.prepare(context, uow, run)
     if ready is None:
         return False
@@ -72,13 +72,13 @@ async def ask(context: TurnContext, uow: UnitOfWork, run: StepRun, ready: Ready,
 
 
 def _sources_of(uow: UnitOfWork, run: StepRun) -> list[StepRun]:
-    """The steps from which this one takes what it is done to."""
+    """Return the steps whose results are the input of this one."""
     ordinals = {*run.step.depends_on, *sources(run.step.args)}
     return [other for other in uow.conversation.current() if other.step.ordinal in ordinals]
 
 
 def digest_of(uow: UnitOfWork, ready: Ready, decision: Decision) -> str:
-    """What an answer to this question would count for."""
+    """Return the digest that an answer to this question is bound to."""
     return digests.of_step(
         args=ready.args,
         tool=ready.tool.name,
@@ -90,6 +90,6 @@ def digest_of(uow: UnitOfWork, ready: Ready, decision: Decision) -> str:
 
 
 def start_expiry(context: TurnContext, uow: UnitOfWork, approval: Approval) -> None:
-    """An answer is waited for as long as the settings say."""
+    """Start the wait after which an unanswered question expires."""
     about = {"turn_id": uow.turn.turn_id, "approval_id": approval.approval_id}
     uow.start(NewLease(approval.approval_id, EXPIRY, about, delay=context.settings.approval_seconds))

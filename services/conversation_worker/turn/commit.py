@@ -19,7 +19,7 @@ NAMED_MOST = 3
 
 
 async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] = (), trouble: str = "") -> None:
-    """The turn stays open until its diff is decided; the files themselves are still untouched."""
+    """Ask a person about the diff. The turn stays open until then; no file has been touched."""
     diff, message = _diff(uow), uow.turn.message
     decision = await context.decide(COMMIT, uow, message, approved=False)
     uow.emit(recorded(decision, message, turn_id=uow.turn.turn_id, resource=COMMIT))
@@ -60,7 +60,7 @@ async def ask(context: TurnContext, uow: UnitOfWork, conflicts: tuple[str, ...] 
 
 
 async def decide(context: TurnContext, uow: UnitOfWork, approval: Approval, answer: ApprovalDecided) -> None:
-    """A person's word on the diff, if it is still the one that was shown."""
+    """Apply a person's decision on the diff, if it is still the one that was shown."""
     if answer.verdict == "deny":
         uow.close_approval(approval, "denied", principal=answer.principal, reason=answer.reason)
         finish.drop(context, uow)
@@ -79,7 +79,7 @@ async def decide(context: TurnContext, uow: UnitOfWork, approval: Approval, answ
 
 
 def mark_rolled_back(uow: UnitOfWork) -> None:
-    """What was staged is gone: those steps have had no effect."""
+    """Mark the steps whose staged changes were dropped as rolled back."""
     for run in uow.conversation.steps:
         if run.step.mutates and run.state is StepState.SUCCEEDED:
             uow.update_step(run, state=StepState.ROLLED_BACK)

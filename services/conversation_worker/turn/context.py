@@ -30,7 +30,7 @@ class TurnContext:
     slots: Slots
 
     def tool(self, name: str) -> ToolDefinition:
-        """Raises `UnknownTool`."""
+        """Return a tool's definition. Raises `UnknownTool`."""
         return self.platform.skills.tool(name)
 
     async def decide(self, action: str, uow: UnitOfWork, message: QueuedMessage, **facts: Any) -> Decision:
@@ -55,12 +55,12 @@ class TurnContext:
 
 
 def verdict_of(decision: Decision) -> str:
-    """Return allow, deny, or ask where a person is still owed a say."""
+    """Return allow, deny, or ask if a person must still approve."""
     return ("ask" if decision.obligations else "allow") if decision.allowed else "deny"
 
 
 def recorded(decision: Decision, message: QueuedMessage, **about: Any) -> ActionRecorded:
-    """A decision as the audit log keeps it: allow, deny, or ask where a person is still owed a say."""
+    """Return a decision's audit record: allow, deny, or ask if a person must still approve."""
     return ActionRecorded(
         action=decision.action,
         phase="decision",
@@ -73,6 +73,6 @@ def recorded(decision: Decision, message: QueuedMessage, **about: Any) -> Action
 
 
 def undo_of(tool: ToolDefinition, args: Args) -> str:
-    """What a person is told about undoing this, before approving it (P5)."""
+    """Return the text that says how this can be undone, shown before it is approved (P5)."""
     staged = tool.deletes(args) or tool.effect_class is EffectClass.STAGED
     return messages.undo(tool.effect_class, in_workspace=tool.in_workspace, staged=staged)

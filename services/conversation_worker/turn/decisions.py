@@ -16,7 +16,7 @@ VERDICTS = ("approve", "deny", "override")
 
 
 async def decide(context: TurnContext, uow: UnitOfWork, answer: ApprovalDecided) -> None:
-    """An answer to an open question, if it is to exactly what is still being asked."""
+    """Apply an answer to an open question, if it is bound to exactly what is still being asked."""
     approval = uow.conversation.approval(answer.approval_id)
     asked = uow.accepts(Input.APPROVAL_DECIDED, answer.approval_id)
     if not asked or approval is None or approval.outlives_turn or approval.digest != answer.digest:
@@ -37,7 +37,7 @@ async def decide(context: TurnContext, uow: UnitOfWork, answer: ApprovalDecided)
 
 
 def _feedback(uow: UnitOfWork, answer: ApprovalDecided) -> FeedbackGiven:
-    """A person's verdict on a turn's diff is what the memory learns from (S3-12)."""
+    """Return the verdict on a turn's diff as feedback for the memory (S3-12)."""
     return FeedbackGiven(
         subject=uow.turn.turn_id,
         score=-1.0 if answer.verdict == "deny" else 0.0 if answer.verdict == "override" or answer.exclude else 1.0,
@@ -82,7 +82,7 @@ async def _decide_step(context: TurnContext, uow: UnitOfWork, approval: Approval
 
 
 async def _override(context: TurnContext, uow: UnitOfWork, approval: Approval, answer: ApprovalDecided) -> None:
-    """Some items excluded, or other args: what the person wrote is what runs, if it fits the tool."""
+    """Run the step with the person's exclusions or args, if these fit the tool."""
     run, tenant = _step(uow, approval), uow.cause.tenant
     shown = await tool_calls.unpack_args(context, tenant, run.args or {})
     requested = answer.args if answer.args is not None else shown

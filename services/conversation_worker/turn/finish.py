@@ -49,7 +49,7 @@ def finish_when_idle(context: TurnContext, uow: UnitOfWork) -> None:
 
 
 def _with_open_question(uow: UnitOfWork, outcome: Outcome) -> Outcome:
-    """The outcome, which says so where something is left open."""
+    """Return the outcome; its detail says whether an effect is still unknown."""
     if not uow.has_unknown_effect or outcome.reason == EFFECT_UNKNOWN:
         return outcome
     return outcome.model_copy(
@@ -72,7 +72,7 @@ def answer(uow: UnitOfWork) -> None:
 def complete(
     context: TurnContext, uow: UnitOfWork, text: str, usage: Usage | None = None, *, reason: str | None = None
 ) -> None:
-    """The answer stands, and with it the turn ends."""
+    """Complete the turn with its answer."""
     turn, text = uow.turn, text[: event_sizes.ANSWER_MOST]
     message_id = ids.derived(turn.turn_id, "answer")
     start.add_message(uow, message_id, "assistant", text)

@@ -29,7 +29,7 @@ from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 
 async def propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved) -> None:
-    """The committee's plan becomes this round's steps."""
+    """Turn the committee's plan into the steps of this round."""
     plan = approved.plan
     turn = uow.update_turn(plan=plan, committee=approved.committee)
     uow.put(
@@ -91,7 +91,7 @@ async def _start(context: TurnContext, uow: UnitOfWork, run: StepRun) -> None:
 
 
 def _in_turn(uow: UnitOfWork, run: StepRun) -> bool:
-    """A barrier stands before and behind each step that changes something."""
+    """Return whether the step may run now: a step that changes something runs alone, in the order of the plan."""
     earlier = [
         other
         for other in uow.conversation.current()
@@ -101,7 +101,7 @@ def _in_turn(uow: UnitOfWork, run: StepRun) -> bool:
 
 
 async def conclude(context: TurnContext, uow: UnitOfWork) -> None:
-    """The round's steps have ended: think again, have the diff decided, or answer."""
+    """End the round: plan again, ask about the diff, or answer."""
     turn = uow.turn
     if turn.plan is not None and not turn.plan.complete:
         reason = limits.before_thought(uow.update_turn(round=turn.round + 1), context.settings.limits)
@@ -124,14 +124,14 @@ def request_plan(uow: UnitOfWork, task: Task) -> None:
 
 
 def record_planning(context: TurnContext, uow: UnitOfWork, usage: Usage) -> None:
-    """The committee has answered: what that cost, and how long it took."""
+    """Record what the committee's answer cost, and how long it took."""
     turn = uow.turn
     took = max(0.0, context.now().timestamp() - turn.since) if turn.since is not None else 0.0
     uow.update_turn(usage=turn.usage.plus(usage), worked=turn.worked + took, since=None)
 
 
 def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: PlanUnclear) -> None:
-    """The request is unclear: the next message is the answer (S4-32, S4-46)."""
+    """Ask the person about an unclear request; the next message is the answer (S4-32, S4-46)."""
     turn = uow.turn
     wait = ids.derived(uow.cause.id, CLARIFICATION)
     uow.update_turn(working=wait)
@@ -173,7 +173,7 @@ async def attempt(context: TurnContext, uow: UnitOfWork, run: StepRun, answered:
 
 
 def _has_nothing_to_do(run: StepRun, ready: Ready) -> bool:
-    """Is it a change to whatever a step before finds, and that found nothing?"""
+    """Return whether the step would change what an earlier step found, and that found nothing."""
     needed = {need.param for need in ready.tool.needs}
     if ready.tool.in_workspace:
         needed |= {name for name, value in run.step.args.items() if sources(value)}

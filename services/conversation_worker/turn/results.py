@@ -17,7 +17,7 @@ POLICY_UNAVAILABLE = "POLICY_UNAVAILABLE"
 
 
 def is_awaited(uow: UnitOfWork, result: Result) -> bool:
-    """Does anyone still wait for this?"""
+    """Return whether the turn still waits for this result."""
     if not uow.is_active(result.turn_id) or not uow.accepts(_input_of(uow, result), result.call_id):
         return False
     return uow.turn.working == result.call_id or _step(uow, result) is not None
@@ -34,7 +34,7 @@ async def receive(context: TurnContext, uow: UnitOfWork, result: Result) -> None
 
 
 def record(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
-    """The outcome of a step's call, and nothing that follows from it."""
+    """Record the outcome of a step's call, without what follows from it."""
     run = _step(uow, result)
     if run is None:
         return
@@ -64,7 +64,7 @@ def _succeeded(uow: UnitOfWork, result: ToolSucceeded) -> None:
 
 
 async def _workspace(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
-    """The answer to what the turn itself asked of the workspace."""
+    """Take the result of the turn's own work on the workspace."""
     input, done = _input_of(uow, result), result if isinstance(result, ToolSucceeded) else None
     effects = uow.take(input, result.call_id)
     uow.update_turn(working=None)
@@ -140,7 +140,7 @@ def _rolled_back(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded) -
 
 
 def _changed(uow: UnitOfWork, change: str, result: ToolSucceeded, commits: tuple[str, ...]) -> None:
-    """The files are others now: whatever was read or approved before rests on what is no more."""
+    """Report that the files have changed: earlier reads and approvals no longer count."""
     turn, epoch = uow.turn, uow.session.epoch + 1
     uow.update_session(epoch=epoch, commits=commits, read={})
     data = result.data.json_ if isinstance(result.data.json_, dict) else {}
@@ -186,7 +186,7 @@ def _conflicts(uow: UnitOfWork, result: Result) -> tuple[str, ...]:
 
 
 def _dropped(context: TurnContext, uow: UnitOfWork, done: ToolSucceeded | None) -> None:
-    """The stage is gone, or will be when the next turn begins its own; the files were never touched."""
+    """Record that the stage was dropped, or will be when the next turn begins; no file was touched."""
     turn = uow.turn
     if done is not None:
         epoch = uow.session.epoch
@@ -215,7 +215,7 @@ def _outcome_of(result: Result) -> Outcome:
 
 
 def _step(uow: UnitOfWork, result: Result) -> StepRun | None:
-    """The step whose running call this is about."""
+    """Return the step whose running call this result is for."""
     run = uow.conversation.step_run(result.step_id)
     if run is None or run.call_id != result.call_id or run.state is not StepState.RUNNING:
         return None

@@ -21,7 +21,7 @@ from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 
 async def roll_back(context: TurnContext, uow: UnitOfWork, request: RollbackRequested) -> None:
-    """What a person wants undone."""
+    """Undo what a person asks for: a commit, or the stage since a snapshot."""
     message = message_of(request)
     if uow.has_seen(message.turn_id):
         return
@@ -38,7 +38,7 @@ async def roll_back(context: TurnContext, uow: UnitOfWork, request: RollbackRequ
 
 
 def message_of(request: RollbackRequested) -> QueuedMessage:
-    """The wish as a message: it is a turn of its own."""
+    """Return the request as a message: it is a turn of its own."""
     who = {"principal": request.principal, "scopes": request.scopes}
     return QueuedMessage.model_validate(
         {"message_id": request.turn_id, "turn_id": request.turn_id, "text": "rollback", **who}
@@ -83,7 +83,7 @@ async def _restore(context: TurnContext, uow: UnitOfWork, message: QueuedMessage
 
 
 async def restored(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded | None, trouble: Outcome) -> None:
-    """The stage is as it was, or still as it is (`result` is None); the turn goes on from there."""
+    """Continue the turn after the stage was restored, or was not (`result` is None)."""
     turn = uow.turn
     requested = turn.restoring
     uow.update_turn(restoring=None)
@@ -100,7 +100,7 @@ async def restored(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded 
 
 
 def _take_back(uow: UnitOfWork, snapshot: str) -> None:
-    """The step of that snapshot and every later one that had its say: what they showed holds no longer (S4-36)."""
+    """Mark the snapshot's step and every later one that succeeded as rolled back (S4-36)."""
     first = next(run for run in uow.conversation.steps if run.snapshot == snapshot)
     for run in uow.conversation.steps:
         if run.state is StepState.SUCCEEDED and _place(run) >= _place(first):

@@ -28,7 +28,7 @@ MEMORY_MOST = 4000
 
 
 def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on_busy: str) -> None:
-    """A message: it answers our question, starts a turn, waits in the mailbox, or is turned away."""
+    """Take a message: it answers a clarification, begins a turn, is queued, or is refused."""
     turn = uow.conversation.turn
     key = uow.cause.tenant, uow.session.session_id
     slot = turn is None and not uow.session.queue and context.slots.admit(key)
@@ -52,12 +52,12 @@ def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on
 
 
 def wait_for_slot(uow: UnitOfWork) -> None:
-    """The session's next turn begins when there is a slot for it (`slots`)."""
+    """Start the wait after which the session's next turn begins (`admission`)."""
     uow.start(NewLease(ids.derived(uow.cause.id, TURN), TURN, {}))
 
 
 def begin_next(context: TurnContext, uow: UnitOfWork) -> None:
-    """The first message of the mailbox becomes a turn, if one waits and none is under way."""
+    """Begin the turn of the first queued message, if no turn is under way."""
     if not uow.session.queue or not uow.accepts(Input.SLOT_FREE):
         return
     uow.take(Input.SLOT_FREE)
@@ -91,7 +91,7 @@ def begin(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None
 
 
 def refuse(uow: UnitOfWork, message: QueuedMessage, reason: str, detail: str) -> None:
-    """A message that never becomes a turn under way."""
+    """Refuse a message before it becomes a turn."""
     metrics.messages.labels("refused").inc()
     uow.end_turn(message.turn_id, Outcome(state=TurnState.REFUSED, reason=reason, detail=detail))
 
@@ -106,7 +106,7 @@ def gather_context(context: TurnContext, uow: UnitOfWork) -> None:
 
 
 def _answer_clarification(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None:
-    """The answer to our question: its own turn ends with it, and the one that asked goes on."""
+    """Take the answer to a clarification: its own turn ends with it, and the turn that asked continues."""
     turn = uow.turn
     if turn.working is not None:
         uow.end(turn.working)

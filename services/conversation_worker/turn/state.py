@@ -213,7 +213,7 @@ class Conversation:
 
     @property
     def at_work(self) -> bool:
-        """Is a turn under way that waits for no person?"""
+        """Return whether a turn is under way that does not wait for a person."""
         asking = (TurnState.AWAITING_CLARIFICATION, TurnState.AWAITING_COMMIT)
         asked = any(approval.open for approval in self.approvals)
         return self.turn is not None and self.turn.state not in asking and not asked
@@ -231,7 +231,7 @@ class Conversation:
         return own or self.session.attachments
 
     def current(self) -> tuple[StepRun, ...]:
-        """The steps of the present round; `$step(n)` speaks of these."""
+        """Return the steps of the present round; `$step(n)` refers to these."""
         return tuple(run for run in self.steps if self.turn is not None and run.round == self.turn.round)
 
     def with_step(self, changed: StepRun) -> Conversation:
@@ -243,7 +243,7 @@ class Conversation:
 
 
 def attached(before: tuple[Asset, ...], more: tuple[Asset, ...]) -> tuple[Asset, ...]:
-    """The files together, oldest first; of one name, the newest."""
+    """Return both, oldest first; of several files with one name, the newest."""
     found = {file.filename: file for file in before}
     for file in more:
         found.pop(file.filename, None)

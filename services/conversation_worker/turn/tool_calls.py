@@ -32,7 +32,7 @@ ARG_MOST = 16 * 1024
 async def ask_policy(
     context: TurnContext, uow: UnitOfWork, tool: ToolDefinition, args: Args, *, approved: bool
 ) -> Decision:
-    """What policy says of this call, on behalf of whoever wrote the turn's message. Raises Unavailable."""
+    """Return policy's decision on this call, for the author of the turn's message. Raises Unavailable."""
     return await context.decide(
         "tool.execute",
         uow,
@@ -65,7 +65,7 @@ def build_request(
     approval_id: str | None = None,
     message: QueuedMessage | None = None,
 ) -> ToolRequested:
-    """A request without its grant."""
+    """Return a request without its grant."""
     asker = message or uow.turn.message
     seconds = context.settings.commit_seconds if tool.startswith("workspace.") else context.settings.call_seconds
     return ToolRequested(
@@ -89,7 +89,7 @@ def build_request(
 
 
 def with_grant(context: TurnContext, uow: UnitOfWork, request: ToolRequested, *, revision: str) -> ToolRequested:
-    """The request with the grant that the executor will verify (DESIGN §8)."""
+    """Return the request with the grant that the executor will verify (DESIGN §8)."""
     plan = uow.turn.plan
     claims = grants.GrantClaims(
         request=grants.digest_of(request),
@@ -104,7 +104,7 @@ def with_grant(context: TurnContext, uow: UnitOfWork, request: ToolRequested, *,
 
 
 async def resolve_args(context: TurnContext, uow: UnitOfWork, run: StepRun) -> Args:
-    """The step's args with references replaced; what has become large travels as a blob's handle.
+    """Return the step's args with references replaced; a large value travels as a blob's handle.
 
     Raises:
         DependencyUnavailable: what a reference names is not there.
@@ -119,7 +119,7 @@ async def resolve_args(context: TurnContext, uow: UnitOfWork, run: StepRun) -> A
 
 
 async def pack_args(context: TurnContext, tenant: str, args: Args) -> Args:
-    """The args with each large one in the object store."""
+    """Store each large arg as a blob, and return the args with handles."""
     small: Args = {}
     for name, value in args.items():
         raw = orjson.dumps(value)
@@ -132,7 +132,7 @@ async def pack_args(context: TurnContext, tenant: str, args: Args) -> Args:
 
 
 async def unpack_args(context: TurnContext, tenant: str, args: Args) -> Args:
-    """The args in full."""
+    """Return the args in full."""
     return {
         name: orjson.loads(await context.platform.objects.get(tenant, str(value["$blob"])))
         if is_handle(value)
@@ -146,7 +146,7 @@ def is_handle(value: Any) -> bool:
 
 
 def is_too_large(args: Args) -> bool:
-    """Do the args, even with their handles, not fit into an event?"""
+    """Return whether the args exceed an event even with handles."""
     return event_sizes.size(args) > 4 * ARG_MOST
 
 
@@ -174,7 +174,7 @@ class Ready:
 
 
 async def prepare(context: TurnContext, uow: UnitOfWork, run: StepRun) -> Ready | None:
-    """The step's tool and args; None when it can never be called, and the step says why."""
+    """Return the step's tool and args; None if it can never be called, and then the step has the reason."""
     try:
         tool = context.tool(run.step.tool)
         edited = run.args if run.edited else None
@@ -254,7 +254,7 @@ def send_workspace_call(
     approval_id: str | None = None,
     message: QueuedMessage | None = None,
 ) -> None:
-    """The request of a workspace tool, for whose answer the turn itself waits."""
+    """Send the request of a workspace tool; the turn itself waits for its result."""
     call_id = ids.derived(uow.cause.id, tool)
     uow.take(input, message.turn_id if message is not None else "")
     uow.update_turn(working=call_id)

@@ -55,12 +55,12 @@ class UnitOfWork:
         return self.conversation.turn
 
     def is_active(self, turn_id: str) -> bool:
-        """Is this the turn under way?"""
+        """Return whether this turn is under way."""
         turn = self.conversation.turn
         return turn is not None and turn.turn_id == turn_id and not turn.state.has_ended
 
     def has_seen(self, turn_id: str) -> bool:
-        """Is this turn under way, waiting or over?"""
+        """Return whether this turn is under way, queued or over."""
         waiting = {message.turn_id for message in self.session.queue}
         if self.conversation.turn is not None and self.conversation.turn.restoring is not None:
             waiting.add(self.conversation.turn.restoring.turn_id)
@@ -73,7 +73,7 @@ class UnitOfWork:
         self.emit(TurnEnded(turn_id=turn_id, state=state, reason=reason, detail=outcome.detail[:2000]))
 
     def has_running_calls(self) -> bool:
-        """Is a call of a step under way?"""
+        """Return whether a call of a step is running."""
         return any(run.state is StepState.RUNNING for run in self.conversation.steps)
 
     def update_session(self, **update: Any) -> None:
@@ -158,7 +158,7 @@ class UnitOfWork:
         return changed
 
     def update_step_of(self, turn_id: str, run: StepRun, **update: Any) -> StepRun:
-        """The same for a turn that is over."""
+        """Change a step of a turn that is over."""
         changed = _updated(run, update)
         self._steps[run.step_id] = (turn_id, changed)
         if changed.state is not run.state:
@@ -167,7 +167,7 @@ class UnitOfWork:
 
     @property
     def has_unknown_effect(self) -> bool:
-        """Does nobody know yet whether something happened?"""
+        """Return whether it is not known if an effect happened."""
         return any(approval.open and approval.outlives_turn for approval in self.conversation.approvals)
 
     def ask(self, approval: Approval) -> None:
@@ -175,7 +175,7 @@ class UnitOfWork:
         self.ask_of(self.turn.turn_id, approval)
 
     def ask_of(self, turn_id: str, approval: Approval) -> None:
-        """The same for a turn that is over."""
+        """Add a question of a turn that is over."""
         self._approvals[approval.approval_id] = (turn_id, approval)
 
     def close_approval(
@@ -189,7 +189,7 @@ class UnitOfWork:
     def close_approval_of(
         self, turn_id: str, approval: Approval, outcome: str, *, principal: str | None = None, reason: str = ""
     ) -> Approval:
-        """The same for a turn that is over, which waits for nothing."""
+        """Close a question of a turn that is over; no wait is left to end."""
         closed = approval.model_copy(update={"open": False, "outcome": outcome})
         self.ask_of(turn_id, closed)
         about = {"turn_id": turn_id, "approval_id": approval.approval_id, "outcome": outcome}
@@ -197,7 +197,7 @@ class UnitOfWork:
         return closed
 
     def reject_stale(self, answer: ApprovalDecided | EffectResolved, reason: str) -> None:
-        """The answer changes nothing, and its author is told."""
+        """Report to the author that the answer changes nothing."""
         turn = self.conversation.turn
         self.emit(
             ApprovalClosed(
@@ -272,7 +272,7 @@ def _step_changed(turn_id: str, run: StepRun) -> StepChanged:
 
 
 def _result(run: StepRun) -> Asset | None:
-    """What a person may fetch of it: a result that travelled as a blob."""
+    """Return the step's result as an asset, if it was stored as a blob."""
     body = run.data
     if run.state is not StepState.SUCCEEDED or run.call_id is None or body is None or body.sha256 is None:
         return None

@@ -55,7 +55,7 @@ def expire(context: TurnContext, uow: UnitOfWork, approval: Approval) -> None:
 
 
 async def record_late(context: TurnContext, uow: UnitOfWork, result: Result) -> bool:
-    """A result for a turn that ended without it: it is recorded on its step, if it is news."""
+    """Record a result that arrives after its turn has ended; return False if it is not news."""
     found = await context.store.abandoned(uow.cause.tenant, uow.session.session_id, result.step_id)
     if found is None or found[1].call_id != result.call_id or uow.is_active(found[0]):
         return False
@@ -69,7 +69,7 @@ async def record_late(context: TurnContext, uow: UnitOfWork, result: Result) -> 
 
 
 async def resolve(context: TurnContext, uow: UnitOfWork, answer: EffectResolved) -> None:
-    """A person has found out."""
+    """Apply a person's finding about an effect."""
     question = await _open(context, uow, answer.approval_id)
     if question is None or question.approval.digest != answer.digest:
         uow.reject_stale(answer, "it is no longer being asked")
@@ -93,7 +93,7 @@ async def resolve(context: TurnContext, uow: UnitOfWork, answer: EffectResolved)
 async def _go_on(
     context: TurnContext, uow: UnitOfWork, question: Question, answer: EffectResolved, update: dict[str, Any]
 ) -> None:
-    """The turn was waiting for this."""
+    """Continue the turn that waited for the finding."""
     uow.take(Input.EFFECT_RESOLVED, question.approval.approval_id)
     uow.close_approval(question.approval, answer.verdict, **_who(answer))
     uow.update_step(question.run, **update)
@@ -103,7 +103,7 @@ async def _go_on(
 
 
 async def _open(context: TurnContext, uow: UnitOfWork, approval_id: str) -> Question | None:
-    """The question, of the turn under way or of one that is over."""
+    """Return the open question, of the turn under way or of one that is over."""
     approval = uow.conversation.approval(approval_id)
     run = uow.conversation.step_run(approval.step_id or "") if approval is not None else None
     if approval is not None and run is not None:
@@ -113,7 +113,7 @@ async def _open(context: TurnContext, uow: UnitOfWork, approval_id: str) -> Ques
 
 
 async def _update(context: TurnContext, uow: UnitOfWork, answer: EffectResolved) -> dict[str, Any]:
-    """What the answer means for the step."""
+    """Return the fields of the step that the finding changes."""
     why = f": {answer.reason}" if answer.reason else "."
     if answer.verdict == DID_NOT_HAPPEN:
         return {

@@ -77,7 +77,7 @@ class Attempts:
             return await self._made(lease, intent, forgiven=forgives(effect, doubtful=standing.in_doubt))
 
     async def settle(self, lease: Lease) -> Outcome | None:
-        """What came of it; None when it did not happen and will not, or was taken back. Raises Unavailable."""
+        """Return the outcome; None if it did not happen and will not, or was undone. Raises Unavailable."""
         meant, standing = await self._intent(lease), await self._ledger.standing(lease)
         move = recovery_action(effect_of(lease), doubtful=True)
         with _acting(lease, meant, await self._ledger.begin(lease, standing, move)) as intent:
@@ -97,7 +97,7 @@ class Attempts:
             raise InDoubt(f"it could not be told within {self._settings.probe_seconds:.0f} s") from None
 
     async def _made(self, lease: Lease, intent: Intent, *, forgiven: bool) -> Outcome:
-        """The effect itself. Where the tool did nothing and that ends all doubt (`forgiven`), the ledger is told."""
+        """Make the effect. If the tool did nothing and that ends all doubt (`forgiven`), the ledger records it."""
         patience = self._settings.cancel_seconds if waits(effect_of(lease)) else 0.0
         try:
             async with asyncio.timeout(calls.request_of(lease).deadline):
@@ -112,7 +112,7 @@ class Attempts:
             raise InDoubt(f"the attempt ended with {type(error).__name__}") from error
 
     async def _intent(self, lease: Lease) -> Intent:
-        """What is meant to happen, before an attempt has begun on it."""
+        """Return the intent, before an attempt has begun."""
         request = calls.request_of(lease)
         self._tool(request.tool)
         defaults = self._platform.skills.tool(request.tool).defaults()
@@ -135,19 +135,21 @@ class Attempts:
         return tool
 
     def _point(self, what: str) -> None:
-        """A point at which the process may die or stall."""
+        """Mark a point at which the process may die or stall."""
         self._platform.point(f"{GROUP}:effects:{what}")
 
 
 def effect_of(lease: Lease) -> Effect:
-    """The class that was written down with the intent."""
+    """Return the effect class that was written with the intent."""
     return Effect(lease.input["effect"])
 
 
 @contextmanager
 def _acting(lease: Lease, intent: Intent, attempt: int) -> Iterator[Intent]:
-    """The attempt's leave to act, which ends with the lease or with the attempt, whichever is first: a thread or a
-    request of an attempt that was given up may not act beside the next one."""
+    """Yield the attempt's permission to act, which ends with the lease or the attempt, whichever is first.
+
+    A thread or a request of an abandoned attempt must not act beside the next one.
+    """
     over = False
     try:
         yield replace(intent, attempt=attempt, valid=lambda: not over and lease.valid())
@@ -156,7 +158,7 @@ def _acting(lease: Lease, intent: Intent, attempt: int) -> Iterator[Intent]:
 
 
 async def _let_finish(work: Coroutine[Any, Any, Outcome], lease: Lease, patience: float) -> Outcome:
-    """A cancel lets an effect end that could not be asked about afterwards; one that has ended is told as it ended."""
+    """Let an effect that could not be probed later finish despite a cancel; report one that has ended as it ended."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

@@ -69,7 +69,7 @@ class Effects:
         )
 
     async def ended(self, lease: Lease, outcome: Outcome) -> Changeset:
-        """It happened, and this is what came of it."""
+        """Write the outcome of an effect that happened."""
         request, summary = calls.request_of(lease), _legible(outcome.summary)
         body, warnings = await self._kept(lease.tenant, outcome.data)
         document = {"data": body.model_dump(mode="json", by_alias=True), "summary": summary}
@@ -78,7 +78,7 @@ class Effects:
         )
 
     async def failed(self, lease: Lease, error: SumaError) -> Changeset:
-        """It did not happen, or it must be settled whether it did, or nobody knows."""
+        """Write that it did not happen, that it must be settled, or that it is unknown."""
         standing = await self._ledger.standing(lease)
         if not standing.in_doubt and isinstance(error, EffectUnknown):
             # The attempt that was in doubt a moment ago has said since that it did nothing.
@@ -105,7 +105,7 @@ class Effects:
         return _unknown(lease, error)
 
     async def _kept(self, tenant: str, data: Any) -> tuple[Body, tuple[str, ...]]:
-        """It has happened: what it returned may not keep that from being written down."""
+        """Return the stored result; a result that cannot be stored must not hide that the effect happened."""
         try:
             body = await bodies.store(self._objects, tenant, data)
         except Rejected:
@@ -114,7 +114,7 @@ class Effects:
 
 
 def _again(cause: Cause, request: ToolRequested, known: EffectRecord) -> Changeset:
-    """The same intent is the same effect: it is not made twice, but what became of it can be told twice."""
+    """Report the outcome of the same intent again; the effect is not made twice."""
     outcome = known.outcome or {}
     if known.state == OPEN:
         raise UnderWay()
@@ -131,7 +131,7 @@ def _again(cause: Cause, request: ToolRequested, known: EffectRecord) -> Changes
 
 
 def _closed(lease: Lease, outcome: Mapping[str, Any], *, call: str, effect: str) -> Changeset:
-    """The end of the call and of its effect, each with its state."""
+    """Return the end of the call and of its effect, each with its state."""
     cause, request, intent = Cause.held(lease), calls.request_of(lease), lease.input["intent"]
     shown = {name: value for name, value in outcome.items() if name != "data"}
     done = ledger.ended(cause, intent, effect=effect_of(lease), state=effect, outcome=outcome)
@@ -190,7 +190,7 @@ def _succeeded(request: ToolRequested, body: Body, summary: str, warnings: tuple
 
 
 def _legible(text: str) -> str:
-    """What a tool says, as Postgres and events can hold it."""
+    """Return a tool's text as Postgres and events can hold it."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()[: calls.TEXT_MOST]
 
 

@@ -43,7 +43,7 @@ class EffectRecord:
 
     @property
     def in_doubt(self) -> bool:
-        """May an attempt have had an effect of which nobody told?"""
+        """Return whether an attempt may have had an effect that was not reported."""
         return self.begun > self.settled
 
 
@@ -67,7 +67,7 @@ class Ledger:
         return found
 
     async def begin(self, lease: Lease, standing: EffectRecord, move: RecoveryAction) -> int:
-        """The number of the attempt that may act now; every further one is recorded as what it is.
+        """Begin the next attempt and return its number; each further attempt is recorded with its action.
 
         Raises:
             LeaseLost: another process has begun it, or ended it.
@@ -95,7 +95,7 @@ class Ledger:
 
 
 def intended(cause: Cause, request: ToolRequested, *, intent: str, effect: Effect) -> Changeset:
-    """The intent, before anything happens."""
+    """Return the row of the intent, written before anything happens."""
     row = EffectIntended(
         intent_id=intent,
         call_id=request.call_id,
@@ -109,12 +109,12 @@ def intended(cause: Cause, request: ToolRequested, *, intent: str, effect: Effec
 
 
 def ended(cause: Cause, intent: str, *, effect: Effect, state: str, outcome: Mapping[str, Any]) -> Changeset:
-    """What became of it."""
+    """Return the outcome of an effect."""
     row = EffectClosed(intent_id=intent, state=state, outcome=outcome)
     counted = metrics.effects.labels(effect.value, state).inc
     return Changeset(cause).put(row).on_commit(counted)
 
 
 def _cause_of(lease: Lease, what: str) -> Cause:
-    """A commit in the middle of leased work: it does not end the lease."""
+    """Return the cause of a commit in the middle of leased work, which does not end the lease."""
     return replace(Cause.held(lease), id=f"{lease.id}:{lease.token}:{what}", lease=None)

@@ -38,10 +38,10 @@ def can_be_settled(effect: Effect) -> bool:
 
 
 def waits(effect: Effect) -> bool:
-    """Does a cancel wait for it, because nobody could be asked afterwards?"""
+    """Return whether a cancel waits for the effect, because it could not be probed afterwards."""
     return effect in (Effect.IDEMPOTENT, Effect.AT_MOST_ONCE)
 
 
 def forgives(effect: Effect, *, doubtful: bool) -> bool:
-    """Does "this attempt did nothing" end a doubt? Not where an earlier one was left open, nor where there is none."""
+    """Return whether "this attempt did nothing" ends a doubt. It does not if an earlier attempt was left open."""
     return effect is not Effect.PURE and not (doubtful and IN_DOUBT[effect] is RecoveryAction.RUN)

@@ -91,7 +91,7 @@ class SkillAdmin:
         return await self._local.found(tenant, root) if root is not None else ()
 
     async def _permitted(self, tenant: str, word: Word, verb: str) -> Changeset:
-        """The record of policy's yes, for the changes that it permits; a no is recorded at once."""
+        """Return the record of policy's yes, for the changes that it permits; record a no at once."""
         cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{word.principal}")
         who = {"id": word.principal, "scopes": list(word.scopes)}
         facts = {"tenant": tenant, "principal": who, "session": None, "turn": None, "verb": verb, "skill": word.name}
@@ -118,7 +118,7 @@ def _every(view: Skills, own: Sequence[Local]) -> Sequence[SkillDefinition]:
 
 
 def _rows(view: Skills, own: Sequence[Local]) -> Sequence[dict[str, Any]]:
-    """The folder's own, then the catalogue's: in use, hidden by a nearer one, or broken without a good version."""
+    """List the folder's own skills, then the catalogue's: in use, hidden by a nearer one, or broken."""
     above = {local.name for local in own if not local.off}
     rows = [_row(skill, _off(skill, above), view.problems.get(skill.folder, ())) for skill in view.skills.values()]
     hidden = [_row(skill, BEATEN, view.problems.get(skill.folder, ())) for skill in view.hidden]

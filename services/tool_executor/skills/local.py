@@ -74,16 +74,16 @@ class LocalSkills:
         return await asyncio.to_thread(_found, folder, self._platform.skills, approved)
 
     def folder(self, tenant: str, root: str) -> Path:
-        """The folder as approvals name it. Raises `BadRoot`."""
+        """Return the folder as approvals name it. Raises `BadRoot`."""
         return self._workspaces.allowed(tenant, root)
 
     async def told(self, tenant: str, root: str) -> list[dict[str, str]]:
-        """What a planner is told: those that are on."""
+        """Return the skills that a planner may use: those that are on."""
         on = [local.skill for local in await self.found(tenant, root) if local.skill is not None and not local.off]
         return [{"name": skill.name, "description": skill.description[:TOLD_CHARACTERS]} for skill in on[:TOLD_MOST]]
 
     async def to_use(self, tenant: str, root: str | None, name: str) -> SkillDefinition:
-        """The skill of this name as a session in this folder has it. Raises `UnknownSkill`."""
+        """Return the skill of this name for a session in this folder. Raises `UnknownSkill`."""
         found = await self.found(tenant, root) if root is not None else ()
         local = next((one for one in found if one.name == name), None)
         if local is not None and local.skill is not None and not local.off:
@@ -95,7 +95,7 @@ class LocalSkills:
         return known
 
     async def to_approve(self, tenant: str, root: str, *, name: str, digest: str) -> Path:
-        """The folder for which exactly this version of the skill may be approved.
+        """Return the folder for which exactly this version of the skill may be approved.
 
         Raises:
             NotFound: there is no such skill. SkillChanged: it is another version by now.

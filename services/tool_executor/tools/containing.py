@@ -66,7 +66,7 @@ class Containing:
         return [node for node in nodes if self._known.get(node.path, False)]
 
     def told(self) -> dict[str, Any]:
-        """What the list alone does not say."""
+        """Return what the list alone does not say."""
         unread = self.texts.unread
         by_reason = Counter(why.value for why in unread.values())
         return {
@@ -102,7 +102,7 @@ class Containing:
 
 
 def asked(context: ToolContext, args: Args) -> Containing | None:
-    """The choice that a listing's args ask for, if they do."""
+    """Return the choice that a listing's args ask for, or None."""
     name = next((name for name in ASKED if name in args), None)
     if name is None:
         return None

@@ -70,7 +70,7 @@ def _ends(context: ToolContext, paths: Sequence[str], args: Args, *, several: bo
 
 
 def _aim(context: ToolContext, paths: Sequence[str], args: Args, *, several: bool) -> tuple[str | None, str | None]:
-    """The folder of the copies, None for beside what is copied; and the name of the one copy, None for its own."""
+    """Return the folder of the copies (None: beside the original) and the name of a single copy (None: its own)."""
     name = args.get("new_name")
     if name is not None and several:
         raise CannotCopy(f"several things cannot all be called {name}")
@@ -84,7 +84,7 @@ def _aim(context: ToolContext, paths: Sequence[str], args: Args, *, several: boo
 
 
 def is_its_folder(context: ToolContext, path: str, target: str, *, listed: bool) -> bool:
-    """What a listing brought goes into a folder, be it one or many, unless the target has the ending of a file."""
+    """Return whether the target is a folder: a listing goes into one unless the target has a file's extension."""
     if listed and not context.is_folder(target):
         return not any(letter.isalpha() for letter in split_suffix(basename(target))[1])
     return context.means_folder(path, target)
@@ -102,7 +102,7 @@ def _refuse_inside(path: str, folder: str) -> None:
 
 
 def _weighed(context: ToolContext, paths: Sequence[str]) -> Weight:
-    """Raises `TooMuch` before anything is staged, and `Sealed` where a part cannot be read."""
+    """Check the size. Raises `TooMuch` before anything is staged, and `Sealed` if a part cannot be read."""
     files = folders = size = 0
     for path in paths:
         top = context.stage.get_metadata(path)

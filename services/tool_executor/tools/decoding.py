@@ -52,7 +52,7 @@ class Text:
 
 
 def decoded(raw: bytes, *, whole: bool = True) -> Text:
-    """The text of these bytes; not `whole`, they may end in the middle of a letter. Raises `NoText`."""
+    """Return the text of these bytes; without `whole` they may end within a character. Raises `NoText`."""
     mark = next((encoding for start, encoding in MARKS if raw.startswith(start)), None)
     if mark is None and b"\0" in raw[:LOOK]:
         mark = _unmarked(raw)

@@ -34,8 +34,8 @@ Order = Callable[[Node], tuple[Any, ...]]
 
 
 def shared_out(twins: Sequence[Node], keep: str, spared: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """The paths that stay, the foremost first, and those that may go. What `spared` matches never goes, and where it
-    matches any of them, all others may.
+    """Return the paths that stay, the preferred one first, and those that may go. Paths that `spared` matches always
+    stay; if it matches any, all others may go.
     """
     ordered = [node.path for node in sorted(twins, key=_orders(twins)[keep])]
     held = [path for path in ordered if not selected(path, exclude=spared)] or ordered[:1]

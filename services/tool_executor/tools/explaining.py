@@ -102,7 +102,7 @@ OTHERS = {"repository": "repository", "bundle": "folder of dependencies, a cache
 
 
 def explain_node(context: ToolContext, args: Args) -> ToolOutput:
-    """What a file or folder is, how large, of when, and what is in it."""
+    """Describe a file or folder: its type, size, date and contents."""
     node = context.stage.get_metadata(args["path"])
     about: dict[str, Any] = {
         "path": node.path,
@@ -126,7 +126,7 @@ def explain_node(context: ToolContext, args: Args) -> ToolOutput:
 
 
 def looks_like(head: bytes, *, whole: bool) -> str:
-    """What the first bytes are."""
+    """Return the type that the first bytes show."""
     if not head:
         return "empty"
     found = next((kind for at, sign, kind in MAGIC if head[at : at + len(sign)] == sign), "")
@@ -172,7 +172,7 @@ def _folder(context: ToolContext, node: Node, about: dict[str, Any]) -> ToolOutp
 
 
 def _inside(context: ToolContext, node: Node, head: bytes, kind: str) -> dict[str, Any]:
-    """What can be told of the content; what cannot be read tells nothing."""
+    """Describe the content; unreadable content gives nothing."""
     with suppress(Rejected):
         if kind.endswith("image") and (size := dimensions(head)):
             return {"width": size[0], "height": size[1]}

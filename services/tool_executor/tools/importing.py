@@ -22,7 +22,7 @@ class NoAttachment(NotFound):
 
 
 def chosen(attached: Sequence[Asset], args: Args, limits: Limits) -> list[Asset]:
-    """The attached files that a call takes: those it names, else all.
+    """Return the attached files that a call takes: those it names, else all.
 
     Raises:
         NoAttachment: there is none, or none of a name.
@@ -41,7 +41,7 @@ def chosen(attached: Sequence[Asset], args: Args, limits: Limits) -> list[Asset]
 
 
 def import_attachments(context: ToolContext, args: Args) -> ToolOutput:
-    """The attached files in a folder of the workspace; a taken name gets a number."""
+    """Put the attached files into a folder of the workspace; a name in use gets a number."""
     if not context.attachments:
         raise NoAttachment
     target = context.within(args["target"])

@@ -33,7 +33,7 @@ class BadMoment(Rejected):
 
 
 def chosen(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> list[Node]:
-    """The nodes that the args select, in their order, and of those the first so many."""
+    """Return the nodes that the args select, in their order, limited to the requested number."""
     kept = admitted(stage, nodes, args)
     order, most = args.get("order"), args.get("most")
     if most is not None and order not in (None, "name") and "node_kind" not in args:
@@ -43,7 +43,7 @@ def chosen(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> list
 
 
 def admitted(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> list[Node]:
-    """The nodes that the args select, as they came."""
+    """Return the nodes that the args select, in their given order."""
     kind = args.get("node_kind") or ("file" if any(name in args for name in FILTERS) else None)
     kind = None if kind == "any" else kind
     before, after = _moment(args.get("modified_before")), _moment(args.get("modified_after"))
@@ -66,7 +66,7 @@ def named(node: Node, args: Mapping[str, Any]) -> bool:
 
 
 def left_alone(stage: Stage, args: Mapping[str, Any], *, recursive: bool | None = None) -> dict[str, Any]:
-    """What the same selection left alone, as the field `left_alone` of a result; nothing where it left nothing."""
+    """Return what the same selection left out, as the result's field `left_alone`; empty if that is nothing."""
     deep = bool(args.get("recursive")) if recursive is None else recursive
     tops = args["folders"] if "folders" in args else [args["path"]]
     told = queries.left_alone(stage, tops, recursive=deep, named=lambda node: named(node, args))
@@ -101,12 +101,12 @@ def further(
 
 
 def sought(args: Mapping[str, Any]) -> dict[str, Any]:
-    """What a list or a comparison that found nothing was to find, and where."""
+    """Describe what an empty list or comparison searched for, and where."""
     return {name: args[name] for name in (*PLACES, *FILTERS, "include", "exclude", "node_kind") if name in args}
 
 
 def bounded(args: Mapping[str, Any]) -> bool:
-    """Is it of some files only, or of one folder?"""
+    """Return whether the args concern some files only, or one folder."""
     return args.get("path", ".") != "." or any(name in args for name in (*FILTERS, "folders", "include", "exclude"))
 
 

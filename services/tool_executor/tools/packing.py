@@ -129,12 +129,12 @@ def _archive(context: ToolContext, asked: str | None, paths: Sequence[str]) -> s
 
 
 def _stem(context: ToolContext, path: str) -> str:
-    """`notes` for `a/notes.txt`, `.env` for `.env`, `v1.2` for a folder of that name."""
+    """Return `notes` for `a/notes.txt`, `.env` for `.env`, `v1.2` for a folder of that name."""
     return basename(path) if context.is_folder(path) else split_suffix(basename(path))[0]
 
 
 def _top(paths: Sequence[str]) -> str:
-    """The folder that all of them are in; "" for the workspace."""
+    """Return the folder that contains all of them; "" for the workspace."""
     return "" if "." in paths else commonpath([dirname(path) for path in paths])
 
 

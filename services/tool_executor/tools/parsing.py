@@ -100,7 +100,7 @@ def parse_content(context: ToolContext, args: Args) -> ToolOutput:
 
 
 def read(context: ToolContext, node: Node) -> Parsed:
-    """What a file says, as far as it may be read. Raises `CannotParse`, `TooMuch`."""
+    """Parse a file, as far as it may be read. Raises `CannotParse`, `TooMuch`."""
     if node.extension in FORMS:
         return _document_of(context, node)
     most = min(context.limits.read_bytes, SLOW.get(node.extension, context.limits.read_bytes))
@@ -121,7 +121,7 @@ def _document_of(context: ToolContext, node: Node) -> Parsed:
 
 
 def parsed(name: str, raw: bytes, *, whole: bool = True) -> Parsed:
-    """What these bytes say as a file of this name. Raises `CannotParse`, `TooMuch`."""
+    """Parse these bytes as a file of this name. Raises `CannotParse`, `TooMuch`."""
     ending = PurePosixPath(name).suffix.lower()
     if ending in MAILS:
         return _tried(name, lambda: _mail(raw)) if whole else _too_long(name)
@@ -174,13 +174,13 @@ def _filled(reader: Iterable[list[str]]) -> Iterable[list[str]]:
 
 
 def _named(header: list[str], row: list[str]) -> list[str]:
-    """A name for each cell, also where the header has too few."""
+    """Name each cell, also if the header has too few names."""
     names = [name or f"column {n}" for n, name in enumerate(header, 1)]
     return [*names, *(f"column {n}" for n in range(len(names) + 1, len(row) + 1))]
 
 
 def _delimiter(text: str) -> str:
-    """What parts the columns of the first lines most evenly; letters in quotes do not count."""
+    """Return the character that divides the first lines most evenly; quoted characters do not count."""
     lines = [re.sub(r'"[^"]*"', "", line) for line in text[:20_000].splitlines()[:20] if line.strip()]
     counts = {mark: [line.count(mark) for line in lines] for mark in ";,\t|"}
     even = {mark: found[0] for mark, found in counts.items() if found and found[0] and len(set(found)) == 1}
@@ -243,7 +243,7 @@ def _yaml(text: str) -> Parsed:
 
 
 def _refuse_aliases(events: Iterable[yaml.Event]) -> None:
-    """A few lines with aliases stand for gigabytes, and what nests deeply is built by a call within a call."""
+    """Refuse aliases, of which a few lines can expand to gigabytes, and deep nesting, which recurses."""
     values, depth = 0, 0
     for event in events:
         if isinstance(event, yaml.AliasEvent):
@@ -270,7 +270,7 @@ def _ini(text: str) -> Parsed:
 
 
 def _document(form: str, value: Any, text: str) -> Parsed:
-    """A list has rows; a record has fields, each of them a row of its own."""
+    """Return a list as rows, and a record as one row for each field."""
     match value:
         case Mapping():
             fields = tuple(map(str, value))
@@ -410,7 +410,7 @@ def _markdown(text: str) -> Parsed:
 
 
 def headings_of(text: str) -> Iterator[str]:
-    """The headings of a Markdown text; what stands in a block of code is none."""
+    """Return the headings of a Markdown text, except those in code blocks."""
     fence = ""
     for line in text.splitlines():
         mark = line.lstrip()[:3]
@@ -452,7 +452,7 @@ def _kind_of(part: Message) -> str:
 
 
 def _attached(part: Message) -> str:
-    """The name of what is attached; "" for what is part of the mail's own words."""
+    """Return the name of an attachment; "" for a part of the mail's own text."""
     if not _brief(part, "Content-Disposition") or part.get_content_disposition() != "attachment":
         return ""
     return _header(part.get_filename() or "attachment")
@@ -463,7 +463,7 @@ def _brief(part: Message, name: str) -> bool:
 
 
 def _header(value: Any) -> str:
-    """A header as it reads; what is too long to be one is cut before it is decoded."""
+    """Return a decoded header; an overlong one is cut before it is decoded."""
     try:
         return " ".join(str(make_header(decode_header(str(value)[:HEADER_MOST]))).split())
     except (MessageError, LookupError, ValueError) as error:
@@ -515,7 +515,7 @@ def _cut(text: str, most: int = CELL_MOST) -> str:
 
 
 def _shown(value: Any, depth: int = 4) -> Any:
-    """A value as JSON can hold it, and no larger than is looked at."""
+    """Return a value as JSON can hold it, limited in size."""
     match value:
         case Mapping():
             if depth == 0:

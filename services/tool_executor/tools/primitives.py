@@ -36,8 +36,8 @@ Primitive = Callable[[ToolContext, Args], ToolOutput]
 
 
 def get_children(context: ToolContext, args: Args) -> ToolOutput:
-    """The files and folders in a folder; with `recursive`, the files at every depth, or the folders if those are
-    asked for.
+    """List the files and folders in a folder; with `recursive`, the files at every depth, or the folders if those are
+    requested.
     """
     found, inner = _listed(context.stage, args), asked(context, args)
     nodes = chosen(context.stage, found if inner is None else inner.kept(admitted(context.stage, found, args)), args)
@@ -88,7 +88,7 @@ def get_metadata(context: ToolContext, args: Args) -> ToolOutput:
 
 
 def statistics(context: ToolContext, args: Args) -> ToolOutput:
-    """What is there: counts, sizes, kinds, ages, empties, duplicates."""
+    """Report counts, sizes, kinds, ages, empty files and duplicates."""
     everything = list(context.stage.walk(args["path"]))
     nodes = admitted(context.stage, (node for node in everything if node.kind != "directory"), args)
     picked = set(args) - {"path", "node_kind"}
@@ -121,8 +121,8 @@ def statistics(context: ToolContext, args: Args) -> ToolOutput:
 
 
 def find_duplicates(context: ToolContext, args: Args) -> ToolOutput:
-    """Groups of files with the same bytes; of each, one is kept and the others may go. Empty files are none, and a
-    group of which nothing may go is none either.
+    """Find groups of files with the same bytes; one of each is kept, the others may go. Empty files do not count, and
+    neither do groups of which nothing may go.
     """
     found = (_group(context.stage, group, args) for group in _groups(context.stage, args))
     groups = [group for group in found if group["remove"]]
@@ -139,7 +139,7 @@ def find_duplicates(context: ToolContext, args: Args) -> ToolOutput:
 
 
 def create_node(context: ToolContext, args: Args) -> ToolOutput:
-    """A new, empty folder or a small file; or a folder for each of `types`."""
+    """Create an empty folder or a small file, or a folder for each of `types`."""
     names = [str(name) for name in args["types"]] if "types" in args else [args["name"]]
     directory = args.get("type", "directory") == "directory" or "types" in args
     content = None if directory else Inline.of(str(args.get("content", "")).encode())
@@ -253,7 +253,7 @@ def _listed(stage: Stage, args: Args) -> Sequence[Node]:
 
 
 def _groups(stage: Stage, args: Args) -> Iterator[Group]:
-    """Groups of wanted files; what is empty is alike but no copy of anything."""
+    """Return groups of equal files; empty files are no copies of each other."""
     for group in stage.find_duplicates(args["path"]):
         among = map(stage.get_metadata, inside(group.paths, args.get("folders", ())))
         wanted = admitted(stage, among, args)

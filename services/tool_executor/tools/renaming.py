@@ -92,8 +92,8 @@ def rename_many(context: ToolContext, args: Args) -> ToolOutput:
 
 
 def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False) -> str:
-    """The name by the rule. `number` is its place in the listing, `day` its date of change; `whole`: it has no
-    extension, as a folder.
+    """Return the name that the rule gives. `number` is its place in the listing, `day` its date of change; with `whole`
+    it has no extension, like a folder.
     """
     hidden = name[: len(name) - len(name.lstrip("."))]
     stem, end = (name[len(hidden) :], "") if whole else _split(name[len(hidden) :])
@@ -120,14 +120,14 @@ def renewed(name: str, args: Args, *, number: int, day: str, whole: bool = False
 
 
 def _without(stem: str, text: str) -> str:
-    """The name without a text. Between two like signs it takes one of them along: no two blanks stay side by side."""
+    """Return the name without a text. Between two equal separators one goes too, so that no two blanks are adjacent."""
     between = rf"(?P<sign>[{APART}]){re.escape(text)}(?P=sign)"
     return re.sub(between, lambda found: found["sign"], stem).replace(text, "")
 
 
 def _with_its_date(stem: str, where: str) -> str:
-    """The name with the date that is written in it at its head or its end, or without it. Of two dates, and of a name
-    that is nothing else, nothing is changed.
+    """Return the name with its written date at the start or the end, or without it. A name with two dates, or that is
+    only a date, stays as it is.
     """
     found = list(WRITTEN.finditer(stem))
     if len(found) != 1:
@@ -149,7 +149,7 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _subjects(context: ToolContext, args: Args) -> list[Node]:
-    """The files among the listed; the folders where there is nothing else."""
+    """Return the listed files, or the folders if there are no files."""
     present = context.present(args["paths"], strict=len(args["paths"]) == 1)
     nodes = [context.stage.get_metadata(path) for path in present if path != "."]
     files = [node for node in nodes if not node.is_folder]
@@ -203,8 +203,8 @@ def _refuse_clashes(context: ToolContext, wishes: Sequence[Wish]) -> None:
 
 
 def _steps(context: ToolContext, wishes: Sequence[Wish]) -> Iterator[AnyOperation]:
-    """Renames in an order in which each name is free: what stands in another's way steps aside first. The deepest
-    folders come first, so that every path is still what it was.
+    """Return the renames in an order in which each name is free: a file in the way gets a temporary name first. The
+    deepest folders come first, so that every path is still valid.
     """
     folders = sorted({wish.folder for wish in wishes}, key=lambda folder: (-_depth(folder), folder))
     for folder in folders:

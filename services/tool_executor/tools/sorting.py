@@ -22,7 +22,7 @@ IN_NAMES = {"name_year": "year", "name_month": "month"}
 def sorting(
     context: ToolContext, paths: Sequence[str], target: str, *, by: str
 ) -> tuple[list[AnyOperation], list[str]]:
-    """What sorts these files into `target/<group>`, and the folders that it makes. Folders among them stay."""
+    """Return the operations that sort files into `target/<group>`, and the new folders. Folders are not moved."""
     operations, folders, made = list[AnyOperation](), dict[str, set[str]](), list[str]()
     created = set[str]()
     for node in map(context.stage.get_metadata, paths):

@@ -167,7 +167,7 @@ def temporary(name: str) -> bool:
 
 
 def _form(node: Node, head: bytes) -> str | None:
-    """The form as which a file is read in a child; a text of such a name is a text."""
+    """Return the format in which a child process reads a file; plain text is read as such."""
     if not head:
         return None
     looks = looks_like(head, whole=node.size <= HEAD)

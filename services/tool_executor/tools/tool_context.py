@@ -146,17 +146,17 @@ class ToolContext:
         return self.exists(path) and self.stage.get_metadata(path).kind == "directory"
 
     def means_folder(self, source: str, target: str) -> bool:
-        """A folder that is there, or one that is still to be made: a file keeps its ending where it goes."""
+        """Return whether the target is an existing folder or a new one; a file keeps its extension."""
         if self.is_folder(target):
             return True
         return bool(split_suffix(basename(source))[1]) and not split_suffix(basename(target))[1]
 
     def within(self, path: str) -> str:
-        """A path as the tree spells it, whether or not something is there. Raises `OutsideWorkspace`."""
+        """Return a path as the tree spells it, whether or not it exists. Raises `OutsideWorkspace`."""
         return names.shown("/".join(resolve(self.stage.tree.root, path)))
 
     def making(self, folder: str) -> list[Create]:
-        """What makes a folder where it, or one above it, is not there yet."""
+        """Return the operations that create a folder and its missing parents."""
         lineage = [folder, *_above(folder)]
         lacking = [path for path in lineage if path not in (".", "") and not self.exists(path)]
         if taken := next(
@@ -169,7 +169,7 @@ class ToolContext:
         return self.stage.names_in(folder) if self.is_folder(folder) else set()
 
     def file(self, path: str) -> Node:
-        """The file at a path; a folder or a link is none."""
+        """Return the file at a path. Raises `WrongKind` for a folder or a link."""
         node = self.stage.get_metadata(path)
         if node.kind != "file":
             raise WrongKind(f"{path} is a folder, not a file" if node.kind == "directory" else f"{path} is not a file")
@@ -177,7 +177,7 @@ class ToolContext:
 
     @contextmanager
     def opened(self, path: str) -> Iterator[BinaryIO]:
-        """The content of a file, as the stage would leave it."""
+        """Open the content of a file, as the stage would leave it."""
         with self.stage.opened(self.stage.locate(path)) as raw:
             buffered = BufferedReader(cast(Any, raw), CHUNK)
             try:
@@ -215,7 +215,7 @@ def many(count: int, word: str) -> str:
 
 
 def human(size: int) -> str:
-    """A size for people: 12 MB."""
+    """Format a size for people: 12 MB."""
     amount = float(size)
     for unit in ("B", "kB", "MB", "GB"):
         if amount < 1000 or unit == "GB":

@@ -81,7 +81,7 @@ Read = Callable[[int], bytes]
 
 
 def archive_contents(context: ToolContext, args: Args) -> ToolOutput:
-    """What an archive holds. Sizes are those that it states; nothing is unpacked."""
+    """List an archive's entries with the sizes that it states; nothing is unpacked."""
     node = context.file(args["path"])
     with context.opened(node.path) as stream:
         files = [entry for entry in listed(context, stream, node.name) if not entry.directory]
@@ -123,7 +123,7 @@ def unpack_archive(context: ToolContext, args: Args) -> ToolOutput:
 
 
 def listed(context: ToolContext, stream: BinaryIO, name: str) -> list[Entry]:
-    """The entries, each with a name that is checked. Raises `BadArchive`, `TooMuch`."""
+    """Return the entries, each with a checked name. Raises `BadArchive`, `TooMuch`."""
     with _opened(context, stream, name) as found:
         return [entry for entry, _ in found]
 
@@ -177,7 +177,7 @@ def _bounded(context: ToolContext, total: int, packed: int) -> None:
 
 @contextmanager
 def _opened(context: ToolContext, stream: BinaryIO, name: str) -> Iterator[Iterable[tuple[Entry, Read]]]:
-    """The entries, in order, each with what reads its content while it is the current one."""
+    """Yield the entries in order, each with a reader that is valid while the entry is current."""
     head = stream.read(512)
     stream.seek(0)
     form = form_of(head) or ("tar" if name.lower().endswith(".tar") else None)
@@ -265,7 +265,7 @@ def _shown(raw: bytes | str) -> str:
 
 
 def _named(raw: bytes) -> str | None:
-    """The path of an entry as the workspace spells it; None for the archive's own top (`./`)."""
+    """Return an entry's path as the workspace spells it; None for the archive's own top (`./`)."""
     text = names.encode(raw) if b"\0" not in raw else ""
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if text.startswith("/") or text[1:2] == ":" or ".." in parts or not text:
@@ -279,7 +279,7 @@ def _named(raw: bytes) -> str | None:
 
 
 def _without_top(taken: list[Taken], stem: str) -> list[Taken]:
-    """What was packed as one folder of the archive's name is unpacked as that, not twice in itself."""
+    """Drop a single top folder that has the archive's name, so that it is not nested twice."""
     if not taken or any(entry.path.split("/")[0] != stem for entry, _, _ in taken):
         return taken
     if any(entry.path == stem and not entry.directory for entry, _, _ in taken):
@@ -313,7 +313,7 @@ def _joined(target: str, path: str) -> str:
 
 
 def _target(context: ToolContext, asked: str | None, archive: str, stem: str, *, straight: bool) -> str:
-    """A folder that is not there yet. Asked for one that is, and is not empty: a new one in it; `straight`, that."""
+    """Return a folder that does not exist yet; in an existing one with contents, a new one, unless `straight`."""
     if straight:
         return context.within(asked) if asked else dirname(archive) or "."
     path = context.within(asked) if asked else join(dirname(archive), stem)
@@ -340,7 +340,7 @@ def _files(taken: Iterable[Taken], target: str, reason: str) -> Iterator[Create]
 
 
 def _moment(date: tuple[int, int, int, int, int, int]) -> int:
-    """A zip's time, taken as UTC; 0 for what is no time."""
+    """Return a zip entry's time, taken as UTC; 0 if it is invalid."""
     try:
         return int(datetime(*date, tzinfo=UTC).timestamp()) * 1_000_000_000
     except ValueError:
