@@ -1,4 +1,4 @@
-"""Slots: how many turns this process lets be at work at once, in all and by tenant.
+"""Admission: how many turns this process works on at once, in all and by tenant.
 
 A turn that finds no slot waits as a row, before anything of it has begun: so ten thousand messages of one tenant cost a
 short handling each, and neither fill the topics behind with work that cannot be done yet nor delay its own first
@@ -38,13 +38,17 @@ class Slots:
         self._looked = 0.0
 
     def free(self, tenant: str) -> bool:
-        """May one more turn of this tenant begin now? When all is full, a tenant without any may still have one."""
+        """Return whether one more turn of this tenant may begin. If all slots are taken, a tenant without any may still
+        have one.
+        """
         mine = self._tenants[tenant]
         return mine < self._each and (len(self._working) < self._most or not mine)
 
     def admit(self, key: Key) -> bool:
-        """Take a slot for this session's turn, if there is one now. Where nothing comes of the turn, whoever waits for
-        long finds that out."""
+        """Take a slot for this session's turn, if there is one now; return whether there was.
+
+        A slot that is never used is found by `look`.
+        """
         free = key in self._working or self.free(key[0])
         if free:
             self.work(key)
@@ -82,8 +86,10 @@ class Slots:
             self._waiting[tenant] -= 1
 
     async def look(self, lookup: Lookup) -> None:
-        """Drop those of which nothing was heard for a while, and which are not at work any more; however many wait,
-        this is asked once in a while. Raises Unavailable."""
+        """Free the slots of turns that were not heard of for a while and are not working any more. Raises Unavailable.
+
+        However many callers wait, the database is asked once in `LOOK_SECONDS`.
+        """
         now = self._now()
         if now - self._looked < LOOK_SECONDS:
             return

@@ -77,7 +77,7 @@ class Handlers:
         return await self.decide(cause, decide, on_policy_timeout)
 
     async def approval(self, cause: Cause, event: Envelope[ApprovalDecided]) -> Changeset:
-        """Unanswered by policy, the answer does not count, and the question stays."""
+        """Handle a decision. If policy does not answer, the decision does not count and the question stays open."""
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
             uow.reject_stale(event.data, f"{refused.reason}: {refused.detail}")
@@ -85,7 +85,7 @@ class Handlers:
         return await self.decide(cause, lambda uow: decisions.decide(self._context, uow, event.data), on_policy_timeout)
 
     async def effect(self, cause: Cause, event: Envelope[EffectResolved]) -> Changeset:
-        """Unanswered by policy, the answer does not count, and the question stays."""
+        """Handle a finding. If policy does not answer, the finding does not count and the question stays open."""
 
         def on_policy_timeout(uow: UnitOfWork, refused: Outcome) -> None:
             uow.reject_stale(event.data, f"{refused.reason}: {refused.detail}")
@@ -167,7 +167,7 @@ class Handlers:
     # Dead messages
 
     def on_dead_letter(self, cause: Cause, dead: Record, error: SumaError) -> Changeset:
-        """Something that a turn waits for, or is, cannot be handled: the turn ends, as soon as it can be loaded."""
+        """End the turn of an event that cannot be handled, as soon as the turn can be loaded."""
         turn = dead.header("turnid") or str(dead.fields().get("turn_id", ""))
         if not turn or cause.session is None:
             return Changeset(cause)
@@ -228,7 +228,7 @@ class Handlers:
             finish.complete(self._context, uow, answer, reason=reason)
 
     def _needs_folder(self, proposed: Plan) -> bool:
-        """Would a step work in the session's folder? Tools from outside need none."""
+        """Return whether a step works in the session's folder. Tools from outside need none."""
         named = {step.tool for step in proposed.steps}
         return not named <= {tool.name for tool in self._context.platform.skills.tools if not tool.in_workspace}
 

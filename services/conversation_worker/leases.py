@@ -1,4 +1,4 @@
-"""What the turn has under leases: the context, the answer, and every wait for a person. Their ends go on with it."""
+"""The turn's leases: gathering the context, writing the answer, and every wait for a person."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class TurnLeases:
 
 @asynccontextmanager
 async def _closing(answer: AsyncIterator[ModelText]) -> AsyncIterator[AsyncIterator[ModelText]]:
-    """Whoever stops listening closes the model's call at once, not when the garbage is collected."""
+    """Close the model's call as soon as its reader stops, not when garbage is collected."""
     try:
         yield answer
     finally:
@@ -207,7 +207,7 @@ def _completed_steps(uow: UnitOfWork) -> str:
 
 
 def _abandon(context: TurnContext, uow: UnitOfWork, over: Outcome) -> None:
-    """End the turn although what it waits for will never be told: of a running call nobody knows the effect."""
+    """End the turn although a result will never arrive; the effects of its running calls are unknown."""
     unknown = uow.turn.state in transitions.BUSY
     uow.take(Input.LOST)
     for run in uow.conversation.steps:
@@ -230,7 +230,7 @@ class SlotQueue:
         self._context = context
 
     async def wait(self, lease: Lease) -> None:
-        """Until there is a slot, which is then this session's."""
+        """Wait until this session has a slot."""
         await self._slots.take(_key(lease), self._store.at_work)
 
     async def begin(self, lease: Lease, _: None) -> Changeset:

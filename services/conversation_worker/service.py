@@ -1,4 +1,4 @@
-"""What the conversation worker is."""
+"""The declaration of the conversation worker: its subscriptions and kinds of lease."""
 
 from __future__ import annotations
 

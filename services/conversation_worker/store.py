@@ -1,4 +1,4 @@
-"""How a conversation is read and written: loaded whole, saved by the rows that changed."""
+"""The store of conversations: each is loaded whole, and saved by the rows that changed."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ queries: Any = aiosql.from_path(HERE / "queries.sql", "asyncpg")
 
 
 class Store:
-    """Sessions by (tenant, id). A copy is kept after our own commit and taken out while it is worked on, so that after
-    a conflict or a failure the next look goes to Postgres (bus.md 3)."""
+    """Sessions by (tenant, id).
+
+    A copy is kept after our own commit, and removed while it is worked on, so that after a conflict or a failure the
+    next load goes to Postgres (bus.md 3).
+    """
 
     def __init__(self, database: Database, slots: Slots) -> None:
         self._database, self._slots = database, slots
@@ -86,7 +89,7 @@ class Store:
         return (row["turn_id"], StepRun.model_validate_json(row["step"])) if row else None
 
     async def at_work(self, keys: Sequence[tuple[str, str]]) -> Collection[tuple[str, str]]:
-        """Those of these sessions, by tenant and id, whose turn waits for no person: as `Talk.at_work` says."""
+        """Return the sessions whose turn does not wait for a person, as in `Conversation.at_work`."""
         tenants, sessions = [tenant for tenant, _ in keys], [session for _, session in keys]
         async with self._database.read(GROUP, *set(tenants)) as connection:
             rows = queries.at_work(connection, tenants=tenants, sessions=sessions)
@@ -122,7 +125,7 @@ def _renamed(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What a handling leaves behind: the conversation as it is now, and which of its rows changed."""
+    """The rows of one handling: the conversation as it is now, and which of its rows changed."""
 
     session: Session
     turn: Turn | None

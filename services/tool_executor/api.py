@@ -37,7 +37,7 @@ ROOT = "/internal/v1"
 
 @dataclass(frozen=True)
 class Room:
-    """What the routes need at hand."""
+    """The ports and services that the routes use."""
 
     platform: Platform
     workspaces: Workspaces
@@ -141,7 +141,7 @@ async def diff(tenant: Tenant, room: At, session: str, root: str | None = None) 
 async def content(
     tenant: Tenant, room: At, session: str, path: str, side: Literal["before", "after"], root: str | None = None
 ) -> dict[str, Any]:
-    """One side of a file that the stage changes."""
+    """Return one side of a file that the stage changes."""
     workspace = await room.look(tenant, session, root)
     return await asyncio.to_thread(previews.of, workspace.stage, path, side)
 
@@ -161,7 +161,7 @@ async def exclusions(tenant: Tenant, room: At, session: str, asked: Exclusions) 
 
 
 async def snapshots(tenant: Tenant, room: At, session: str) -> dict[str, Any]:
-    """Where the open stage can be taken back to."""
+    """Return the versions to which the open stage can be restored."""
     async with room.platform.database.read(GROUP, tenant) as connection:
         rows = [row async for row in queries.snapshots(connection, tenant=tenant, session=session)]
     return {"snapshots": [{**row, "at": row["at"].isoformat()} for row in map(dict, rows)]}
@@ -199,12 +199,12 @@ async def tools(tenant: Tenant, room: At) -> dict[str, Any]:
 
 
 async def skills(tenant: Tenant, room: At, root: str | None = None, query: str | None = None) -> dict[str, Any]:
-    """Every skill: whether it is in use, and why not. With a folder's own where one is named."""
+    """Return every skill, whether it is in use and why not; also a folder's own, if one is named."""
     return await room.desk.listed(tenant, root, query)
 
 
 async def skill(tenant: Tenant, room: At, name: str, root: str | None = None) -> dict[str, Any]:
-    """One of them, with its tools, files and instructions."""
+    """Return a skill with its tools, files and instructions."""
     return await room.desk.told(tenant, name, root)
 
 

@@ -58,7 +58,7 @@ def recorded(request: ToolRequested, phase: str, verdict: str, *, rule: str = ""
 
 
 def allowed(request: ToolRequested, decision: Decision) -> ActionRecorded:
-    """Policy's yes, with its rule and revision."""
+    """Return the record of policy's yes, with its rule and revision."""
     return recorded(request, "decision", "allow", rule=decision.rule, revision=decision.revision)
 
 

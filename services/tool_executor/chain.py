@@ -49,7 +49,7 @@ class NotAsPlanned(LinkRefused):
 
 @dataclass(frozen=True)
 class Passed:
-    """A call that may run: its args in full, and the policy's word."""
+    """A call that may run: its args in full, and policy's decision."""
 
     args: dict[str, Any]
     tool: ToolDefinition | None
@@ -61,7 +61,7 @@ class Chain:
         self._platform, self._workspaces = platform, workspaces
 
     async def check(self, cause: Cause, request: ToolRequested, now: datetime) -> Passed:
-        """Every link in turn.
+        """Check every link in turn.
 
         Raises:
             LinkRefused: nothing may run.
@@ -169,7 +169,7 @@ class Chain:
 
 
 def runnable(tool: ToolDefinition) -> bool:
-    """Is what it calls there? A skill may be written for another version of the platform, or by mistake."""
+    """Return whether the tool's method exists here. A skill may be written for another version, or by mistake."""
     match tool.primitive:
         case Primitive.GRAPH:
             return tool.method in PRIMITIVES
@@ -206,7 +206,7 @@ async def expanded(objects: Objects, tenant: str, args: Mapping[str, Any]) -> di
 
 
 def _exists(root: Path, text: str) -> bool:
-    """Is this the name of something in the workspace? Then it is a path, whatever it looks like."""
+    """Return whether this names something in the workspace. If so it is a path, whatever it looks like."""
     try:
         return bool(text) and len(text) < 4096 and (root / paths.within(str(root), text)).exists()
     except (Rejected, OSError, ValueError):

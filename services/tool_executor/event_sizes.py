@@ -9,7 +9,7 @@ WARNINGS_MOST, TEXT_MOST = 50, 500
 
 
 def fitting(texts: Iterable[str], most: int) -> tuple[str, ...]:
-    """As many of the first as fit into `most` bytes of JSON."""
+    """Return as many of the first values as fit into `most` bytes of JSON."""
     kept: list[str] = []
     for text in texts:
         most -= len(text.encode("utf-8", "replace")) + 3

@@ -232,7 +232,7 @@ class Handlers:
 
 
 def _cancelled_before(cause: Cause, request: ToolRequested) -> Changeset:
-    """Its turn was cancelled before it came: it does not begin."""
+    """Close a call whose turn was cancelled before it arrived."""
     return calls.opened(cause, request, "failed", {"code": "CANCELLED"}).emit(
         calls.recorded(request, "decision", "stale"), calls.failure(request, "CANCELLED", "the turn was cancelled")
     )

@@ -58,7 +58,7 @@ class Purge(BaseModel):
 
 @dataclass(frozen=True)
 class Freed:
-    """What a removal did: the commits of which nothing is left, and those that the folder holds now."""
+    """The result of a removal: the commits that are gone, and those that the folder still holds."""
 
     pruned: Pruned
     gone: tuple[str, ...]
@@ -110,7 +110,7 @@ class History:
         return {"root": str(folder), "state": "done", "commits": list(pruned.commits), "bytes": pruned.size}
 
     def committed(self, changes: Changeset, commit_id: str, root: str) -> Changeset:
-        """With the wait for the time when this commit's history is due; what is due already goes at once."""
+        """Start the wait until this commit's history is due, and the removal of what is due already."""
         return changes.start(NewLease(f"{commit_id}:history:1", HISTORY, {"root": root, "commit": commit_id, "n": 1}))
 
     async def opened(self, tenant: str, root: Path) -> None:
@@ -190,7 +190,7 @@ class History:
         return NewLease(f"{about['commit']}:history:{about['n']}", HISTORY, about, delay=delay)
 
     def _left(self, entry: Kept) -> float:
-        """Seconds until it is due by its age."""
+        """Return the seconds until it is due by its age."""
         return entry.finished_at + timedelta(days=self._settings.history_days).total_seconds() - time.time()
 
     async def _spared(self, tenant: str) -> Sequence[str]:

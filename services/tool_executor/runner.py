@@ -78,7 +78,7 @@ class CallCancelled(Rejected):
 
 
 class CancelToken:
-    """Tells a thread that its call was cancelled or ran out of time: a thread can only stop itself."""
+    """Tell a thread that its call was cancelled or ran out of time: a thread can only stop itself."""
 
     def __init__(self) -> None:
         self._over = threading.Event()
@@ -96,7 +96,7 @@ class CancelToken:
 
 @dataclass(frozen=True)
 class CallOutput:
-    """What a call did, on its way to becoming a changeset."""
+    """The output of a call, on its way to becoming a changeset."""
 
     data: Any
     summary: str
@@ -191,7 +191,7 @@ class CallRunner:
     async def _attached(
         self, tenant: str, stage: Stage, request: ToolRequested, args: Mapping[str, Any]
     ) -> AsyncIterator[dict[str, BinaryIO]]:
-        """Drafts of the attached files that a call takes; the grant covers which files there are."""
+        """Return drafts of the attached files that a call takes; the grant covers which files there are."""
         with ExitStack() as stack:
             drafts: dict[str, BinaryIO] = {}
             for file in importing.chosen(request.attachments, args, self._limits):
@@ -296,11 +296,11 @@ class CallRunner:
             return await _uncancelled(lambda: _answering(action))
 
     def _step(self, done: str) -> None:
-        """Each operation on files is a point at which the process may die or stall."""
+        """Mark an operation on files, at which the process may die or stall."""
         self._platform.point(f"{GROUP}:files:{done.partition(':')[0]}")
 
     async def _settle(self, lease: Lease, root: Path) -> None:
-        """Who holds a lease anew may take the lock from its former holder, who may be stopped and not dead (A25)."""
+        """Settle a commit. The new holder of a lease may take the lock from a stopped one (A25)."""
         await self._workspaces.settle(root, hold=seize if lease.attempts > 1 else lock, fence=fence_of(lease))
 
     async def _already(self, lease: Lease, root: Path, commit_id: str) -> Committed | None:
@@ -432,7 +432,7 @@ def _answering(action: Callable[[], T]) -> T:
 
 
 async def _uncancelled(action: Callable[[], T]) -> T:
-    """Once begun, a commit finishes or is undone; a cancel waits for that and the outcome is told (DESIGN §7)."""
+    """Run a commit to its end: once begun, it finishes or is undone, and a cancel waits for that (DESIGN §7)."""
     thread = asyncio.ensure_future(asyncio.to_thread(action))
     try:
         return await asyncio.shield(thread)

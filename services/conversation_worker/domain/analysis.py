@@ -46,7 +46,9 @@ TAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """`intent` is question, action_request, problem_report or statement; `sentiment` positive, negative or neutral."""
+    """The analysis: `intent` is question, action_request, problem_report or statement; `sentiment` positive, negative
+    or neutral.
+    """
 
     intent: str
     sentiment: str

@@ -1,4 +1,4 @@
-"""What the executor tells of a call, and what that means for its step."""
+"""Results of calls, and the fields of a step that they change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an approval is bound to, what of it may be excluded, and how an edit changes the args (DESIGN §7, A22a)."""
+"""Digests that approvals are bound to, and how exclusions and edits change the args (DESIGN §7, A22a)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from libs.events.values import Args, Diff, Json, Plan
 
 
 def digest(*parts: Json) -> str:
-    """SHA-256 over the sorted JSON of all that an answer is bound to."""
+    """Return the SHA-256 over the sorted JSON of all that an answer is bound to."""
     return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
@@ -47,7 +47,7 @@ def without(args: Args, exclude: Collection[str]) -> Args:
 
 
 def unknown(offered: Iterator[Json], exclude: Collection[str]) -> list[str]:
-    """Exclusions that name nothing on offer."""
+    """Return the exclusions that name no item."""
     return sorted(set(exclude) - {item["id"] for item in offered}) if exclude else []
 
 

@@ -1,5 +1,6 @@
-"""What fits into an event, which never exceeds 256 KiB: long lists are cut, large parts are left out, and nothing is
-ever cut in a way that could be mistaken for the whole."""
+"""Sizes of events, which never exceed 256 KiB. Long lists are cut and large parts left out, and a cut never looks like
+the whole.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +25,12 @@ LIST_MOST, STRING_MOST = 20, 500
 
 
 def size(value: Json) -> int:
-    """Bytes of a value's JSON."""
+    """Return the size of a value's JSON in bytes."""
     return len(orjson.dumps(value))
 
 
 def fitting(values: Iterable[T], most: int, weigh: Any = size) -> tuple[T, ...]:
-    """As many of the first as fit into `most` bytes."""
+    """Return as many of the first values as fit into `most` bytes."""
     kept: list[T] = []
     for value in values:
         most -= weigh(value) + 1
@@ -46,7 +47,7 @@ def history(exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
 
 
 def observed(found: Iterable[Observation]) -> tuple[Observation, ...]:
-    """Every observation; the data of the older ones is left out where it does not fit, and their words are cut."""
+    """Return every observation; of older ones that do not fit, the data is left out and the texts are cut."""
     kept: list[Observation] = []
     left = OBSERVED_BYTES
     for each in reversed(tuple(found)):
@@ -68,8 +69,9 @@ def read(paths: Mapping[str, int]) -> dict[str, int]:
 
 
 def facts(found: Mapping[str, Json], said: int = 0) -> dict[str, Json]:
-    """Facts of the workspace, beside so many bytes that were said. Names are all of them or none: who plans takes a
-    name that is not there as absent.
+    """Return the facts of the workspace that fit beside `said` bytes of messages.
+
+    Names are all or none: a planner takes a missing name for a missing file.
     """
     long = said > TEXT_MOST // 2
     room = {"names": FEW_BYTES if long else NAMES_BYTES, "paths": FEW_BYTES if long else PATHS_BYTES}

@@ -1,5 +1,7 @@
-"""The limits of a turn (DESIGN §7, S2-04 … S2-06), each with the name of the reason that it stops for. Tokens and cost
-are not among them: the accounts decide about those before each call of a model (`libs.budgets`)."""
+"""The limits of a turn (DESIGN §7, S2-04 … S2-06), each with the name of its stop reason.
+
+Budgets limit tokens and cost, before each call of a model (`libs.budgets`).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from services.conversation_worker.turn.state import Turn
 
 
 class Limits(BaseModel):
-    """Defaults, each a setting."""
+    """The limits' defaults; each is a setting."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,5 +1,5 @@
-"""What files say, where that chose them: the line that a person should see beside each before anything happens to it,
-and what such a choice leaves out, since it says the opposite or could not be looked into.
+"""Lines of files that were chosen by their content: a person sees them before anything happens to the files. Also, what
+such a choice left out.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ NAMED_MOST = 5
 
 
 def lines(shown: Iterable[Json]) -> dict[str, str]:
-    """By path, the line for which a file was chosen."""
+    """Return the line for which each file was chosen, by path."""
     return dict(_texts(shown, "lines"))
 
 
 def leaves_out(shown: Iterable[Json]) -> str:
-    """Say what the lists among the results leave out; empty if that is nothing."""
+    """Return a text about what the lists left out; empty if that is nothing."""
     found = [*shown]
     denied = [*_texts(found, "denied")][:NAMED_MOST]
     count, paths = _unread(found)
@@ -38,7 +38,7 @@ def _texts(shown: Iterable[Json], name: str) -> Iterator[tuple[str, str]]:
 
 
 def _unread(shown: Iterable[Json]) -> tuple[int, list[str]]:
-    """How many documents, and the first of them by name."""
+    """Return the number of unreadable documents, and the names of the first."""
     lists = [found["unread"] for found in shown if isinstance(found, Mapping) and {"unread", "nodes"} <= found.keys()]
     told = [one for one in lists if isinstance(one, Mapping)]
     paths = [str(path) for one in told for path in one.get("paths") or ()]

@@ -1,4 +1,4 @@
-"""What a model knows of a turn, as much of it as fits."""
+"""The part of a conversation that a model sees, cut to fit an event."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def task_of(
     memories: tuple[str, ...] = (),
     facts: dict[str, object] | None = None,
 ) -> Task:
-    """All that a model may know of this turn (S0-10)."""
+    """Return all that a model may know of this turn (S0-10)."""
     turn = conversation.turn
     if turn is None:
         raise LookupError("no turn is under way")
@@ -96,6 +96,6 @@ def _left_alone(body: Body | None) -> dict[str, Json] | None:
 
 
 def remembered(history: Sequence[Exchange], last: Exchange, *, talked: bool) -> tuple[Exchange, ...]:
-    """With the last exchange. "Those" are the files of the last turn that did more than conversation."""
+    """Return the history with the last exchange. "Those" are the files of the last turn that ran steps."""
     kept = [each if talked or not each.shown else each.model_copy(update={"shown": ()}) for each in history]
     return (*kept, last)[-HISTORY_MOST:]

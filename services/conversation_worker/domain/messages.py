@@ -1,4 +1,4 @@
-"""The texts beside a question to a person."""
+"""Texts of questions to people."""
 
 from __future__ import annotations
 

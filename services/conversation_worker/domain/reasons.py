@@ -1,4 +1,4 @@
-"""Why a turn that was completed has done nothing: clients offer what follows, and the next request may lean on it."""
+"""Reasons why a completed turn changed nothing. Clients offer what follows, and the next request may refer to them."""
 
 from __future__ import annotations
 

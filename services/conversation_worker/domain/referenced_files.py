@@ -1,4 +1,4 @@
-"""The files that a turn has named: what "those" and "the rest" mean in the next one.
+"""The files that a turn named: the meaning of "those" and "the rest" in the next one.
 
 Of a look it is what was found; of a change that nobody carried out, what it was about. After a change nobody can say by
 their names alone which files are meant, so none are remembered.
@@ -18,7 +18,7 @@ ABOUT = ("paths", "source", "path", "groups")
 
 
 def named_files(settled: CommitResult | None, steps: Sequence[StepRun]) -> tuple[str, ...]:
-    """All of them or none."""
+    """Return all files that the turn named, or none."""
     if settled is not None and (settled.operations or settled.left_out):
         return ()
     changes = [run.args or run.step.args for run in steps if run.step.mutates]
@@ -43,7 +43,7 @@ def of_changes(args: Iterable[Args]) -> Iterator[str]:
 
 
 def whole(paths: Iterable[str]) -> tuple[str, ...]:
-    """Each once; none where they are too many, or not known by name."""
+    """Return each path once; none if there are too many, or if they are not known by name."""
     told = tuple(dict.fromkeys(paths))
     return () if "." in told or size(told) > BYTES_MOST else told
 

@@ -1,4 +1,4 @@
-"""References between steps: `$step(n).field` brings a field of what an earlier step showed (S4-35)."""
+"""References between steps: `$step(n).field` is a field of an earlier step's result (S4-35)."""
 
 from __future__ import annotations
 

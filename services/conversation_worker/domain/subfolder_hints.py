@@ -1,4 +1,4 @@
-"""What a list of one folder leaves unsaid: more of the same lies in its subfolders, and a person is told so in time."""
+"""Hints that a list of one folder has more matches in its subfolders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from libs.events.values import Json
 
 
 def more(shown: Iterable[Json]) -> int:
-    """How many more all the lists among what steps have shown would find, each counted once."""
+    """Return how many more matches the subfolders have, each list counted once."""
     return sum(count for count, _ in dict.fromkeys((int(below["count"]), str(below)) for _, below in _lists(shown)))
 
 

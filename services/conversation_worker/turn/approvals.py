@@ -1,4 +1,4 @@
-"""Questions to people: a step, or the diff, that waits for a yes. Its answer counts for exactly what was shown."""
+"""Approvals: ask a person about a step. The answer counts only for exactly what was shown."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def still_holds(context: TurnContext, uow: UnitOfWork, run: StepRun, appro
 
 
 async def ask(context: TurnContext, uow: UnitOfWork, run: StepRun, ready: Ready, decision: Decision) -> None:
-    """Ask a person. What is shown is what the answer will count for."""
+    """Ask a person about a step. The answer is bound to what is shown."""
     full = await tool_calls.unpack_args(context, uow.cause.tenant, ready.args)
     approval = Approval(
         approval_id=ids.derived(uow.cause.id, "approval", run.step_id),

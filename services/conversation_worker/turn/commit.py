@@ -1,4 +1,6 @@
-"""The last step of a turn that staged something: its diff is decided, and then it is committed or dropped (P5)."""
+"""The commit, the last step of a turn that staged changes: a person decides on the diff, then it is committed or
+dropped (P5).
+"""
 
 from __future__ import annotations
 
@@ -111,14 +113,14 @@ Known = Mapping[tuple[str, str], Mapping[str, Json]]
 
 
 def _match_lines(uow: UnitOfWork, diff: Diff) -> Known:
-    """For each file that was chosen by what it says, the line that says so."""
+    """Return the matching line of each file that was chosen by its content."""
     lines = match_lines.lines(reasons.shown(uow.conversation.current()))
     told = ((entry, lines.get(entry.source or entry.path)) for entry in diff.entries)
     return {(entry.change, entry.path): {"says": line} for entry, line in told if line is not None}
 
 
 def _kept_duplicates(uow: UnitOfWork) -> Known:
-    """For each duplicate that goes, the one that stays; of more groups than args hold, none."""
+    """Return, for each removed duplicate, the file that stays; empty if there are more groups than args hold."""
     listed = [(run.args or {}).get("groups") for run in uow.conversation.current()]
     groups = [group for found in listed if isinstance(found, list) for group in found]
     kept = [(path, str(group["keep"])) for group in groups if "keep" in group for path in group.get("remove", ())]
@@ -126,7 +128,7 @@ def _kept_duplicates(uow: UnitOfWork) -> Known:
 
 
 def _archives(uow: UnitOfWork) -> Known:
-    """For each new archive, how many files it holds and what was packed; of more paths than args hold, the number."""
+    """Return, for each new archive, its number of files and its sources; of too many sources, only the number."""
     told: dict[tuple[str, str], Mapping[str, Json]] = {}
     for run in uow.conversation.current():
         found, paths = run.data.json_ if run.data is not None else None, (run.args or {}).get("paths")
@@ -147,7 +149,7 @@ async def start_workspace_call(
     approval_id: str,
     message: QueuedMessage | None = None,
 ) -> None:
-    """Have the executor commit or roll back, through the same chain as any tool."""
+    """Ask policy, then let the executor commit or roll back, through the same chain as any tool."""
     asker = message or uow.turn.message
     action, facts = (COMMIT, {"approved": True}) if tool == COMMIT else ("workspace.rollback", {})
     decision = await context.decide(action, uow, asker, **facts)

@@ -1,4 +1,4 @@
-"""What every part of this worker needs at hand: ports, settings, the store, and how policy is asked and recorded."""
+"""The context of a turn's code: ports, settings, the store, and policy with its records."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TurnContext:
         return self.platform.skills.tool(name)
 
     async def decide(self, action: str, uow: UnitOfWork, message: QueuedMessage, **facts: Any) -> Decision:
-        """Ask policy on behalf of whoever wrote the message.
+        """Ask policy on behalf of the message's author.
 
         Raises:
             Unavailable: no answer; never a yes.

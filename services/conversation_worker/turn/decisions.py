@@ -1,4 +1,4 @@
-"""What people decide: approvals of steps and of the final diff, and cancels. A stale or second answer is void."""
+"""Decisions of people: on steps, on the final diff, and cancels. A stale or second answer changes nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _feedback(uow: UnitOfWork, answer: ApprovalDecided) -> FeedbackGiven:
 
 
 async def expire(context: TurnContext, uow: UnitOfWork, approval_id: str) -> None:
-    """Nobody answered in time: that is a no."""
+    """Treat a question that was not answered in time as denied."""
     approval = uow.conversation.approval(approval_id)
     if approval is None or not approval.open:
         return
@@ -96,7 +96,7 @@ async def _override(context: TurnContext, uow: UnitOfWork, approval: Approval, a
 
 
 def _problem(context: TurnContext, run: StepRun, shown: Args, requested: Args, answer: ApprovalDecided) -> str:
-    """Why these changes cannot be made; empty when they can."""
+    """Return why these changes cannot be made; empty if they can."""
     strange = digests.unknown(digests.items(shown), answer.exclude)
     if strange:
         return f"nothing is called {', '.join(strange)}"
@@ -117,7 +117,7 @@ def _step(uow: UnitOfWork, approval: Approval) -> StepRun:
 
 
 def cancel(context: TurnContext, uow: UnitOfWork, request: TurnCancelRequested) -> None:
-    """Stop the turn under way, take a queued one out of the mailbox, or turn a message away before it comes."""
+    """Cancel the turn under way, a queued one, or one whose message has not arrived yet."""
     cancelled = Outcome(state=TurnState.CANCELLED, reason="CANCELLED", detail=request.reason)
     if any(message.turn_id == request.turn_id for message in uow.session.queue):
         rest = tuple(message for message in uow.session.queue if message.turn_id != request.turn_id)

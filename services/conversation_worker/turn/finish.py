@@ -1,4 +1,4 @@
-"""A turn that is to end: nothing new starts, what is under way ends first, what is staged is dropped."""
+"""The end of a turn: stop, wait for running calls, discard staged changes, answer, end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EFFECT_UNKNOWN = "EFFECT_UNKNOWN"
 
 
 def stop(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
-    """End the turn as soon as what is under way has ended; nothing new starts."""
+    """Stop a turn: start nothing new, wait for running calls, then discard staged changes."""
     turn = uow.update_turn(outcome=outcome)
     for run in uow.conversation.steps:
         if run.state in (StepState.PENDING, StepState.AWAITING_APPROVAL):
@@ -38,7 +38,7 @@ def stop(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
 
 
 def finish_when_idle(context: TurnContext, uow: UnitOfWork) -> None:
-    """Wait for running calls and for a commit that has begun, drop what is staged, then end."""
+    """End the turn once no call and no commit is running; discard what is staged first."""
     outcome = uow.turn.outcome
     if outcome is None or not uow.accepts(Input.IDLE):
         return
@@ -58,12 +58,12 @@ def _with_open_question(uow: UnitOfWork, outcome: Outcome) -> Outcome:
 
 
 def drop(context: TurnContext, uow: UnitOfWork) -> None:
-    """Have the stage forgotten. No file was touched and none will be, so only the executor asks policy about it."""
+    """Discard the stage. No file was touched and none will be, so only the executor asks policy about it."""
     tool_calls.send_workspace_call(context, uow, DROP, {}, Input.DROP_SENT, revision=context.platform.policy.revision)
 
 
 def answer(uow: UnitOfWork) -> None:
-    """Have the answer written, under a lease: it is a model call."""
+    """Start writing the answer, under a lease: it is a model call."""
     writing = NewLease(ids.derived(uow.cause.id, ANSWER), ANSWER, {"turn_id": uow.turn.turn_id})
     uow.update_turn(working=writing.id)
     uow.start(writing)
@@ -85,7 +85,7 @@ def complete(
 
 
 def _remember(uow: UnitOfWork, answer: str, reason: str | None) -> None:
-    """Put the turn to the session's working memory."""
+    """Add the turn to the session's history."""
     shown, steps = referenced_files.named_files(uow.turn.commit_result, uow.conversation.steps), uow.conversation.steps
     text, wish = uow.turn.message.text[:2000], uow.turn.wish
     # The next plan rests on what kept this one from being done; an answer that declines speaks for itself.
@@ -95,7 +95,7 @@ def _remember(uow: UnitOfWork, answer: str, reason: str | None) -> None:
 
 
 def end(context: TurnContext, uow: UnitOfWork, outcome: Outcome) -> None:
-    """End the turn, and take the next message out of the mailbox."""
+    """End the turn, and begin the next message of the mailbox."""
     turn = uow.turn
     if turn.asked and outcome.state in (TurnState.REFUSED, TurnState.FAILED):
         # The next message may ask why, or say how else.

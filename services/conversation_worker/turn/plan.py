@@ -1,4 +1,4 @@
-"""Acting: a plan is carried out step by step, as a saga. Each attempt is policed anew, on what its args have become.
+"""The plan: request it, then run its steps as a saga. Policy decides each attempt anew, on its resolved args.
 
 Steps that change something run alone, in the order of the plan: they wait for everything before them, and what comes
 after waits for them. Steps that only read run side by side.
@@ -29,7 +29,7 @@ from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
 
 async def propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved) -> None:
-    """Turn the committee's plan into the steps of this round."""
+    """Add the committee's plan as the steps of this round, and start them."""
     plan = approved.plan
     turn = uow.update_turn(plan=plan, committee=approved.committee)
     uow.put(
@@ -55,7 +55,7 @@ async def propose(context: TurnContext, uow: UnitOfWork, approved: PlanApproved)
 
 
 async def advance(context: TurnContext, uow: UnitOfWork) -> None:
-    """Start whatever can start now; when nothing is left of the round, conclude it."""
+    """Start every step that can start now; once all have ended, conclude the round."""
     if uow.turn.outcome is not None:
         finish.finish_when_idle(context, uow)
         return
@@ -147,7 +147,7 @@ def ask_clarification(context: TurnContext, uow: UnitOfWork, unclear: PlanUnclea
 
 
 async def attempt(context: TurnContext, uow: UnitOfWork, run: StepRun, answered: Approval | None = None) -> None:
-    """Try a step: resolve its args, ask policy, then run it, or ask a person first. `answered` is a person's yes."""
+    """Try a step: resolve its args, ask policy, then run it, or ask a person first. `answered` is an approval."""
     ready = await tool_calls.prepare(context, uow, run)
     if ready is None:
         return

@@ -1,4 +1,4 @@
-"""What the executor tells: a step's outcome, or that of a commit, a drop, a restore or a rollback."""
+"""Results of the executor: the outcome of a step, or of a commit, a drop, a restore or a rollback."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_awaited(uow: UnitOfWork, result: Result) -> bool:
 
 
 async def receive(context: TurnContext, uow: UnitOfWork, result: Result) -> None:
-    """Take an awaited result in, and go on."""
+    """Record an awaited result, and continue the turn."""
     if uow.turn.working == result.call_id:
         await _workspace(context, uow, result)
     else:
@@ -126,7 +126,7 @@ def _commit_result(turn: Turn, result: ToolSucceeded) -> CommitResult:
 
 
 def _rolled_back(context: TurnContext, uow: UnitOfWork, result: ToolSucceeded) -> None:
-    """All of the commit, or what was not excluded: then the rest can still be rolled back."""
+    """Record a rollback of all of the commit, or of what was not excluded; then the rest can still be rolled back."""
     turn = uow.turn
     data = result.data.json_ if isinstance(result.data.json_, dict) else {}
     whole = data.get("whole", True)
@@ -157,7 +157,7 @@ def _changed(uow: UnitOfWork, change: str, result: ToolSucceeded, commits: tuple
 
 
 async def _not_committed(context: TurnContext, uow: UnitOfWork, result: Result, effects: tuple[Effect, ...]) -> None:
-    """Whole, nothing of it: what was staged is still there, and the person decides again."""
+    """Record that nothing was committed; the stage is unchanged, and the person decides again."""
     conflicts = _conflicts(uow, result)
     reason = _outcome_of(result)
     uow.update_turn(commit_id=None, decided=None, commit_result=None)
@@ -175,7 +175,7 @@ def _not_rolled_back(context: TurnContext, uow: UnitOfWork, result: Result) -> N
 
 
 def _conflicts(uow: UnitOfWork, result: Result) -> tuple[str, ...]:
-    """Someone else changed files: a noticed outside change moves the epoch."""
+    """Report files that changed outside; a noticed outside change moves the epoch."""
     found = result.conflicts if isinstance(result, ToolFailed) else ()
     if found:
         epoch = uow.session.epoch + 1
@@ -201,7 +201,7 @@ def _dropped(context: TurnContext, uow: UnitOfWork, done: ToolSucceeded | None) 
 
 
 def _outcome_of(result: Result) -> Outcome:
-    """How the turn ends for this result's sake."""
+    """Return the turn's outcome if this result ends it."""
     match result:
         case ToolFailed():
             return Outcome(state=TurnState.FAILED, reason=result.code, detail=result.error)

@@ -1,4 +1,4 @@
-"""Undo: a commit rolled back by its journal, or the open turn's stage taken back to before one of its steps."""
+"""Undo: roll a commit back by its journal, or restore the open turn's stage to before one of its steps."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def _roll_back_commit(
 
 
 async def _restore(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, snapshot: str) -> None:
-    """Back to before a step; the turn whose stage it is waits for a person meanwhile, so nothing of it is running."""
+    """Restore the stage to before a step. Its turn waits for a person meanwhile, so none of its calls is running."""
     waits = uow.accepts(Input.RESTORE, message.turn_id)
     if not waits or not any(run.snapshot == snapshot for run in uow.conversation.steps):
         nothing = "no open turn that waits for a person has this snapshot"

@@ -1,4 +1,4 @@
-"""A turn's beginning and end: the mailbox, the context, thinking, the answer."""
+"""The start of a turn: the mailbox, the analysis, and the context."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def begin_next(context: TurnContext, uow: UnitOfWork) -> None:
 
 
 def begin(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None:
-    """Analyse, and build the context (S3-09)."""
+    """Begin a turn: analyse the message, and gather the context (S3-09)."""
     found = analyse(message.text)
     uow.open_turn(
         Turn(
@@ -97,7 +97,7 @@ def refuse(uow: UnitOfWork, message: QueuedMessage, reason: str, detail: str) ->
 
 
 def gather_context(context: TurnContext, uow: UnitOfWork) -> None:
-    """Collect what the planner may know, under a lease: it asks other services."""
+    """Gather what the planner may know, under a lease: it asks other services."""
     start = NewLease(
         ids.derived(uow.cause.id, CONTEXT), CONTEXT, {"turn_id": uow.turn.turn_id, "round": uow.turn.round}
     )

@@ -1,4 +1,4 @@
-"""A session's conversation as this worker knows it: its mailbox, the turn under way, its steps and open approvals."""
+"""The conversation of a session: its mailbox, the turn under way, its steps and open approvals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEP_ENDED = frozenset(StepState) - {StepState.PENDING, StepState.RUNNING, StepS
 
 
 class TurnState(StrEnum):
-    """Where a turn stands. It ends in exactly one of the last four."""
+    """The state of a turn. It ends in exactly one of the last four."""
 
     CONTEXT = "context"
     THINKING = "thinking"
@@ -50,7 +50,7 @@ class TurnState(StrEnum):
 
 
 class QueuedMessage(Value):
-    """A message, as it waits in the mailbox or as its turn works on it."""
+    """A message, in the mailbox or as its turn works on it."""
 
     message_id: str
     turn_id: str
@@ -63,7 +63,7 @@ class QueuedMessage(Value):
 
 
 class Outcome(Value):
-    """How a turn is going to end, once what is still under way has ended."""
+    """The decided end of a turn, applied once nothing of it is running."""
 
     state: TurnState
     reason: str | None = None
@@ -71,14 +71,14 @@ class Outcome(Value):
 
 
 class Restoring(Value):
-    """A person takes the open stage back: `turn_id` is of that wish, `snapshot` where to."""
+    """A restore of the open stage: `turn_id` is of the request, `snapshot` the target."""
 
     turn_id: str
     snapshot: str
 
 
 class CommitResult(Value):
-    """What became of a diff: how many changes were made, and how many were left out."""
+    """The result of a diff: the number of changes that were made, and that were left out."""
 
     operations: int = 0
     left_out: int = 0
@@ -137,7 +137,7 @@ class Turn(Value):
 
 
 class StepRun(Value):
-    """A step with how it goes."""
+    """A step of a plan, with its state and result."""
 
     step: Step
     plan_id: str
@@ -176,12 +176,12 @@ class Approval(Value):
 
     @property
     def outlives_turn(self) -> bool:
-        """Is it still to be answered when its turn is over? Whether something happened is."""
+        """Return whether it stays open after its turn: only the question whether an effect happened does."""
         return self.kind == EFFECT
 
 
 class Session(Value):
-    """What outlives a turn."""
+    """The part of a conversation that outlives a turn."""
 
     session_id: str
     version: int = 0
@@ -204,7 +204,7 @@ class Session(Value):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """All of it together."""
+    """A session with its turn, steps and approvals."""
 
     session: Session
     turn: Turn | None = None
@@ -226,7 +226,7 @@ class Conversation:
 
     @property
     def attachments(self) -> tuple[Asset, ...]:
-        """The files that tools may take: those of the turn's messages, else those of earlier ones."""
+        """Return the files that tools may take: those of the turn's messages, else those of earlier ones."""
         own = self.turn.attachments if self.turn is not None else ()
         return own or self.session.attachments
 

@@ -1,4 +1,4 @@
-"""One call of a tool: what policy says of it, the request, and the grant that permits exactly this request."""
+"""Calls of tools: resolve the args, ask policy, and send the request with a grant for exactly this request."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def is_too_large(args: Args) -> bool:
 
 
 def _in_scope(uow: UnitOfWork, tool: ToolDefinition, args: Args) -> bool:
-    """Do all paths lie inside the workspace, as text? The executor asks the file system itself."""
+    """Return whether all paths are inside the workspace, as text. The executor checks the file system itself."""
     try:
         paths.check_paths(uow.session.root or "/workspace", tool.params, args)
     except Rejected:
@@ -160,14 +160,14 @@ def _in_scope(uow: UnitOfWork, tool: ToolDefinition, args: Args) -> bool:
 
 
 class ToolChanged(Rejected):
-    """The tool is not the one that this was planned with."""
+    """The tool has changed since this was planned."""
 
     code = "TOOL_CHANGED"
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A step that could be called: its tool, and its args as resolved."""
+    """A step that can be called: its tool, and its resolved args."""
 
     tool: ToolDefinition
     args: Args
@@ -204,7 +204,7 @@ def send_call(
     decision: Decision,
     approval_id: str | None = None,
 ) -> None:
-    """Send the call, with a grant for exactly this."""
+    """Send the call, with a grant for exactly this call."""
     call_id, tool, args = ids.derived(uow.cause.id, "call", run.step_id), ready.tool.name, ready.args
     request = build_request(
         context, uow, call_id=call_id, step_id=run.step_id, tool=tool, args=args, approval_id=approval_id
@@ -217,7 +217,7 @@ def send_call(
 
 
 async def decide_call(context: TurnContext, uow: UnitOfWork, run: StepRun, ready: Ready, *, approved: bool) -> Decision:
-    """Policy's word on this attempt, recorded with what it leads to."""
+    """Return policy's decision on this attempt, and record it."""
     decision = await ask_policy(context, uow, ready.tool, ready.args, approved=approved)
     uow.emit(_decision_record(uow, run, decision))
     return decision

@@ -1,4 +1,5 @@
-"""A uow: one handling of one input. It holds the conversation as it becomes, and what is said and started meanwhile.
+"""The unit of work: the handling of one input. It holds the conversation as it changes, and the events and leases that
+follow.
 
 Everything that changes goes through it, so that the changeset at the end has each changed row once and each event in
 order.
@@ -49,7 +50,7 @@ class UnitOfWork:
 
     @property
     def turn(self) -> Turn:
-        """The turn under way; there is one wherever this is asked."""
+        """Return the turn under way. Raises LookupError if there is none."""
         if self.conversation.turn is None:
             raise LookupError("no turn is under way")
         return self.conversation.turn
@@ -67,7 +68,7 @@ class UnitOfWork:
         return self.is_active(turn_id) or turn_id in waiting or turn_id in self.session.ended
 
     def end_turn(self, turn_id: str, outcome: Outcome) -> None:
-        """Say that a turn has ended, and remember it: no turn ends twice."""
+        """Report that a turn has ended, and remember it: no turn ends twice."""
         self.update_session(ended=(*self.session.ended, turn_id)[-ENDED_MOST:])
         state, reason = outcome.state.value, outcome.reason
         self.emit(TurnEnded(turn_id=turn_id, state=state, reason=reason, detail=outcome.detail[:2000]))
@@ -152,7 +153,7 @@ class UnitOfWork:
         self._steps.update({run.step_id: (self.turn.turn_id, run) for run in steps})
 
     def update_step(self, run: StepRun, **update: Any) -> StepRun:
-        """Change a step; viewers hear of it when its state changes."""
+        """Change a step; a change of its state is reported to viewers."""
         changed = self.update_step_of(self.turn.turn_id, run, **update)
         self.conversation = self.conversation.with_step(changed)
         return changed
@@ -181,7 +182,7 @@ class UnitOfWork:
     def close_approval(
         self, approval: Approval, outcome: str, *, principal: str | None = None, reason: str = ""
     ) -> None:
-        """Settle an open question; its wait is over."""
+        """Close an open question, and end its wait."""
         closed = self.close_approval_of(self.turn.turn_id, approval, outcome, principal=principal, reason=reason)
         self.conversation = self.conversation.with_approval(closed)
         self.end(approval.approval_id)
@@ -210,7 +211,7 @@ class UnitOfWork:
         )
 
     def close_open_approvals(self, outcome: str, *, principal: str | None = None) -> None:
-        """Settle every open question that means nothing without the turn as it was."""
+        """Close every open question that has no meaning once the turn goes on or ends."""
         for approval in self.conversation.approvals:
             if approval.open and not approval.outlives_turn:
                 self.close_approval(approval, outcome, principal=principal)
@@ -231,8 +232,11 @@ class UnitOfWork:
         self._changeset = self._changeset.put(*rows)
 
     def close(self, store: Store) -> Changeset:
-        """All of it as one changeset. That nothing follows rests on the conversation as it was loaded, too: a copy that
-        is out of date must not let go of what someone waits for."""
+        """Return all changes as one changeset.
+
+        It contains the session's version even if nothing else follows: an outdated copy must not drop an input that
+        somebody waits for.
+        """
         still_open = tuple(approval for approval in self.conversation.approvals if approval.open)
         rows = Rows(
             self.session,

@@ -1,4 +1,4 @@
-"""Effects of which nobody knows whether they happened: the turn waits for a person, and the question outlives the turn.
+"""Unknown effects: the turn waits until a person reports whether an effect happened; the question outlives the turn.
 
 The answer counts once, also long after the turn has ended: then it changes the step, and no turn (DESIGN §7).
 """
@@ -30,7 +30,7 @@ HAPPENED, DID_NOT_HAPPEN = "happened", "did_not_happen"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Whether a step's effect happened."""
+    """The question whether a step's effect happened."""
 
     turn_id: str
     approval: Approval
@@ -38,7 +38,7 @@ class Question:
 
 
 def ask(context: TurnContext, uow: UnitOfWork, run: StepRun, result: ToolUnknown) -> None:
-    """Put it to a person, and hold the turn for as long as the settings say."""
+    """Ask a person, and hold the turn for as long as the settings say."""
     question = _question(uow.turn.turn_id, run, result)
     uow.ask(question.approval)
     uow.emit(_asked(context, question, result))
@@ -48,7 +48,7 @@ def ask(context: TurnContext, uow: UnitOfWork, run: StepRun, result: ToolUnknown
 
 
 def expire(context: TurnContext, uow: UnitOfWork, approval: Approval) -> None:
-    """Nobody has found out in time: the turn ends, and the question stays."""
+    """End the turn: the question was not answered in time, and stays open."""
     run = uow.conversation.step_run(approval.step_id or "")
     detail = f"{run.step.description}: {run.error}" if run is not None else ""
     finish.stop(context, uow, Outcome(state=TurnState.FAILED, reason=finish.EFFECT_UNKNOWN, detail=detail))
@@ -128,7 +128,7 @@ async def _update(context: TurnContext, uow: UnitOfWork, answer: EffectResolved)
 async def _outcome(
     context: TurnContext, uow: UnitOfWork, question: Question, answer: EffectResolved, decision: Decision
 ) -> ActionRecorded:
-    """Who said so, and a digest of why."""
+    """Return the audit record of the finding, with a digest of its reason."""
     keys, tenant = context.platform.keys, uow.cause.tenant
     salted = await asyncio.to_thread(salt, keys, tenant, answer.principal) if answer.reason else b""
     return ActionRecorded(
@@ -173,7 +173,7 @@ def _asked(context: TurnContext, question: Question, result: ToolUnknown) -> App
 
 
 def _message_of(question: Question, answer: EffectResolved) -> QueuedMessage:
-    """Whoever answers asks policy in their own name."""
+    """Return a message in the name of the finding's author, for policy."""
     return QueuedMessage(
         message_id=answer.approval_id,
         turn_id=question.turn_id,

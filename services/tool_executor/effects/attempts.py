@@ -84,7 +84,7 @@ class Attempts:
             return await self._settled(intent, move)
 
     async def _settled(self, intent: Intent, move: RecoveryAction) -> Outcome | None:
-        """End the doubt: what came of it, or None when nothing did and nothing will. Raises Unavailable."""
+        """End the doubt: return the outcome, or None if nothing happened and nothing will. Raises Unavailable."""
         tool = self._tool(intent.tool)
         await asyncio.sleep(self._settings.settle_seconds)
         try:

@@ -139,7 +139,7 @@ def _closed(lease: Lease, outcome: Mapping[str, Any], *, call: str, effect: str)
 
 
 def _without(lease: Lease, why: str, *, code: str, state: str = DID_NOT_HAPPEN) -> Changeset:
-    """There is no effect, and there will be none."""
+    """Close a call whose effect did not happen and will not."""
     request, why = calls.request_of(lease), _legible(why)
     return _closed(lease, {"code": code, "error": why}, call="failed", effect=state).emit(
         calls.recorded(request, "outcome", "failed", rule=code), calls.failure(request, code, why)
@@ -153,7 +153,7 @@ def _handed_over(lease: Lease, error: SumaError) -> Changeset:
 
 
 def _unknown(lease: Lease, error: SumaError) -> Changeset:
-    """Nobody can tell, and nothing is tried any more: a person must find out."""
+    """Close a call whose effect is unknown; nothing is tried any more, and a person must find out."""
     request = calls.request_of(lease)
     # An error's own words are not repeated: nobody knows what a foreign tool put into them.
     reason = f"{WHY[effect_of(lease)]} ({error.code})."
@@ -195,7 +195,7 @@ def _legible(text: str) -> str:
 
 
 def _holds_null(value: Any) -> bool:
-    """Postgres holds every text but one with U+0000."""
+    """Return whether a text contains U+0000, the only character that Postgres cannot hold."""
     match value:
         case str():
             return "\0" in value

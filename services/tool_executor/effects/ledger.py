@@ -32,7 +32,7 @@ OPEN, HAPPENED, DID_NOT_HAPPEN, UNDONE, UNKNOWN = "open", "happened", "did_not_h
 
 @dataclass(frozen=True, slots=True)
 class EffectRecord:
-    """How an intent stands."""
+    """The state of an intent."""
 
     intent: str
     call: str
@@ -60,7 +60,7 @@ class Ledger:
         return EffectRecord(row["intent_id"], row["call_id"], row["state"], row["begun"], row["settled"], outcome)
 
     async def standing(self, lease: Lease) -> EffectRecord:
-        """How the intent of a lease stands; its row was written with the lease."""
+        """Return the state of a lease's intent; its row was written with the lease."""
         found = await self.look(lease.tenant, lease.input["intent"])
         if found is None:
             raise LookupError("the intent was never written")
@@ -85,7 +85,7 @@ class Ledger:
         return attempt
 
     async def settle(self, lease: Lease, attempt: int) -> None:
-        """Nothing is in doubt after this attempt. Where another has begun meanwhile, that is not ours to say."""
+        """Record that nothing is in doubt after this attempt, unless another has begun meanwhile."""
         row = EffectSettled(intent_id=lease.input["intent"], attempt=attempt)
         changeset = Changeset(_cause_of(lease, f"settle{attempt}")).put(row)
         try:

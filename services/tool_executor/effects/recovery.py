@@ -8,7 +8,7 @@ from libs.tools import Effect
 
 
 class RecoveryAction(StrEnum):
-    """What comes next."""
+    """The next action on an effect."""
 
     RUN = "run"
     PROBE = "probe"
@@ -33,7 +33,7 @@ def recovery_action(effect: Effect, *, doubtful: bool) -> RecoveryAction:
 
 
 def can_be_settled(effect: Effect) -> bool:
-    """Can doubt be ended without making the effect? Then a cancel need not wait for it."""
+    """Return whether doubt can be ended without making the effect, so that a cancel need not wait for it."""
     return effect in (Effect.RECONCILABLE, Effect.COMPENSABLE)
 
 

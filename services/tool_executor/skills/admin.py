@@ -25,7 +25,7 @@ KEPT = "its newest version is broken: the last good one is used"
 
 
 class Word(BaseModel):
-    """What a person says about a folder's skill, and on whose behalf it came."""
+    """A person's request about a folder's skill, and its author."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -56,7 +56,7 @@ class SkillAdmin:
         }
 
     async def told(self, tenant: str, name: str, root: str | None) -> dict[str, Any]:
-        """One skill, the nearest of its name, with all there is to know. Raises NotFound.
+        """Return the nearest skill of a name, with all its details. Raises NotFound.
 
         What is shown and the digest beside it are of one reading: an approval is of what was seen.
         """
@@ -113,7 +113,7 @@ class SkillAdmin:
 
 
 def _every(view: Skills, own: Sequence[Local]) -> Sequence[SkillDefinition]:
-    """All that could be read."""
+    """Return all skills that could be read."""
     return (*(local.skill for local in own if local.skill is not None), *view.skills.values(), *view.hidden)
 
 
@@ -158,7 +158,7 @@ def _row(skill: SkillDefinition, off: str, problems: Sequence[str]) -> dict[str,
 
 
 def _astray(skill: SkillDefinition) -> list[str]:
-    """Tools that no executor of this version can run."""
+    """Return the tools that no executor of this version can run."""
     strange = (tool for tool in skill.tools if not runnable(tool))
     return [f"{tool.name} calls {tool.method}, and there is no such primitive" for tool in strange]
 

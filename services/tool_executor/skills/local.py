@@ -47,7 +47,7 @@ class SkillChanged(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """A skill of a folder's own: on, or off for a reason. `skill` is None where it is broken."""
+    """A skill in a folder: on, or off for a reason. `skill` is None if it is broken."""
 
     folder: Path
     skill: SkillDefinition | None
@@ -66,7 +66,7 @@ class LocalSkills:
         self._platform, self._workspaces = platform, workspaces
 
     async def found(self, tenant: str, root: str) -> tuple[Local, ...]:
-        """Every skill of the folder, read anew. Raises `BadRoot` for a folder that may not be worked in."""
+        """Return every skill of the folder, read anew. Raises `BadRoot` for a folder that may not be worked in."""
         folder = self.folder(tenant, root)
         async with self._platform.database.read(GROUP, tenant) as connection:
             rows = queries.skill_approvals(connection, tenant=tenant, root=str(folder))

@@ -61,7 +61,7 @@ class Containing:
     _known: dict[str, bool] = field(default_factory=dict)
 
     def kept(self, nodes: Sequence[Node]) -> list[Node]:
-        """Those of the files that are chosen, in their order. Raises `TooMuch`."""
+        """Return the chosen files, in their order. Raises `TooMuch`."""
         self._look([node for node in nodes if node.path not in self._known and _may_say(node)])
         return [node for node in nodes if self._known.get(node.path, False)]
 
@@ -111,7 +111,7 @@ def asked(context: ToolContext, args: Args) -> Containing | None:
 
 
 def said(wanted: str, text: str) -> Said | None:
-    """Where a text says the words: the first place that does not deny them, else the first of all."""
+    """Return the place where a text has the words: the first that does not deny them, else the first."""
     lines = text.split("\n")
     plain = "\n".join(map(fold, lines))
     may_be = STATE.fullmatch(fold(wanted)) is not None

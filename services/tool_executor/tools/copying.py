@@ -26,7 +26,7 @@ class CannotCopy(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What the copies will hold, at every depth."""
+    """The size of the copies, at every depth."""
 
     files: int
     folders: int

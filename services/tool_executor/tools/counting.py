@@ -14,7 +14,7 @@ LINED = frozenset(("plain text", "Markdown"))
 
 
 def count_rows(context: ToolContext, args: Args) -> ToolOutput:
-    """How many rows, lines or pages each file has, as it is read for parsing. Folders among them are passed over."""
+    """Count the rows, lines or pages of each file, as parsing reads it. Folders among them are skipped."""
     nodes = [
         context.stage.get_metadata(path) for path in context.present(args["paths"], strict=len(args["paths"]) == 1)
     ]
@@ -33,7 +33,7 @@ def count_rows(context: ToolContext, args: Args) -> ToolOutput:
 
 
 def _counted(context: ToolContext, node: Node) -> dict[str, Any] | None:
-    """None for what has no rows that could be read."""
+    """Return the count; None if no rows could be read."""
     context.check()
     try:
         found = read(context, node)

@@ -22,7 +22,7 @@ LOOK = 8192
 
 
 class SkipReason(StrEnum):
-    """Why a document was not looked into."""
+    """The reason why a document was not read."""
 
     TOO_LARGE = "too_large"
     LOCKED = "locked"
@@ -41,7 +41,7 @@ class NoText(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a file says, and how it is written."""
+    """The text of a file, and its encoding."""
 
     text: str
     encoding: str

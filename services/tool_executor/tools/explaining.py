@@ -140,7 +140,7 @@ def looks_like(head: bytes, *, whole: bool) -> str:
 
 
 def fits(kind: str, looks: str) -> bool:
-    """Can the bytes be what the name says? Text can be any text, and an office document is a zip."""
+    """Return whether the bytes can be of the type that the name says. An office document is a zip."""
     if not kind or looks == "empty" or kind == looks:
         return True
     if looks == TEXT:
@@ -209,7 +209,7 @@ def _said(context: ToolContext, node: Node, head: bytes) -> dict[str, Any]:
 
 
 def dimensions(head: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels, from the header of a PNG, GIF or JPEG."""
+    """Return width and height in pixels, from the header of a PNG, GIF or JPEG."""
     if head.startswith(b"\x89PNG") and len(head) >= 24:
         return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
     if head.startswith(b"GIF8") and len(head) >= 10:

@@ -60,7 +60,7 @@ def admitted(stage: Stage, nodes: Iterable[Node], args: Mapping[str, Any]) -> li
 
 
 def named(node: Node, args: Mapping[str, Any]) -> bool:
-    """Whether a pattern asks for something that is otherwise left alone: by its whole name, or as `*.part` does."""
+    """Return whether a pattern asks for a node that is otherwise left alone, by its name or as `*.part` does."""
     patterns = (one for one in args.get("include", ()) if not WILD.search(one) or reserved.by_name(basename(one)))
     return any(selected(node.path, include=[one]) for one in patterns)
 
@@ -74,7 +74,7 @@ def left_alone(stage: Stage, args: Mapping[str, Any], *, recursive: bool | None 
 
 
 def inside(paths: Iterable[str], folders: Sequence[str]) -> list[str]:
-    """Those that lie in one of the folders, at any depth; all of them where there is none."""
+    """Return the nodes in one of the folders, at any depth; all of them if there is no folder."""
     tops = [folder.removeprefix("./").strip("/") for folder in folders]
     whole = not tops or any(top in ("", ".") for top in tops)
     return [path for path in paths if whole or any(path.startswith(f"{top}/") for top in tops)]
@@ -83,7 +83,7 @@ def inside(paths: Iterable[str], folders: Sequence[str]) -> list[str]:
 def further(
     stage: Stage, args: Mapping[str, Any], kept: Callable[[Sequence[Node]], Sequence[Node]] | None = None
 ) -> dict[str, Any]:
-    """How many more the same choice would find in subfolders, and in which: what a list of one folder leaves unsaid.
+    """Return how many more matches the subfolders have, and which subfolders.
     Nothing where nothing was chosen by; what is not all files says what it is.
     """
     narrowed = any(name in args for name in (*FILTERS, "include"))
@@ -111,7 +111,7 @@ def bounded(args: Mapping[str, Any]) -> bool:
 
 
 def sizes(stage: Stage, nodes: Iterable[Node]) -> list[int]:
-    """How large each is, in bytes."""
+    """Return the size of each node in bytes."""
     return [_size(stage, node) for node in nodes]
 
 
@@ -141,7 +141,7 @@ def _ordered(stage: Stage, nodes: list[Node], order: str | None) -> list[Node]:
 
 
 def _natural(name: str) -> list[str | int]:
-    """Its texts and numbers in turn: `img2` comes before `img10`."""
+    """Return a sort key of texts and numbers in turn: `img2` comes before `img10`."""
     return [int(part) if n % 2 else part for n, part in enumerate(re.split(r"(\d+)", name.casefold()))]
 
 

@@ -65,7 +65,7 @@ class CannotPack(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file or folder and what it is called in the archive."""
+    """A file or folder and its name in the archive."""
 
     node: Node
     name: str
@@ -76,7 +76,7 @@ class Member:
 
 
 def pack_nodes(context: ToolContext, args: Args) -> ToolOutput:
-    """One new archive of what is listed; with `remove`, what is in it goes. Never over a name that is there."""
+    """Create an archive of the listed nodes, never over an existing name; with `remove`, delete what is in it."""
     if not args["paths"]:  # a list that found nothing, as a move of none
         return ToolOutput(
             {"archive": "", "files": 0, "bytes": 0, "packed_bytes": 0, "deleted": []}, "There was nothing to pack."
@@ -115,7 +115,7 @@ def pack_nodes(context: ToolContext, args: Args) -> ToolOutput:
 
 
 def _archive(context: ToolContext, asked: str | None, paths: Sequence[str]) -> str:
-    """Where the archive comes to be: with an ending, and under a name that is free."""
+    """Return the path of the archive, with an extension and an unused name."""
     usual = f"{_stem(context, paths[0])}.zip" if len(paths) == 1 and paths[0] != "." else "Archive.zip"
     path = context.within(asked) if asked else _top(paths) or "."
     if context.is_folder(path):
@@ -139,7 +139,7 @@ def _top(paths: Sequence[str]) -> str:
 
 
 def _members(context: ToolContext, paths: Sequence[str], *, strict: bool) -> Iterator[Member]:
-    """Everything that goes in. Links and devices stay outside, and then nothing may be deleted."""
+    """Return all members. Links and devices are left out, and then nothing may be deleted."""
     top, seen = _top(paths), 0
     for path in paths:
         for node in (context.stage.get_metadata(path), *_below(context, path)):

@@ -78,7 +78,7 @@ Parser = Callable[[str], Parsed]
 
 
 def parse_content(context: ToolContext, args: Args) -> ToolOutput:
-    """One file's format, fields, rows and beginning."""
+    """Report a file's format, fields, rows and beginning."""
     node = context.file(args["path"])
     found = read(context, node)
     data = {
@@ -160,7 +160,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _table(text: str, *, strict: bool = True) -> Parsed:
-    """By its own dialect. The first row names the columns."""
+    """Parse a table in its own dialect. The first row names the columns."""
     delimiter = _delimiter(text)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=strict)
     header = next(reader, [])
@@ -198,7 +198,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _refuse_deep(text: str) -> None:
-    """Nesting is counted before anything is built from it."""
+    """Refuse deep nesting, which is counted before anything is built."""
     if text.count("[") + text.count("{") <= DEEPEST:
         return
     depth, inside, escaped = 0, False, False
@@ -287,7 +287,7 @@ def _document(form: str, value: Any, text: str) -> Parsed:
 
 
 def _xml(text: str) -> Parsed:
-    """Elements are counted and named; nothing is resolved, and a DTD is refused."""
+    """Count and name the elements; nothing is resolved, and a DTD is refused."""
     elements = _Elements()
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = elements.began, elements.ended
@@ -357,7 +357,7 @@ class _Page:
         self.say(page[at:])
 
     def past(self, page: str, start: int) -> int:
-        """Where it goes on behind what begins here; what never ends is the end."""
+        """Return the position after the element that begins here; the end if it never ends."""
         if page.startswith("<!--", start):
             return _behind(page, "-->", start)
         found = TAG.match(page, start + 1)
