@@ -34,7 +34,7 @@ PACKAGES = tuple(WEB / name for name in ("package.json", "package-lock.json", ".
 NOT_SOURCES = frozenset({"node_modules", "generated", "dist"})
 LINK = Path("build/web")
 FETCH_SECONDS, BUILD_SECONDS = 600, 300
-OFFLINE = ("--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000")
+OFFLINE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000")
 """npm's own waits add up to a minute and a half without a network."""
 
 
@@ -47,7 +47,9 @@ def web(house: Path = HOUSE) -> Path:
 
     def build(draft: Path) -> None:
         with _staged(house) as place:
-            _npm(place, "run", "build", "--", "--outDir", str(draft), "--emptyOutDir")
+            done = _npm(place, "run", "build", "--", "--outDir", str(draft), "--emptyOutDir")
+            if done.returncode:
+                raise Unprovided(f"the build failed: {(done.stdout + done.stderr).strip()[-2000:]}")
 
     return built(f"web-{_digest(house, sources(house))}", build)
 
@@ -63,7 +65,7 @@ def check(house: Path = HOUSE) -> Path:
 
     def run(draft: Path) -> None:
         with _staged(house) as place:
-            done = _run(_npm_command("run", "check"), place, BUILD_SECONDS)
+            done = _npm(place, "run", "check")
             (draft / "output").write_text(done.stdout + done.stderr)
             if done.returncode:
                 raise subprocess.CalledProcessError(done.returncode, "npm run check", done.stdout, done.stderr)
@@ -110,20 +112,17 @@ def _packages(house: Path) -> Path:
             shutil.copyfile(house / file, draft / file.name)
         # No package needs a script at its installation, so none may run one. Not `npm ci`: it refuses a lock file
         # without the binaries of every platform, and a registry need not have those of all.
-        _npm(draft, "install", "--ignore-scripts", "--no-progress", *OFFLINE, within=FETCH_SECONDS)
+        done = _npm(draft, "install", "--ignore-scripts", "--no-progress", *OFFLINE, within=FETCH_SECONDS)
+        if done.returncode:
+            errors = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if "npm error" in line]
+            raise Unprovided(f"npm could not fetch the packages: {'; '.join(errors[:3]) or done.stderr[-300:]}")
 
     return built(f"npm-{_digest(house, [NODE, *PACKAGES])}", fetch)
 
 
-def _npm(place: Path, *arguments: str, within: float = BUILD_SECONDS) -> None:
-    done = _run(_npm_command(*arguments), place, within)
-    if done.returncode:
-        raise Unprovided(f"npm {arguments[0]} failed: {(done.stderr or done.stdout).strip()[-2000:]}")
-
-
-def _npm_command(*arguments: str) -> Sequence[str]:
+def _npm(place: Path, *arguments: str, within: float = BUILD_SECONDS) -> subprocess.CompletedProcess[str]:
     node = _node()
-    return [str(node / "bin/node"), str(node / "bin/npm"), *arguments]
+    return _run([str(node / "bin/node"), str(node / "bin/npm"), *arguments], place, within)
 
 
 def _node(house: Path = HOUSE) -> Path:

@@ -1,10 +1,11 @@
 // The first meeting: what Suma does, an example folder to try it on, and the field for an own task.
-import { useMutation } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { FolderOpen, FolderPlus, ShieldCheck, Undo2, X } from "lucide-react";
-import { useState } from "react";
+import { useId, useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { useSend } from "@/api/commands";
+import { sessionsQuery } from "@/api/queries";
 import { tellProblem } from "@/components/toast";
 import { Button, IconButton } from "@/components/ui";
 import { Composer } from "./composer";
@@ -26,6 +27,8 @@ export function Welcome() {
     onError: tellProblem,
   });
   const folder = example ?? root.trim();
+  const folders = useId();
+  const known = useInfiniteQuery(sessionsQuery()).data?.pages[0]?.sessions.flatMap(({ root: used }) => used ?? []) ?? [];
   const start = (text: string) => {
     send.mutate(
       { text, hitl, root: folder === "" ? undefined : folder },
@@ -52,7 +55,10 @@ export function Welcome() {
             <label className="flex min-w-0 flex-1 items-center gap-1.5 text-sm text-muted">
               <FolderOpen aria-hidden className="size-4 shrink-0" />
               <span className="sr-only">Folder</span>
-              <input value={root} onChange={(event) => { setRoot(event.target.value); }} placeholder="/path/of/a/folder (optional)" spellCheck={false} className="h-7 min-w-0 flex-1 rounded-md bg-transparent px-1 placeholder:text-muted" />
+              <datalist id={folders}>
+                {[...new Set(known)].map((used) => <option key={used} value={used} />)}
+              </datalist>
+              <input value={root} onChange={(event) => { setRoot(event.target.value); }} placeholder="Folder to work in, such as /home/you/Downloads" spellCheck={false} list={folders} className="h-7 min-w-0 flex-1 rounded-md bg-transparent px-1 placeholder:text-muted" />
             </label>
           )}
           <select
