@@ -1,5 +1,5 @@
 // The pages, in the order of the navigation. To add one, write a file here and a line below (docs/web.md).
-import { FolderTree, History, KeyRound, type LucideIcon, MailX, MessageSquare, ScrollText, ShieldCheck, Sparkles } from "lucide-react";
+import { Activity, FolderTree, History, KeyRound, type LucideIcon, MailX, MessageSquare, ScrollText, Settings, ShieldCheck, Sparkles } from "lucide-react";
 import type { ComponentType } from "react";
 
 export interface PageEntry {
@@ -8,7 +8,7 @@ export interface PageEntry {
   title: string;
   icon: LucideIcon;
   group: "work" | "operate";
-  /** The letter after `g` that opens the page. */
+  /** The letter or sign after `g` that opens the page. */
   key: string;
   load: () => Promise<{ default: ComponentType }>;
 }
@@ -19,9 +19,11 @@ export const PAGES: readonly PageEntry[] = [
   { path: "/workspace/{-$session}", title: "Workspace", icon: FolderTree, group: "work", key: "w", load: () => import("./workspace") },
   { path: "/sessions", title: "Sessions", icon: History, group: "work", key: "s", load: () => import("./sessions") },
   { path: "/skills/{-$skill}", title: "Skills", icon: Sparkles, group: "work", key: "k", load: () => import("./skills") },
+  { path: "/operations", title: "Operations", icon: Activity, group: "operate", key: "o", load: () => import("./operations") },
   { path: "/dead-letters", title: "Dead letters", icon: MailX, group: "operate", key: "d", load: () => import("./dead-letters") },
   { path: "/audit", title: "Audit", icon: ScrollText, group: "operate", key: "u", load: () => import("./audit") },
   { path: "/keys", title: "Keys and tenants", icon: KeyRound, group: "operate", key: "y", load: () => import("./keys") },
+  { path: "/settings", title: "Settings", icon: Settings, group: "operate", key: ",", load: () => import("./settings") },
 ];
 
 /** The address of a page without its optional part. */
