@@ -6,12 +6,18 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
+import inspect
 import os
+import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
@@ -25,6 +31,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -39,6 +46,7 @@ from yaml import YAMLError
 from libs.budgets.ports import Amount, Limits, Window
 from libs.errors import Rejected
 from libs.models import choice
+from libs.runtime.effective_settings import EffectiveSetting, Source
 from libs.runtime.embedded import datadir
 from libs.workspace.roots import Root
 from services import catalog
@@ -47,6 +55,10 @@ T = TypeVar("T")
 PREFIX = "SUMA_"
 AMOUNT_MOST, DOLLARS_MOST = 10**15, 10**9
 """Larger than any real amount, yet sums of many are still exact."""
+STARS = "**********"
+"""Shown for a secret that is set, as pydantic does."""
+CREDENTIALS = re.compile(r"(?<=://)[^/\s]+(?=@)|(?<=\?)\S+")
+"""The user and password of an address, and its query."""
 CLIENT = frozenset({"SUMA_URL", "SUMA_API_KEY", "SUMA_CONFIG"})
 """Variables with our prefix that are not process settings; the first two belong to the command line."""
 
@@ -101,10 +113,14 @@ class Kafka(BaseModel):
     instance: str | None = Field(
         default=None, description="A stable name of this replica, for static membership in its group"
     )
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-256"
-    sasl_username: str | None = None
-    sasl_password: SecretStr | None = None
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        default="PLAINTEXT", description="How connections to the brokers are secured"
+    )
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
+        default="SCRAM-SHA-256", description="How the SASL user signs in"
+    )
+    sasl_username: str | None = Field(default=None, description="The SASL user")
+    sasl_password: SecretStr | None = Field(default=None, description="The SASL user's password")
     ca_file: Path | None = Field(default=None, description="PEM; by default the system's authorities are trusted")
     cert_file: Path | None = Field(default=None, description="PEM; our certificate, if the brokers require one")
     key_file: Path | None = Field(default=None, description="PEM; the certificate's key")
@@ -125,9 +141,9 @@ class S3(BaseModel):
 
     bucket: str | None = Field(default=None, description="The bucket; created if it does not exist")
     endpoint: str | None = Field(default=None, description="A server other than AWS, such as http://localhost:9000")
-    region: str | None = None
-    access_key: SecretStr | None = None
-    secret_key: SecretStr | None = None
+    region: str | None = Field(default=None, description="The region")
+    access_key: SecretStr | None = Field(default=None, description="The account's access key")
+    secret_key: SecretStr | None = Field(default=None, description="The account's secret key")
     public_endpoint: str | None = Field(
         default=None,
         description="The server's address for clients, who then get links; else all downloads pass through us",
@@ -155,12 +171,16 @@ class Budgets(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    turn_tokens: int = Field(default=200_000, ge=1, le=AMOUNT_MOST)
-    turn_dollars: float = Field(default=1.0, ge=0, le=DOLLARS_MOST)
-    session_tokens: int = Field(default=5_000_000, ge=1, le=AMOUNT_MOST)
-    session_dollars: float = Field(default=20.0, ge=0, le=DOLLARS_MOST)
-    tenant_tokens: int = Field(default=50_000_000, ge=1, le=AMOUNT_MOST, description="In each window")
-    tenant_dollars: float = Field(default=100.0, ge=0, le=DOLLARS_MOST, description="In each window")
+    turn_tokens: int = Field(default=200_000, ge=1, le=AMOUNT_MOST, description="Most tokens of a turn")
+    turn_dollars: float = Field(default=1.0, ge=0, le=DOLLARS_MOST, description="Most dollars of a turn")
+    session_tokens: int = Field(default=5_000_000, ge=1, le=AMOUNT_MOST, description="Most tokens of a session")
+    session_dollars: float = Field(default=20.0, ge=0, le=DOLLARS_MOST, description="Most dollars of a session")
+    tenant_tokens: int = Field(
+        default=50_000_000, ge=1, le=AMOUNT_MOST, description="Most tokens of a tenant in each window"
+    )
+    tenant_dollars: float = Field(
+        default=100.0, ge=0, le=DOLLARS_MOST, description="Most dollars of a tenant in each window"
+    )
     tenant_window: Window = Field(default="day", description="A calendar window, in UTC")
 
     @property
@@ -234,7 +254,7 @@ class Process(BaseSettings):
     )
     plan_seconds: float = Field(default=2.0, gt=0, description="The offline planner: most seconds for one plan")
     budgets: Budgets = Field(default_factory=Budgets, description="Limits on calls of a real model")
-    log: Literal["debug", "info", "warning", "error"] = "info"
+    log: Literal["debug", "info", "warning", "error"] = Field(default="info", description="The lowest level of logs")
     log_format: Literal["auto", "json", "text"] = Field(
         default="auto", description="`auto` is text in a terminal, else JSON"
     )
@@ -431,21 +451,18 @@ def variable(path: Sequence[int | str]) -> str:
     return PREFIX + "__".join(str(part) for part in path).upper()
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One effective value and its source: a variable's name, a file's path, or `default`."""
-
-    name: str
-    value: object
-    source: str
+def explain(settings: Process) -> Sequence[EffectiveSetting]:
+    """Return every setting in force, in order; secrets are hidden."""
+    return explaining(settings)()
 
 
-def explain(settings: Process) -> Iterator[Told]:
-    """Yield every setting in order, with its value as JSON; secrets are hidden."""
+def explaining(settings: Process) -> Callable[[], Sequence[EffectiveSetting]]:
+    """Return a function that explains the settings. The file is read now, because it may change while they are in
+    force; their descriptions are read when they are first needed.
+    """
     file = config_file(os.environ)
     written = YamlConfigSettingsSource(type(settings), file)()
-    for path, value in _leaves(settings.model_dump(mode="json"), ()):
-        yield Told(".".join(path), value, _source(path, written, file))
+    return cache(lambda: [_explained(settings, leaf, written, file) for leaf in _leaves(settings, ())])
 
 
 def unknown(environment: Mapping[str, str]) -> list[str]:
@@ -460,22 +477,104 @@ def _meant(name: str, known: Iterable[str]) -> str:
     return f" (did you mean {close[0]}?)" if close else ""
 
 
-def _leaves(tree: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
-    for name, value in tree.items():
-        if isinstance(value, dict) and value:
-            yield from _leaves(value, (*above, name))
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A setting that has no sections below it, and the class that declares it."""
+
+    path: tuple[str, ...]
+    section: type[BaseModel]
+    value: object
+    """As JSON; stars for a secret that is set."""
+
+    @property
+    def field(self) -> FieldInfo:
+        return self.section.model_fields[self.path[-1]]
+
+
+def _leaves(section: BaseModel, above: tuple[str, ...]) -> Iterator[_Leaf]:
+    for name, value in section.model_dump(mode="json").items():
+        inner = getattr(section, name)
+        if isinstance(inner, BaseModel):
+            yield from _leaves(inner, (*above, name))
         else:
-            yield (*above, name), value
+            yield _Leaf((*above, name), type(section), _without_credentials(value))
 
 
-def _source(path: tuple[str, ...], written: Mapping[str, Any], file: Path) -> str:
-    # A section may also be given as a whole, as JSON, in the variable of one of its parents.
+def _explained(settings: Process, leaf: _Leaf, written: Mapping[str, Any], file: Path) -> EffectiveSetting:
+    value, (origin, source) = leaf.value, _source(leaf.path, written, file)
+    if value is None and (elsewhere := _elsewhere(settings, leaf.path)):
+        value, (origin, source) = STARS, elsewhere
+    return EffectiveSetting(
+        name=".".join(leaf.path),
+        service=leaf.path[0] if len(leaf.path) > 1 and leaf.path[0] in catalog.NAMES else "platform",
+        variable=variable(leaf.path),
+        value=value,
+        secret=SecretStr in (leaf.field.annotation, *get_args(leaf.field.annotation)),
+        origin=origin,
+        source=source,
+        description=_description(leaf),
+    )
+
+
+def _elsewhere(settings: Process, path: tuple[str, ...]) -> tuple[Source, str] | None:
+    """Return where a secret comes from that its own setting does not hold; None if it is not set there either."""
+    if path == ("gateway", "local_key"):
+        # The file's key is registered at the start (services.start).
+        key = settings.data_dir / "key"
+        return ("secret_file", str(key)) if key.exists() else None
+    if path != ("model_key",) or settings.model == choice.OFFLINE:
+        return None
+    if settings.model_key_file is not None:
+        return "secret_file", str(settings.model_key_file)
+    vendors = choice.named(settings.model)[0].variable
+    return ("environment", vendors) if vendors and os.environ.get(vendors) else None
+
+
+def _without_credentials(value: Any) -> Any:
+    """Return the value without the users, passwords and queries of addresses in it."""
+    match value:
+        case str() if "://" in value:
+            return CREDENTIALS.sub("…", value)
+        case list():
+            return [_without_credentials(part) for part in value]
+        case dict():
+            return {name: _without_credentials(part) for name, part in value.items()}
+        case _:
+            return value
+
+
+def _source(path: tuple[str, ...], written: Mapping[str, Any], file: Path) -> tuple[Source, str]:
+    # A section may also be given as a whole, as JSON, in the variable of one of its parents, and a mapping by entries.
     for depth in range(len(path), 0, -1):
         if os.environ.get(variable(path[:depth])):
-            return variable(path[:depth])
+            return "environment", variable(path[:depth])
+    entries = [name for name in os.environ if name.startswith(f"{variable(path)}__") and os.environ[name]]
+    if entries:
+        return "environment", ", ".join(sorted(entries))
     found: Any = written
     for name in path:
         if not isinstance(found, Mapping) or name not in found:
-            return "default"
+            return "default", "default"
         found = found[name]
-    return str(file)
+    return "file", str(file)
+
+
+def _description(leaf: _Leaf) -> str:
+    text = leaf.field.description or _docstrings(leaf.section).get(leaf.path[-1], "")
+    return " ".join(text.split()).removesuffix(".")
+
+
+@cache
+def _docstrings(section: type[BaseModel]) -> Mapping[str, str]:
+    """Return the docstrings below a section's fields. pydantic would read them at every start, for 50 ms."""
+    (declared,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
+    assert isinstance(declared, ast.ClassDef)
+    return {
+        field.target.id: below.value.value
+        for field, below in pairwise(declared.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+        and isinstance(below.value.value, str)
+    }

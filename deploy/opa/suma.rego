@@ -275,6 +275,14 @@ administers if split(input.action, ".")[0] == "admin"
 ordinary if {
 	area != "roots"
 	area != "tenants"
+	area != "metrics"
+	area != "settings"
+}
+
+# Figures and settings are those of a whole process, and so of every tenant.
+ordinary if {
+	area in {"metrics", "settings"}
+	input.tenant in data.settings.platform_tenants
 }
 
 area := split(input.action, ".")[1]

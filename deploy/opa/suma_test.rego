@@ -247,6 +247,15 @@ test_other_tenants_are_administered_from_the_platforms_own if {
 	refused(ask(["*"], "admin.tenants.read", {"tenant": "acme"}))
 }
 
+test_the_process_is_shown_to_the_platforms_own_tenant if {
+	every action in ["admin.metrics.read", "admin.settings.read"] {
+		allowed(ask(["admin"], action, {"tenant": "local"}))
+		allowed(ask([action], action, {"tenant": "local"}))
+		refused(ask(["chat", "admin.bus.read"], action, {"tenant": "local"}))
+		refused(ask(["*"], action, {"tenant": "acme"}))
+	}
+}
+
 test_sharing_needs_chat if {
 	allowed(ask(["chat"], "session.share", {"access": "read"}))
 	refused(ask(["files:write"], "session.share", {"access": "read"}))

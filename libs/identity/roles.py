@@ -25,6 +25,7 @@ _OPERATOR = _USER | {
     "admin.requeue.read",
     "admin.requeue.write",
     "admin.bus.read",
+    "admin.metrics.read",
 }
 BUNDLES: Mapping[str, frozenset[str]] = {
     Role.USER: _USER,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 from libs.errors import Rejected, SumaError
@@ -51,6 +52,20 @@ class Lease:
     """
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A tenant's leases of one kind: all of them, those that a process holds, and those that are due and wait for one.
+    `since` is the oldest one's creation.
+    """
+
+    group: str
+    kind: str
+    leases: int
+    held: int
+    due: int
+    since: datetime
+
+
 class Cancelled(SumaError):
     """The work was cancelled on request."""
 
@@ -82,6 +97,10 @@ class Leases(Protocol):
 
     async def backlog(self, *, most: int) -> int:
         """Return how many leases of all groups are due and unclaimed; counted up to `most`."""
+        ...
+
+    async def standing(self, tenant: str) -> Sequence[Standing]:
+        """Return a tenant's leases by group and kind."""
         ...
 
     async def renew(self, held: Sequence[Lease]) -> Mapping[str, bool]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from libs.database import Database, answering
-from libs.leases.ports import TTL_SECONDS, Lease
+from libs.leases.ports import TTL_SECONDS, Lease, Standing
 
 
 class PostgresLeases:
@@ -53,6 +53,12 @@ class PostgresLeases:
         pool = await self._database.hints()
         async with answering():
             return int(await pool.fetchval("select bus.backlog($1)", most))
+
+    async def standing(self, tenant: str) -> Sequence[Standing]:
+        pool = await self._database.bus()
+        async with answering():
+            rows = await pool.fetch("select * from bus.leased($1)", tenant)
+        return [Standing(*row) for row in rows]
 
     async def renew(self, held: Sequence[Lease]) -> Mapping[str, bool]:
         pool = await self._database.hints()

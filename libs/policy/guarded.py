@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from libs.policy.ports import Decision, Json, Policy, PolicyUnanswered
+from libs.policy.ports import Decision, Json, Policy, PolicyUnanswered, counting_silence
 from libs.resilience import CallTimedOut, CircuitOpen, GuardedCall
 
 
@@ -26,10 +26,12 @@ class GuardedPolicy:
         return self.behind.problem
 
     async def decide(self, action: str, input: Mapping[str, Json]) -> Decision:
-        try:
-            return await self._guard.call(lambda: self.behind.decide(action, input))
-        except (CircuitOpen, CallTimedOut) as silent:
-            raise PolicyUnanswered(str(silent)) from silent
+        # Counted here, not in the engine: neither a retry nor an open circuit is an answer.
+        with counting_silence(action):
+            try:
+                return await self._guard.call(lambda: self.behind.decide(action, input))
+            except (CircuitOpen, CallTimedOut) as silent:
+                raise PolicyUnanswered(str(silent)) from silent
 
     async def reload(self) -> bool:
         return await self.behind.reload()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeGuard
 
@@ -122,6 +123,16 @@ def counted(decision: Decision) -> Decision:
     """Return the decision, and count it in the metrics."""
     metrics.policy_decisions.labels(decision.action, str(decision.allowed).lower()).inc()
     return decision
+
+
+@contextmanager
+def counting_silence(action: str) -> Iterator[None]:
+    """Count a missing answer in the metrics."""
+    try:
+        yield
+    except PolicyUnanswered:
+        metrics.policy_unanswered.labels(action).inc()
+        raise
 
 
 def _texts(value: object) -> TypeGuard[list[str]]:

@@ -21,7 +21,7 @@ import regopy
 
 from libs.policy.bundle import Bundle, BundleBroken, BundleUntried, try_apart
 from libs.policy.cache_key import cache_key
-from libs.policy.ports import ENTRYPOINT, Decision, Json, PolicyUnanswered, answer, counted, question
+from libs.policy.ports import ENTRYPOINT, Decision, Json, PolicyUnanswered, answer, counted, counting_silence, question
 
 REMEMBERED_MOST = 4_096
 """Most cached answers of one revision."""
@@ -100,6 +100,10 @@ class RegoPolicy:
 
     async def decide(self, action: str, input: Mapping[str, Json]) -> Decision:
         document = question(action, input)
+        with counting_silence(action):
+            return counted(self._decided(action, document))
+
+    def _decided(self, action: str, document: dict[str, Json]) -> Decision:
         compiled = self._compiled
         if compiled is None:
             raise PolicyUnanswered(self._problem or "")
@@ -107,7 +111,7 @@ class RegoPolicy:
         result = compiled.ask(document)
         if self._monotonic() - asked > self._deadline:
             raise PolicyUnanswered("The policy engine answered too late.")
-        return counted(answer(action, result, revision=compiled.revision))
+        return answer(action, result, revision=compiled.revision)
 
     async def reload(self) -> bool:
         async with self._reading:

@@ -73,6 +73,9 @@ budget_reservations = Counter(
 budget_overruns = Counter("suma_budget_overruns_total", "Calls that have used more than was reserved for them.")
 budget_lost = Counter("suma_budget_lost_total", "Reservations that nobody settled, and that were written off as spent.")
 policy_decisions = Counter("suma_policy_decisions_total", "Policy decisions.", ["action", "allowed"])
+policy_unanswered = Counter(
+    "suma_policy_unanswered_total", "Policy questions without an answer; nothing ran on them.", ["action"]
+)
 messages = Counter("conversation_worker_messages_total", "Messages that became turns.", ["result"])
 processing_seconds = Histogram(
     "conversation_worker_processing_seconds",
@@ -85,6 +88,9 @@ task_seconds = Histogram(
     "sa01_core_task_latency_seconds", "Time of one piece of leased work.", ["group", "kind"], buckets=WORK
 )
 responses = Counter("gateway_http_responses_total", "Responses of the gateway.", ["status"])
+request_seconds = Histogram(
+    "gateway_http_request_seconds", "From a request to the start of its response.", buckets=WORK
+)
 sse_connections = Gauge("gateway_sse_connections", "Open event streams.")
 transitions = Counter("fsm_transition_total", "Changes of a turn's state.", ["from_state", "to_state"])
 turns = Counter("suma_turns_total", "Turns that have ended.", ["state"])

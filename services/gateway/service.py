@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from libs.events import EventDeadLettered, registry
 from libs.events.topics import OUTBOUND
+from libs.runtime.effective_settings import EffectiveSetting
 from libs.runtime.health import Health
 from libs.runtime.platform import Platform
 from libs.runtime.service import Api, Service, Subscription
@@ -53,16 +54,25 @@ def build(platform: Platform) -> Service:
             owner.register,
             gateway.queue_limiter.measure,
             gateway.concurrency.measure,
+            gateway.samples.serve,
         ],
         problems=problems,
     )
 
 
-def watch(service: Service, problems: Callable[[], Sequence[str]], health: Health | None = None) -> None:
-    """Connect this gateway's `/readyz` to its host process: `Running.problems` and `Running.health`."""
+def watch(
+    service: Service,
+    problems: Callable[[], Sequence[str]],
+    health: Health | None = None,
+    effective_settings: Callable[[], Sequence[EffectiveSetting]] = list,
+) -> None:
+    """Connect this gateway to its host process: `Running.problems` and `Running.health`, which `/readyz` reports, and
+    the settings in force.
+    """
     if service.api is not None:
         gateway = cast("FastAPI", service.api.app).state.gateway
         gateway.problems, gateway.health = problems, health or gateway.health
+        gateway.effective_settings = effective_settings
 
 
 async def signin_link(service: Service, url: str, key: str) -> str:

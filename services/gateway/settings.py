@@ -27,12 +27,17 @@ class Oidc(BaseModel):
     jwks_url: str | None = None
     """The address of its keys; by default its discovery document names it."""
     algorithms: tuple[Algorithm, ...] = Field(default=("RS256", "PS256", "ES256", "EdDSA"), min_length=1)
+    """Accepted algorithms of signatures."""
     skew_seconds: int = Field(default=60, ge=0, le=300)
+    """Tolerated difference of clocks."""
     tenant: str | None = None
     """The tenant of all its principals; by default the claim says it."""
     tenant_claim: str = "tenant"
+    """The claim that names the tenant."""
     principal_claim: str = "sub"
+    """The claim that names the principal."""
     roles_claim: str = "roles"
+    """The claim that names the roles."""
     roles: dict[str, Role] = Field(default_factory=dict)
     """Our role for each of its names; empty: the names are ours."""
 
@@ -64,6 +69,8 @@ class Settings(BaseModel):
     """Whether API keys may write only with signed requests; the key file of the machine's owner may without."""
     signature_seconds: float = Field(default=60.0, gt=0, le=300)
     """Greatest difference between a signature's time and ours."""
+    grafana_url: str = Field(default="", pattern=r"^(https?://[^\s@]+)?$")
+    """The address of Grafana for people, such as `https://grafana.example`; the page Operations links to it."""
     web_hours: float = Field(default=168.0, gt=0)
     """Hours until a signed-in browser must sign in again."""
     web: Path | None = None
@@ -75,9 +82,11 @@ class Settings(BaseModel):
     wait_most: float = Field(default=60.0, gt=0)
     """The longest `?wait=`, in seconds."""
     idempotency_hours: float = Field(default=24.0, gt=0)
+    """Hours for which a repeated `Idempotency-Key` returns the first answer."""
     reread_seconds: float = Field(default=15.0, gt=0)
     """Seconds after which an open stream reads again without a wake-up, since wake-ups may be lost."""
     heartbeat_seconds: float = Field(default=15.0, gt=0)
+    """Seconds between two heartbeats of a stream without events."""
     verify_seconds: float = Field(default=1.0, gt=0)
     """Seconds between two verifications of the credentials behind open streams."""
     send_seconds: float = Field(default=30.0, gt=0)
@@ -102,6 +111,7 @@ class Settings(BaseModel):
     turns_open_most: int = Field(default=10_000, ge=1)
     """Open turns of one tenant, queued or running."""
     turns_open_each_session: int = Field(default=100, ge=1)
+    """Open turns of one session."""
     backlog_most: int = Field(default=50_000, ge=1)
     """Backlog of all workers above which no message is accepted."""
     requests_most: int = Field(default=512, ge=1)

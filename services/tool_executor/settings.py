@@ -19,10 +19,13 @@ class Settings(BaseModel):
     tools: tuple[str, ...] = ()
     """Tools from outside: each `module:attribute` or an entry point of `suma.tools`, with `@sha256:…` where pinned."""
     calls_at_once: int = Field(default=16, ge=1)
+    """Tool calls that this process runs at once."""
     calls_at_once_per_tenant: int = Field(default=8, ge=1)
+    """Of these, one tenant's."""
     effects_at_once: int = Field(default=16, ge=1)
     """Calls of tools from outside; others do not wait for these."""
     effects_at_once_per_tenant: int = Field(default=8, ge=1)
+    """Of these, one tenant's."""
     effect_attempts: int = Field(default=8, ge=1)
     """Tries to run, probe or undo, with growing pauses; then an effect that is in doubt is unknown."""
     probe_seconds: float = Field(default=30.0, gt=0)
@@ -32,6 +35,7 @@ class Settings(BaseModel):
     cancel_seconds: float = Field(default=5.0, ge=0)
     """How long a cancel lets an effect end that could not be asked about afterwards."""
     policy_seconds: float = Field(default=60.0, gt=0)
+    """How long an unanswered policy question is asked again before the call is refused."""
     workspaces_bytes_most: int = Field(default=128 << 20, ge=0)
     """Memory for open workspaces, estimated; the longest unused are let go, and read again when they are needed."""
     workspaces_idle_seconds: float = Field(default=300.0, ge=0)
@@ -45,6 +49,7 @@ class Settings(BaseModel):
     index_bytes_most: int = Field(default=256 * 1024, ge=1)
     """Of each file, for content search."""
     index_files_most: int = Field(default=20_000, ge=1)
+    """Files of one folder in the index for content search."""
     index_text_bytes_most: int = Field(default=64 << 20, ge=1)
     """Of all files of one folder; a search counts the others as stale."""
     read_bytes_most: int = Field(default=4 << 20, ge=1)
@@ -54,11 +59,15 @@ class Settings(BaseModel):
     search_documents_most: int = Field(default=200, ge=0)
     """PDF and office files that one content search reads anew; the next one goes on."""
     search_documents_bytes_most: int = Field(default=256 << 20, ge=0)
+    """Bytes of these files."""
     search_documents_seconds: float = Field(default=20.0, ge=0)
+    """Seconds that one content search spends on reading them."""
     summary_files_most: int = Field(default=100, ge=1)
+    """Files that one summary reads."""
     archive_bytes_most: int = Field(default=1 << 30, ge=1)
     """Packed or unpacked by one call, counted as they pass; the archive itself is also a blob (`blob_bytes_most`)."""
     archive_entries_most: int = Field(default=10_000, ge=1)
+    """Files and folders in one archive."""
     archive_ratio_most: int = Field(default=200, ge=1)
     """Bytes that may come out of each byte of an archive, from ten megabytes on."""
     copy_bytes_most: int = Field(default=4 << 30, ge=1)

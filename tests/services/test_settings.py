@@ -95,6 +95,11 @@ def test_secrets_are_hidden_where_settings_are_shown(monkeypatch: pytest.MonkeyP
     assert "hunter2" not in str(told)
 
 
+def test_every_setting_is_described() -> None:
+    undescribed = [told.name for told in settings.explain(settings.everything()) if not told.description]
+    assert undescribed == []
+
+
 def test_a_variable_that_is_no_setting_is_named_with_the_one_that_may_be_meant() -> None:
     environment = {"SUMA_PROT": "1", "SUMA_PORT": "1", "SUMA_URL": "x", "SUMA_GATEWAY__PAGE": "1", "HOME": "/"}
     assert settings.unknown(environment) == ["SUMA_PROT (did you mean SUMA_PORT?)"]

@@ -16,11 +16,13 @@ class Limits(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     rounds: int = Field(default=10, ge=1)
+    """Thoughts of the model in one turn."""
     errors: int = Field(default=3, ge=1)
-    """Consecutive ones."""
+    """Consecutive errors after which a turn ends."""
     calls: int = Field(default=20, ge=1)
+    """Tool calls in one turn."""
     seconds: float = Field(default=1800.0, gt=0)
-    """Of work; waiting for people does not count."""
+    """Seconds of work in one turn; waiting for people does not count."""
 
 
 def before_call(turn: Turn, limits: Limits) -> str | None:

@@ -12,6 +12,7 @@ from fastapi.requests import HTTPConnection
 
 from libs.errors import Denied, NotFound
 from libs.identity import Principal
+from libs.runtime.effective_settings import EffectiveSetting
 from libs.runtime.health import Health
 from libs.runtime.platform import Platform
 from services.gateway.admission import ConcurrencyLimiter, QueueLimiter, RateLimiter
@@ -20,6 +21,7 @@ from services.gateway.dead_letters import DeadLetters
 from services.gateway.directory import Directory
 from services.gateway.domain.access import acts, sees
 from services.gateway.refusals import RefusalLog
+from services.gateway.samples import Samples
 from services.gateway.settings import Settings
 from services.gateway.shutdown import GatewayShutdown
 from services.gateway.sse.streams import Streams
@@ -40,8 +42,10 @@ class ReadOnly(Denied):
 
 @dataclass
 class Gateway:
-    """The state of one app. The host of the process sets `problems` and `health`; until then there are no problems, and
-    readiness checks on demand. `opening` returns the reasons why a valid key may still be unknown.
+    """The state of one app. The host of the process sets `problems`, `health` and `effective_settings`; until then
+    there are no problems, readiness checks on demand, and no settings are shown.
+
+    `opening` returns the reasons why a valid key may still be unknown.
     """
 
     platform: Platform
@@ -55,7 +59,9 @@ class Gateway:
     concurrency: ConcurrencyLimiter = field(init=False)
     drain: GatewayShutdown = field(init=False)
     problems: Callable[[], Sequence[str]] = field(default=list)
+    effective_settings: Callable[[], Sequence[EffectiveSetting]] = field(default=list)
     health: Health = field(init=False)
+    samples: Samples = field(init=False)
     credentials: Credentials = field(init=False)
     refusals: RefusalLog = field(init=False)
     verification: Verification = field(init=False)
@@ -78,6 +84,7 @@ class Gateway:
         self.uploads = Uploads(self.platform, self.store, self.settings)
         self.queue_limiter = QueueLimiter(self.platform, self.store, self.settings)
         self.concurrency = ConcurrencyLimiter(self.settings)
+        self.samples = Samples(self.platform)
         self.drain = GatewayShutdown(self.concurrency, self.streams, self.settings)
         self.health = Health(self.platform, [GROUP])
 

@@ -229,6 +229,7 @@ SCHEMAS: Mapping[str, Any] = {
         "groups": [
             {"group": "tool_executor", "topic": "tool.requests", "lag": 0, "parked": 1, "dead": 0, "parked_since": AT}
         ],
+        "leases": [{"group": "tool_executor", "kind": "tool", "leases": 2, "held": 1, "due": 1, "since": AT}],
         "topics": [
             {"topic": "tool.requests", "records": 1204, "oldest_seconds": 86_112.4, "retention_seconds": 604_800.0}
         ],
@@ -310,6 +311,27 @@ SCHEMAS: Mapping[str, Any] = {
     "NewMessage": {"text": WISH, "on_busy": "queue"},
     "NewSession": {"root": ROOT, "hitl": "key"},
     "NewTenant": {"tenant": "acme", "name": "ACME Ltd"},
+    "MetricHistory": {
+        "services": ["gateway"],
+        "every_seconds": 15.0,
+        "samples": [
+            {
+                "at": AT,
+                "turns": 3,
+                "tool_calls": 12,
+                "allowed": 41,
+                "denied": 1,
+                "unanswered": 0,
+                "dead_letters": 0,
+                "requests": 96,
+                "p95_seconds": 0.021,
+                "lag": 2,
+                "memory_bytes": 201_326_592,
+            }
+        ],
+        "grafana_url": "https://grafana.example",
+        "as_of": LATER,
+    },
     "PrincipalList": {
         "principals": [{"tenant": "acme", "principal": "ada", "created_at": AT, "disabled_at": None, "keys": 1}],
         "next": None,
@@ -360,6 +382,33 @@ SCHEMAS: Mapping[str, Any] = {
     "RunResponse": ACCEPTED,
     "SessionList": {"sessions": [SESSION_SHOWN], "next": None, "as_of": LATER},
     "SessionRead": {**SESSION_SHOWN, "as_of": 12},
+    "SettingList": {
+        "settings": [
+            {
+                "name": "gateway.web_hours",
+                "service": "gateway",
+                "variable": "SUMA_GATEWAY__WEB_HOURS",
+                "value": "12.0",
+                "secret": False,
+                "set": True,
+                "origin": "environment",
+                "source": "SUMA_GATEWAY__WEB_HOURS",
+                "description": "Hours until a signed-in browser must sign in again.",
+            },
+            {
+                "name": "model_key",
+                "service": "platform",
+                "variable": "SUMA_MODEL_KEY",
+                "value": None,
+                "secret": True,
+                "set": True,
+                "origin": "secret_file",
+                "source": "/run/secrets/model_key",
+                "description": "The vendor's key; not allowed in the settings file",
+            },
+        ],
+        "as_of": LATER,
+    },
     "Share": {"access": "read"},
     "SignInCode": {"code": "suma_code_…", "url": "http://127.0.0.1:8010/?code=suma_code_…", "expires_at": LATER},
     "SkillList": {"skills": [SKILL_SHOWN], "problems": {}},

@@ -1,7 +1,9 @@
-"""Operator views of the running platform: events waiting for policy (S3-41), and the lag of the bus."""
+"""Operator views of the running platform: events waiting for policy (S3-41), the bus, recent metrics, settings."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -15,18 +17,34 @@ from libs.errors import NotFound
 from libs.events import ActionRecorded
 from libs.events.topics import EVERYONE, TOPICS
 from libs.policy.ports import PolicyUnanswered
+from libs.runtime.effective_settings import EffectiveSetting
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import CommandResult, IdempotencyKey, IdempotentRequest
 from services.gateway.api.context import Here
 from services.gateway.api.errors import raises
 from services.gateway.api.models import Id
-from services.gateway.api.operator_models import BusState, GroupState, Requeued, RequeueList, Retried, TopicState
+from services.gateway.api.operator_models import (
+    BusState,
+    GroupState,
+    LeaseState,
+    MetricHistory,
+    MetricSample,
+    Requeued,
+    RequeueList,
+    Retried,
+    SettingList,
+    SettingShown,
+    TopicState,
+)
 from services.gateway.api.security import Authenticated
+from services.gateway.samples import EVERY_SECONDS
 
 router = APIRouter(route_class=StrictRoute, tags=["admin"])
 
 REQUEUE_READ, REQUEUE_WRITE, BUS_READ = "admin.requeue.read", "admin.requeue.write", "admin.bus.read"
+METRICS_READ, SETTINGS_READ = "admin.metrics.read", "admin.settings.read"
+"""About the whole process, so policy allows them only in the platform's own tenant."""
 
 
 class NotWaiting(NotFound):
@@ -68,14 +86,16 @@ async def retry(
 
 @router.get("/v1/admin/bus")
 async def bus(here: Here, who: Authenticated) -> BusState:
-    """Report each group's lag, its parked and dead events, and the retained log."""
+    """Report each group's lag, its parked and dead events, your tenant's leases, and the retained log."""
     await commands.record_access(here, who, BUS_READ)
     behind = await lag(here.platform.bus, here.platform.route, EVERYONE)
     standing = await here.platform.parked.standing(who.tenant)
+    leases = await here.platform.leases.standing(who.tenant)
     held = await kept(here.platform.database, TOPICS.values())
     places = sorted({*behind, *((s.group, s.topic) for s in standing)})
     return BusState(
         groups=[_state(place, behind.get(place), standing) for place in places],
+        leases=[LeaseState.model_validate(kind) for kind in leases],
         topics=[
             TopicState(
                 topic=of.topic,
@@ -86,6 +106,50 @@ async def bus(here: Here, who: Authenticated) -> BusState:
             for of in held
         ],
         as_of=here.platform.clock.now(),
+    )
+
+
+@router.get("/v1/admin/metrics")
+async def measured(here: Here, who: Authenticated) -> MetricHistory:
+    """Report the last hour of the gateway's process, one sample every 15 s, over all tenants.
+
+    In the embedded profile that process runs everything. The samples end with the process. Only the platform's own
+    tenant may read them. Prometheus scrapes `/metrics` of each process instead.
+    """
+    await commands.record_access(here, who, METRICS_READ)
+    return MetricHistory(
+        services=here.health.known()["services"],
+        every_seconds=EVERY_SECONDS,
+        samples=[MetricSample.model_validate(sample) for sample in here.samples()],
+        grafana_url=here.settings.grafana_url,
+        as_of=here.platform.clock.now(),
+    )
+
+
+@router.get("/v1/admin/settings")
+async def list_settings(here: Here, who: Authenticated) -> SettingList:
+    """List every setting in force in the gateway's process, its source and its meaning; secrets only as set or not.
+
+    A service that runs alone reads its own environment. Only the platform's own tenant may read them.
+    """
+    await commands.record_access(here, who, SETTINGS_READ)
+    # The first call reads the descriptions from the sources, which takes 50 ms.
+    found = await asyncio.to_thread(here.effective_settings)
+    return SettingList(settings=[_shown(setting) for setting in found], as_of=here.platform.clock.now())
+
+
+def _shown(setting: EffectiveSetting) -> SettingShown:
+    value = setting.value
+    return SettingShown(
+        name=setting.name,
+        service=setting.service,
+        variable=setting.variable,
+        value=None if setting.secret or value is None else value if isinstance(value, str) else json.dumps(value),
+        secret=setting.secret,
+        set=setting.is_set,
+        origin=setting.origin,
+        source=setting.source,
+        description=setting.description,
     )
 
 

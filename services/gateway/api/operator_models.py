@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from libs.events.base import registry
+from libs.runtime.effective_settings import Source
 from services.gateway.api.models import Id, RequestModel, ResponseModel
 from services.gateway.dead_letters import Search
 from services.gateway.domain.projection import short
@@ -201,9 +202,79 @@ class TopicState(ResponseModel):
     retention_seconds: float
 
 
+class LeaseState(ResponseModel):
+    """The caller's tenant's leases of one kind: all of them, those that a process holds, and those that are due and
+    wait for one. `since` is the oldest one's creation.
+    """
+
+    group: str
+    kind: str
+    leases: int
+    held: int
+    due: int
+    since: datetime
+
+
 class BusState(ResponseModel):
     groups: list[GroupState]
+    leases: list[LeaseState]
     topics: list[TopicState]
+    as_of: datetime
+
+
+class MetricSample(ResponseModel):
+    """The increase of counters since the sample before, and the gauges at that time; over all tenants."""
+
+    at: datetime
+    turns: int
+    """Turns that ended."""
+    tool_calls: int
+    allowed: int
+    """Policy decisions that allow."""
+    denied: int
+    unanswered: int
+    """Policy questions without an answer."""
+    dead_letters: int
+    requests: int
+    p95_seconds: float | None
+    """95% of the requests were answered within this time; null without requests."""
+    lag: int
+    """Records that this process's consumer groups have not handled yet."""
+    memory_bytes: int
+
+
+class MetricHistory(ResponseModel):
+    """The last hour of the gateway's process."""
+
+    services: list[str]
+    """The services in this process, which the samples cover."""
+    every_seconds: float
+    samples: list[MetricSample]
+    """Oldest first; none until the first interval has ended."""
+    grafana_url: str
+    """Grafana's address for people; empty if none is set."""
+    as_of: datetime
+
+
+class SettingShown(ResponseModel):
+    """A setting in force. A secret's value is always null; `set` tells whether it has one."""
+
+    name: str = Field(examples=["gateway.web_hours"])
+    service: str
+    """The service that it belongs to; `platform` for those that every process shares."""
+    variable: str
+    value: str | None
+    """Text as it is, anything else as JSON."""
+    secret: bool
+    set: bool
+    origin: Source
+    source: str
+    """The variable's name, the file's path, or `default`."""
+    description: str
+
+
+class SettingList(ResponseModel):
+    settings: list[SettingShown]
     as_of: datetime
 
 

@@ -198,5 +198,12 @@ MATRIX = [
     Case("the platform's tenant manages tenants", "admin.tenants.write", ("admin.tenants",), True, {"tenant": "local"}),
     Case("its admin does not", "admin.tenants.write", ("admin",), False, {"tenant": "local"}),
     Case("another tenant never does", "admin.tenants.write", ("*",), False),
+    Case(
+        "the platform's operator sees figures", "admin.metrics.read", ("admin.metrics.read",), True, {"tenant": "local"}
+    ),
+    Case("another tenant sees none", "admin.metrics.read", ("*",), False),
+    Case("the platform's admin sees settings", "admin.settings.read", ("admin",), True, {"tenant": "local"}),
+    Case("another tenant's admin does not", "admin.settings.read", ("admin",), False),
+    Case("a reader of the bus does not", "admin.settings.read", ("admin.bus.read",), False, {"tenant": "local"}),
     Case("nobody makes coffee", "make.coffee", ("*",), False),
 ]

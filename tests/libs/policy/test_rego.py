@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY
 
 from libs.policy import Bundle, BundleBroken, PolicyUnanswered
 from libs.policy.rego import RegoPolicy
@@ -25,6 +26,16 @@ BROKEN = {
     "another package": deciding("input.x == 1").replace("package suma", "package other"),
     "rules at which the engine ends its process": ABORTS,
 }
+
+
+async def test_question_without_an_answer_is_counted(tmp_path: Path) -> None:
+    def count() -> float:
+        return REGISTRY.get_sample_value("suma_policy_unanswered_total", {"action": "chat"}) or 0.0
+
+    before, policy = count(), RegoPolicy(tmp_path / "nothing")
+    with pytest.raises(PolicyUnanswered):
+        await policy.decide("chat", SCOPED)
+    assert count() - before == 1
 
 
 @pytest.mark.requirement("A8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from opentelemetry.trace import SpanKind
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -63,9 +65,12 @@ class RequestGuard:
         return refusal(headers, self._settings.hosts, self._settings.origins)
 
     def _with_security_headers(self, scope: Scope, send: Send) -> Send:
+        began = time.perf_counter()
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] in STARTS:
                 metrics.responses.labels(str(message["status"])).inc()
+                metrics.request_seconds.observe(time.perf_counter() - began)
                 headers = MutableHeaders(scope=message)
                 for name, value in SAFE.items():
                     headers.setdefault(name, value)

@@ -128,6 +128,8 @@ PROBES: dict[str, Probe] = {
     "GET /v1/admin/requeue": OWN,
     "POST /v1/admin/requeue/{event_id}/retry": HIDDEN,
     "GET /v1/admin/bus": OWN,
+    "GET /v1/admin/metrics": OWN,
+    "GET /v1/admin/settings": OWN,
     "GET /v1/admin/keys": Probe(query={"tenant": "{tenant}", "ended": "true"}),
     "POST /v1/admin/keys": Probe(body=KEY),
     "POST /v1/admin/keys/{key_id}/rotate": HIDDEN,

@@ -1,11 +1,19 @@
-"""Operator views of events waiting for policy and of the bus."""
+"""Operator views of events waiting for policy, of the bus, of recent metrics, and of the settings in force."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from libs.identity import Role
+from libs.identity.roles import BUNDLES
+from services import settings
+from services.gateway.samples import SAMPLES_MOST
+from services.gateway.service import watch
 from tests.services.gateway.api.conftest import WITHIN, Desk
 
 
@@ -65,12 +73,14 @@ async def test_retry_is_immediate_and_recorded(desk: Desk) -> None:
 async def test_another_tenant_sees_nothing_of_what_waits_and_hurries_nothing(desk: Desk) -> None:
     await desk.say("policy: hm")
     await parked(desk, 1)
+    await desk.house.worker_waits()
     (waiting,) = (await desk.http.get("/v1/admin/requeue")).json()["waiting"]
     async with desk.house.client(await desk.house.key("admin", tenant="other")) as stranger:
         assert (await stranger.get("/v1/admin/requeue")).json()["waiting"] == []
         assert (await stranger.post(f"/v1/admin/requeue/{waiting['id']}/retry")).status_code == 404
-        groups = (await stranger.get("/v1/admin/bus")).json()["groups"]
-        assert {(group["parked"], group["dead"]) for group in groups} == {(0, 0)}
+        told = (await stranger.get("/v1/admin/bus")).json()
+        assert {(group["parked"], group["dead"]) for group in told["groups"]} == {(0, 0)}
+        assert told["leases"] == []
 
 
 async def test_bus_reports_lag_and_parked_events(desk: Desk) -> None:
@@ -89,9 +99,98 @@ async def test_bus_reports_lag_and_parked_events(desk: Desk) -> None:
     assert topics["tool.requests"]["oldest_seconds"] is None
 
 
+async def test_bus_counts_leases_by_kind_with_the_oldest(desk: Desk) -> None:
+    await desk.house.worker_waits()
+    await desk.house.worker_waits()
+    (told,) = (await desk.http.get("/v1/admin/bus")).json()["leases"]
+    since = told.pop("since")
+    assert told == {"group": "conversation_worker", "kind": "elsewhere", "leases": 2, "held": 0, "due": 2}
+    assert since == min(row["since"] for row in await leases(desk)).isoformat().replace("+00:00", "Z")
+
+
+async def leases(desk: Desk) -> Sequence[Any]:
+    pool = await desk.house.platform.database.bus()
+    return await pool.fetch("select since from bus.leases")
+
+
+async def test_metrics_report_what_happened_between_two_samples(desk: Desk) -> None:
+    samples = desk.house.gateway.samples
+    samples.take()
+    await desk.say("hello")
+    await desk.until_handled(1)
+    async with desk.house.client(await desk.house.key("chat")) as client:
+        await client.get("/v1/admin/bus")
+    samples.take()
+    told = (await desk.http.get("/v1/admin/metrics")).json()
+    last = told["samples"][-1]
+    assert (last["requests"], last["unanswered"], last["dead_letters"]) == (2, 0, 0)
+    assert last["allowed"] >= 1
+    assert last["denied"] >= 1
+    assert last["p95_seconds"] > 0
+    assert last["memory_bytes"] > 1_000_000
+    assert (told["every_seconds"], told["grafana_url"]) == (15.0, "")
+
+
+async def test_metrics_keep_one_hour(desk: Desk) -> None:
+    for _ in range(SAMPLES_MOST + 1):
+        desk.house.gateway.samples.take()
+    assert len((await desk.http.get("/v1/admin/metrics")).json()["samples"]) == 3600 / 15
+
+
+async def test_settings_name_their_sources_and_hide_secrets(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "config.yaml").write_text("gateway: {web_hours: 12}\n")
+    given = {
+        "SUMA_CONFIG": str(tmp_path / "config.yaml"),
+        "SUMA_REDIS_URL": "redis://:hunter2@cache",
+        "SUMA_OTLP_URL": "http://me:hunter2@collector:4318/?token=hunter2",
+        "SUMA_MODEL": "openai:gpt-5-mini",
+        "SUMA_MODEL_KEY_FILE": "/run/secrets/key",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    watch(desk.house.service, list, effective_settings=settings.explaining(settings.everything()))
+    answer = await desk.http.get("/v1/admin/settings")
+    told = {each["name"]: each for each in answer.json()["settings"]}
+
+    def source(name: str) -> tuple[object, ...]:
+        return tuple(told[name][part] for part in ("service", "value", "set", "origin", "source"))
+
+    assert "hunter2" not in answer.text
+    assert source("gateway.web_hours") == ("gateway", "12.0", True, "file", given["SUMA_CONFIG"])
+    assert source("redis_url") == ("platform", None, True, "environment", "SUMA_REDIS_URL")
+    assert source("opa_token") == ("platform", None, False, "default", "default")
+    assert source("model_key") == ("platform", None, True, "secret_file", "/run/secrets/key")
+    assert source("otlp_url")[1] == "http://…@collector:4318/?…"
+    assert told["gateway.web_hours"]["description"] == "Hours until a signed-in browser must sign in again"
+
+
+@pytest.mark.requirement("P8", "A9")
+@pytest.mark.parametrize("path", ["/v1/admin/metrics", "/v1/admin/settings"])
+async def test_another_tenants_owner_sees_nothing_of_the_process(desk: Desk, path: str) -> None:
+    async with desk.house.client(await desk.house.key("*", tenant="other")) as stranger:
+        refused = await stranger.get(path)
+    assert (refused.status_code, refused.json()["code"]) == (403, "POLICY_DENIED")
+
+
+@pytest.mark.requirement("A9")
+async def test_operator_reads_metrics_but_not_settings(desk: Desk) -> None:
+    async with desk.house.client(await desk.house.key(*BUNDLES[Role.OPERATOR])) as operator:
+        assert (await operator.get("/v1/admin/metrics")).status_code == 200
+        assert (await operator.get("/v1/admin/settings")).status_code == 403
+
+
 @pytest.mark.requirement("A9")
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", "/v1/admin/bus"), ("GET", "/v1/admin/requeue"), ("POST", "/v1/admin/requeue/x/retry")]
+    ("method", "path"),
+    [
+        ("GET", "/v1/admin/bus"),
+        ("GET", "/v1/admin/requeue"),
+        ("POST", "/v1/admin/requeue/x/retry"),
+        ("GET", "/v1/admin/metrics"),
+        ("GET", "/v1/admin/settings"),
+    ],
 )
 async def test_who_administers_nothing_is_refused(desk: Desk, method: str, path: str) -> None:
     async with desk.house.client(await desk.house.key("chat", "files:write")) as client:
