@@ -42,13 +42,9 @@ def _chosen(name: str, generated: Any, me: Party, others: Sequence[Party], rando
     draw = random.random()
     if draw < OWN:
         return random.choice(me.known[name])
-    # Each tenant names its principals itself: the other's name is no secret there.
     foreign = [value for other in others for value in other.known.get(name, ()) if name != "principal"]
     if draw < OWN + FOREIGN and foreign:
         value = random.choice(foreign)
         sent.add(value)
-        if name == "root":
-            # A session keeps the root that its opener names, and shows it; only a turn finds out that it is not theirs.
-            me.echoed.add(value)
         return value
     return generated

@@ -38,7 +38,7 @@ class Party:
     own: set[str] = field(default_factory=set)
     """Ids and words that only this tenant may see."""
     echoed: set[str] = field(default_factory=set)
-    """Words of the other tenant that this one has sent itself, to be kept."""
+    """Words of the other tenant that this one has sent in a body: they may come back."""
 
     def learn(self, name: str, value: str) -> None:
         self.known.setdefault(name, []).append(value)
@@ -71,7 +71,7 @@ async def _founded(api: httpx.AsyncClient, house: House, tenant: str) -> Party:
     wish = {"tenant": tenant, "principal": admin, "scopes": ["*"], "roles": ["admin"]}
     made = (await api.post("/v1/admin/keys", json=wish)).raise_for_status().json()
     party = Party(tenant, made["key"], made["key_id"])
-    party.own |= {made["key"], made["key_id"], admin}
+    party.own |= {made["key"], made["key_id"]}
     folder = folder_of(house.folder, tenant)
     folder.mkdir()
     party.learn("root", str(folder))
@@ -107,7 +107,8 @@ async def _live(http: httpx.AsyncClient, party: Party, folder: Path) -> None:
     spare = {"principal": guest, "roles": ["user"]}
     for _ in range(3):
         party.learn("key_id", (await http.post("/v1/admin/keys", json=spare)).raise_for_status().json()["key_id"])
-    party.learn("principal", guest)
+    # Each tenant names its principals itself, so that a name is no secret.
+    party.known["principal"] = [guest]
     party.own |= {f"secret-of-{party.tenant}", f"word-of-{party.tenant}"}
 
 

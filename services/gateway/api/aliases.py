@@ -9,18 +9,18 @@ from fastapi import APIRouter, Query, Request, WebSocket
 from services.gateway.api import socket
 from services.gateway.api.bodies import StrictRoute
 from services.gateway.api.commands import IdempotencyKey, IdempotentRequest
-from services.gateway.api.context import Here, NoSuchSession, ReadOnly
-from services.gateway.api.errors import FULL, raises
+from services.gateway.api.context import Here
+from services.gateway.api.errors import raises
 from services.gateway.api.models import Id, RunRequest, RunResponse, SessionShown, Status
 from services.gateway.api.security import Authenticated, CanRead
-from services.gateway.api.sessions import send_message
+from services.gateway.api.sessions import SENDING, send_message
 from services.gateway.api.stream import Position, Until
 from services.gateway.domain import access
 
 router = APIRouter(route_class=StrictRoute, tags=["scope weaver"])
 
 
-@router.post("/run", status_code=202, response_model=RunResponse, responses=raises(NoSuchSession, ReadOnly, *FULL))
+@router.post("/run", status_code=202, response_model=RunResponse, responses=raises(*SENDING))
 async def run(
     request: Request, here: Here, who: Authenticated, body: RunRequest, key: IdempotencyKey = None
 ) -> RunResponse:

@@ -89,7 +89,9 @@ async def list_keys(
     )
 
 
-@router.post("/v1/admin/keys", status_code=201, responses=raises(NoSuchTenant, GrantsMore, InThePast, TooManyKeys))
+@router.post(
+    "/v1/admin/keys", status_code=201, responses=raises(NoSuchTenant, GrantsMore, InThePast, NoSigningKey, TooManyKeys)
+)
 async def create_key(here: Here, who: Authenticated, body: NewKey) -> KeyCreated:
     """Create an API key. It can grant only what its creator holds, and is shown only in this answer."""
     of = await permit(here, who, body.tenant)

@@ -46,6 +46,8 @@ router = APIRouter(route_class=StrictRoute)
 
 SessionId = Annotated[Id, Path()]
 Limit = Annotated[int, Query(ge=1, le=500)]
+SENDING = (NoSuchSession, ReadOnly, NoSuchAttachment, *FULL)
+"""Errors of each route that sends a message."""
 ACCEPTED: dict[int | str, dict[str, Any]] = {202: {"model": Accepted}}
 
 
@@ -107,7 +109,7 @@ async def list_sessions(
     "/v1/sessions/message",
     status_code=202,
     response_model=Accepted,
-    responses=raises(NoSuchSession, ReadOnly, NoSuchAttachment, *FULL),
+    responses=raises(*SENDING),
     tags=["messages"],
 )
 async def first_message(
@@ -119,7 +121,7 @@ async def first_message(
 
 @router.post(
     "/v1/llm/invoke",
-    responses={200: {"model": TurnShown}, **ACCEPTED, **raises(NoSuchSession, ReadOnly, NoSuchAttachment, *FULL)},
+    responses={200: {"model": TurnShown}, **ACCEPTED, **raises(*SENDING)},
     tags=["messages"],
 )
 async def invoke(
@@ -183,7 +185,7 @@ async def unshare(here: Here, who: Authenticated, session_id: SessionId) -> Sess
     "/v1/sessions/{session_id}/messages",
     status_code=202,
     response_model=Accepted,
-    responses=raises(NoSuchSession, ReadOnly, NoSuchAttachment, *FULL),
+    responses=raises(*SENDING),
     tags=["messages"],
 )
 async def say_in(

@@ -36,6 +36,7 @@ from services.gateway.uploads import (
 BYTES = "application/offset+octet-stream"
 PLACE = "/v1/uploads"
 CONTENT: dict[str, Any] = {"requestBody": {"content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}}
+SENT: dict[str, Any] = {"requestBody": {**CONTENT["requestBody"], "required": True}}
 FULL = Refusal(
     429, "UPLOADS_FULL", "your tenant has 1000 unused uploads; use or delete some, or wait until they expire"
 )
@@ -134,7 +135,7 @@ async def read(here: Here, who: Authenticated, upload_id: UploadId) -> UploadSho
     dependencies=[Tus],
     response_class=Response,
     responses=raises(OtherProtocol, NoSuchUpload, NotUploadBytes, UploadTooLarge, OffsetMoved, Busy, *RECEIVING),
-    openapi_extra=CONTENT,
+    openapi_extra=SENT,
 )
 async def send(
     request: Request,
