@@ -20,9 +20,9 @@ from libs.runtime.embedded.postgres import Postgres
 from libs.runtime.host import prepare
 from libs.telemetry import logs
 from tests import infrastructure
-from tests.echo import Echo
 from tests.infrastructure.shared import kafka_of
-from tests.nursery import close_shared
+from tests.support.echo_service import Echo
+from tests.support.fork_server import close_shared
 
 TESTS = Path(__file__).parent
 ECHO_TEMPLATE = "suma_echo"

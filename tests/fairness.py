@@ -22,7 +22,7 @@ from libs.events.values import Plan
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.skills import ToolDefinition
 from libs.tools import Effect, Intent, Outcome
-from tests.house import House, plan
+from tests.support.platform import RunningPlatform, plan
 
 WAIT = "test.wait"
 TEXT: Mapping[str, Any] = {
@@ -76,7 +76,7 @@ class Slow:
 class Backlog:
     """The requests of two tenants in a running platform."""
 
-    at: House
+    at: RunningPlatform
     part: int = 0
 
     async def hog(self, turns: int) -> None:

@@ -8,7 +8,7 @@ from libs.budgets.schema import SCHEMA as BUDGETS
 from libs.bus.log import SCHEMA as BUS
 from libs.database import Dsns, Schema, migrate
 from services.catalog import SERVICES
-from tests.echo import FOLDER
+from tests.support.echo_service import FOLDER
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from rich.text import Text
 
 from libs.runtime.host import DEFAULT_PACE
-from tests import house, infrastructure
+from tests import infrastructure
 from tests.benchmarks.contest import Server
 from tests.benchmarks.rows import Row, most
 from tests.fairness import HOG, Backlog, Caller, Slow
+from tests.support import platform
 
 TOOL_SECONDS = 1.0
 AT_ONCE = 8
@@ -27,8 +28,8 @@ async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row
     with tempfile.TemporaryDirectory() as folder:
         async with (
             Server.started() as server,
-            infrastructure.fresh_database(server.postgres, await house.template(server.postgres)) as where,
-            house.house(
+            infrastructure.fresh_database(server.postgres, await platform.template(server.postgres)) as where,
+            platform.run_platform(
                 where,
                 Path(folder),
                 model=Caller(),

@@ -32,7 +32,7 @@ from tests.benchmarks.contest import Server
 from tests.benchmarks.kafka import GROUP, KEYS, SCHEMA
 from tests.benchmarks.rows import Row
 from tests.infrastructure import TEMPLATE, buses, fresh_database
-from tests.processes import Child
+from tests.support.processes import Child
 
 SHAPES = ((1, 1), (2, 1), (6, 1), (6, 2), (6, 3))
 """Busy partitions, replicas."""

@@ -38,8 +38,8 @@ from tests import infrastructure
 from tests.benchmarks.contest import Contender, Load, Measured, Runs, Server, median, race, ratio
 from tests.benchmarks.rows import Row, figure, least
 from tests.benchmarks.turns import Command
-from tests.echo import FOLDER
 from tests.infrastructure import TEMPLATE, dsns, fresh_database
+from tests.support.echo_service import FOLDER
 
 LOG, CARRIED, ECHO_LOG, ECHO_CARRIED = "Suma", "Suma on Kafka", "Suma, bus only", "Suma on Kafka, bus only"
 SINGLE, MANY = 1, 64

@@ -35,7 +35,7 @@ from tests.benchmarks.contest import Server
 from tests.benchmarks.rows import Row, most
 from tests.benchmarks.start import megabytes
 from tests.infrastructure import TEMPLATE, fresh_database
-from tests.processes import Child
+from tests.support.processes import Child
 
 STREAMS, TABS = 1000, 10
 RATE = 40.0

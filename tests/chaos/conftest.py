@@ -8,10 +8,11 @@ import pytest_asyncio
 
 from libs.database import Dsns
 from libs.runtime.embedded.postgres import Postgres
-from tests import house, infrastructure
+from tests import infrastructure
+from tests.support import platform
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def home(server: Postgres) -> AsyncIterator[Dsns]:
-    async with infrastructure.fresh_database(server, await house.template(server)) as database:
+    async with infrastructure.fresh_database(server, await platform.template(server)) as database:
         yield database

@@ -2,7 +2,7 @@
 end.
 
 The points are a catalogue made from what the services declare, not from what a run happened to hit (bus.md, Proving
-it). A `Cast` makes a process's platform and services; it must be importable, because children are forked. Whoever
+it). A `Scenario` makes a process's platform and services; it must be importable, because children are forked. Whoever
 drives supplies the work beforehand, as events in the log, and says how one sees that everything is over.
 """
 
@@ -26,11 +26,11 @@ from libs.runtime.platform import Platform
 from libs.runtime.service import Service
 from libs.telemetry import logs
 from tests.infrastructure import PACE, shift
-from tests.processes import Child
+from tests.support.processes import Child
 
 Point: TypeAlias = Callable[[str], None]
 Stage: TypeAlias = tuple[Platform, Sequence[Service]]
-Cast: TypeAlias = Callable[[Dsns, str, str, Point], AbstractAsyncContextManager[Stage]]
+Scenario: TypeAlias = Callable[[Dsns, str, str, Point], AbstractAsyncContextManager[Stage]]
 """(dsns, the world's dsn, member's name, point) → the platform and the services of one process."""
 
 WITHIN = 90.0
@@ -66,34 +66,34 @@ class Faults:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def doomed(cast: Cast, where: Dsns, world: str, fatal: str, hit: int) -> None:
+def doomed(scenario: Scenario, where: Dsns, world: str, fatal: str, hit: int) -> None:
     """A process that works until it kills itself."""
     logs.configure(json=False, level="CRITICAL")
-    asyncio.run(_work(cast, where, world, Faults(fatal, hit)))
+    asyncio.run(_work(scenario, where, world, Faults(fatal, hit)))
 
 
-async def _work(cast: Cast, where: Dsns, world: str, faults: Faults) -> None:
+async def _work(scenario: Scenario, where: Dsns, world: str, faults: Faults) -> None:
     async with (
-        cast(where, world, DOOMED, faults) as (platform, services),
+        scenario(where, world, DOOMED, faults) as (platform, services),
         host(platform, services, pace=PACE) as running,
         time_flies(platform),
     ):
         await running.failed
 
 
-async def die(cast: Cast, where: Dsns, world: str, fatal: str, hit: int = 1) -> None:
+async def die(scenario: Scenario, where: Dsns, world: str, fatal: str, hit: int = 1) -> None:
     """Let a process die at this point; an error when it never comes there."""
-    child = Child(doomed, cast, where, world, fatal, hit)
+    child = Child(doomed, scenario, where, world, fatal, hit)
     try:
         assert await child.ended(WITHIN) == -signal.SIGKILL, f"nothing came to {fatal}"
     finally:
         child.kill()
 
 
-async def survive(cast: Cast, where: Dsns, world: str, *, dead: Sequence[str] = (DOOMED,)) -> Faults:
+async def survive(scenario: Scenario, where: Dsns, world: str, *, dead: Sequence[str] = (DOOMED,)) -> Faults:
     """A new process frees what the dead one held, and works until all is over. Which points it came to."""
     faults = Faults()
-    async with cast(where, world, ids.new(), faults) as (platform, services):
+    async with scenario(where, world, ids.new(), faults) as (platform, services):
         await platform.leases.free(list(dead))
         await shift(platform.database, seconds=LATER_SECONDS)
         async with host(platform, services, pace=PACE) as running, time_flies(platform):

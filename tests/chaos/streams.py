@@ -33,9 +33,9 @@ from libs.runtime.host import prepare
 from libs.runtime.platform import Platform
 from services.gateway.service import build
 from tests import infrastructure
-from tests.chaos.stream_cast import gateway
-from tests.processes import Child
+from tests.chaos.stream_scenario import gateway
 from tests.services.gateway.sse import Sse
+from tests.support.processes import Child
 
 WITHIN = 60.0
 BACK_SECONDS = 0.02

@@ -24,7 +24,7 @@ from libs.resilience import GuardedCall
 from tests.infrastructure import PLENTY
 from tests.infrastructure.bank import ADA, Bank, bank, tried
 from tests.infrastructure.vendor import KEY, Turn, Vendor, said, vendor
-from tests.processes import Child
+from tests.support.processes import Child
 
 USED = 120
 TASK = Task(text="how many files are there?", intent="question", tools=("*",))

@@ -11,9 +11,9 @@ import pytest
 
 from libs.database import Dsns
 from tests.chaos.driver import die, doomed, survive
-from tests.chaos.turn_cast import stalled, stalling_cast, turn_cast, woken
+from tests.chaos.turn_scenario import stalled, stalling_scenario, turn_scenario, woken
 from tests.chaos.turn_story import MANY_FILES, accept, after, before, every_turn_ended_well, touched, tree
-from tests.processes import Child
+from tests.support.processes import Child
 
 TIDY_COMMIT = 5
 """Which of the executor's calls is the commit of a tidy turn."""
@@ -38,11 +38,11 @@ async def test_a_commit_on_disk_that_was_not_recorded_is_answered_and_not_repeat
     home: Dsns, tmp_path: Path, point: str
 ) -> None:
     (turn,) = await accept(home, tmp_path, ["tidy"])
-    await die(turn_cast, home, str(tmp_path), f"tool_executor:tool:{point}", TIDY_COMMIT)
+    await die(turn_scenario, home, str(tmp_path), f"tool_executor:tool:{point}", TIDY_COMMIT)
     there = touched(tmp_path, turn)
     assert tree(tmp_path, turn) == after(turn)
     assert await committed(home) == 0
-    await survive(turn_cast, home, str(tmp_path))
+    await survive(turn_scenario, home, str(tmp_path))
     assert touched(tmp_path, turn) == there
     assert await committed(home) == 1
     await every_turn_ended_well(home, tmp_path, [turn])
@@ -56,9 +56,9 @@ async def test_a_commit_of_a_thousand_files_that_is_killed_is_whole_or_nothing_a
     home: Dsns, tmp_path: Path, step: str, hit: int
 ) -> None:
     (turn,) = await accept(home, tmp_path, ["many"])
-    await die(turn_cast, home, str(tmp_path), f"tool_executor:files:{step}", hit)
+    await die(turn_scenario, home, str(tmp_path), f"tool_executor:files:{step}", hit)
     assert tree(tmp_path, turn) != after(turn) or step == "committed"
-    await survive(turn_cast, home, str(tmp_path))
+    await survive(turn_scenario, home, str(tmp_path))
     assert await committed(home) == 1
     await every_turn_ended_well(home, tmp_path, [turn])
 
@@ -69,12 +69,12 @@ async def test_an_executor_that_stalls_in_a_commit_beyond_its_lease_changes_noth
     home: Dsns, tmp_path: Path, step: str
 ) -> None:
     (turn,) = await accept(home, tmp_path, ["many"])
-    stalling = partial(stalling_cast, at=f"tool_executor:files:{step}", hit=MIDDLE)
+    stalling = partial(stalling_scenario, at=f"tool_executor:files:{step}", hit=MIDDLE)
     child = Child(doomed, stalling, home, str(tmp_path), "", 0)
     try:
         await stalled(tmp_path)
         assert tree(tmp_path, turn) not in (before(turn), after(turn))
-        await survive(turn_cast, home, str(tmp_path), dead=())
+        await survive(turn_scenario, home, str(tmp_path), dead=())
         there = touched(tmp_path, turn)
         child.go_on()
         await woken(tmp_path)

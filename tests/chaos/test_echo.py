@@ -14,8 +14,8 @@ from libs.database import Dsns
 from libs.events import MessageReceived
 from tests import infrastructure
 from tests.chaos.driver import DENSE, catalogue, die, survive
-from tests.chaos.echo_cast import echo_cast
-from tests.echo import Echo
+from tests.chaos.echo_scenario import echo_scenario
+from tests.support.echo_service import Echo
 
 KINDS = ("hi", "fail", "later", "bad", "stumble")
 POINTS = catalogue(Echo(infrastructure.NOWHERE, "").services())
@@ -86,7 +86,7 @@ async def every_turn_ended_well(where: Dsns, world: str, turns: Sequence[str]) -
 @pytest.mark.requirement("A10")
 async def test_a_run_of_every_kind_of_turn_comes_to_every_point_of_the_catalogue(echo_where: Dsns, world: str) -> None:
     turns = await accept(echo_where, KINDS)
-    faults = await survive(echo_cast, echo_where, world)
+    faults = await survive(echo_scenario, echo_where, world)
     await every_turn_ended_well(echo_where, world, turns)
     assert set(POINTS) - set(faults.seen) == set()
     assert set(faults.seen) - set(POINTS) == set()
@@ -98,6 +98,6 @@ async def test_a_process_killed_at_any_point_loses_nothing_and_repeats_nothing(
     echo_where: Dsns, world: str, point: str
 ) -> None:
     turns = await accept(echo_where, kinds_for(point))
-    await die(echo_cast, echo_where, world, point)
-    await survive(echo_cast, echo_where, world)
+    await die(echo_scenario, echo_where, world, point)
+    await survive(echo_scenario, echo_where, world)
     await every_turn_ended_well(echo_where, world, turns)

@@ -14,10 +14,10 @@ from libs.bus.kafka import Address
 from libs.database import Dsns
 from libs.runtime.host import prepare
 from tests.chaos.driver import WITHIN, die, doomed, survive
-from tests.chaos.kafka_cast import KafkaCast
+from tests.chaos.kafka_scenario import KafkaScenario
 from tests.chaos.test_echo import accept, every_turn_ended_well
 from tests.infrastructure import buses
-from tests.processes import Child
+from tests.support.processes import Child
 
 POINTS = (
     "writer:commit:after",
@@ -30,42 +30,42 @@ POINTS = (
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def cast(broker: Kafka, echo_where: Dsns) -> AsyncIterator[KafkaCast]:
+async def scenario(broker: Kafka, echo_where: Dsns) -> AsyncIterator[KafkaScenario]:
     address = Address(broker.bootstrap, prefix=f"{ids.new()}.")
-    cast = KafkaCast(address)
-    async with cast(echo_where, "", "first", lambda point: None) as (platform, services):
+    scenario = KafkaScenario(address)
+    async with scenario(echo_where, "", "first", lambda point: None) as (platform, services):
         await prepare(platform, services)
-    yield cast
+    yield scenario
     await buses.forget(address)
 
 
 @pytest.mark.requirement("A10", "A11", "A12")
 @pytest.mark.parametrize("point", POINTS)
 async def test_a_process_killed_at_a_point_loses_nothing_and_repeats_nothing(
-    cast: KafkaCast, echo_where: Dsns, world: str, point: str
+    scenario: KafkaScenario, echo_where: Dsns, world: str, point: str
 ) -> None:
     turns = await accept(echo_where, ("hi", "hi", "later"))
-    await die(cast, echo_where, world, point)
-    await survive(cast, echo_where, world)
+    await die(scenario, echo_where, world, point)
+    await survive(scenario, echo_where, world)
     await every_turn_ended_well(echo_where, world, turns)
 
 
 @pytest.mark.requirement("A10", "A15")
 async def test_turns_go_on_while_processes_are_killed_stopped_and_added(
-    cast: KafkaCast, echo_where: Dsns, world: str
+    scenario: KafkaScenario, echo_where: Dsns, world: str
 ) -> None:
     # All of one name: of each partition of the log, the relay has three owners.
-    members = [Child(doomed, cast, echo_where, world, "", 1) for _ in range(3)]
+    members = [Child(doomed, scenario, echo_where, world, "", 1) for _ in range(3)]
     turns = await accept(echo_where, ("hi",) * 5)
     members[0].kill()
     members[1].stop()
     turns += await accept(echo_where, ("hi", "later", "fail") * 3)
     async with asyncio.timeout(WITHIN):
-        while len(await buses.shares(cast.address, "conversation_worker")) != 1:
+        while len(await buses.shares(scenario.address, "conversation_worker")) != 1:
             await asyncio.sleep(0.1)
     members[1].go_on()
     turns += await accept(echo_where, ("hi",) * 5)
-    await survive(cast, echo_where, world)
+    await survive(scenario, echo_where, world)
     for member in members:
         member.kill()
     await every_turn_ended_well(echo_where, world, turns)

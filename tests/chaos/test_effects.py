@@ -13,10 +13,10 @@ import pytest_asyncio
 
 from libs.database import Dsns
 from tests.chaos.driver import DOOMED, die, doomed, survive
-from tests.chaos.outside_cast import LOCKED, WOKEN, accept, noticed, outside_cast, place, told
-from tests.chaos.turn_cast import stalled
-from tests.outside import Book, Note, Put, Send, World
-from tests.processes import Child
+from tests.chaos.outside_scenario import LOCKED, WOKEN, accept, noticed, outside_scenario, place, told
+from tests.chaos.turn_scenario import stalled
+from tests.support.effect_tools import Book, Note, Put, Send, World
+from tests.support.processes import Child
 
 SAFE = [Put.name, Note.name, Book.name]
 
@@ -35,8 +35,8 @@ async def test_an_executor_that_dies_around_an_effect_leaves_one(
     home: Dsns, tmp_path: Path, there: World, tool: str, point: str
 ) -> None:
     session, here = await accept(home, tool), place(tmp_path, there.dsn)
-    await die(outside_cast, home, here, f"tool_executor:{point}")
-    await survive(outside_cast, home, here)
+    await die(outside_scenario, home, here, f"tool_executor:{point}")
+    await survive(outside_scenario, home, here)
     assert len(await there.made(session)) == 1
     assert await told(home, session) == ["succeeded"]
 
@@ -55,8 +55,8 @@ async def test_what_may_happen_once_at_most_is_unknown_where_it_was_begun_and_ne
     home: Dsns, tmp_path: Path, there: World, point: str, made: int, ends: str
 ) -> None:
     session, here = await accept(home, Send.name), place(tmp_path, there.dsn)
-    await die(outside_cast, home, here, f"tool_executor:{point}")
-    await survive(outside_cast, home, here)
+    await die(outside_scenario, home, here, f"tool_executor:{point}")
+    await survive(outside_scenario, home, here)
     assert (len(await there.made(session)), await told(home, session)) == (made, [ends])
 
 
@@ -67,9 +67,9 @@ async def test_a_process_killed_in_the_middle_of_an_effect_leaves_one(
     home: Dsns, tmp_path: Path, there: World, tool: str, at: str
 ) -> None:
     session = await accept(home, tool)
-    child = Child(doomed, outside_cast, home, place(tmp_path, there.dsn, at=at, how="die"), "", 0)
+    child = Child(doomed, outside_scenario, home, place(tmp_path, there.dsn, at=at, how="die"), "", 0)
     await child.ended()
-    await survive(outside_cast, home, place(tmp_path, there.dsn), dead=(DOOMED,))
+    await survive(outside_scenario, home, place(tmp_path, there.dsn), dead=(DOOMED,))
     assert len(await there.made(session)) == 1
     assert await told(home, session) == ["succeeded"]
 
@@ -81,8 +81,8 @@ async def test_a_cancel_is_told_how_it_ended_though_its_executor_dies_finding_ou
     home: Dsns, tmp_path: Path, there: World, tool: str, made: int, ends: str, point: str
 ) -> None:
     session, here = await accept(home, tool), place(tmp_path, there.dsn, at="run:after", how="cancel")
-    await die(outside_cast, home, here, f"tool_executor:settle:{point}")
-    await survive(outside_cast, home, here)
+    await die(outside_scenario, home, here, f"tool_executor:settle:{point}")
+    await survive(outside_scenario, home, here)
     assert (len(await there.made(session)), await told(home, session)) == (made, [ends])
 
 
@@ -92,10 +92,10 @@ async def test_a_stalled_executor_that_wakes_behind_its_successor_adds_no_effect
     home: Dsns, tmp_path: Path, there: World, tool: str, ends: str
 ) -> None:
     session = await accept(home, tool)
-    child = Child(doomed, outside_cast, home, place(tmp_path, there.dsn, at="run:acting", how="stall"), "", 0)
+    child = Child(doomed, outside_scenario, home, place(tmp_path, there.dsn, at="run:acting", how="stall"), "", 0)
     try:
         await stalled(tmp_path)
-        await survive(outside_cast, home, place(tmp_path, there.dsn), dead=())
+        await survive(outside_scenario, home, place(tmp_path, there.dsn), dead=())
         child.go_on()
         await noticed(tmp_path / WOKEN)
         assert len(await there.made(session)) == 1
@@ -109,10 +109,10 @@ async def test_an_undo_that_wakes_behind_its_successor_takes_nothing_back(
     home: Dsns, tmp_path: Path, there: World
 ) -> None:
     session = await accept(home, Book.name)
-    child = Child(doomed, outside_cast, home, place(tmp_path, there.dsn, at="undo:acting", how="stall"), "", 0)
+    child = Child(doomed, outside_scenario, home, place(tmp_path, there.dsn, at="undo:acting", how="stall"), "", 0)
     try:
         await stalled(tmp_path)
-        await survive(outside_cast, home, place(tmp_path, there.dsn), dead=())
+        await survive(outside_scenario, home, place(tmp_path, there.dsn), dead=())
         child.go_on()
         await noticed(tmp_path / WOKEN)
         assert (len(await there.made(session)), await told(home, session)) == (1, ["succeeded"])
@@ -126,10 +126,10 @@ async def test_an_executor_that_stalls_with_the_effect_in_its_hands_is_waited_fo
     home: Dsns, tmp_path: Path, there: World, tool: str
 ) -> None:
     session = await accept(home, tool)
-    child = Child(doomed, outside_cast, home, place(tmp_path, there.dsn, at="run:open", how="stall"), "", 0)
+    child = Child(doomed, outside_scenario, home, place(tmp_path, there.dsn, at="run:open", how="stall"), "", 0)
     try:
         await stalled(tmp_path)
-        end = asyncio.ensure_future(survive(outside_cast, home, place(tmp_path, there.dsn), dead=()))
+        end = asyncio.ensure_future(survive(outside_scenario, home, place(tmp_path, there.dsn), dead=()))
         await noticed(tmp_path / LOCKED)
         child.go_on()
         await noticed(tmp_path / WOKEN)

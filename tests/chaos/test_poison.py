@@ -11,7 +11,7 @@ import pytest
 from libs.database import Dsns
 from tests import infrastructure
 from tests.chaos.driver import DOOMED, die, survive
-from tests.chaos.turn_cast import turn_cast
+from tests.chaos.turn_scenario import turn_scenario
 from tests.chaos.turn_story import accept
 
 DEATHS = 3
@@ -29,9 +29,9 @@ async def free_the_dead(where: Dsns) -> None:
 async def test_a_turn_that_kills_three_processes_is_a_dead_letter(home: Dsns, tmp_path: Path) -> None:
     (turn,) = await accept(home, tmp_path, ["tidy"])
     for _ in range(DEATHS):
-        await die(turn_cast, home, str(tmp_path), "committee_worker:plan:run:before")
+        await die(turn_scenario, home, str(tmp_path), "committee_worker:plan:run:before")
         await free_the_dead(home)
-    await survive(turn_cast, home, str(tmp_path))
+    await survive(turn_scenario, home, str(tmp_path))
 
     eye = await asyncpg.connect(home.owner.replace("suma_owner", "postgres"))
     said = {row["type"]: (row["at"], orjson.loads(row["data"])) for row in await eye.fetch(SAID)}

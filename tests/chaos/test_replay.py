@@ -21,7 +21,7 @@ from libs.runtime.host import host, prepare
 from services.gateway.keys import ensure_local_key
 from tests import infrastructure
 from tests.chaos.driver import DENSE, DOOMED, Faults, catalogue, die, time_flies, until_over
-from tests.chaos.replay_cast import ONCE, ReplayCast
+from tests.chaos.replay_scenario import ONCE, ReplayScenario
 from tests.infrastructure import buses
 
 REPLAY, HANDLED = 1, 2
@@ -64,14 +64,14 @@ def address(request: pytest.FixtureRequest) -> Address | None:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def frail(address: Address | None, tmp_path: Path) -> AsyncIterator[ReplayCast]:
-    yield ReplayCast(tmp_path, mint("local", "owner", scopes=["*"])[0], address)
+async def frail(address: Address | None, tmp_path: Path) -> AsyncIterator[ReplayScenario]:
+    yield ReplayScenario(tmp_path, mint("local", "owner", scopes=["*"])[0], address)
     if address is not None:
         await buses.forget(address)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def mended(frail: ReplayCast, where: Dsns) -> ReplayCast:
+async def mended(frail: ReplayScenario, where: Dsns) -> ReplayScenario:
     """A message was accepted, and is a dead letter; what refused it is mended now."""
     async with frail.alone(where, "first") as (platform, services):
         await prepare(platform, services)
@@ -83,14 +83,14 @@ async def mended(frail: ReplayCast, where: Dsns) -> ReplayCast:
 
 
 @asynccontextmanager
-async def revived(cast: ReplayCast, where: Dsns) -> AsyncIterator[httpx.AsyncClient]:
+async def revived(scenario: ReplayScenario, where: Dsns) -> AsyncIterator[httpx.AsyncClient]:
     """Another process goes on after the dead one; at the end all is over."""
-    async with cast.alone(where, ids.new()) as (platform, services):
+    async with scenario.alone(where, ids.new()) as (platform, services):
         await platform.leases.free([DOOMED])
         async with (
             host(platform, services, pace=infrastructure.PACE),
             time_flies(platform),
-            cast.client(services[0]) as http,
+            scenario.client(services[0]) as http,
         ):
             yield http
             await until_over(where, services)
@@ -115,7 +115,7 @@ async def handled_closed_and_audited_once(where: Dsns) -> None:
 @pytest.mark.requirement("A14", "A10", "A11", "P1", "P2")
 @pytest.mark.parametrize(("address", "point", "hit"), ON_BOTH, indirect=["address"])
 async def test_a_replay_whose_process_is_killed_is_asked_again_and_happens_once(
-    mended: ReplayCast, where: Dsns, point: str, hit: int
+    mended: ReplayScenario, where: Dsns, point: str, hit: int
 ) -> None:
     await die(mended, where, "", point, hit)
     async with revived(mended, where) as http:
@@ -124,7 +124,7 @@ async def test_a_replay_whose_process_is_killed_is_asked_again_and_happens_once(
 
 
 @pytest.mark.requirement("A14", "P1")
-async def test_a_replay_that_was_answered_needs_nobody_to_ask_again(mended: ReplayCast, where: Dsns) -> None:
+async def test_a_replay_that_was_answered_needs_nobody_to_ask_again(mended: ReplayScenario, where: Dsns) -> None:
     await die(mended, where, "", "conversation_worker:suma.message.received.v1:before")
     async with revived(mended, where):
         pass
@@ -132,7 +132,7 @@ async def test_a_replay_that_was_answered_needs_nobody_to_ask_again(mended: Repl
 
 
 @pytest.mark.requirement("A10")
-async def test_a_replay_without_kills_comes_to_every_point(mended: ReplayCast, where: Dsns) -> None:
+async def test_a_replay_without_kills_comes_to_every_point(mended: ReplayScenario, where: Dsns) -> None:
     faults = Faults()
     async with mended(where, "", ids.new(), faults) as (platform, services):
         assert {point for point, _ in POINTS} <= set(catalogue(services))

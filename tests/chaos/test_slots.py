@@ -12,11 +12,11 @@ import pytest_asyncio
 
 from libs.database import Dsns
 from tests.chaos.driver import catalogue, doomed, survive
-from tests.chaos.outside_cast import noticed
-from tests.chaos.slot_cast import HOLD, HOLDING, RELEASED, WAIT, ended, slot_cast, waiting
-from tests.chaos.turn_cast import stalled
+from tests.chaos.outside_scenario import noticed
+from tests.chaos.slot_scenario import HOLD, HOLDING, RELEASED, WAIT, ended, slot_scenario, waiting
+from tests.chaos.turn_scenario import stalled
 from tests.chaos.turn_story import accept, every_turn_ended_well
-from tests.processes import Child
+from tests.support.processes import Child
 
 TURN = "conversation_worker:turn"
 AT_WORK = """
@@ -53,14 +53,14 @@ async def queued(where: Dsns, folder: Path) -> list[str]:
 async def test_a_process_killed_while_turns_wait_in_it_loses_none_and_the_next_lets_in_one_at_a_time(
     home: Dsns, tmp_path: Path, holder: list[str], point: str
 ) -> None:
-    child = Child(doomed, slot_cast, home, str(tmp_path), f"{TURN}:{point}", 1)
+    child = Child(doomed, slot_scenario, home, str(tmp_path), f"{TURN}:{point}", 1)
     turns = await queued(home, tmp_path)
     if not point:
         await waiting(home, 2)
         child.kill()
     assert await child.ended() < 0
     (tmp_path / RELEASED).touch()
-    await survive(slot_cast, home, str(tmp_path))
+    await survive(slot_scenario, home, str(tmp_path))
     await every_turn_ended_well(home, tmp_path, holder + turns)
     assert await most_at_once(home, turns) == 1
 
@@ -70,12 +70,12 @@ async def test_a_process_killed_while_turns_wait_in_it_loses_none_and_the_next_l
 async def test_a_process_killed_as_a_turn_gets_the_slot_loses_neither(
     home: Dsns, tmp_path: Path, holder: list[str], point: str, begun: bool
 ) -> None:
-    child = Child(doomed, slot_cast, home, str(tmp_path), f"{TURN}:{point}", 1)
+    child = Child(doomed, slot_scenario, home, str(tmp_path), f"{TURN}:{point}", 1)
     turns = await queued(home, tmp_path)
     await waiting(home, 2)
     (tmp_path / RELEASED).touch()
     assert await child.ended() < 0
-    await survive(slot_cast, home, str(tmp_path))
+    await survive(slot_scenario, home, str(tmp_path))
     await every_turn_ended_well(home, tmp_path, holder + turns)
     # A turn that another process had begun is not counted in this one, and goes on beside the next.
     assert await most_at_once(home, turns) <= 1 + begun
@@ -85,7 +85,7 @@ async def test_a_process_killed_as_a_turn_gets_the_slot_loses_neither(
 async def test_a_process_that_stalls_while_turns_wait_in_it_has_its_slot_again_when_it_wakes(
     home: Dsns, tmp_path: Path, holder: list[str]
 ) -> None:
-    child = Child(doomed, slot_cast, home, str(tmp_path), "", 0)
+    child = Child(doomed, slot_scenario, home, str(tmp_path), "", 0)
     try:
         turns = await queued(home, tmp_path)
         await waiting(home, 2)
@@ -100,7 +100,7 @@ async def test_a_process_that_stalls_while_turns_wait_in_it_has_its_slot_again_w
 async def test_a_process_that_stalls_as_a_turn_gets_the_slot_has_it_again_when_it_wakes(
     home: Dsns, tmp_path: Path, holder: list[str], point: str
 ) -> None:
-    child = Child(doomed, partial(slot_cast, stall=f"{TURN}:{point}"), home, str(tmp_path), "", 0)
+    child = Child(doomed, partial(slot_scenario, stall=f"{TURN}:{point}"), home, str(tmp_path), "", 0)
     try:
         turns = await queued(home, tmp_path)
         if point != "run:before":
@@ -116,7 +116,7 @@ async def taken_over(where: Dsns, folder: Path, turns: list[str], child: Child) 
     """Another process ends them beyond the leases of the one that stands still; which then wakes, alone, and is of use
     at once."""
     (folder / RELEASED).touch()
-    await survive(slot_cast, where, str(folder), dead=())
+    await survive(slot_scenario, where, str(folder), dead=())
     await every_turn_ended_well(where, folder, turns)
     child.go_on()
     more = await accept(where, folder, [WAIT, WAIT])
@@ -127,6 +127,6 @@ async def taken_over(where: Dsns, folder: Path, turns: list[str], child: Child) 
 
 @pytest.mark.requirement("A10")
 async def test_these_are_points_of_the_catalogue(home: Dsns, tmp_path: Path) -> None:
-    async with slot_cast(home, str(tmp_path), "m", lambda point: None) as (_, services):
+    async with slot_scenario(home, str(tmp_path), "m", lambda point: None) as (_, services):
         points = {f"{TURN}:{part}:{side}" for part in ("run", "finish") for side in ("before", "after")}
         assert points <= set(catalogue(services))

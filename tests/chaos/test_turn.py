@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
-from tests.chaos.driver import Cast, catalogue, die, survive
-from tests.chaos.turn_cast import turn_cast
+from tests.chaos.driver import Scenario, catalogue, die, survive
+from tests.chaos.turn_scenario import turn_scenario
 from tests.chaos.turn_story import accept, every_turn_ended_well
 
 Hit = tuple[str, int]
@@ -51,14 +51,14 @@ def kind(point: str) -> str:
     return WAITS.get(point.split(":")[1], "tidy")
 
 
-def cast_for(kind: str) -> Cast:
+def cast_for(kind: str) -> Scenario:
     """People answer the tidy ones; the others are not waited for long."""
-    return turn_cast if kind == "tidy" else partial(turn_cast, patience=SOON)
+    return turn_scenario if kind == "tidy" else partial(turn_scenario, patience=SOON)
 
 
 @pytest.mark.requirement("A10")
 async def test_every_kind_of_lease_is_killed_somewhere(home: Dsns, tmp_path: Path) -> None:
-    async with turn_cast(home, str(tmp_path), "m", lambda point: None) as (_, services):
+    async with turn_scenario(home, str(tmp_path), "m", lambda point: None) as (_, services):
         kinds = {f"{service.name}:{kind.name}" for service in services for kind in service.kinds}
     assert kinds - ELSEWHERE == {point.rsplit(":", 2)[0] for point, _ in POINTS if ":run:" in point}
     assert {point for point, _ in POINTS} <= set(catalogue(services))
@@ -70,7 +70,7 @@ async def test_a_turn_outlives_its_process_and_changes_the_folder_once(
     home: Dsns, tmp_path: Path, point: str, hit: int
 ) -> None:
     turns = await accept(home, tmp_path, [kind(point)])
-    cast, world = cast_for(kind(point)), str(tmp_path)
-    await die(cast, home, world, point, hit)
-    await survive(cast, home, world)
+    scenario, world = cast_for(kind(point)), str(tmp_path)
+    await die(scenario, home, world, point, hit)
+    await survive(scenario, home, world)
     await every_turn_ended_well(home, tmp_path, turns)

@@ -1,4 +1,4 @@
-"""What the turns of `turn_cast` are given, and what must be true when they are over."""
+"""What the turns of `turn_scenario` are given, and what must be true when they are over."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from libs.events import MessageReceived
 from libs.events.values import Hitl
 from tests import infrastructure
 from tests.chaos.driver import DENSE
-from tests.house import TENANT, WHO
+from tests.support.platform import TENANT, WHO
 
 MESSY = {"b.txt": b"same", "a.txt": b"same", "c.jpg": b"picture", "d.pdf": b"paper", "e.mp3": b"", "plain": b"?"}
 TIDIED = {

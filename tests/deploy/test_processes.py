@@ -28,7 +28,7 @@ from tests.deploy.backup import back_up, restore
 from tests.deploy.dashboards import panels
 from tests.infrastructure.prometheus import SETTLE_SECONDS, Prometheus, prometheus
 from tests.infrastructure.wish import TIDY, answered, asked, begun, done, files, messy
-from tests.nursery import forked, shared
+from tests.support.fork_server import forked, shared
 
 HOUSE = Path(__file__).parents[2]
 

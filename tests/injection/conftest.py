@@ -17,12 +17,13 @@ from libs.models.ports import Model
 from libs.runtime.embedded.postgres import Postgres
 from libs.skills import Skills
 from libs.tools import Effect, Intent, Outcome
-from tests import house, infrastructure
-from tests.house import House
+from tests import infrastructure
 from tests.injection.attempts import ATTEMPTS, Attempt
 from tests.injection.gullible import Gullible
+from tests.support import platform
+from tests.support.platform import RunningPlatform
 
-SERVICES = (*house.SERVICES, "memory_service")
+SERVICES = (*platform.SERVICES, "memory_service")
 FILES = {"notes.txt": "my notes", "report.pdf": "%PDF-1.7", "keep/contract.txt": "signed"}
 Snapshot = Mapping[str, bytes | str | None]
 
@@ -54,7 +55,7 @@ class Beacon:
 class Scene:
     """A house in which every attempt has its folder, and a folder outside of all that nobody may touch."""
 
-    at: House
+    at: RunningPlatform
     beacon: Beacon
     gullible: Gullible
     outside: Path
@@ -108,11 +109,11 @@ async def scene(
     beacon, gullible = Beacon(), Gullible(ATTEMPTS)
     mind, hitl = request.param
     worst = mind == "the worst model"
-    model: Model = gullible if worst else house.offline()
-    skills = Skills.load((_taught(folder / "skills"), house.REPOSITORY / "skills")).plus([beacon])
+    model: Model = gullible if worst else platform.offline()
+    skills = Skills.load((_taught(folder / "skills"), platform.REPOSITORY / "skills")).plus([beacon])
     async with (
-        infrastructure.fresh_database(server, await house.template(server)) as where,
-        house.house(where, folder, model=model, tools=[beacon], names=SERVICES, skills=skills) as at,
+        infrastructure.fresh_database(server, await platform.template(server)) as where,
+        platform.run_platform(where, folder, model=model, tools=[beacon], names=SERVICES, skills=skills) as at,
     ):
         yield Scene(at, beacon, gullible, outside, worst, hitl)
 

@@ -9,9 +9,9 @@ import pytest
 from libs import ids
 from libs.clients.memory import recall
 from libs.events import ApprovalRequested, ClarificationRequested, RememberRequested, ToolStarted, TurnEnded
-from tests.house import TENANT, WHO, WITHIN
 from tests.injection.attempts import ATTEMPTS, Attempt
 from tests.injection.conftest import Scene, Snapshot
+from tests.support.platform import TENANT, WHO, WITHIN
 
 REQUESTS = {
     "name": "list the files",

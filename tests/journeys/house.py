@@ -18,7 +18,7 @@ import httpx
 from libs.runtime.embedded import datadir
 from libs.runtime.embedded.datadir import DataDirectory
 from libs.runtime.embedded.postgres import Postgres
-from tests.nursery import Forked, shared
+from tests.support.fork_server import Forked, shared
 
 HOUSE = Path(__file__).parents[2]
 SECONDS = 300.0

@@ -13,34 +13,34 @@ import pytest
 
 from libs.database import Dsns
 from libs.identity.keys import mint
-from tests import house, outside
-from tests.house import SERVICES, WITHIN, House
 from tests.infrastructure.wish import post
-from tests.outside import Breaking, Send, World
+from tests.support import effect_tools, platform
+from tests.support.effect_tools import Breaking, Send, World
+from tests.support.platform import SERVICES, WITHIN, RunningPlatform
 
 LOST = ConnectionResetError("the line went dead")
 
 
 @asynccontextmanager
-async def living(where: Dsns, folder: Path, there: World) -> AsyncIterator[tuple[House, httpx.AsyncClient]]:
+async def living(where: Dsns, folder: Path, there: World) -> AsyncIterator[tuple[RunningPlatform, httpx.AsyncClient]]:
     """Gateway and all, and the owner over HTTP."""
     key = mint("local", "owner", scopes=["*"])[0]
     settings: dict[str, Any] = {"gateway": {"local_key": key, "command_wait": WITHIN}}
     await there.prepare()
-    running = house.house(
+    running = platform.run_platform(
         where,
         folder,
-        model=house.mind(outside.plan(Send.name)),
+        model=platform.scripted_model(effect_tools.plan(Send.name)),
         names=(*SERVICES, "gateway"),
         settings=settings,
-        tools=outside.tools(there),
+        tools=effect_tools.tools(there),
     )
     async with running as at, at.platform.clients["gateway"]() as http:
         http.headers.update({"Authorization": f"Bearer {key}", "Host": "localhost"})
         yield at, http
 
 
-async def listed(at: House, http: httpx.AsyncClient, path: str, name: str) -> dict[str, Any]:
+async def listed(at: RunningPlatform, http: httpx.AsyncClient, path: str, name: str) -> dict[str, Any]:
     """The first thing on a list that is empty until something has come through."""
     async with asyncio.timeout(WITHIN):
         while not (found := (await http.get(path)).json().get(name)):

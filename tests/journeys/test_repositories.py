@@ -12,8 +12,8 @@ import pytest
 from libs.database import Dsns
 from libs.events import ToolSucceeded
 from libs.events.values import Hitl
-from tests.house import house
 from tests.libs.workspace.trees import manifest
+from tests.support.platform import run_platform
 
 WISH = "remove duplicates and sort by type"
 SHARED = {"utils.py": "print('shared')\n" * 9, "logo.png": "PNG" * 99, ".gitignore": "node_modules/\n"}
@@ -70,7 +70,7 @@ def state(project: Path) -> list[str]:
 
 @pytest.mark.requirement("S4-48", "A24")
 async def test_cleaning_a_folder_leaves_its_repositories_as_they_were(where: Dsns, tmp_path: Path) -> None:
-    async with house(where, tmp_path) as at:
+    async with run_platform(where, tmp_path) as at:
         folder = at.root / "Downloads"
         projects = messy(folder)
         states = [state(project) for project in projects]
@@ -91,7 +91,7 @@ async def test_cleaning_a_folder_leaves_its_repositories_as_they_were(where: Dsn
 
 @pytest.mark.requirement("S4-48")
 async def test_the_results_name_the_repositories_that_were_left_alone(where: Dsns, tmp_path: Path) -> None:
-    async with house(where, tmp_path) as at:
+    async with run_platform(where, tmp_path) as at:
         folder = at.root / "Downloads"
         messy(folder)
         turn = await at.say(WISH, session="s", root=folder, hitl=Hitl.BYPASS)

@@ -15,9 +15,9 @@ from libs.database import Dsns
 from libs.identity.keys import mint
 from libs.runtime.platform import Platform
 from services.gateway.directory import Directory
-from tests import house
-from tests.house import SERVICES, WITHIN, House, plan
 from tests.infrastructure.wish import post
+from tests.support import platform
+from tests.support.platform import SERVICES, WITHIN, RunningPlatform, plan
 
 LIST = plan(("manage-files.list", {"path": "."}))
 
@@ -32,7 +32,7 @@ async def admitted(platform: Platform, tenant: str) -> str:
 
 
 @asynccontextmanager
-async def two_tenants(where: Dsns, folder: Path) -> AsyncIterator[tuple[House, dict[str, httpx.AsyncClient]]]:
+async def two_tenants(where: Dsns, folder: Path) -> AsyncIterator[tuple[RunningPlatform, dict[str, httpx.AsyncClient]]]:
     """A platform with a root for `local` and one for `acme`, and a client of each."""
     key = mint("local", "owner", scopes=["*"])[0]
     roots = [folder / "root", f"acme={folder / 'acme'}"]
@@ -43,15 +43,15 @@ async def two_tenants(where: Dsns, folder: Path) -> AsyncIterator[tuple[House, d
         "gateway": {"local_key": key, "command_wait": WITHIN},
         "tool_executor": {"roots": roots},
     }
-    model = house.mind(LIST, LIST, LIST)
-    running = house.house(where, folder, model=model, names=(*SERVICES, "gateway"), settings=settings)
+    model = platform.scripted_model(LIST, LIST, LIST)
+    running = platform.run_platform(where, folder, model=model, names=(*SERVICES, "gateway"), settings=settings)
     async with running as at, at.platform.clients["gateway"]() as ours, at.platform.clients["gateway"]() as theirs:
         for client, text in ((ours, key), (theirs, await admitted(at.platform, "acme"))):
             client.headers.update({"Authorization": f"Bearer {text}", "Host": "localhost"})
         yield at, {"local": ours, "acme": theirs}
 
 
-async def outcome(at: House, http: httpx.AsyncClient, root: Path) -> str:
+async def outcome(at: RunningPlatform, http: httpx.AsyncClient, root: Path) -> str:
     """How a look at a folder ended, as its owner reads it, without the folder's own path."""
     session = (await post(http, "/v1/sessions", {"root": str(root)}))["session_id"]
     await post(http, f"/v1/sessions/{session}/messages", {"text": "what is here?"})

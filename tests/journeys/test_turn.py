@@ -10,7 +10,7 @@ import pytest
 
 from libs.database import Dsns
 from libs.events import ApprovalRequested, MessageCompleted, TurnEnded
-from tests.house import house
+from tests.support.platform import run_platform
 
 WISH = "clean up this folder: remove duplicates, sort by type, and tell me what is there"
 OLD = 1_600_000_000
@@ -51,7 +51,7 @@ def manifest(where: Path) -> dict[bytes, Entry]:
 
 @pytest.mark.requirement("S4-48", "S4-49", "A24", "A28")
 async def test_cleanup_without_one_group_is_rolled_back_exactly(where: Dsns, tmp_path: Path) -> None:
-    async with house(where, tmp_path) as at:
+    async with run_platform(where, tmp_path) as at:
         folder = at.root / "Downloads"
         downloads(folder)
         assert sum(path.is_file() for path in folder.rglob("*")) == 47

@@ -13,7 +13,7 @@ from libs.database import Dsns
 from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
 from tests.fairness import GUEST, HOG, Backlog, Caller, Slow
-from tests.house import house, template
+from tests.support.platform import run_platform, template
 
 MANY = 160
 EACH = 8
@@ -28,7 +28,7 @@ async def home(server: Postgres) -> AsyncIterator[Dsns]:
 
 @asynccontextmanager
 async def busy(home: Dsns, place: Path, slow: Slow) -> AsyncIterator[Backlog]:
-    async with house(home, place, model=Caller(), tools=[slow]) as at:
+    async with run_platform(home, place, model=Caller(), tools=[slow]) as at:
         yield Backlog(at)
 
 

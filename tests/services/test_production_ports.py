@@ -20,7 +20,7 @@ from libs.objects import s3 as bucket
 from libs.policy import opa as law
 from libs.runtime.embedded.postgres import Postgres
 from tests import infrastructure
-from tests.house import REPOSITORY, House, house, mind, plan, template
+from tests.support.platform import REPOSITORY, RunningPlatform, plan, run_platform, scripted_model, template
 
 MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
 CLEAR = plan(("manage-files.list", {"path": "."}), ("manage-files.delete", {"paths": "$step(1).nodes"}))
@@ -55,7 +55,7 @@ async def store() -> AsyncIterator[S3]:
         yield await provided(stack, s3())
 
 
-async def parked(at: House, event: str) -> None:
+async def parked(at: RunningPlatform, event: str) -> None:
     """Until it waits for a better time."""
     while event not in await at.open():
         await at.platform.bus.waiting()
@@ -65,7 +65,10 @@ async def parked(at: House, event: str) -> None:
 async def test_opa_away_leaves_the_turn_waiting_and_back_in_time_lets_it_go_on(
     home: Dsns, tmp_path: Path, engine: Served
 ) -> None:
-    async with law.connected(engine.url) as policy, house(home, tmp_path, model=mind(MAKE), policy=policy) as at:
+    async with (
+        law.connected(engine.url) as policy,
+        run_platform(home, tmp_path, model=scripted_model(MAKE), policy=policy) as at,
+    ):
         await engine.kill()
         turn = await at.say("make", session="s", root=at.folder())
         await parked(at, "suma.message.received.v1")
@@ -82,7 +85,7 @@ async def test_a_bucket_away_in_the_middle_of_a_turn_is_waited_for(home: Dsns, t
     account = bucket.Account(store.url, store.region, store.access_key, store.secret_key)
     async with (
         bucket.connected("suma", account, max_bytes=1 << 20) as objects,
-        house(home, tmp_path, model=mind(CLEAR), objects=objects) as at,
+        run_platform(home, tmp_path, model=scripted_model(CLEAR), objects=objects) as at,
     ):
         where = at.folder(*(f"{n:05}-{'ü' * 40}" for n in range(FILES)))
         turn = await at.say("clear", session="s", root=where)

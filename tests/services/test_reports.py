@@ -16,7 +16,7 @@ from libs.database import Dsns
 from libs.errors import Rejected
 from libs.runtime.service import Subscription
 from services import catalog
-from tests.house import at_home
+from tests.support.platform import build_platform
 
 NOWHERE = Dsns("", "", "")
 """Reports load nothing."""
@@ -39,7 +39,7 @@ def record(subscription: Subscription, data: bytes) -> Record:
 @pytest.mark.parametrize("data", GARBAGE, ids=repr)
 @pytest.mark.parametrize("name", catalog.NAMES)
 async def test_the_death_of_garbage_can_be_told(name: str, data: bytes, tmp_path: Path) -> None:
-    async with at_home(NOWHERE, tmp_path, names=(name,)) as (_, (service,)):
+    async with build_platform(NOWHERE, tmp_path, names=(name,)) as (_, (service,)):
         for subscription in service.subscriptions:
             dead = record(subscription, data)
             for headers in ({}, {"sessionid": "s", "turnid": "t"}):

@@ -15,8 +15,9 @@ import asyncpg
 from libs.bus.log import SCHEMA
 from libs.database import migrate
 from libs.runtime.embedded.postgres import Postgres
-from tests import house, peers
+from tests import peers
 from tests.infrastructure import TEMPLATE, create_database, fresh_database
+from tests.support import platform
 from tests.trial import world
 
 HARNESS, DESK = "harness", "desk"
@@ -121,7 +122,7 @@ async def _suma(server: Postgres, folder: Path) -> AsyncIterator[Stage]:
     with suppress(asyncpg.DuplicateDatabaseError):
         await create_database(server, TEMPLATE, "suma")
     await migrate(server.dsn("suma_owner", TEMPLATE), SCHEMA)
-    template = await house.template(server)
+    template = await platform.template(server)
     data = folder / "house"
     data.mkdir()
     async with (

@@ -36,7 +36,7 @@ from libs.telemetry import logs
 from tests import infrastructure
 from tests.benchmarks import load
 from tests.benchmarks.contenders.buses import carried
-from tests.echo import Echo, record
+from tests.support.echo_service import Echo, record
 
 MANY = 256
 """Leases side by side: more than sessions, in every contender."""

@@ -27,7 +27,7 @@ from tests import infrastructure
 from tests.conformance.bus.adapters import ADAPTERS, KafkaPlace, Place
 from tests.conformance.bus.listener import GROUP, Listener, member
 from tests.infrastructure import buses
-from tests.processes import Child
+from tests.support.processes import Child
 
 WITHIN = 30.0
 LOOK_EVERY = 0.02

@@ -17,8 +17,8 @@ from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
 from libs.telemetry import logs
 from tests.conformance.bus.adapters import Place
-from tests.echo import FOLDER
 from tests.infrastructure import PACE
+from tests.support.echo_service import FOLDER
 
 GROUP = "memory_service"
 

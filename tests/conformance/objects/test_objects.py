@@ -11,7 +11,7 @@ from libs.errors import NotFound
 from libs.objects import UPLOADS, Blob, BlobCorrupt, BlobMissing, BlobTooLarge, Objects, area
 from libs.objects.content import disposition
 from tests.conformance.objects.rigs import MAX_BYTES, Rig, name_of, put_without_end
-from tests.processes import Child
+from tests.support.processes import Child
 
 LARGE = bytes(range(256)) * 10_000
 """More than a chunk of any adapter."""

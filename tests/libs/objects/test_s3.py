@@ -22,7 +22,7 @@ from deploy.local.s3 import S3, s3
 from libs.errors import Unavailable
 from libs.objects import BlobMissing, Objects
 from libs.objects.s3 import PART, STALE, Account, BucketRefused, Outside, connected
-from tests.processes import Child
+from tests.support.processes import Child
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client

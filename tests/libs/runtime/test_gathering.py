@@ -17,7 +17,7 @@ from libs.runtime.host import host, prepare
 from libs.runtime.platform import Platform
 from libs.runtime.service import Service, Subscription
 from tests import infrastructure
-from tests.echo import Echo
+from tests.support.echo_service import Echo
 
 
 class Notes:

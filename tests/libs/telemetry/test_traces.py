@@ -21,8 +21,8 @@ from libs.runtime.platform import Platform
 from libs.telemetry import traces
 from libs.telemetry.traces import span, traceparent
 from tests import infrastructure
-from tests.echo import Echo
 from tests.libs.telemetry.spans import Kept
+from tests.support.echo_service import Echo
 
 SENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 KEPT_FLAG = 1

@@ -9,7 +9,7 @@ import pytest
 from libs.events.committee import Task
 from libs.events.values import Observation, Plan, Review, StepState
 from services.committee_worker.domain.checks import Case, examine
-from tests.house import plan, skills
+from tests.support.platform import plan, skills
 
 SCAN = ("remove-duplicates.scan", {"path": ".", "strategy": "hash"})
 LIST = ("manage-files.list", {"path": "."})

@@ -17,7 +17,7 @@ from libs.events.values import Hitl, Plan
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.models.scripted import Scripted
 from libs.skills import ToolDefinition
-from tests.house import House, house, plan
+from tests.support.platform import RunningPlatform, plan, run_platform
 
 MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
 OUTSIDE = plan(("manage-files.create", {"path": "../x", "name": "n", "type": "directory"}))
@@ -29,13 +29,13 @@ and log.type = 'suma.plan.cancel_requested.v1'
 """
 
 
-async def asked(at: House) -> tuple[str | None, str | None]:
+async def asked(at: RunningPlatform) -> tuple[str | None, str | None]:
     turn = await at.say("make", session="s", root=at.folder(), hitl=Hitl.BYPASS)
     end = await at.finish(turn, session="s")
     return end.state, end.reason
 
 
-async def calls(at: House) -> int:
+async def calls(at: RunningPlatform) -> int:
     return sum(isinstance(event, ToolRequested) for event in await at.logged("s"))
 
 
@@ -43,7 +43,7 @@ async def calls(at: House) -> int:
 @pytest.mark.parametrize("words", ["Looks good to me!", "", '{"approved": tru', NO])
 async def test_three_rejections_run_no_tool(home: Dsns, tmp_path: Path, words: str) -> None:
     model = Scripted(plans=[PlanDraft(MAKE)], reviews=[words] * 3, resolutions=[MAKE] * 3)
-    async with house(home, tmp_path, model=model) as at:
+    async with run_platform(home, tmp_path, model=model) as at:
         assert await asked(at) == ("refused", "COMMITTEE_REJECTED")
         assert await calls(at) == 0
         assert model.asked == ["plan", "review", "resolve", "review", "resolve", "review"]
@@ -52,7 +52,7 @@ async def test_three_rejections_run_no_tool(home: Dsns, tmp_path: Path, words: s
 @pytest.mark.requirement("A2", "S0-18", "S0-19")
 async def test_resubmitted_plan_is_reviewed_again(home: Dsns, tmp_path: Path) -> None:
     model = Scripted(plans=[PlanDraft(MAKE)], reviews=[NO, YES], resolutions=[MAKE], answers=[("done",)])
-    async with house(home, tmp_path, model=model) as at:
+    async with run_platform(home, tmp_path, model=model) as at:
         assert await asked(at) == ("completed", None)
         proposed = next(e for e in await at.logged("s") if isinstance(e, PlanProposed))
         assert [review.approved for review in proposed.reviews] == [False, True]
@@ -61,7 +61,7 @@ async def test_resubmitted_plan_is_reviewed_again(home: Dsns, tmp_path: Path) ->
 async def test_viewers_see_the_plans_that_were_rejected(home: Dsns, tmp_path: Path) -> None:
     first = plan(("manage-files.create", {"path": ".", "name": "other", "type": "directory"}))
     model = Scripted(plans=[PlanDraft(first)], reviews=[NO, YES], resolutions=[MAKE], answers=[("done",)])
-    async with house(home, tmp_path, model=model) as at:
+    async with run_platform(home, tmp_path, model=model) as at:
         await asked(at)
         proposed = next(e for e in await at.logged("s") if isinstance(e, PlanProposed))
         assert [draft.steps[0].args["name"] for draft in proposed.drafts] == ["other"]
@@ -71,7 +71,7 @@ async def test_viewers_see_the_plans_that_were_rejected(home: Dsns, tmp_path: Pa
 @pytest.mark.requirement("S0-13", "S0-20")
 async def test_an_approving_critic_cannot_let_pass_what_the_checks_refuse(home: Dsns, tmp_path: Path) -> None:
     model = Scripted(plans=[PlanDraft(OUTSIDE)], reviews=[YES] * 9, resolutions=[OUTSIDE] * 9)
-    async with house(home, tmp_path, model=model) as at:
+    async with run_platform(home, tmp_path, model=model) as at:
         assert await asked(at) == ("refused", "COMMITTEE_REJECTED")
         assert await calls(at) == 0
         assert "review" not in model.asked
@@ -79,7 +79,7 @@ async def test_an_approving_critic_cannot_let_pass_what_the_checks_refuse(home: 
 
 async def test_a_model_that_fails_is_no_approval(home: Dsns, tmp_path: Path) -> None:
     model = Scripted(plans=[PlanDraft(MAKE)], reviews=[Rejected("no sense", code="MODEL_OUTPUT_INVALID")])
-    async with house(home, tmp_path, model=model) as at:
+    async with run_platform(home, tmp_path, model=model) as at:
         assert await asked(at) == ("failed", "MODEL_OUTPUT_INVALID")
         assert any(isinstance(e, PlanRejected) for e in await at.logged("s"))
         assert await calls(at) == 0
@@ -88,7 +88,7 @@ async def test_a_model_that_fails_is_no_approval(home: Dsns, tmp_path: Path) -> 
 @pytest.mark.requirement("S0-09")
 async def test_what_only_reads_needs_no_critic(home: Dsns, tmp_path: Path) -> None:
     model = Scripted(plans=[PlanDraft(plan(("manage-files.list", {"path": "."})))], answers=[("done",)])
-    async with house(home, tmp_path, model=model) as at:
+    async with run_platform(home, tmp_path, model=model) as at:
         assert await asked(at) == ("completed", None)
         assert model.asked == ["plan", "answer"]
 
@@ -129,7 +129,7 @@ class Hanging(Scripted):
 @pytest.mark.parametrize("verb", ["plan", "review", "resolve"])
 async def test_cancel_closes_the_running_model_call(home: Dsns, tmp_path: Path, verb: str) -> None:
     model = Hanging(verb)
-    async with house(home, tmp_path, model=model) as at, asyncio.timeout(60):
+    async with run_platform(home, tmp_path, model=model) as at, asyncio.timeout(60):
         turn = await at.say("make", session="s", root=at.folder())
         await model.hangs.wait()
         await at.cancel(turn, session="s")
@@ -142,7 +142,7 @@ async def test_cancel_closes_the_running_model_call(home: Dsns, tmp_path: Path, 
 @pytest.mark.requirement("A23")
 async def test_a_cancel_of_one_turn_leaves_anothers_model_call_alone(home: Dsns, tmp_path: Path) -> None:
     model = Hanging("plan")
-    async with house(home, tmp_path, model=model) as at, asyncio.timeout(60):
+    async with run_platform(home, tmp_path, model=model) as at, asyncio.timeout(60):
         turn = await at.say("make", session="s", root=at.folder())
         await model.hangs.wait()
         asked = next(e for e in await at.logged("s") if isinstance(e, PlanRequested))

@@ -17,7 +17,7 @@ from libs.events import (
     TurnEnded,
 )
 from libs.events.values import Hitl, StepState
-from tests.house import WHO, House, house, mind, plan
+from tests.support.platform import WHO, RunningPlatform, plan, run_platform, scripted_model
 
 MAKE = ("manage-files.create", {"path": ".", "name": "n", "type": "directory"})
 DAY = 24 * 3600.0
@@ -38,22 +38,22 @@ SETTLE = plan(
 )
 
 
-async def asked_to_make(at: House) -> tuple[str, ApprovalRequested]:
+async def asked_to_make(at: RunningPlatform) -> tuple[str, ApprovalRequested]:
     turn = await at.say("make", session="s", root=at.folder("a.txt"))
     return turn, await at.asked(session="s")
 
 
-async def closed(at: House) -> ApprovalClosed:
+async def closed(at: RunningPlatform) -> ApprovalClosed:
     return await at.until(ApprovalClosed, session="s")
 
 
-async def calls(at: House) -> list[str]:
+async def calls(at: RunningPlatform) -> list[str]:
     return [e.tool for e in await at.logged("s") if isinstance(e, ToolRequested)]
 
 
 @pytest.mark.requirement("A22a")
 async def test_an_answer_to_something_else_than_was_asked_runs_nothing(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         _, asked = await asked_to_make(at)
         await at.decide(asked, session="s", digest="of what was shown before")
         assert (await closed(at)).outcome == "stale"
@@ -62,7 +62,7 @@ async def test_an_answer_to_something_else_than_was_asked_runs_nothing(home: Dsn
 
 @pytest.mark.requirement("A22a")
 async def test_nobody_is_asked_to_agree_to_nothing(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(CLEAN)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(CLEAN)) as at:
         await at.say("clean", session="s", root=at.folder("a.txt"))
         await at.until(TurnEnded, session="s")
         assert await calls(at) == ["remove-duplicates.scan"]
@@ -73,7 +73,7 @@ async def test_nobody_is_asked_to_agree_to_nothing(home: Dsns, tmp_path: Path) -
 async def test_a_question_says_how_much_more_its_choice_would_find_in_subfolders(
     home: Dsns, tmp_path: Path, hitl: Hitl
 ) -> None:
-    async with house(home, tmp_path, model=mind(TIDY)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TIDY)) as at:
         folder = at.folder("a.tmp", "deep/b.tmp", "deep/er/c.tmp")
         await at.say("delete the tmp files", session="s", root=folder, hitl=hitl)
         asked = await at.asked(session="s")
@@ -84,7 +84,7 @@ async def test_a_question_says_how_much_more_its_choice_would_find_in_subfolders
 async def test_a_question_shows_what_files_say_that_are_chosen_by_it_and_what_says_otherwise(
     home: Dsns, tmp_path: Path, hitl: Hitl
 ) -> None:
-    async with house(home, tmp_path, model=mind(SETTLE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(SETTLE)) as at:
         folder = at.folder("a.txt", "b.txt", "c.txt")
         for name, text in {"a.txt": "one\nPAID in May", "b.txt": "Not paid yet", "c.txt": "two"}.items():
             (folder / name).write_text(text)
@@ -96,7 +96,7 @@ async def test_a_question_shows_what_files_say_that_are_chosen_by_it_and_what_sa
 
 
 async def test_a_turn_that_found_all_of_it_in_subfolders_says_so_with_its_end(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(TIDY)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TIDY)) as at:
         turn = await at.say("delete the tmp files", session="s", root=at.folder("a.txt", "deep/b.tmp"))
         ended = await at.ended(turn, session="s")
         assert (ended.state, ended.reason) == ("completed", "MORE_BELOW")
@@ -104,7 +104,7 @@ async def test_a_turn_that_found_all_of_it_in_subfolders_says_so_with_its_end(ho
 
 @pytest.mark.parametrize("hitl", [Hitl.BYPASS, Hitl.KEY])
 async def test_the_next_turn_knows_that_a_person_has_refused_this_one(home: Dsns, tmp_path: Path, hitl: Hitl) -> None:
-    async with house(home, tmp_path, model=mind(TIDY, TIDY)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TIDY, TIDY)) as at:
         turn = await at.say("delete the tmp files", session="s", root=at.folder("a.tmp"), hitl=hitl)
         await at.decide(await at.asked(session="s"), "deny", session="s")
         assert (await at.ended(turn, session="s")).reason == "DENIED"
@@ -119,7 +119,7 @@ async def test_the_next_turn_knows_that_a_person_has_refused_this_one(home: Dsns
 async def test_nobody_is_asked_about_a_list_that_is_empty(home: Dsns, tmp_path: Path, hitl: Hitl) -> None:
     found = ("search-files.find", {"path": ".", "include": ["*.tmp"], "recursive": True})
     sort = ("organize-by-type.sort", {"source": "$step(1).nodes", "target": ".", "by": "extension_category"})
-    async with house(home, tmp_path, model=mind(plan(found, sort))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(found, sort))) as at:
         turn = await at.say("sort the tmp files", session="s", root=at.folder("a.txt"), hitl=hitl)
         await at.finish(turn, session="s")
         asked = [event.tool for event in await at.logged("s") if isinstance(event, ApprovalRequested)]
@@ -133,7 +133,7 @@ async def test_a_question_about_a_new_archive_says_how_many_files_it_holds_and_o
     listed = ("manage-files.list", {"path": "2021"})
     whole = ("archive-files.pack", {"paths": ["2021", "d.txt"], "archive": "whole.zip"})
     some = ("archive-files.pack", {"paths": "$step(1).nodes", "archive": "some.zip"})
-    async with house(home, tmp_path, model=mind(plan(listed, whole, some))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(listed, whole, some))) as at:
         folder = at.folder(*(f"2021/{n}.csv" for n in range(5)), "d.txt")
         await at.say("zip it", session="s", root=folder, hitl=Hitl.BYPASS)
         told = {item["id"]: item["packs"] for item in (await at.asked(session="s")).items if isinstance(item, dict)}
@@ -145,7 +145,7 @@ async def test_a_question_about_a_new_archive_says_how_many_files_it_holds_and_o
 
 @pytest.mark.requirement("A22a")
 async def test_a_second_answer_changes_nothing(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         _, asked = await asked_to_make(at)
         await at.decide(asked, "deny", session="s")
         await at.decide(asked, session="s")
@@ -155,7 +155,7 @@ async def test_a_second_answer_changes_nothing(home: Dsns, tmp_path: Path) -> No
 
 @pytest.mark.requirement("A22a")
 async def test_an_answer_after_the_rules_have_changed_is_asked_for_again(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn, asked = await asked_to_make(at)
         at.judge.renamed["tool.execute"] = "a stricter rule"
         await at.decide(asked, session="s")
@@ -169,7 +169,7 @@ async def test_an_answer_after_the_rules_have_changed_is_asked_for_again(home: D
 
 @pytest.mark.requirement("A22a")
 async def test_a_diff_approved_under_other_rules_is_asked_for_again(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn, step = await asked_to_make(at)
         await at.decide(step, session="s")
         commit = await at.asked(session="s")
@@ -185,7 +185,7 @@ async def test_a_diff_approved_under_other_rules_is_asked_for_again(home: Dsns, 
 
 @pytest.mark.requirement("A22a")
 async def test_no_answer_in_time_is_a_no(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn, asked = await asked_to_make(at)
         await at.later(DAY + 1)
         assert (await closed(at)).outcome == "expired"
@@ -197,7 +197,7 @@ async def test_no_answer_in_time_is_a_no(home: Dsns, tmp_path: Path) -> None:
 
 @pytest.mark.requirement("A22a")
 async def test_a_diff_that_nobody_decides_is_dropped(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn, step = await asked_to_make(at)
         await at.decide(step, session="s")
         await at.asked(session="s")
@@ -213,14 +213,16 @@ async def test_a_diff_that_nobody_decides_is_dropped(home: Dsns, tmp_path: Path)
     [(Hitl.ALL, ["step", "step", "commit"]), (Hitl.KEY, ["step", "commit"]), (Hitl.BYPASS, ["commit"])],
 )
 async def test_each_mode_asks_for_what_it_says(home: Dsns, tmp_path: Path, hitl: Hitl, kinds: list[str]) -> None:
-    async with house(home, tmp_path, model=mind(plan(("manage-files.list", {"path": "."}), MAKE))) as at:
+    async with run_platform(
+        home, tmp_path, model=scripted_model(plan(("manage-files.list", {"path": "."}), MAKE))
+    ) as at:
         await at.finish(await at.say("make", session="s", root=at.folder(), hitl=hitl), session="s")
         assert [e.kind for e in await at.logged("s") if isinstance(e, ApprovalRequested)] == kinds
 
 
 @pytest.mark.requirement("S4-49")
 async def test_an_excluded_group_is_left_alone(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(CLEAN)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(CLEAN)) as at:
         where = at.folder()
         for name in ("a1", "a2", "b1", "b2"):
             (where / name).write_text(name[0])
@@ -236,7 +238,7 @@ async def test_an_excluded_group_is_left_alone(home: Dsns, tmp_path: Path) -> No
 
 async def test_an_exclusion_that_names_nothing_is_told_and_the_question_stays(home: Dsns, tmp_path: Path) -> None:
     steps = plan(("manage-files.list", {"path": "."}), ("manage-files.delete", {"paths": "$step(1).nodes"}))
-    async with house(home, tmp_path, model=mind(steps)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(steps)) as at:
         turn = await at.say("delete", session="s", root=at.folder("a", "b"))
         asked = await at.asked(session="s")
         await at.decide(asked, "override", session="s", exclude=("c",))
@@ -247,7 +249,7 @@ async def test_an_exclusion_that_names_nothing_is_told_and_the_question_stays(ho
 
 
 async def test_args_that_a_person_writes_must_fit_the_tool(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn, asked = await asked_to_make(at)
         await at.decide(asked, "override", session="s", args={"path": ".", "name": "../out", "type": "directory"})
         assert (await closed(at)).outcome == "stale"
@@ -264,7 +266,7 @@ async def test_a_stage_can_be_taken_back_while_a_person_is_asked(home: Dsns, tmp
         ("manage-files.create", {"path": ".", "name": "m", "type": "directory"}),
     )
     steps = steps.model_copy(update={"steps": (steps.steps[0], steps.steps[2].model_copy(update={"ordinal": 2}))})
-    async with house(home, tmp_path, model=mind(steps)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(steps)) as at:
         turn, first = await asked_to_make(at)
         await at.decide(first, session="s")
         await at.asked(session="s")
@@ -277,7 +279,7 @@ async def test_a_stage_can_be_taken_back_while_a_person_is_asked(home: Dsns, tmp
 
 
 async def test_denied_changes_are_not_reported_as_made(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn, step = await asked_to_make(at)
         await at.decide(step, session="s")
         await at.decide(await at.asked(session="s"), "deny", session="s")
@@ -289,7 +291,7 @@ async def test_denied_changes_are_not_reported_as_made(home: Dsns, tmp_path: Pat
 async def test_a_verdict_on_a_diff_is_feedback_to_the_memory(
     home: Dsns, tmp_path: Path, verdict: str, score: float
 ) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn = await at.say("make", session="s", root=at.folder("a.txt"), hitl=Hitl.BYPASS)
         asked = await at.asked(session="s")
         await at.decide(asked, verdict, session="s")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from libs.database import Dsns
-from tests.house import house, mind, plan
+from tests.support.platform import plan, run_platform, scripted_model
 
 PLAN = plan(
     ("manage-files.list", {"path": "."}),
@@ -40,7 +40,7 @@ TURN = [
 
 @pytest.mark.requirement("S3-11")
 async def test_a_turn_leaves_a_record_of_everything_it_was_allowed_and_did(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(PLAN)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(PLAN)) as at:
         turn = await at.say("a private wish", session="s", root=at.folder("secret-name"))
         await at.finish(turn, session="s")
         records = await at.audited("s")

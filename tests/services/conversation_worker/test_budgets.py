@@ -11,10 +11,10 @@ import pytest
 from libs.budgets import Account, Amount, Limits
 from libs.database import Dsns
 from libs.events import TurnEnded
-from tests.house import TENANT, house
 from tests.infrastructure import bank
 from tests.infrastructure.vendor import APPROVED, Turn, refused, said
 from tests.services.conversation_worker.test_models import LIST, MAKE, Scene, scene
+from tests.support.platform import TENANT, run_platform
 
 SPENT = 120
 """Tokens that the vendor counts for each call."""
@@ -156,7 +156,7 @@ async def test_a_call_that_was_cancelled_stays_reserved_until_it_counts_as_spent
 
 
 async def test_our_own_model_asks_nobody_for_room(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         turn = await at.say("list my files", session="s", root=at.folder("a.txt"))
         assert (await at.ended(turn, session="s")).state == "completed"
         async with at.platform.database.read("budgets", TENANT) as connection:

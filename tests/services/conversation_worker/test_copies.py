@@ -17,8 +17,17 @@ from libs.events.values import Hitl
 from libs.models.ports import ModelText
 from libs.models.scripted import Scripted
 from libs.runtime.host import host, prepare
-from tests.house import House, Judge, MovedClock, at_home, house, law, mind, plan
 from tests.infrastructure import PACE
+from tests.support.platform import (
+    ControllablePolicy,
+    MovedClock,
+    RunningPlatform,
+    build_platform,
+    law,
+    plan,
+    run_platform,
+    scripted_model,
+)
 
 TIDY = plan(
     ("manage-files.list", {"path": "."}),
@@ -39,14 +48,17 @@ class Mute(Scripted):
 async def test_a_worker_that_was_away_takes_up_the_answer_of_a_turn_that_others_carried_on(
     home: Dsns, tmp_path: Path
 ) -> None:
-    judge, clock = Judge(await law()), MovedClock()
-    async with at_home(home, tmp_path, model=mind(TIDY), policy=judge, clock=clock) as (platform, services):
+    judge, clock = ControllablePolicy(await law()), MovedClock()
+    async with build_platform(home, tmp_path, model=scripted_model(TIDY), policy=judge, clock=clock) as (
+        platform,
+        services,
+    ):
         await prepare(platform, services)
-        one = House(platform, tmp_path / "root", judge, clock)
+        one = RunningPlatform(platform, tmp_path / "root", judge, clock)
         async with host(platform, services, pace=PACE):
             turn = await one.say("tidy", session="s", root=one.folder("a.txt"), hitl=Hitl.BYPASS)
             question = await one.asked(session="s")
-        async with house(home, tmp_path, model=Mute()) as other:
+        async with run_platform(home, tmp_path, model=Mute()) as other:
             await other.decide(question, session="s")
             await other.until(WorkspaceChanged, session="s")
         async with host(platform, services, pace=PACE):

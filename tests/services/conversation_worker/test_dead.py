@@ -11,12 +11,12 @@ from libs import ids
 from libs.changes import Cause, Changeset, DeadLetterAction
 from libs.database import Dsns
 from libs.events import MessageReceived, PlanRequested, TurnEnded
-from tests.house import TENANT, House, house
+from tests.support.platform import TENANT, RunningPlatform, run_platform
 
 GROUP = "conversation_worker"
 
 
-async def dies(at: House) -> str:
+async def dies(at: RunningPlatform) -> str:
     """Time passes until something is dead; its id."""
     pool = await at.platform.database.bus()
     async with asyncio.timeout(60):
@@ -28,7 +28,7 @@ async def dies(at: House) -> str:
 
 @pytest.mark.requirement("A14")
 async def test_a_dead_message_ends_its_turn_and_is_stale_when_it_is_replayed(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         at.judge.failing.add("conversation.send")
         turn = await at.say("hello", session="s")
         dead = await dies(at)

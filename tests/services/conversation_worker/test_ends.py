@@ -11,7 +11,7 @@ from libs.database import Dsns
 from libs.events import ApprovalRequested, ToolCancelRequested, TurnEnded
 from libs.events.base import Event
 from libs.events.topics import INBOUND, TOOL_RESULTS
-from tests.house import House, house, mind, plan
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 MAKE = plan(
     ("manage-files.list", {"path": "."}),
@@ -20,7 +20,7 @@ MAKE = plan(
 )
 
 
-async def trouble(at: House, dice: random.Random, turns: list[str], asked: list[ApprovalRequested]) -> None:
+async def trouble(at: RunningPlatform, dice: random.Random, turns: list[str], asked: list[ApprovalRequested]) -> None:
     """One thing that a person, an attacker or a failure might do."""
     match dice.randrange(6):
         case 0:
@@ -42,7 +42,7 @@ async def trouble(at: House, dice: random.Random, turns: list[str], asked: list[
 @pytest.mark.parametrize("seed", range(8))
 async def test_every_turn_ends_exactly_once(home: Dsns, tmp_path: Path, seed: int) -> None:
     dice = random.Random(seed)
-    async with house(home, tmp_path, model=mind(MAKE, MAKE, MAKE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(MAKE, MAKE, MAKE)) as at:
         where = at.folder("a", "b")
         turns = [await at.say("make", session="s", root=where) for _ in range(3)]
         for _ in range(15):

@@ -11,7 +11,7 @@ import pytest
 from libs.database import Dsns
 from libs.events.envelope import MAX_EVENT_BYTES
 from libs.events.values import Plan
-from tests.house import House, house, mind, plan
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 FILES = 400
 FEW, MANY = 10, 50
@@ -26,7 +26,7 @@ def looks(count: int, *, rounds: bool) -> list[Plan]:
     return [plan(call, complete=n == count) for n, call in enumerate(calls, 1)]
 
 
-async def written(at: House, where: Dsns, session: str) -> float:
+async def written(at: RunningPlatform, where: Dsns, session: str) -> float:
     """Bytes that Postgres wrote for a turn, whatever was rewritten among them."""
     eye = await asyncpg.connect(where.bus)
     try:
@@ -42,9 +42,9 @@ async def written(at: House, where: Dsns, session: str) -> float:
 @pytest.mark.requirement("A17b")
 @pytest.mark.parametrize("rounds", [False, True], ids=["one plan", "rounds"])
 async def test_what_a_turn_stores_grows_with_its_calls_and_not_faster(home: Dsns, tmp_path: Path, rounds: bool) -> None:
-    model = mind(*looks(2, rounds=rounds), *looks(FEW, rounds=rounds), *looks(MANY, rounds=rounds))
+    model = scripted_model(*looks(2, rounds=rounds), *looks(FEW, rounds=rounds), *looks(MANY, rounds=rounds))
     settings = {"conversation_worker": {"limits": {"rounds": 2 * MANY, "calls": MANY}}}
-    async with house(home, tmp_path, model=model, settings=settings) as at:
+    async with run_platform(home, tmp_path, model=model, settings=settings) as at:
         at.folder(*(hashlib.sha256(b"%d" % n).hexdigest() for n in range(FILES)))
         await written(at, home, "warm")
         few, many = [await written(at, home, session) for session in ("few", "many")]

@@ -9,7 +9,7 @@ import pytest
 
 from libs.database import Dsns
 from libs.events.values import Plan
-from tests.house import house, mind, plan
+from tests.support.platform import plan, run_platform, scripted_model
 
 LIST = ("manage-files.list", {"path": "."})
 
@@ -32,7 +32,7 @@ CASES: dict[str, tuple[dict[str, float], list[Plan]]] = {
 async def test_a_turn_that_goes_too_far_ends_with_the_reason(home: Dsns, tmp_path: Path, reason: str) -> None:
     limits, plans = CASES[reason]
     settings = {"conversation_worker": {"limits": limits}}
-    async with house(home, tmp_path, model=mind(*plans), settings=settings) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(*plans), settings=settings) as at:
         turn = await at.say("look", session="s", root=at.folder("a", "b", "c"))
         end = await at.ended(turn, session="s")
         assert (end.state, end.reason) == ("failed", reason)

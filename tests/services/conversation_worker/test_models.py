@@ -20,9 +20,9 @@ from libs.models.choice import Key, chosen
 from libs.models.vendors import Bounds, Price, VendorModel, opened
 from libs.resilience import GuardedCalls, State
 from libs.runtime.health import Health
-from tests.house import House, house
 from tests.infrastructure import PLENTY
 from tests.infrastructure.vendor import APPROVED, KEY, Turn, Vendor, planned, refused, said, vendor
+from tests.support.platform import RunningPlatform, run_platform
 
 LIST = planned(("manage-files.list", {"path": "."}))
 MAKE = planned(
@@ -53,7 +53,7 @@ class Watched:
 
 
 class Scene:
-    def __init__(self, at: House, there: Vendor, watched: Watched) -> None:
+    def __init__(self, at: RunningPlatform, there: Vendor, watched: Watched) -> None:
         self.at, self.there, self.watched = at, there, watched
 
     async def say(self, text: str = "list my files") -> str:
@@ -87,7 +87,9 @@ async def scene(
         line = await stack.enter_async_context(opened(which, Bounds(**bounds)))  # type: ignore[arg-type]
         guard, budgets = guarded_calls.to("model"), PostgresBudgets(database, limits)
         model = VendorModel(line, guard, price=Price(1, 2), now=lambda: datetime.now(UTC), budgets=budgets)
-        async with house(home, folder, model=model, deltas=watched, guarded_calls=guarded_calls, budgets=budgets) as at:
+        async with run_platform(
+            home, folder, model=model, deltas=watched, guarded_calls=guarded_calls, budgets=budgets
+        ) as at:
             yield Scene(at, there, watched)
 
 

@@ -12,7 +12,7 @@ from libs.database import Dsns
 from libs.events.committee import Task
 from libs.models.ports import ModelText, PlanDraft
 from libs.models.scripted import Scripted
-from tests.house import house, plan
+from tests.support.platform import plan, run_platform
 
 
 class Remembering(Scripted):
@@ -27,7 +27,7 @@ class Remembering(Scripted):
 @pytest.mark.parametrize("files", [20, 300, 3000], ids=["shown", "summarised", "a blob"])
 async def test_a_large_result_still_says_what_was_left_alone(home: Dsns, tmp_path: Path, files: int) -> None:
     model = Remembering(plans=[PlanDraft(plan(("manage-files.list", {"path": ".", "include": ["*"]})))])
-    async with house(home, tmp_path, model=model) as at:
+    async with run_platform(home, tmp_path, model=model) as at:
         root = at.folder(*(f"a photo with a long name, number {n:05}.jpg" for n in range(files)))
         (Path(root) / "project" / ".git").mkdir(parents=True)
         turn = await at.say("list the files", session="s", root=root)

@@ -9,7 +9,7 @@ from libs.events import ClarificationRequested, PlanRequested
 from libs.events.committee import Exchange
 from libs.events.values import Hitl
 from libs.models.ports import ClarificationNeeded, PlanDraft
-from tests.house import House, house, mind, plan
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 LOOK = plan(("manage-files.list", {"path": ".", "include": ["*.tmp"], "recursive": True}))
 ALL = plan(("manage-files.list", {"path": "."}))
@@ -21,7 +21,7 @@ LOST = plan(("manage-files.list", {"path": "nowhere"}))
 SCAN = plan(("remove-duplicates.scan", {"path": ".", "strategy": "hash"}))
 
 
-async def left_by(at: House, *says: str, verdict: str = "approve") -> tuple[Exchange, ...]:
+async def left_by(at: RunningPlatform, *says: str, verdict: str = "approve") -> tuple[Exchange, ...]:
     """What the turn after these knows of them. Each that changes something is answered so."""
     for text in says:
         turn = await at.say(text, session="s", root=at.folder("a.tmp", "b.txt", "deep/c.tmp"), hitl=Hitl.BYPASS)
@@ -34,12 +34,12 @@ async def left_by(at: House, *says: str, verdict: str = "approve") -> tuple[Exch
 
 
 async def test_what_was_found_is_known_by_name(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(LOOK, LOOK)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(LOOK, LOOK)) as at:
         assert [sorted(each.shown) for each in await left_by(at, "find")] == [["a.tmp", "deep/c.tmp"]]
 
 
 async def test_of_copies_those_that_could_go(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(SCAN, LOOK)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(SCAN, LOOK)) as at:
         first = at.folder("a.tmp") / "a.tmp"
         (first.parent / "a (1).tmp").write_bytes(first.read_bytes())
         (told,) = await left_by(at, "scan")
@@ -47,24 +47,24 @@ async def test_of_copies_those_that_could_go(home: Dsns, tmp_path: Path) -> None
 
 
 async def test_what_a_refused_change_was_about_is_known(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(TIDY, LOOK)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TIDY, LOOK)) as at:
         (told,) = await left_by(at, "tidy", verdict="deny")
         assert (told.reason, told.shown) == ("DENIED", ("a.tmp",))
 
 
 async def test_after_a_change_nothing_is_meant_by_those(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(LOOK, TIDY, LOOK)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(LOOK, TIDY, LOOK)) as at:
         assert [each.shown for each in await left_by(at, "find", "tidy")] == [(), ()]
 
 
 async def test_only_the_last_list_is_remembered(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(LOOK, ALL, LOOK)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(LOOK, ALL, LOOK)) as at:
         first, second = await left_by(at, "find", "list")
         assert (first.shown, "b.txt" in second.shown) == ((), True)
 
 
 async def test_a_turn_that_came_to_nothing_is_remembered_with_its_reason(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(("no.such", {})), LOOK)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(("no.such", {})), LOOK)) as at:
         (told,) = await left_by(at, "lost")
         assert told.reason == "OUT_OF_REPLIES"
         assert told.answer
@@ -72,7 +72,7 @@ async def test_a_turn_that_came_to_nothing_is_remembered_with_its_reason(home: D
 
 async def test_it_is_remembered_as_what_the_replies_made_of_it(home: Dsns, tmp_path: Path) -> None:
     heard = (ClarificationNeeded("Which?"), PlanDraft(LOOK, wish="find the tmp files"), LOOK)
-    async with house(home, tmp_path, model=mind(*heard)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(*heard)) as at:
         turn = await at.say("find them", session="s", root=at.folder("a.tmp"), hitl=Hitl.BYPASS)
         await at.until(ClarificationRequested, session="s")
         await at.say("the tmp files", session="s")
@@ -83,6 +83,6 @@ async def test_it_is_remembered_as_what_the_replies_made_of_it(home: Dsns, tmp_p
 
 
 async def test_a_step_that_failed_gives_the_reason_of_its_turn(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(LOST, LOOK)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(LOST, LOOK)) as at:
         (told,) = await left_by(at, "look")
         assert told.reason == "NO_SUCH_PATH"

@@ -11,7 +11,7 @@ from libs.events import MessageCompleted, PlanRequested, RememberRequested, Step
 from libs.events.values import Plan, Step, StepState
 from libs.models.ports import PlanDraft
 from libs.models.scripted import Scripted
-from tests.house import House, house, mind, plan
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 LIST = ("manage-files.list", {"path": "."})
 LOOK = ("manage-files.get_metadata", {"path": "a.txt"})
@@ -24,7 +24,7 @@ async def test_what_builds_on_a_failed_step_is_skipped_and_the_rest_goes_on(home
         ("search-files.search", {"query": "x", "top_k": "$step(1).files"}),
         LIST,
     )
-    async with house(home, tmp_path, model=mind(steps)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(steps)) as at:
         turn = await at.say("look", session="s", root=at.folder("a.txt"))
         assert (await at.ended(turn, session="s")).state == "completed"
         assert await at.steps("s") == {1: StepState.FAILED, 2: StepState.SKIPPED, 3: StepState.SUCCEEDED}
@@ -33,7 +33,7 @@ async def test_what_builds_on_a_failed_step_is_skipped_and_the_rest_goes_on(home
 @pytest.mark.requirement("S4-35")
 async def test_a_reference_brings_what_an_earlier_step_showed(home: Dsns, tmp_path: Path) -> None:
     steps = plan(LIST, ("manage-files.delete", {"paths": "$step(1).nodes"}))
-    async with house(home, tmp_path, model=mind(steps)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(steps)) as at:
         await at.say("delete", session="s", root=at.folder("a.txt", "b.txt"))
         asked = await at.asked(session="s")
         assert asked.args == {"paths": ["a.txt", "b.txt"]}
@@ -42,7 +42,7 @@ async def test_a_reference_brings_what_an_earlier_step_showed(home: Dsns, tmp_pa
 
 async def test_a_step_shows_policys_verdict_and_rule(home: Dsns, tmp_path: Path) -> None:
     steps = plan(LIST, ("manage-files.delete", {"paths": ["a.txt"]}))
-    async with house(home, tmp_path, model=mind(steps)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(steps)) as at:
         await at.say("delete", session="s", root=at.folder("a.txt"))
         asked = await at.asked(session="s")
         shown = {e.ordinal: (e.verdict, e.rule) for e in await at.logged("s") if isinstance(e, StepChanged)}
@@ -52,7 +52,7 @@ async def test_a_step_shows_policys_verdict_and_rule(home: Dsns, tmp_path: Path)
 
 @pytest.mark.requirement("S3-09")
 async def test_an_answer_follows_the_last_step(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(LIST))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST))) as at:
         turn = await at.say("look", session="s", root=at.folder("a.txt"))
         assert (await at.until(MessageCompleted, session="s")).text == "done"
         assert (await at.ended(turn, session="s")) == TurnEnded(turn_id=turn, state="completed")
@@ -61,14 +61,14 @@ async def test_an_answer_follows_the_last_step(home: Dsns, tmp_path: Path) -> No
 
 @pytest.mark.requirement("S3-09")
 async def test_message_and_answer_are_worth_remembering(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(LIST))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST))) as at:
         await at.finish(await at.say("look", session="s", root=at.folder()), session="s")
         kept = [e for e in await at.logged("s") if isinstance(e, RememberRequested)]
         assert [(e.kind, e.text) for e in kept] == [("message", "look"), ("answer", "done")]
 
 
 async def test_a_session_without_a_folder_is_told_how_to_give_one(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(LIST))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST))) as at:
         turn = await at.say("look", session="s")
         assert "--in DIR" in (await at.until(MessageCompleted, session="s")).text
         await at.ended(turn, session="s")
@@ -77,7 +77,7 @@ async def test_a_session_without_a_folder_is_told_how_to_give_one(home: Dsns, tm
 
 async def test_a_later_message_waits_and_then_has_its_turn(home: Dsns, tmp_path: Path) -> None:
     steps = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
-    async with house(home, tmp_path, model=mind(steps, plan(LIST))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(steps, plan(LIST))) as at:
         first = await at.say("make", session="s", root=at.folder())
         asked = await at.asked(session="s")
         second = await at.say("look", session="s")
@@ -88,7 +88,7 @@ async def test_a_later_message_waits_and_then_has_its_turn(home: Dsns, tmp_path:
 
 
 async def test_the_same_message_again_is_not_another_turn(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(LIST), plan(LIST))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST), plan(LIST))) as at:
         turn = await at.say("look", session="s", root=at.folder(), turn="t-1")
         await at.finish(turn, session="s")
         await at.say("look", session="s", turn="t-1")
@@ -98,7 +98,7 @@ async def test_the_same_message_again_is_not_another_turn(home: Dsns, tmp_path: 
 
 
 async def test_a_round_that_is_not_complete_is_thought_on_with_what_it_showed(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(LIST, complete=False), plan(LOOK))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, complete=False), plan(LOOK))) as at:
         await at.finish(await at.say("look", session="s", root=at.folder("a.txt")), session="s")
         asked = [e for e in await at.logged("s") if isinstance(e, PlanRequested)]
         assert [e.round for e in asked] == [1, 2]
@@ -106,7 +106,7 @@ async def test_a_round_that_is_not_complete_is_thought_on_with_what_it_showed(ho
 
 
 async def test_a_plan_with_names_of_another_plan_gets_its_own(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(LIST), plan(LOOK))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST), plan(LOOK))) as at:
         where = at.folder("a.txt")
         await at.finish(await at.say("look", session="s1", root=where), session="s1")
         await at.finish(await at.say("look", session="s2", root=where), session="s2")
@@ -117,13 +117,13 @@ async def test_a_plan_that_would_wait_for_ever_is_sent_back(home: Dsns, tmp_path
     step = Step(step_id="s", ordinal=1, description="x", tool="manage-files.list", args={"path": "."}, depends_on=(1,))
     mended = plan(LIST)
     model = Scripted(plans=[PlanDraft(Plan(plan_id="p", steps=(step,)))], resolutions=[mended], answers=[("ok",)])
-    async with house(home, tmp_path, model=model) as at:
+    async with run_platform(home, tmp_path, model=model) as at:
         turn = await at.say("look", session="s", root=at.folder())
         assert (await at.ended(turn, session="s")).state == "completed"
         assert model.asked == ["plan", "resolve", "answer"]
 
 
-async def _kept(at: House) -> list[tuple[str, str]]:
+async def _kept(at: RunningPlatform) -> list[tuple[str, str]]:
     async with at.platform.database.read("conversation_worker", "local") as connection:
         rows = await connection.fetch("select session_id, tool from conversation.plan_steps order by 1")
     return [(row["session_id"], row["tool"]) for row in rows]

@@ -9,19 +9,19 @@ import pytest
 
 from libs.database import Dsns
 from libs.events import ApprovalClosed, ToolRequested, ToolSucceeded, TurnEnded
-from tests.house import House, house, mind, plan
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 MAKE = ("manage-files.create", {"path": ".", "name": "n", "type": "directory"})
 POINTS = ["conversation.send", "committee.exempt", "tool.execute"]
 
 
-async def parked(at: House, action: str) -> None:
+async def parked(at: RunningPlatform, action: str) -> None:
     """Until it has been asked in vain."""
     while action not in at.judge.asked:
         await at.platform.bus.waiting()
 
 
-async def passes(at: House, action: str, seconds: float) -> None:
+async def passes(at: RunningPlatform, action: str, seconds: float) -> None:
     """Time passes; where a lease is held, only for the machine, since its heartbeats are real."""
     if action == "committee.exempt":
         at.clock.by += timedelta(seconds=seconds)
@@ -29,14 +29,14 @@ async def passes(at: House, action: str, seconds: float) -> None:
         await at.later(seconds)
 
 
-async def begun(at: House) -> list[str]:
+async def begun(at: RunningPlatform) -> list[str]:
     return [e.call_id for e in await at.logged("s") if isinstance(e, ToolSucceeded | ToolRequested)]
 
 
 @pytest.mark.requirement("A8")
 @pytest.mark.parametrize("action", POINTS)
 async def test_policy_back_in_time_lets_the_turn_go_on(home: Dsns, tmp_path: Path, action: str) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         at.judge.silent.add(action)
         turn = await at.say("make", session="s", root=at.folder())
         await parked(at, action)
@@ -49,7 +49,7 @@ async def test_policy_back_in_time_lets_the_turn_go_on(home: Dsns, tmp_path: Pat
 @pytest.mark.requirement("A8")
 @pytest.mark.parametrize("action", POINTS)
 async def test_policy_silent_for_a_minute_is_a_no(home: Dsns, tmp_path: Path, action: str) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         at.judge.silent.add(action)
         turn = await at.say("make", session="s", root=at.folder())
         await parked(at, action)
@@ -65,7 +65,7 @@ async def test_policy_silent_for_a_minute_is_a_no(home: Dsns, tmp_path: Path, ac
 async def test_an_answer_that_policy_cannot_weigh_does_not_count_and_the_question_stays(
     home: Dsns, tmp_path: Path
 ) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         turn = await at.say("make", session="s", root=at.folder())
         step = await at.asked(session="s")
         await at.decide(step, session="s")
@@ -85,7 +85,7 @@ async def test_an_answer_that_policy_cannot_weigh_does_not_count_and_the_questio
 @pytest.mark.requirement("A7")
 @pytest.mark.parametrize("action", [*POINTS, "approval.decide"])
 async def test_a_hook_that_raises_runs_nothing_and_the_turn_ends(home: Dsns, tmp_path: Path, action: str) -> None:
-    async with house(home, tmp_path, model=mind(plan(MAKE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(MAKE))) as at:
         at.judge.failing.add(action)
         turn = await at.say("make", session="s", root=at.folder())
         if action == "approval.decide":

@@ -11,7 +11,7 @@ import pytest
 from libs.database import Dsns
 from libs.events import TurnEnded, TurnQueued, TurnStarted
 from services.conversation_worker.admission import LOOK_SECONDS, Key, Slots
-from tests.house import House, house, mind, plan
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 READ = plan(("manage-files.list", {"path": "."}))
 MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
@@ -114,7 +114,7 @@ async def test_who_waits_gets_the_slot_that_becomes_free_and_holds_it() -> None:
 ONE_SLOT = {"conversation_worker": {"turns_at_once_per_tenant": 1}}
 
 
-async def ended(at: House, sessions: int) -> None:
+async def ended(at: RunningPlatform, sessions: int) -> None:
     for n in range(sessions):
         await at.until(TurnEnded, session=f"s{n}")
 
@@ -122,7 +122,9 @@ async def ended(at: House, sessions: int) -> None:
 @pytest.mark.requirement("P1")
 async def test_turns_of_many_sessions_take_turns_in_one_slot_and_all_end(home: Dsns, tmp_path: Path) -> None:
     sessions = 6
-    async with house(home, tmp_path, model=mind(*[READ] * sessions, answers=sessions), settings=ONE_SLOT) as at:
+    async with run_platform(
+        home, tmp_path, model=scripted_model(*[READ] * sessions, answers=sessions), settings=ONE_SLOT
+    ) as at:
         for n in range(sessions):
             await at.say("look", session=f"s{n}", root=at.folder("a"))
         await ended(at, sessions)
@@ -132,7 +134,7 @@ async def test_turns_of_many_sessions_take_turns_in_one_slot_and_all_end(home: D
 
 
 async def test_a_turn_that_waits_for_a_person_leaves_its_slot_to_another(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(MAKE, READ), settings=ONE_SLOT) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(MAKE, READ), settings=ONE_SLOT) as at:
         asking = await at.say("make", session="s0", root=at.folder())
         question = await at.asked(session="s0")
         await at.ended(await at.say("look", session="s1", root=at.folder()), session="s1")
@@ -142,7 +144,7 @@ async def test_a_turn_that_waits_for_a_person_leaves_its_slot_to_another(home: D
 
 
 async def test_a_queued_turn_that_is_cancelled_never_begins_and_blocks_nothing(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(READ, READ, READ), settings=ONE_SLOT) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(READ, READ, READ), settings=ONE_SLOT) as at:
         turns = [await at.say("look", session=f"s{n}", root=at.folder("a")) for n in range(3)]
         await at.cancel(turns[1], session="s1")
         ends = {n: await at.ended(turn, session=f"s{n}") for n, turn in enumerate(turns)}
@@ -153,10 +155,10 @@ async def test_a_queued_turn_that_is_cancelled_never_begins_and_blocks_nothing(h
 
 
 async def test_a_process_that_stops_with_turns_in_its_queue_loses_none(home: Dsns, tmp_path: Path) -> None:
-    model = mind(*[READ] * 8, answers=8)
-    async with house(home, tmp_path, model=model, settings=ONE_SLOT) as at:
+    model = scripted_model(*[READ] * 8, answers=8)
+    async with run_platform(home, tmp_path, model=model, settings=ONE_SLOT) as at:
         for n in range(4):
             await at.say("look", session=f"s{n}", root=at.folder("a"))
-    async with house(home, tmp_path, model=model, settings=ONE_SLOT) as at:
+    async with run_platform(home, tmp_path, model=model, settings=ONE_SLOT) as at:
         await ended(at, 4)
         await at.quiet()

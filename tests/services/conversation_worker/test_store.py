@@ -7,7 +7,7 @@ from pathlib import Path
 import asyncpg
 
 from libs.database import Dsns
-from tests.house import house, mind, plan
+from tests.support.platform import plan, run_platform, scripted_model
 
 FORMER = """
 update conversation.turns
@@ -17,7 +17,7 @@ set doc = (doc - 'message' - 'outcome') || jsonb_build_object('letter', doc -> '
 
 async def test_turn_of_the_previous_release_continues(home: Dsns, tmp_path: Path) -> None:
     make = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
-    async with house(home, tmp_path, model=mind(make)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(make)) as at:
         turn = await at.say("make a folder", session="s", root=at.folder("a.txt"))
         question = await at.asked(session="s")
     connection = await asyncpg.connect(home.owner)
@@ -26,6 +26,6 @@ async def test_turn_of_the_previous_release_continues(home: Dsns, tmp_path: Path
         assert await connection.execute(FORMER) == "UPDATE 1"
     finally:
         await connection.close()
-    async with house(home, tmp_path, model=mind()) as at:
+    async with run_platform(home, tmp_path, model=scripted_model()) as at:
         await at.decide(question, session="s")
         assert (await at.finish(turn, session="s")).state == "completed"

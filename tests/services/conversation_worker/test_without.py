@@ -9,7 +9,7 @@ import pytest
 
 from libs.database import Dsns
 from libs.events import TurnDegraded
-from tests.house import house, mind, plan
+from tests.support.platform import plan, run_platform, scripted_model
 
 READ = plan(("manage-files.list", {"path": "."}))
 
@@ -22,7 +22,7 @@ async def test_without_the_memory_service_a_turn_goes_on_and_says_so(home: Dsns,
     def client() -> httpx.AsyncClient:
         return httpx.AsyncClient(transport=httpx.MockTransport(away), base_url="http://memory")
 
-    async with house(home, tmp_path, model=mind(READ), clients_of={"memory_service": client}) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(READ), clients_of={"memory_service": client}) as at:
         turn = await at.say("look", session="s", root=at.folder("a"))
         assert (await at.finish(turn, session="s")).state == "completed"
         (told,) = [event for event in await at.logged("s") if isinstance(event, TurnDegraded)]

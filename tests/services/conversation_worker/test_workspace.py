@@ -11,7 +11,7 @@ import pytest
 from libs.database import Dsns
 from libs.events import ApprovalRequested, ToolCancelRequested, ToolRequested, TurnEnded, WorkspaceChanged
 from libs.events.values import Hitl
-from tests.house import House, house, mind, plan
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 
 def rename(old: str, new: str) -> tuple[str, dict[str, str]]:
@@ -26,18 +26,18 @@ where log.type = any ('{suma.turn.cancel_requested.v1,suma.tool.cancel_requested
 TWO = plan(rename("a", "A"), rename("b", "B"))
 
 
-def names(at: House) -> set[str]:
+def names(at: RunningPlatform) -> set[str]:
     return {path.name for path in (at.root / "work").iterdir() if path.is_file()}
 
 
-async def to_commit(at: House, session: str = "s") -> tuple[str, ApprovalRequested]:
+async def to_commit(at: RunningPlatform, session: str = "s") -> tuple[str, ApprovalRequested]:
     turn = await at.say("rename", session=session, root=at.folder("a", "b"), hitl=Hitl.BYPASS)
     return turn, await at.asked(session=session)
 
 
 @pytest.mark.requirement("A26")
 async def test_a_file_that_someone_changed_stops_the_commit_until_it_is_excluded(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(TWO)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
         turn, commit = await to_commit(at)
         (at.root / "work" / "a").write_text("by someone else")
         await at.decide(commit, session="s")
@@ -52,7 +52,7 @@ async def test_a_file_that_someone_changed_stops_the_commit_until_it_is_excluded
 
 @pytest.mark.requirement("A26")
 async def test_a_rollback_stops_at_what_someone_changed_and_goes_on_without_it(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(TWO)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
         turn, commit = await to_commit(at)
         await at.decide(commit, session="s")
         await at.ended(turn, session="s")
@@ -67,7 +67,7 @@ async def test_a_rollback_stops_at_what_someone_changed_and_goes_on_without_it(h
 
 @pytest.mark.requirement("S4-21")
 async def test_a_denied_diff_leaves_every_file_alone(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(TWO)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
         turn, commit = await to_commit(at)
         await at.decide(commit, "deny", session="s")
         assert (await at.ended(turn, session="s")).state == "completed"
@@ -77,7 +77,7 @@ async def test_a_denied_diff_leaves_every_file_alone(home: Dsns, tmp_path: Path)
 
 
 async def test_a_cancelled_turn_leaves_no_stage_behind(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(TWO, plan(LOOK))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO, plan(LOOK))) as at:
         turn, _ = await to_commit(at)
         await at.cancel(turn, session="s")
         assert (await at.ended(turn, session="s")).state == "cancelled"
@@ -87,7 +87,7 @@ async def test_a_cancelled_turn_leaves_no_stage_behind(home: Dsns, tmp_path: Pat
 
 
 async def test_a_stage_that_could_not_be_dropped_does_not_count_for_the_next_turn(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(TWO, plan(rename("b", "C")))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO, plan(rename("b", "C")))) as at:
         turn, _ = await to_commit(at)
         at.judge.silent.add("workspace.commit")
         await at.cancel(turn, session="s")
@@ -105,14 +105,14 @@ async def test_a_stage_that_could_not_be_dropped_does_not_count_for_the_next_tur
 
 
 async def test_a_cancel_that_overtakes_its_message_still_counts(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(TWO)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
         await at.cancel("t-1", session="s")
         turn = await at.say("rename", session="s", root=at.folder("a", "b"), turn="t-1")
         assert (await at.ended(turn, session="s")).state == "cancelled"
 
 
 async def test_a_cancel_after_the_commit_began_says_what_became_of_it(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(TWO)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO)) as at:
         turn, commit = await to_commit(at)
         await at.decide(commit, session="s")
         await at.until(ToolRequested, session="s", where=lambda e: e.tool == "workspace.commit")
@@ -127,7 +127,7 @@ async def test_a_cancel_after_the_commit_began_says_what_became_of_it(home: Dsns
 
 @pytest.mark.requirement("A29", "A26")
 async def test_two_sessions_in_one_folder_do_not_see_each_others_stage(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(TWO, plan(rename("a", "Z")))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO, plan(rename("a", "Z")))) as at:
         first, one = await to_commit(at, "s1")
         second, other = await to_commit(at, "s2")
         assert one.diff is not None
@@ -145,7 +145,7 @@ async def test_two_sessions_in_one_folder_do_not_see_each_others_stage(home: Dsn
 
 @pytest.mark.requirement("S4-21")
 async def test_nothing_committed_is_nothing_to_roll_back(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind()) as at:
+    async with run_platform(home, tmp_path, model=scripted_model()) as at:
         end = await at.until(TurnEnded, session="s") if await at.roll_back(session="s") else None
         assert end is not None
         assert end.reason == "NOTHING_TO_ROLL_BACK"
@@ -162,7 +162,7 @@ async def test_a_cancel_in_the_middle_of_a_commit_waits_for_it_and_says_that_it_
             begun.set()
             go_on.wait(20)
 
-    async with house(home, tmp_path, model=mind(TWO), point=halfway) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(TWO), point=halfway) as at:
         turn, commit = await to_commit(at)
         await at.decide(commit, session="s")
         await asyncio.to_thread(begun.wait, 20)

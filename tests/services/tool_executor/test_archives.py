@@ -11,7 +11,7 @@ import pytest
 from libs.database import Dsns
 from libs.events import StepChanged, ToolFailed, ToolSucceeded
 from libs.events.values import Hitl, StepState
-from tests.house import House, house, mind, plan
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 LIST = ("manage-files.list", {"path": ".", "exclude": ["*.zip"]})
 PACK = ("archive-files.pack", {"paths": "$step(1).nodes", "archive": "all.zip", "remove": True})
@@ -19,7 +19,7 @@ UNPACK = ("archive-files.unpack", {"path": "all.zip"})
 LARGE = Random(1).randbytes(300_000)
 
 
-def grown(at: House) -> Path:
+def grown(at: RunningPlatform) -> Path:
     folder = at.folder("a.txt", "Sub/ü.txt")
     (folder / "large.bin").write_bytes(LARGE)
     return folder
@@ -37,7 +37,7 @@ def _facts(path: Path) -> tuple[int, int, bytes]:
 
 @pytest.mark.requirement("S4-59", "A24")
 async def test_a_folder_is_moved_into_an_archive_and_rolled_back_bit_for_bit(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(LIST, PACK))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, PACK))) as at:
         folder = grown(at)
         before = seen(folder)
         turn = await at.say("zip all", session="s", root=folder)
@@ -57,7 +57,9 @@ async def test_a_stage_that_another_executor_opens_has_the_contents_that_were_st
 ) -> None:
     every = {"tool_executor": {"rescan_seconds": 0, "workspaces_bytes_most": 0}}
     contents = ("archive-files.contents", {"path": "all.zip"})
-    async with house(home, tmp_path, model=mind(plan(LIST, PACK, contents, UNPACK)), settings=every) as at:
+    async with run_platform(
+        home, tmp_path, model=scripted_model(plan(LIST, PACK, contents, UNPACK)), settings=every
+    ) as at:
         folder = grown(at)
         turn = await at.say("zip and unzip all", session="s", root=folder, hitl=Hitl.BYPASS)
         assert (await at.finish(turn, session="s")).state == "completed"
@@ -70,7 +72,7 @@ async def test_what_is_beyond_the_executor_s_bounds_fails_its_step_and_changes_n
     home: Dsns, tmp_path: Path
 ) -> None:
     bound = {"tool_executor": {"archive_bytes_most": 1000}}
-    async with house(home, tmp_path, model=mind(plan(LIST, PACK)), settings=bound) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, PACK)), settings=bound) as at:
         folder = grown(at)
         before = seen(folder)
         turn = await at.say("zip all", session="s", root=folder)
@@ -82,7 +84,7 @@ async def test_what_is_beyond_the_executor_s_bounds_fails_its_step_and_changes_n
 
 @pytest.mark.requirement("S4-59", "S0-14")
 async def test_what_is_packed_away_is_told_as_a_delete_before_it_is_approved(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(LIST, PACK))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, PACK))) as at:
         await at.say("zip all", session="s", root=grown(at))
         asked = await at.asked(session="s")
         assert (asked.tool, asked.args["archive"]) == ("archive-files.pack", "all.zip")
@@ -93,7 +95,7 @@ async def test_what_is_packed_away_is_told_as_a_delete_before_it_is_approved(hom
 @pytest.mark.requirement("S4-59")
 async def test_a_batch_of_new_names_is_seen_in_the_diff_before_it_is_committed(home: Dsns, tmp_path: Path) -> None:
     rename = ("batch-rename.rename", {"paths": "$step(1).nodes", "prefix": "2024 "})
-    async with house(home, tmp_path, model=mind(plan(LIST, rename))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST, rename))) as at:
         folder = at.folder("a.txt", "b.txt")
         turn = await at.say("rename all", session="s", root=folder, hitl=Hitl.BYPASS)
         asked = await at.asked(session="s")
@@ -110,7 +112,7 @@ async def test_a_batch_of_new_names_is_seen_in_the_diff_before_it_is_committed(h
 @pytest.mark.requirement("S4-59")
 async def test_a_report_of_a_hostile_file_is_a_failed_step_and_the_turn_goes_on(home: Dsns, tmp_path: Path) -> None:
     bomb = ("parse-content.parse", {"path": "a.xml"})
-    async with house(home, tmp_path, model=mind(plan(bomb, LIST))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(bomb, LIST))) as at:
         folder = at.folder()
         (folder / "a.xml").write_text('<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>')
         turn = await at.say("read a.xml", session="s", root=folder)

@@ -27,9 +27,9 @@ from services.tool_executor.effects.calls import UNKEPT
 from services.tool_executor.effects.ledger import Ledger
 from services.tool_executor.effects.recovery import RecoveryAction
 from services.tool_executor.runner import LeaseLost
-from tests import house, outside
-from tests.house import TENANT, House
-from tests.outside import Book, Breaking, Count, Gate, Near, Note, NotNow, Put, Send, World
+from tests.support import effect_tools, platform
+from tests.support.effect_tools import Book, Breaking, Count, Gate, Near, Note, NotNow, Put, Send, World
+from tests.support.platform import TENANT, RunningPlatform
 
 QUICK: dict[str, dict[str, Any]] = {"tool_executor": {"settle_seconds": 0, "effect_attempts": 3, "cancel_seconds": 0.2}}
 DROPPED = ConnectionResetError("the line went dead")
@@ -37,7 +37,7 @@ ACTING = [Put.name, Note.name, Book.name, Send.name]
 
 
 class Open(Protocol):
-    def __call__(self, *names: str) -> AbstractAsyncContextManager[House]: ...
+    def __call__(self, *names: str) -> AbstractAsyncContextManager[RunningPlatform]: ...
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -50,31 +50,33 @@ async def there(world: str) -> World:
 
 @pytest.fixture
 def opened(home: Dsns, tmp_path: Path, there: World) -> Open:
-    """A house whose model plans these tools."""
+    """A platform whose model plans these tools."""
 
     @asynccontextmanager
-    async def opened(*names: str) -> AsyncIterator[House]:
-        model = house.mind(outside.plan(*names))
-        async with house.house(home, tmp_path, model=model, tools=outside.tools(there), settings=QUICK) as running:
+    async def opened(*names: str) -> AsyncIterator[RunningPlatform]:
+        model = platform.scripted_model(effect_tools.plan(*names))
+        async with platform.run_platform(
+            home, tmp_path, model=model, tools=effect_tools.tools(there), settings=QUICK
+        ) as running:
             yield running
 
     return opened
 
 
-async def done(house: House, session: str, **fields: Any) -> TurnEnded:
+async def done(platform: RunningPlatform, session: str, **fields: Any) -> TurnEnded:
     """A turn to its end, with everything approved."""
-    return await house.finish(await house.say("go", session=session, **fields), session=session)
+    return await platform.finish(await platform.say("go", session=session, **fields), session=session)
 
 
-async def told(house: House, kind: type[Any], session: str) -> list[Any]:
-    return [event for event in await house.logged(session) if isinstance(event, kind)]
+async def told(platform: RunningPlatform, kind: type[Any], session: str) -> list[Any]:
+    return [event for event in await platform.logged(session) if isinstance(event, kind)]
 
 
 @pytest.mark.parametrize("tool", ACTING)
 async def test_an_effect_happens_and_its_outcome_is_told(opened: Open, there: World, tool: str) -> None:
-    async with opened(tool) as house:
-        assert (await done(house, tool)).state == "completed"
-        (told_,) = await told(house, ToolSucceeded, tool)
+    async with opened(tool) as platform:
+        assert (await done(platform, tool)).state == "completed"
+        (told_,) = await told(platform, ToolSucceeded, tool)
     (row,) = await there.made(tool)
     assert (told_.data.json_, row["attempt"]) == ({"row": row["id"]}, 1)
 
@@ -92,8 +94,8 @@ async def test_an_effect_whose_answer_was_lost_is_not_made_twice(
     opened: Open, there: World, tool: str, asked: list[tuple[str, int]]
 ) -> None:
     there.trouble = Breaking("run:after", [DROPPED])
-    async with opened(tool) as house:
-        assert (await done(house, f"lost-{tool}")).state == "completed"
+    async with opened(tool) as platform:
+        assert (await done(platform, f"lost-{tool}")).state == "completed"
     assert len(await there.made(f"lost-{tool}")) == 1
     assert there.asked == asked
 
@@ -111,8 +113,8 @@ async def test_an_effect_that_was_interrupted_before_it_happened_happens(
     opened: Open, there: World, tool: str, asked: list[tuple[str, int]]
 ) -> None:
     there.trouble = Breaking("run:before", [DROPPED])
-    async with opened(tool) as house:
-        assert (await done(house, f"cut-{tool}")).state == "completed"
+    async with opened(tool) as platform:
+        assert (await done(platform, f"cut-{tool}")).state == "completed"
     assert len(await there.made(f"cut-{tool}")) == 1
     assert there.asked == asked
 
@@ -120,11 +122,11 @@ async def test_an_effect_that_was_interrupted_before_it_happened_happens(
 @pytest.mark.requirement("A17a")
 async def test_what_may_happen_once_at_most_is_not_tried_again_but_asked_about(opened: Open, there: World) -> None:
     there.trouble = Breaking("run:after", [DROPPED])
-    async with opened(Send.name) as house:
-        await house.say("go", session="once")
-        await house.decide(await house.asked(session="once"), session="once")
-        await house.until(ToolUnknown, session="once")
-        question = await house.asked(session="once")
+    async with opened(Send.name) as platform:
+        await platform.say("go", session="once")
+        await platform.decide(await platform.asked(session="once"), session="once")
+        await platform.until(ToolUnknown, session="once")
+        question = await platform.asked(session="once")
     assert (question.kind, there.asked) == ("effect", [("run", 1)])
     assert len(await there.made("once")) == 1
 
@@ -132,17 +134,17 @@ async def test_what_may_happen_once_at_most_is_not_tried_again_but_asked_about(o
 @pytest.mark.parametrize("tool", [*ACTING, Near.name])
 async def test_an_attempt_that_did_nothing_leaves_no_doubt(opened: Open, there: World, tool: str) -> None:
     there.trouble = Breaking("run:before", [NotNow()])
-    async with opened(tool) as house:
-        assert (await done(house, f"none-{tool}")).state == "completed"
+    async with opened(tool) as platform:
+        assert (await done(platform, f"none-{tool}")).state == "completed"
     assert there.asked == [("run", 1), ("run", 2)]
 
 
 @pytest.mark.parametrize("tool", ACTING)
 async def test_what_the_tool_refuses_did_not_happen(opened: Open, there: World, tool: str) -> None:
     there.trouble = Breaking("run:before", [Rejected("the account is closed", code="CLOSED")])
-    async with opened(tool) as house:
-        await done(house, f"no-{tool}")
-        (failed,) = await told(house, ToolFailed, f"no-{tool}")
+    async with opened(tool) as platform:
+        await done(platform, f"no-{tool}")
+        (failed,) = await told(platform, ToolFailed, f"no-{tool}")
     assert (failed.code, failed.error) == ("CLOSED", "the account is closed")
     assert (there.asked, await there.made(f"no-{tool}")) == ([("run", 1)], [])
 
@@ -158,20 +160,20 @@ async def test_what_cannot_be_told_within_the_bound_is_unknown(
             raise NotNow()
 
     there.trouble = trouble
-    async with opened(tool) as house:
-        await house.say("go", session=f"dark-{tool}")
-        await house.decide(await house.asked(session=f"dark-{tool}"), session=f"dark-{tool}")
-        unknown = await house.until(ToolUnknown, session=f"dark-{tool}")
+    async with opened(tool) as platform:
+        await platform.say("go", session=f"dark-{tool}")
+        await platform.decide(await platform.asked(session=f"dark-{tool}"), session=f"dark-{tool}")
+        unknown = await platform.until(ToolUnknown, session=f"dark-{tool}")
     assert "EXHAUSTED" in unknown.reason or "UNAVAILABLE" in unknown.reason
     assert [verb for verb, _ in there.asked] == ["run", point.split(":")[0], point.split(":")[0]]
 
 
 async def test_a_key_whose_every_answer_is_lost_is_unknown_and_not_failed(opened: Open, there: World) -> None:
     there.trouble = Breaking("run:after", [DROPPED] * 3)
-    async with opened(Put.name) as house:
-        await house.say("go", session="silent")
-        await house.decide(await house.asked(session="silent"), session="silent")
-        await house.until(ToolUnknown, session="silent")
+    async with opened(Put.name) as platform:
+        await platform.say("go", session="silent")
+        await platform.decide(await platform.asked(session="silent"), session="silent")
+        await platform.until(ToolUnknown, session="silent")
     assert len(await there.made("silent")) == 1
 
 
@@ -184,15 +186,15 @@ async def test_a_cancel_in_the_middle_is_told_how_it_ended(
 ) -> None:
     session = f"cancel-{tool}"
     there.trouble = gate = Gate("run:after")
-    async with opened(tool) as house:
-        turn = await house.say("go", session=session)
-        await house.decide(await house.asked(session=session), session=session)
+    async with opened(tool) as platform:
+        turn = await platform.say("go", session=session)
+        await platform.decide(await platform.asked(session=session), session=session)
         await gate.reached.wait()
-        await house.cancel(turn, session=session)
+        await platform.cancel(turn, session=session)
         if tool == Put.name:
             gate.opened.set()
-        assert (await house.ended(turn, session=session)).state == "cancelled"
-        ends = [*await told(house, ToolFailed, session), *await told(house, ToolSucceeded, session)]
+        assert (await platform.ended(turn, session=session)).state == "cancelled"
+        ends = [*await told(platform, ToolFailed, session), *await told(platform, ToolSucceeded, session)]
     assert [getattr(end, "code", None) for end in ends] == [code]
     assert len(await there.made(session)) == left
 
@@ -209,16 +211,16 @@ async def test_an_effect_whose_process_keeps_dying_is_settled(
 ) -> None:
     session = f"dying-{tool}"
     there.trouble = gate = Gate("run:after")
-    async with opened(tool) as house:
-        turn = await house.say("go", session=session)
-        await house.decide(await house.asked(session=session), session=session)
+    async with opened(tool) as platform:
+        turn = await platform.say("go", session=session)
+        await platform.decide(await platform.asked(session=session), session=session)
         await gate.reached.wait()
         eye = await asyncpg.connect(home.bus)
         await eye.execute(DEAD)
         await eye.close()
-        await house.ended(turn, session=session)
-        ends = [*await told(house, ToolFailed, session), *await told(house, ToolSucceeded, session)]
-        assert not await told(house, ToolUnknown, session)
+        await platform.ended(turn, session=session)
+        ends = [*await told(platform, ToolFailed, session), *await told(platform, ToolSucceeded, session)]
+        assert not await told(platform, ToolUnknown, session)
     assert [getattr(end, "code", None) for end in ends] == [code]
     assert len(await there.made(session)) == left
 
@@ -226,58 +228,60 @@ async def test_an_effect_whose_process_keeps_dying_is_settled(
 @pytest.mark.requirement("A23")
 async def test_a_cancel_of_what_may_happen_once_at_most_leaves_a_question(opened: Open, there: World) -> None:
     there.trouble = gate = Gate("run:after")
-    async with opened(Send.name) as house:
-        turn = await house.say("go", session="stop")
-        await house.decide(await house.asked(session="stop"), session="stop")
+    async with opened(Send.name) as platform:
+        turn = await platform.say("go", session="stop")
+        await platform.decide(await platform.asked(session="stop"), session="stop")
         await gate.reached.wait()
-        await house.cancel(turn, session="stop")
-        ended = await house.ended(turn, session="stop")
-        assert (await house.asked(session="stop")).kind == "effect"
-        assert (await house.steps("stop"))[1] is StepState.UNKNOWN
+        await platform.cancel(turn, session="stop")
+        ended = await platform.ended(turn, session="stop")
+        assert (await platform.asked(session="stop")).kind == "effect"
+        assert (await platform.steps("stop"))[1] is StepState.UNKNOWN
     assert (ended.state, "not known" in ended.detail) == ("cancelled", True)
 
 
 async def test_a_tool_that_leaves_nothing_and_stays_here_is_not_asked_about(opened: Open, there: World) -> None:
-    async with opened(Near.name) as house:
-        turn = await house.say("go", session="near")
-        assert (await house.ended(turn, session="near")).state == "completed"
+    async with opened(Near.name) as platform:
+        turn = await platform.say("go", session="near")
+        assert (await platform.ended(turn, session="near")).state == "completed"
 
 
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize("tool", [Count.name, *ACTING])
 async def test_what_cannot_be_undone_says_so_before_it_is_approved(opened: Open, there: World, tool: str) -> None:
-    async with opened(tool) as house:
-        turn = await house.say("go", session=f"say-{tool}")
-        asked: ApprovalRequested = await house.asked(session=f"say-{tool}")
-        await house.cancel(turn, session=f"say-{tool}")
-        await house.ended(turn, session=f"say-{tool}")
+    async with opened(tool) as platform:
+        turn = await platform.say("go", session=f"say-{tool}")
+        asked: ApprovalRequested = await platform.asked(session=f"say-{tool}")
+        await platform.cancel(turn, session=f"say-{tool}")
+        await platform.ended(turn, session=f"say-{tool}")
     known = {kind.name: kind.effect for kind in (Count, Put, Note, Book, Send)}
     assert asked.undo.endswith(f"(Effect class: {known[tool]}.)")
     assert ("cannot be undone" in asked.undo) is (tool != Count.name)
 
 
 async def test_steps_may_refer_to_what_a_tool_returned(home: Dsns, tmp_path: Path, there: World) -> None:
-    first, second = outside.plan(Near.name, Note.name).steps
+    first, second = effect_tools.plan(Near.name, Note.name).steps
     linked = second.model_copy(update={"args": {"text": "x", "row": "$step(1).row"}, "depends_on": (1,)})
-    model, rows = house.mind(outside.plan().model_copy(update={"steps": (first, linked)})), []
+    model, rows = platform.scripted_model(effect_tools.plan().model_copy(update={"steps": (first, linked)})), []
 
     async def trouble(point: str, intent: Intent) -> None:
         rows.append(intent.args.get("row"))
 
     there.trouble = trouble
-    async with house.house(home, tmp_path, model=model, tools=outside.tools(there), settings=QUICK) as running:
+    async with platform.run_platform(
+        home, tmp_path, model=model, tools=effect_tools.tools(there), settings=QUICK
+    ) as running:
         assert (await done(running, "linked")).state == "completed"
     assert rows[-1] == 0
 
 
-async def once_more(house: House, session: str) -> ToolRequested:
+async def once_more(platform: RunningPlatform, session: str) -> ToolRequested:
     """The call that was made, asked for again under another name, with a grant of its own."""
-    real = next(event for event in await house.logged(session) if isinstance(event, ToolRequested))
-    keys, now = house.platform.keys, house.platform.clock.now()
+    real = next(event for event in await platform.logged(session) if isinstance(event, ToolRequested))
+    keys, now = platform.platform.keys, platform.platform.clock.now()
     claims = grants.verify(keys, real, tenant=TENANT, session=session, now=now)
     again = real.model_copy(update={"call_id": ids.new()})
     token = grants.issue(keys, claims.model_copy(update={"request": grants.digest_of(again)}))
-    await house.publish(again.model_copy(update={"grant": token}), session=session)
+    await platform.publish(again.model_copy(update={"grant": token}), session=session)
     return again
 
 
@@ -286,61 +290,61 @@ async def once_more(house: House, session: str) -> ToolRequested:
 async def test_the_same_intent_is_the_same_effect_and_is_answered_from_the_record(
     opened: Open, there: World, tool: str
 ) -> None:
-    async with opened(tool) as house:
-        await done(house, f"same-{tool}")
-        again = await once_more(house, f"same-{tool}")
-        mine = await house.until(ToolSucceeded, session=f"same-{tool}", where=lambda e: e.call_id == again.call_id)
-        first = (await told(house, ToolSucceeded, f"same-{tool}"))[0]
+    async with opened(tool) as platform:
+        await done(platform, f"same-{tool}")
+        again = await once_more(platform, f"same-{tool}")
+        mine = await platform.until(ToolSucceeded, session=f"same-{tool}", where=lambda e: e.call_id == again.call_id)
+        first = (await told(platform, ToolSucceeded, f"same-{tool}"))[0]
     assert (mine.data, mine.summary) == (first.data, first.summary)
     assert len(await there.made(f"same-{tool}")) == 1
 
 
 async def test_the_same_intent_waits_for_the_one_that_is_under_way(opened: Open, there: World) -> None:
     there.trouble = gate = Gate("run:after")
-    async with opened(Put.name) as house:
-        turn = await house.say("go", session="both")
-        await house.decide(await house.asked(session="both"), session="both")
+    async with opened(Put.name) as platform:
+        turn = await platform.say("go", session="both")
+        await platform.decide(await platform.asked(session="both"), session="both")
         await gate.reached.wait()
-        again = await once_more(house, "both")
-        while "suma.tool.requested.v1" not in await house.open():
-            await house.platform.bus.waiting()
+        again = await once_more(platform, "both")
+        while "suma.tool.requested.v1" not in await platform.open():
+            await platform.platform.bus.waiting()
         gate.opened.set()
-        await house.ended(turn, session="both")
-        await house.until(ToolSucceeded, session="both", where=lambda event: event.call_id == again.call_id)
+        await platform.ended(turn, session="both")
+        await platform.until(ToolSucceeded, session="both", where=lambda event: event.call_id == again.call_id)
     assert (len(await there.made("both")), there.asked) == (1, [("run", 1)])
 
 
 async def test_what_is_unknown_stays_unknown_to_whoever_asks_again(opened: Open, there: World) -> None:
     there.trouble = Breaking("run:after", [DROPPED])
-    async with opened(Send.name) as house:
-        await house.say("go", session="still")
-        await house.decide(await house.asked(session="still"), session="still")
-        await house.until(ToolUnknown, session="still")
-        again = await once_more(house, "still")
-        await house.until(ToolUnknown, session="still", where=lambda event: event.call_id == again.call_id)
+    async with opened(Send.name) as platform:
+        await platform.say("go", session="still")
+        await platform.decide(await platform.asked(session="still"), session="still")
+        await platform.until(ToolUnknown, session="still")
+        again = await once_more(platform, "still")
+        await platform.until(ToolUnknown, session="still", where=lambda event: event.call_id == again.call_id)
     assert len(await there.made("still")) == 1
 
 
 @pytest.mark.requirement("A18")
 async def test_of_two_that_believe_it_is_theirs_one_begins(opened: Open, there: World) -> None:
     there.trouble = gate = Gate("run:before")
-    async with opened(Note.name) as house:
-        turn = await house.say("go", session="two")
-        await house.decide(await house.asked(session="two"), session="two")
+    async with opened(Note.name) as platform:
+        turn = await platform.say("go", session="two")
+        await platform.decide(await platform.asked(session="two"), session="two")
         await gate.reached.wait()
-        held = await leased(house)
-        ledger = Ledger(house.platform.database, house.platform.writer)
+        held = await leased(platform)
+        ledger = Ledger(platform.platform.database, platform.platform.writer)
         seen = await ledger.standing(held)
         tries = (ledger.begin(replace(held, token=token), seen, RecoveryAction.PROBE) for token in (7, 8))
         found = await asyncio.gather(*tries, return_exceptions=True)
         gate.opened.set()
-        await house.ended(turn, session="two")
+        await platform.ended(turn, session="two")
     assert {type(one) for one in found} == {LeaseLost, int}
 
 
-async def leased(house: House) -> Lease:
+async def leased(platform: RunningPlatform) -> Lease:
     """The lease of the one effect that is under way."""
-    pool = await house.platform.database.bus()
+    pool = await platform.platform.database.bus()
     (row,) = await pool.fetch("select * from bus.leases where kind = 'effect'")
     about = (row["grp"], row["kind"], row["tenant"], row["key"], row["token"], row["attempts"])
     return Lease(row["id"], *about, orjson.loads(row["input"]))
@@ -356,8 +360,8 @@ async def test_what_cannot_be_kept_does_not_undo_that_it_happened(
             await super().run(intent)
             return Outcome(data, "sent \0 \ud800")
 
-    model = house.mind(outside.plan(Send.name))
-    async with house.house(home, tmp_path, model=model, tools=[Odd(there)], settings=QUICK) as running:
+    model = platform.scripted_model(effect_tools.plan(Send.name))
+    async with platform.run_platform(home, tmp_path, model=model, tools=[Odd(there)], settings=QUICK) as running:
         ended = await done(running, (session := f"odd-{ids.new()}"))
         (kept,) = await told(running, ToolSucceeded, session)
     assert (ended.state, kept.data.json_, kept.warnings, kept.summary) == ("completed", None, (UNKEPT,), "sent  ?")
@@ -368,8 +372,10 @@ async def test_an_effect_that_takes_too_long_is_in_doubt_and_not_failed(
 ) -> None:
     there.trouble = Gate("run:after")
     settings = {**QUICK, "conversation_worker": {"call_seconds": 0.3}}
-    model = house.mind(outside.plan(Note.name))
-    async with house.house(home, tmp_path, model=model, tools=outside.tools(there), settings=settings) as running:
+    model = platform.scripted_model(effect_tools.plan(Note.name))
+    async with platform.run_platform(
+        home, tmp_path, model=model, tools=effect_tools.tools(there), settings=settings
+    ) as running:
         assert (await done(running, "slow")).state == "completed"
     assert (len(await there.made("slow")), there.asked) == (1, [("run", 1), ("probe", 2)])
 
@@ -389,13 +395,13 @@ async def test_a_cancel_between_two_attempts_is_told_how_it_ended(
             raise NotNow()
 
     there.trouble = trouble
-    async with opened(tool) as house:
-        turn = await house.say("go", session=session)
-        await house.decide(await house.asked(session=session), session=session)
+    async with opened(tool) as platform:
+        turn = await platform.say("go", session=session)
+        await platform.decide(await platform.asked(session=session), session=session)
         await asked.wait()
         cancelled.set()
-        await house.cancel(turn, session=session)
-        assert (await house.ended(turn, session=session)).state == "cancelled"
-        assert len(await told(house, kind, session)) == 1
-        await house.quiet()
+        await platform.cancel(turn, session=session)
+        assert (await platform.ended(turn, session=session)).state == "cancelled"
+        assert len(await told(platform, kind, session)) == 1
+        await platform.quiet()
     assert len(await there.made(session)) == left

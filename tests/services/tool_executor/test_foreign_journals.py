@@ -14,13 +14,13 @@ from libs.workspace.engine import no_fence
 from libs.workspace.operations import Delete
 from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
-from tests.house import House, house, mind, plan
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 LIST = ("manage-files.list", {"path": "."})
 DELETE = ("manage-files.delete", {"paths": ["a.txt"]})
 
 
-async def warnings(at: House, folder: Path) -> list[str]:
+async def warnings(at: RunningPlatform, folder: Path) -> list[str]:
     turn = await at.say("go", session="s", root=folder, hitl=Hitl.BYPASS)
     ended = await at.finish(turn, session="s")
     assert isinstance(ended, TurnEnded)
@@ -31,7 +31,7 @@ async def warnings(at: House, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("kind", ["garbage", "valid"])
 async def test_a_foreign_journal_is_named_once_and_not_acted_on(home: Dsns, tmp_path: Path, kind: str) -> None:
-    async with house(home, tmp_path, model=mind(plan(LIST), plan(DELETE))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST), plan(DELETE))) as at:
         folder = at.folder("a.txt", "b.txt")
         if kind == "garbage":
             (folder / ".suma/txn/evil").mkdir(parents=True)
@@ -48,7 +48,7 @@ async def test_a_foreign_journal_is_named_once_and_not_acted_on(home: Dsns, tmp_
 
 
 async def test_a_journal_of_ours_is_kept_between_turns(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(LIST), plan(DELETE), plan(LIST))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(LIST), plan(DELETE), plan(LIST))) as at:
         folder = at.folder("a.txt", "b.txt")
         assert [await warnings(at, folder) for _ in range(3)] == [[], [], []]
         assert (folder / ".suma/history").is_dir()

@@ -11,13 +11,13 @@ from libs import ids
 from libs.database import Dsns
 from libs.events import StepChanged, ToolDenied, ToolRequested, ToolStarted, ToolSucceeded, TurnEnded
 from libs.events.values import Hitl
-from tests.house import House, house, mind, plan
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 MAKE = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
 HOUR = 3600.0
 
 
-async def granted(at: House) -> ToolRequested:
+async def granted(at: RunningPlatform) -> ToolRequested:
     """A request that the conversation worker granted, after its turn has ended."""
     turn = await at.say("make", session="s", root=at.folder("a.txt"), hitl=Hitl.BYPASS)
     await at.finish(turn, session="s")
@@ -35,7 +35,7 @@ def forged(real: ToolRequested, **update: Any) -> ToolRequested:
     ids=["another call", "other args", "no grant", "another root", "other scopes"],
 )
 async def test_an_altered_request_runs_nothing_and_is_recorded(home: Dsns, tmp_path: Path, update: Any) -> None:
-    async with house(home, tmp_path, model=mind(MAKE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(MAKE)) as at:
         request = forged(await granted(at), **update)
         await at.publish(request, session="s")
         denied = await at.until(ToolDenied, session="s", where=lambda e: e.call_id == request.call_id)
@@ -46,7 +46,7 @@ async def test_an_altered_request_runs_nothing_and_is_recorded(home: Dsns, tmp_p
 
 @pytest.mark.requirement("A14a", "A29")
 async def test_a_grant_of_one_session_or_tenant_is_none_in_another(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(MAKE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(MAKE)) as at:
         real = await granted(at)
         await at.publish(real.model_copy(update={"call_id": ids.new()}), session="other")
         assert (await at.until(ToolDenied, session="other")).link == "grant"
@@ -56,7 +56,7 @@ async def test_a_grant_of_one_session_or_tenant_is_none_in_another(home: Dsns, t
 
 @pytest.mark.requirement("A14")
 async def test_a_request_replayed_after_its_turn_is_stale(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(MAKE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(MAKE)) as at:
         real = await granted(at)
         before = len([e for e in await at.logged("s") if isinstance(e, ToolStarted | ToolSucceeded | TurnEnded)])
         await at.publish(real, session="s")
@@ -69,7 +69,7 @@ async def test_a_request_replayed_after_its_turn_is_stale(home: Dsns, tmp_path: 
 
 @pytest.mark.requirement("A12")
 async def test_a_result_told_many_times_counts_once(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(MAKE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(MAKE)) as at:
         await granted(at)
         result = next(e for e in await at.logged("s") if isinstance(e, ToolSucceeded))
         steps = len([e for e in await at.logged("s") if isinstance(e, StepChanged)])
@@ -83,7 +83,7 @@ async def test_a_result_told_many_times_counts_once(home: Dsns, tmp_path: Path) 
 @pytest.mark.requirement("A14a")
 async def test_a_grant_that_has_expired_runs_nothing(home: Dsns, tmp_path: Path) -> None:
     settings = {"conversation_worker": {"grant_seconds": 1e-6}}
-    async with house(home, tmp_path, model=mind(MAKE), settings=settings) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(MAKE), settings=settings) as at:
         await at.say("make", session="s", root=at.folder(), hitl=Hitl.BYPASS)
         denied = await at.until(ToolDenied, session="s")
         assert (denied.link, "expired" in denied.reason) == ("grant", True)
@@ -94,7 +94,7 @@ async def test_a_grant_that_has_expired_runs_nothing(home: Dsns, tmp_path: Path)
 @pytest.mark.requirement("A8", "A14a")
 async def test_a_call_about_which_policy_stays_silent_is_refused_by_the_executor(home: Dsns, tmp_path: Path) -> None:
     """Only the executor asks about a drop."""
-    async with house(home, tmp_path, model=mind(MAKE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(MAKE)) as at:
         turn = await at.say("make", session="s", root=at.folder(), hitl=Hitl.BYPASS)
         await at.asked(session="s")
         at.judge.silent.add("workspace.commit")

@@ -18,7 +18,7 @@ from libs.errors import Denied
 from libs.events import ToolFailed, ToolSucceeded
 from libs.events.topics import EXECUTOR
 from libs.events.values import Hitl
-from tests.house import TENANT, WHO, WITHIN, House, house, mind, plan
+from tests.support.platform import TENANT, WHO, WITHIN, RunningPlatform, plan, run_platform, scripted_model
 
 REMOVE = plan(
     ("manage-files.list", {"path": ".", "include": ["a.txt"]}),
@@ -26,7 +26,7 @@ REMOVE = plan(
 )
 
 
-async def logged(at: House, root: Path) -> list[dict[str, Any]]:
+async def logged(at: RunningPlatform, root: Path) -> list[dict[str, Any]]:
     """The folder's commits."""
     params = {"root": str(root)}
     found = await call(at.platform, EXECUTOR, "GET", "/internal/v1/history", tenant=TENANT, params=params)
@@ -34,12 +34,12 @@ async def logged(at: House, root: Path) -> list[dict[str, Any]]:
     return commits
 
 
-async def purged(at: House, root: Path, *, scopes: tuple[str, ...] = ("files:write",), before: float) -> Any:
+async def purged(at: RunningPlatform, root: Path, *, scopes: tuple[str, ...] = ("files:write",), before: float) -> Any:
     body = {"root": str(root), "before": before, "principal": WHO, "scopes": scopes}
     return await call(at.platform, EXECUTOR, "PUT", "/internal/v1/history/purge", tenant=TENANT, json=body)
 
 
-async def committed(at: House, root: Path, *, session: str = "s") -> str:
+async def committed(at: RunningPlatform, root: Path, *, session: str = "s") -> str:
     """The id of a commit that deleted `a.txt`."""
     turn = await at.say("delete a", session=session, root=root, hitl=Hitl.BYPASS)
     ended = await at.finish(turn, session=session)
@@ -48,7 +48,7 @@ async def committed(at: House, root: Path, *, session: str = "s") -> str:
     return str(done[-1].commit_id)
 
 
-async def freed(at: House, root: Path) -> dict[str, Any]:
+async def freed(at: RunningPlatform, root: Path) -> dict[str, Any]:
     """The folder's newest commit, once it can no longer be undone."""
     async with asyncio.timeout(WITHIN):
         while (commit := (await logged(at, root))[0])["undoable"]:
@@ -56,7 +56,7 @@ async def freed(at: House, root: Path) -> dict[str, Any]:
     return commit
 
 
-async def aged(at: House, root: Path) -> None:
+async def aged(at: RunningPlatform, root: Path) -> None:
     """The folder's commits are old, once each waits for its time."""
     pool = await at.platform.database.bus()
     async with asyncio.timeout(WITHIN):
@@ -69,7 +69,7 @@ async def aged(at: House, root: Path) -> None:
 
 
 async def test_a_log_shows_what_a_commit_holds_and_until_when(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(REMOVE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
         id = await committed(at, root := at.folder("a.txt", "b.txt"))
         (commit,) = await logged(at, root)
         assert (commit["commit_id"], commit["session_id"], commit["state"]) == (id, "s", "committed")
@@ -81,7 +81,7 @@ async def test_a_log_shows_what_a_commit_holds_and_until_when(home: Dsns, tmp_pa
 
 
 async def test_a_commit_is_pruned_when_its_time_is_over(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(REMOVE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
         id = await committed(at, root := at.folder("a.txt"))
         await aged(at, root)
         await at.later(31 * 24 * 3600)
@@ -95,17 +95,17 @@ async def test_a_commit_is_pruned_when_its_time_is_over(home: Dsns, tmp_path: Pa
 
 async def test_history_beyond_its_size_is_pruned_after_the_commit(home: Dsns, tmp_path: Path) -> None:
     settings = {"tool_executor": {"history_bytes_most": 0}}
-    async with house(home, tmp_path, model=mind(REMOVE), settings=settings) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE), settings=settings) as at:
         await committed(at, root := at.folder("a.txt"))
         assert (await freed(at, root))["bytes"] == 0
         assert list((root / ".suma" / "history").iterdir()) == []
 
 
 async def test_a_folder_that_was_away_is_pruned_at_its_opening(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(REMOVE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
         await committed(at, root := at.folder("a.txt"))
         await aged(at, root)
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         assert (await logged(at, root))[0]["undoable"]
         params = {"root": str(root)}
         await call(at.platform, EXECUTOR, "GET", "/internal/v1/sessions/s/diff", tenant=TENANT, params=params)
@@ -113,7 +113,7 @@ async def test_a_folder_that_was_away_is_pruned_at_its_opening(home: Dsns, tmp_p
 
 
 async def test_a_purge_frees_what_is_older_and_is_recorded(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(REMOVE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
         id = await committed(at, root := at.folder("a.txt"))
         assert (await purged(at, root, before=0.0))["commits"] == []
         done = await purged(at, root, before=time.time() + 1)
@@ -124,7 +124,7 @@ async def test_a_purge_frees_what_is_older_and_is_recorded(home: Dsns, tmp_path:
 
 
 async def test_a_reader_purges_nothing(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(REMOVE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
         await committed(at, root := at.folder("a.txt"))
         with pytest.raises(Denied):
             await purged(at, root, scopes=("chat", "files:read"), before=time.time() + 1)
@@ -133,7 +133,7 @@ async def test_a_reader_purges_nothing(home: Dsns, tmp_path: Path) -> None:
 
 
 async def test_a_removed_journal_says_that_undo_is_over(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(REMOVE)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE)) as at:
         id = await committed(at, root := at.folder("a.txt"))
         subprocess.run(["rm", "-rf", root / ".suma"], check=True)
         await at.ended(await at.roll_back(session="s", commit_id=id), session="s")
@@ -157,7 +157,7 @@ async def test_a_full_disk_takes_old_history_and_tries_again(home: Dsns, tmp_pat
         ("manage-files.list", {"path": ".", "include": ["b.txt"]}),
         ("manage-files.copy", {"source": "$step(1).nodes", "target": "copies"}),
     )
-    async with house(home, tmp_path, model=mind(REMOVE, copy)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(REMOVE, copy)) as at:
         root = at.folder()
         (root / "a.txt").write_bytes(bytes(4_000_000))
         (root / "b.txt").write_bytes(bytes(2_500_000))

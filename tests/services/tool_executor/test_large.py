@@ -9,7 +9,7 @@ import pytest
 from libs.database import Dsns
 from libs.events import ApprovalRequested, StepChanged, ToolRequested
 from libs.events.envelope import MAX_EVENT_BYTES
-from tests.house import house, mind, plan
+from tests.support.platform import plan, run_platform, scripted_model
 
 CLEAR = plan(
     ("manage-files.list", {"path": "."}),
@@ -20,7 +20,7 @@ FILES = 3000
 
 @pytest.mark.requirement("A17b", "S4-35")
 async def test_thousands_of_paths_go_through_approval_grant_and_commit_as_a_blob(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(CLEAR)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(CLEAR)) as at:
         where = at.folder()
         for n in range(FILES):
             (where / f"{n:05}-{'ü' * 40}").touch()
@@ -41,7 +41,7 @@ async def test_thousands_of_paths_go_through_approval_grant_and_commit_as_a_blob
 async def test_a_result_that_became_a_blob_is_told_as_a_file_to_fetch(
     home: Dsns, tmp_path: Path, files: int, large: bool
 ) -> None:
-    async with house(home, tmp_path, model=mind(plan(("manage-files.list", {"path": "."})))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(("manage-files.list", {"path": "."})))) as at:
         where = at.folder()
         for n in range(files):
             (where / f"{n:05}-{'ü' * 40}").touch()

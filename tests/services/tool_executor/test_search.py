@@ -9,14 +9,14 @@ import pytest
 from libs.database import Dsns
 from libs.events import ToolSucceeded
 from libs.events.values import Hitl
-from tests.house import House, house, mind, plan
 from tests.libs.documents import samples
+from tests.support.platform import RunningPlatform, plan, run_platform, scripted_model
 
 SEARCH = ("search-files.search", {"query": "harbour", "top_k": 3, "path": "."})
 WRITE = ("manage-files.create", {"path": ".", "name": "new.txt", "type": "file", "content": "harbour"})
 
 
-async def found(at: House) -> ToolSucceeded:
+async def found(at: RunningPlatform) -> ToolSucceeded:
     turn = await at.say("search", session="s", root=at.folder(), hitl=Hitl.BYPASS)
     await at.finish(turn, session="s")
     told = [e for e in await at.logged("s") if isinstance(e, ToolSucceeded)]
@@ -27,7 +27,7 @@ async def found(at: House) -> ToolSucceeded:
 async def test_a_file_that_is_only_staged_is_counted_as_stale_and_the_answer_says_so(
     home: Dsns, tmp_path: Path
 ) -> None:
-    async with house(home, tmp_path, model=mind(plan(WRITE, SEARCH))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(WRITE, SEARCH))) as at:
         (at.folder() / "old.txt").write_text("the harbour at night")
         told = await found(at)
         assert told.data.json_["stale"] == 1
@@ -37,7 +37,7 @@ async def test_a_file_that_is_only_staged_is_counted_as_stale_and_the_answer_say
 
 @pytest.mark.requirement("S4-23")
 async def test_an_index_that_is_up_to_date_warns_of_nothing(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(SEARCH))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH))) as at:
         (at.folder() / "old.txt").write_text("the harbour at night")
         told = await found(at)
         assert (told.data.json_["stale"], told.warnings) == (0, ())
@@ -45,7 +45,7 @@ async def test_an_index_that_is_up_to_date_warns_of_nothing(home: Dsns, tmp_path
 
 @pytest.mark.requirement("S4-22")
 async def test_words_inside_documents_are_found_and_shown_as_their_readers_see_them(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(SEARCH))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH))) as at:
         (at.folder() / "plan.pdf").write_bytes(samples.pdf("Cranes", "The harbour opens in May"))
         (at.folder() / "letter.docx").write_bytes(samples.word("Meet me at the harbour", heading="Dear Ann"))
         (at.folder() / "costs.xlsx").write_bytes(samples.excel(["place", "sum"], ["harbour", 12]))
@@ -60,7 +60,7 @@ async def test_words_inside_documents_are_found_and_shown_as_their_readers_see_t
 
 async def test_what_is_left_out_is_neither_found_nor_told_as_unread(home: Dsns, tmp_path: Path) -> None:
     without = ("search-files.search", {"query": "harbour", "top_k": 3, "path": ".", "exclude": ["old", "*.md"]})
-    async with house(home, tmp_path, model=mind(plan(without))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(without))) as at:
         folder = at.folder("old/harbour.txt", "harbour.md")
         (folder / "new.txt").write_text("the harbour at night")
         (folder / "old" / "scan.pdf").write_bytes(samples.pdf(""))
@@ -70,7 +70,7 @@ async def test_what_is_left_out_is_neither_found_nor_told_as_unread(home: Dsns, 
 
 
 async def test_what_looks_like_words_in_a_binary_file_is_no_text(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(SEARCH))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH))) as at:
         (at.folder() / "photo.jpg").write_bytes(b"\xff\xd8\xff harbour harbour")
         (at.folder() / "~$letter.docx").write_bytes(b"harbour")
         (at.folder() / "page.html").write_text("<p class='harbour'>a quiet place</p>")
@@ -80,7 +80,7 @@ async def test_what_looks_like_words_in_a_binary_file_is_no_text(home: Dsns, tmp
 
 
 async def test_documents_that_were_not_looked_into_are_told_with_the_reason(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(SEARCH))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH))) as at:
         (at.folder() / "secret.pdf").write_bytes(samples.locked(samples.pdf("harbour"), "secret"))
         (at.folder() / "broken.docx").write_bytes(samples.word("harbour")[:-30])
         (at.folder() / "scan.pdf").write_bytes(samples.pdf(""))
@@ -96,7 +96,7 @@ async def test_documents_that_were_not_looked_into_are_told_with_the_reason(home
 @pytest.mark.requirement("S4-22", "S4-23")
 async def test_of_the_files_that_are_asked_about_only_these_are_shown_and_counted(home: Dsns, tmp_path: Path) -> None:
     asked = (SEARCH[0], {**SEARCH[1], "among": ["*minutes*"]})
-    async with house(home, tmp_path, model=mind(plan(asked))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(asked))) as at:
         (at.folder() / "minutes may.txt").write_text("the harbour at night")
         (at.folder() / "notes.txt").write_text("the harbour at dawn")
         (at.folder() / "scan.pdf").write_bytes(b"%PDF broken")
@@ -109,7 +109,7 @@ async def test_of_the_files_that_are_asked_about_only_these_are_shown_and_counte
 @pytest.mark.requirement("S4-22")
 async def test_where_those_that_are_asked_about_lack_a_word_the_others_are_shown(home: Dsns, tmp_path: Path) -> None:
     asked = (SEARCH[0], {**SEARCH[1], "among": ["*minutes*"]})
-    async with house(home, tmp_path, model=mind(plan(asked))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(asked))) as at:
         (at.folder() / "minutes may.txt").write_text("the castle at night")
         (at.folder() / "notes.txt").write_text("the harbour at dawn")
         assert [match["path"] for match in (await found(at)).data.json_["matches"]] == ["notes.txt"]
@@ -118,7 +118,7 @@ async def test_where_those_that_are_asked_about_lack_a_word_the_others_are_shown
 @pytest.mark.requirement("S4-23")
 async def test_files_beyond_the_bound_of_an_index_are_counted_as_stale(home: Dsns, tmp_path: Path) -> None:
     bounded = {"tool_executor": {"index_text_bytes_most": 10}}
-    async with house(home, tmp_path, model=mind(plan(SEARCH)), settings=bounded) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH)), settings=bounded) as at:
         for name in "abc":
             (at.folder() / f"{name}.txt").write_text("the harbour at night")
         told = await found(at)
@@ -127,7 +127,7 @@ async def test_files_beyond_the_bound_of_an_index_are_counted_as_stale(home: Dsn
 
 @pytest.mark.requirement("S4-28")
 async def test_a_committed_change_is_found_by_the_next_search(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(plan(SEARCH), plan(WRITE), plan(SEARCH))) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(plan(SEARCH), plan(WRITE), plan(SEARCH))) as at:
         (at.folder() / "old.txt").write_text("the harbour at night")
         for _ in range(3):
             turn = await at.say("search", session="s", root=at.folder(), hitl=Hitl.BYPASS)

@@ -23,8 +23,8 @@ from libs.identity import grants
 from libs.models.ports import PlanDraft, PlannerOutcome
 from libs.models.scripted import Scripted
 from libs.skills import Catalogue, Place, Skills, Source, ToolDefinition
-from tests.house import REPOSITORY, TENANT, WHO, House, house, mind, plan
 from tests.libs.skills.folders import TOOL, skill
+from tests.support.platform import REPOSITORY, TENANT, WHO, RunningPlatform, plan, run_platform, scripted_model
 
 LOOK = plan(("skills.use", {"skill": "letters"}))
 LIST = plan(("manage-files.list", {"path": "."}))
@@ -54,24 +54,24 @@ def own(root: Path, name: str = "letters", **more: Any) -> Path:
     return skill(root / ".suma" / "skills", name, **{"text": "From the folder.", **more})
 
 
-async def looked(at: House, root: Path | None) -> ToolSucceeded | ToolFailed | ToolDenied:
+async def looked(at: RunningPlatform, root: Path | None) -> ToolSucceeded | ToolFailed | ToolDenied:
     """What a look into `letters` showed."""
     turn = await at.say("look", session="s", root=root)
     await at.finish(turn, session="s")
     return next(e for e in reversed(await at.logged("s")) if isinstance(e, ToolSucceeded | ToolFailed | ToolDenied))
 
 
-async def asked(at: House, what: str, **params: str) -> Any:
+async def asked(at: RunningPlatform, what: str, **params: str) -> Any:
     return await call(at.platform, EXECUTOR, "GET", f"/internal/v1/{what}", tenant=TENANT, params=params)
 
 
-async def told(at: House, word: str, root: Path, *, scopes: tuple[str, ...] = ("*",), **more: str) -> Any:
+async def told(at: RunningPlatform, word: str, root: Path, *, scopes: tuple[str, ...] = ("*",), **more: str) -> Any:
     """A person's word on the folder's `letters`."""
     body = {"root": str(root), "name": "letters", "principal": WHO, "scopes": scopes, **more}
     return await call(at.platform, EXECUTOR, "PUT", f"/internal/v1/skills/letters/{word}", tenant=TENANT, json=body)
 
 
-async def approved(at: House, root: Path) -> None:
+async def approved(at: RunningPlatform, root: Path) -> None:
     digest = (await asked(at, "skills/letters", root=str(root)))["digest"]
     assert (await told(at, "approval", root, digest=digest))["state"] == "on"
 
@@ -79,7 +79,7 @@ async def approved(at: House, root: Path) -> None:
 @pytest.mark.requirement("S2-23")
 async def test_a_look_into_a_skill_brings_its_instructions_and_where_they_are_from(home: Dsns, tmp_path: Path) -> None:
     skill(tmp_path / "user", "letters", text="Write warmly.")
-    async with house(home, tmp_path, model=mind(LOOK), catalogue=catalogue(tmp_path)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(LOOK), catalogue=catalogue(tmp_path)) as at:
         shown = await looked(at, None)
         assert isinstance(shown, ToolSucceeded)
         page = shown.data.json_
@@ -90,7 +90,7 @@ async def test_a_look_into_a_skill_brings_its_instructions_and_where_they_are_fr
 @pytest.mark.requirement("S2-23")
 async def test_a_look_into_code_is_refused_for_want_of_a_sandbox(home: Dsns, tmp_path: Path) -> None:
     skill(tmp_path / "user", "letters", skill_dot_py="print(1)")
-    async with house(home, tmp_path, model=mind(LOOK), catalogue=catalogue(tmp_path)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(LOOK), catalogue=catalogue(tmp_path)) as at:
         shown = await looked(at, None)
         assert isinstance(shown, ToolFailed)
         assert shown.code == "NO_SANDBOX"
@@ -98,7 +98,7 @@ async def test_a_look_into_code_is_refused_for_want_of_a_sandbox(home: Dsns, tmp
 
 @pytest.mark.requirement("S2-24")
 async def test_a_folders_own_skill_is_off_until_it_is_approved(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(LOOK, LOOK)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(LOOK, LOOK)) as at:
         own(root := at.folder())
         refused = await looked(at, root)
         assert isinstance(refused, ToolFailed)
@@ -112,7 +112,7 @@ async def test_a_folders_own_skill_is_off_until_it_is_approved(home: Dsns, tmp_p
 @pytest.mark.requirement("S2-24")
 async def test_a_folders_own_skill_hides_the_users_only_once_it_is_approved(home: Dsns, tmp_path: Path) -> None:
     skill(tmp_path / "user", "letters", text="From me.")
-    async with house(home, tmp_path, model=mind(LOOK, LOOK), catalogue=catalogue(tmp_path)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(LOOK, LOOK), catalogue=catalogue(tmp_path)) as at:
         own(root := at.folder())
         before = await looked(at, root)
         await approved(at, root)
@@ -125,7 +125,7 @@ async def test_a_folders_own_skill_hides_the_users_only_once_it_is_approved(home
 @pytest.mark.requirement("S2-24")
 @pytest.mark.parametrize("file", ["SKILL.md", "references/more.md"])
 async def test_any_changed_byte_turns_it_off_again(home: Dsns, tmp_path: Path, file: str) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         folder = own(root := at.folder(), references__more_dot_md="More.")
         await approved(at, root)
         with (folder / file).open("a") as page:
@@ -135,7 +135,7 @@ async def test_any_changed_byte_turns_it_off_again(home: Dsns, tmp_path: Path, f
 
 
 async def test_planners_are_told_of_a_folders_own_skills_that_are_on(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         own(root := at.folder(), about="Writes letters.")
         assert "skills" not in await asked(at, "sessions/s/facts", root=str(root))
         await approved(at, root)
@@ -144,14 +144,14 @@ async def test_planners_are_told_of_a_folders_own_skills_that_are_on(home: Dsns,
 
 
 async def test_an_approval_is_of_what_was_looked_at_alone(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         own(root := at.folder())
         with pytest.raises(Rejected, match="look again"):
             await told(at, "approval", root, digest="0" * 64)
 
 
 async def test_an_approval_counts_in_its_folder_and_until_it_is_revoked(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         own(root := at.folder())
         own(other := at.folder(at="other"))
         await approved(at, root)
@@ -162,7 +162,7 @@ async def test_an_approval_counts_in_its_folder_and_until_it_is_revoked(home: Ds
 
 async def test_an_approval_of_one_tenant_is_none_of_another(home: Dsns, tmp_path: Path) -> None:
     shared = {"tool_executor": {"roots": [tmp_path / "root", f"foreign={tmp_path / 'root'}"]}}
-    async with house(home, tmp_path, settings=shared) as at:
+    async with run_platform(home, tmp_path, settings=shared) as at:
         own(root := at.folder())
         await approved(at, root)
         path, params = "/internal/v1/skills/letters", {"root": str(root)}
@@ -170,7 +170,7 @@ async def test_an_approval_of_one_tenant_is_none_of_another(home: Dsns, tmp_path
 
 
 async def test_who_may_not_administer_approves_nothing_and_is_recorded(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         own(root := at.folder())
         digest = (await asked(at, "skills/letters", root=str(root)))["digest"]
         with pytest.raises(Denied):
@@ -190,7 +190,7 @@ async def test_who_may_not_administer_approves_nothing_and_is_recorded(home: Dsn
 async def test_what_a_folder_may_not_bring_stays_off(
     home: Dsns, tmp_path: Path, name: str, files: dict[str, str], why: str
 ) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         own(root := at.folder(), name, **files)
         row = await asked(at, f"skills/{name}", root=str(root))
         assert (row["source"], row["state"], why in row["reason"]) == ("workspace", "off", True)
@@ -201,7 +201,7 @@ async def test_what_a_folder_may_not_bring_stays_off(
 
 
 async def test_a_folder_of_skills_that_is_a_link_is_not_followed(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         own(outside := tmp_path / "outside")
         (root := at.folder()).joinpath(".suma").symlink_to(outside / ".suma")
         with pytest.raises(NotFound):
@@ -211,7 +211,7 @@ async def test_a_folder_of_skills_that_is_a_link_is_not_followed(home: Dsns, tmp
 async def test_a_skill_whose_tool_calls_what_there_is_not_is_told_and_refused(home: Dsns, tmp_path: Path) -> None:
     skill(tmp_path / "user", tools_dot_yaml=TOOL.replace("get_children", "make_coffee"))
     brew = plan(("demo.look", {"path": "."}))
-    async with house(home, tmp_path, model=mind(brew), catalogue=catalogue(tmp_path)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(brew), catalogue=catalogue(tmp_path)) as at:
         assert "make_coffee" in (await asked(at, "skills/demo"))["problems"][0]
         shown = await looked(at, at.folder())
         assert isinstance(shown, ToolDenied)
@@ -222,7 +222,7 @@ async def test_a_skill_whose_tool_calls_what_there_is_not_is_told_and_refused(ho
 async def test_an_approved_step_is_not_run_with_a_tool_that_has_changed_since(home: Dsns, tmp_path: Path) -> None:
     make = plan(("manage-files.create", {"path": ".", "name": "n", "type": "directory"}))
     shelf = catalogue(tmp_path)
-    async with house(home, tmp_path, model=mind(make), catalogue=shelf) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(make), catalogue=shelf) as at:
         turn = await at.say("make", session="s", root=at.folder())
         question = await at.asked(session="s")
         shelf.skills = _changed(shelf.skills, "manage-files")
@@ -235,7 +235,7 @@ async def test_a_plan_made_with_a_tool_that_has_changed_meanwhile_is_made_anew(h
     shelf = catalogue(tmp_path)
     answers, approvals = [("done",)] * 3, ['{"approved": true}'] * 3
     model = Slow(shelf, plans=[PlanDraft(LIST)], resolutions=[LIST], reviews=approvals, answers=answers)
-    async with house(home, tmp_path, model=model, catalogue=shelf) as at:
+    async with run_platform(home, tmp_path, model=model, catalogue=shelf) as at:
         turn = await at.say("list", session="s", root=at.folder("a.txt"))
         await at.finish(turn, session="s")
         assert model.asked == ["plan", "resolve", "answer"]
@@ -246,7 +246,7 @@ async def test_a_plan_made_with_a_tool_that_has_changed_meanwhile_is_made_anew(h
 async def test_an_executor_that_is_behind_waits_until_it_has_the_skill_too(home: Dsns, tmp_path: Path) -> None:
     shelf = catalogue(tmp_path)
     later = _changed(shelf.skills, "manage-files")
-    async with house(home, tmp_path, model=mind(LIST), catalogue=shelf) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(LIST), catalogue=shelf) as at:
         await _granted(at, tool_digest=later.tool("manage-files.list").digest)
         while "suma.tool.requested.v1" not in await at.open():
             await at.platform.bus.waiting()
@@ -256,7 +256,7 @@ async def test_an_executor_that_is_behind_waits_until_it_has_the_skill_too(home:
 
 
 async def test_an_executor_that_has_another_skill_for_long_refuses(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path, model=mind(LIST)) as at:
+    async with run_platform(home, tmp_path, model=scripted_model(LIST)) as at:
         await _granted(at, tool_digest="0" * 64)
         while "suma.tool.requested.v1" not in await at.open():
             await at.platform.bus.waiting()
@@ -265,7 +265,7 @@ async def test_an_executor_that_has_another_skill_for_long_refuses(home: Dsns, t
         assert (denied.call_id, denied.link, "has changed" in denied.reason) == ("again", "schema", True)
 
 
-async def _granted(at: House, **update: Any) -> None:
+async def _granted(at: RunningPlatform, **update: Any) -> None:
     """A listing is done; then one that was granted with another definition comes to the executor."""
     turn = await at.say("list", session="s", root=at.folder("a.txt"), hitl=Hitl.BYPASS)
     await at.finish(turn, session="s")
@@ -304,7 +304,7 @@ def _changed(skills: Skills, name: str) -> Skills:
     ],
 )
 async def test_a_search_finds_the_skill_that_is_good_for_it(home: Dsns, tmp_path: Path, words: str, skill: str) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         found = (await asked(at, "skills", query=words))["skills"]
         assert found[0]["name"] == skill
         scores = [one["score"] for one in found]
@@ -313,7 +313,7 @@ async def test_a_search_finds_the_skill_that_is_good_for_it(home: Dsns, tmp_path
 
 @pytest.mark.requirement("S4-59", "S2-24")
 async def test_a_search_shows_a_folders_own_skills_too_and_that_they_are_off(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         own(root := at.folder(), about="Writes birthday letters to aunts.")
         found = (await asked(at, "skills", query="birthday letters to an aunt", root=str(root)))["skills"]
         assert (found[0]["name"], found[0]["state"], found[0]["source"]) == ("letters", "off", "workspace")
@@ -321,5 +321,5 @@ async def test_a_search_shows_a_folders_own_skills_too_and_that_they_are_off(hom
 
 @pytest.mark.requirement("S4-59")
 async def test_a_search_for_what_no_skill_does_finds_none(home: Dsns, tmp_path: Path) -> None:
-    async with house(home, tmp_path) as at:
+    async with run_platform(home, tmp_path) as at:
         assert (await asked(at, "skills", query="xylophone quark"))["skills"] == []

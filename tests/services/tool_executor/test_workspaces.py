@@ -12,7 +12,7 @@ from pathlib import Path
 from libs.database import Dsns
 from services.tool_executor.settings import Settings
 from services.tool_executor.workspaces import OPEN_BYTES, Workspaces
-from tests.house import house, mind
+from tests.support.platform import run_platform, scripted_model
 
 TENANT, FILES = "local", 2_000
 
@@ -20,7 +20,7 @@ TENANT, FILES = "local", 2_000
 @asynccontextmanager
 async def opened(home: Dsns, folder: Path, **settings: float) -> AsyncIterator[tuple[Workspaces, Path]]:
     """The workspaces of a platform, and an allowed folder of many files."""
-    async with house(home, folder, model=mind()) as at:
+    async with run_platform(home, folder, model=scripted_model()) as at:
         where = at.folder(*(f"{number:05}.txt" for number in range(FILES)))
         limits = Settings.model_validate({"roots": (at.root,), **settings})
         on = at.platform

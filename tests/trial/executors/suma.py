@@ -36,7 +36,7 @@ from services.committee_worker import service as _committee  # noqa: F401
 from services.conversation_worker import service as _conversation  # noqa: F401
 from services.memory_service import service as _memory  # noqa: F401
 from services.tool_executor import service as _executor  # noqa: F401
-from tests.house import TENANT, WHO, at_home, law, skills
+from tests.support.platform import TENANT, WHO, build_platform, law, skills
 from tests.trial import world
 from tests.trial.count import State
 from tests.trial.tools import Hands, tools
@@ -152,7 +152,7 @@ async def desk(socket: str, dsns: Sequence[str], elsewhere: str, folder: str) ->
     ports: dict[str, Any] = {"policy": await law(), "model": Script(), "member": "desk"}
     async with (
         asyncpg.create_pool(elsewhere, min_size=1, max_size=1) as outside,
-        at_home(Dsns(*dsns), Path(folder), names=OTHERS, tools=tools(), **ports) as (platform, services),
+        build_platform(Dsns(*dsns), Path(folder), names=OTHERS, tools=tools(), **ports) as (platform, services),
     ):
         await prepare(platform, services)
         async with host(platform, services, pace=PACE) as running:
@@ -171,7 +171,7 @@ async def executor(
     async with asyncpg.create_pool(elsewhere, min_size=2, max_size=16) as pool:
         hands = Hands(wire, pool)
         ports: dict[str, Any] = {"policy": await law(), "member": name, "tools": tools(hands)}
-        async with at_home(Dsns(*dsns), Path(folder), names=("tool_executor",), **ports) as (platform, services):
+        async with build_platform(Dsns(*dsns), Path(folder), names=("tool_executor",), **ports) as (platform, services):
             await platform.leases.free(list(dead))
             async with host(platform, services, pace=PACE) as running:
                 wire.say(versions={"suma": "this checkout"})

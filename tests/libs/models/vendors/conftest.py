@@ -16,8 +16,8 @@ from libs.events.values import Plan
 from libs.models.choice import Choice, Key, Output, chosen
 from libs.models.vendors import Bounds, Price, VendorModel, opened
 from libs.resilience import GuardedCall
-from tests.house import plan
 from tests.infrastructure.vendor import KEY, Vendor, vendor
+from tests.support.platform import plan
 
 TASK = Task(text="list my files", intent="request", tools=("*",), workspace={"names": ["a.txt"]})
 PLAN: Plan = plan(("manage-files.list", {"path": "."}))

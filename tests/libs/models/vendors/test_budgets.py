@@ -17,11 +17,11 @@ from libs.models.vendors import Bounds, VendorModel, opened
 from libs.models.vendors.errors import ModelRefused
 from libs.models.vendors.model_call import Ask, Form
 from libs.resilience import CircuitOpen, GuardedCall, Rules, State
-from tests.house import skills
 from tests.infrastructure.bank import ADA, Bank
 from tests.infrastructure.bank import bank as opened_bank
 from tests.infrastructure.vendor import Turn, Vendor, planned, refused, said
 from tests.libs.models.vendors.conftest import LISTED, NOON, PRICE, TASK, choice
+from tests.support.platform import skills
 
 USED = 120
 """Tokens that the vendor counts for a call."""

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest_asyncio
 
 from libs import ids
-from tests.nursery import shared
 from tests.services.gateway.house import House, served
+from tests.support.fork_server import shared
 
 HERE = Path(__file__).parents[4]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from tests.nursery import shared
 from tests.services.gateway.api.conftest import Desk
 from tests.services.gateway.house import served
+from tests.support.fork_server import shared
 
 HERE = Path(__file__).parents[4]
 

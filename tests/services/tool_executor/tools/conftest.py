@@ -20,7 +20,7 @@ from libs.workspace.stage import Stage
 from libs.workspace.tree import Tree
 from services.tool_executor.tools.primitives import PRIMITIVES
 from services.tool_executor.tools.tool_context import Limits, ToolContext, ToolOutput, no_cancel
-from tests.house import REPOSITORY, skills
+from tests.support.platform import REPOSITORY, skills
 
 CATEGORIES = REPOSITORY / "skills" / "organize-by-type" / "references" / "categories.yaml"
 

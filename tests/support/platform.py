@@ -64,7 +64,7 @@ OPEN = """
 select kind as what from bus.leases where kind <> 'history'
 union all select type from bus.parked where state = 'parked'
 """
-REPOSITORY = Path(__file__).parent.parent
+REPOSITORY = Path(__file__).parents[2]
 WITHIN = 90.0
 TENANT, WHO = "local", "tester"
 E = TypeVar("E", bound=Event)
@@ -103,7 +103,7 @@ class MovedClock:
 
 
 @dataclass
-class Judge:
+class ControllablePolicy:
     """The real policy with faults: it can be silent, fail, or have changed rules, for the named actions."""
 
     law: Policy
@@ -151,7 +151,7 @@ def plan(*calls: tuple[str, dict[str, Any]], complete: bool = True) -> Plan:
     return Plan(plan_id="p", steps=steps, complete=complete)
 
 
-def mind(*plans: Plan | PlannerOutcome, answers: int = 5) -> Scripted:
+def scripted_model(*plans: Plan | PlannerOutcome, answers: int = 5) -> Scripted:
     """Return a model that drafts these plans, approves everything, and answers `done`."""
     return Scripted(
         plans=[PlanDraft(each) if isinstance(each, Plan) else each for each in plans],
@@ -161,12 +161,12 @@ def mind(*plans: Plan | PlannerOutcome, answers: int = 5) -> Scripted:
 
 
 @dataclass
-class House:
+class RunningPlatform:
     """A running platform, with methods to send messages, decide, and read events."""
 
     platform: Platform
     root: Path
-    judge: Judge
+    judge: ControllablePolicy
     clock: MovedClock
     seen: list[tuple[str, Event]] = field(default_factory=list)
     _after: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -318,14 +318,14 @@ async def template(server: Postgres) -> str:
     if server not in _templated:
         await infrastructure.create_database(server, TEMPLATE, infrastructure.TEMPLATE)
         with tempfile.TemporaryDirectory() as folder:
-            async with at_home(infrastructure.dsns(server, TEMPLATE), Path(folder)) as (platform, services):
+            async with build_platform(infrastructure.dsns(server, TEMPLATE), Path(folder)) as (platform, services):
                 await prepare(platform, services)
         _templated.add(server)
     return TEMPLATE
 
 
 @asynccontextmanager
-async def house(
+async def run_platform(
     where: Dsns,
     folder: Path,
     *,
@@ -335,14 +335,17 @@ async def house(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     tools: Sequence[Tool] = (),
     **ports: Any,
-) -> AsyncIterator[House]:
+) -> AsyncIterator[RunningPlatform]:
     """Run the services on this database, with `folder/root` as the only workspace root."""
-    judge, clock = Judge(await law()), MovedClock()
+    judge, clock = ControllablePolicy(await law()), MovedClock()
     given = {"policy": judge, "clock": clock, "model": model or offline(), **ports}
-    async with at_home(where, folder, names=names, settings=settings, tools=tools, **given) as (platform, services):
+    async with build_platform(where, folder, names=names, settings=settings, tools=tools, **given) as (
+        platform,
+        services,
+    ):
         await prepare(platform, services)
         async with host(platform, services, pace=pace):
-            yield House(platform, folder / "root", judge, clock)
+            yield RunningPlatform(platform, folder / "root", judge, clock)
 
 
 _law: list[RegoPolicy] = []
@@ -358,7 +361,7 @@ async def law() -> RegoPolicy:
 
 
 @asynccontextmanager
-async def at_home(
+async def build_platform(
     where: Dsns,
     folder: Path,
     *,

@@ -1,11 +1,11 @@
-"""The nursery: a process that has imported the platform, and forks the processes that tests start, stop and kill.
+"""The fork server: a process that has imported the platform, and forks the processes that tests start, stop and kill.
 
-A start by `python -m services` spends two seconds on imports, and one of the command line a second. What is forked runs
-the very same module as `python -m` would, as a process of its own, with its own arguments, signals, files, folder and
-environment. And it runs what was imported when the nursery began, whatever is edited meanwhile. That a start by command
-does the same is shown where starts are what is tested.
+A start by `python -m services` spends two seconds on imports, and one of the command line a second. A fork runs the
+same module as `python -m` would, as a process of its own, with its own arguments, signals, files, folder and
+environment. It runs what was imported when the fork server began, whatever is edited meanwhile; tests of starts use
+the command.
 
-Asked over a socket, with the files to use beside the wish, it answers who was born, and how each has ended.
+A request over a socket carries the files to use. The answers say which process was started, and how each has ended.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ KILL_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
 WISH_MOST = 1 << 18
 LINE_MOST = 1 << 20
-HOUSE = Path(__file__).parents[1]
+HOUSE = Path(__file__).parents[2]
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """A process that forks must have no other threads."""
 WIDE = ("COLUMNS", "LINES")
@@ -53,7 +53,7 @@ MORE = (
 
 
 class Forked:
-    """A process that the nursery has forked, with the interface of an ordinary child."""
+    """A process that the fork server has forked, with the interface of an ordinary child."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -90,15 +90,15 @@ class Forked:
         self._ended.set()
 
 
-class Nursery:
-    """The test's interface to the nursery: `async with Nursery() as nursery`."""
+class ForkServer:
+    """The test's interface to the fork server: `async with ForkServer() as server`."""
 
     def __init__(self) -> None:
         self._alive: dict[int, Forked] = {}
         self._numbers = itertools.count(1)
         self._wished: dict[int, asyncio.Future[Forked]] = {}
 
-    async def __aenter__(self) -> Nursery:
+    async def __aenter__(self) -> ForkServer:
         self._door, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
@@ -128,7 +128,7 @@ class Nursery:
         """Run `python -m module arguments…` with readable output; errors too, unless they go to a file."""
         (out, theirs), (err, complaints) = os.pipe(), os.pipe() if errors is None else (None, _appended(errors))
         try:
-            child = await self.bear(module, arguments, environment, at=at, files=(None, theirs, complaints))
+            child = await self.spawn(module, arguments, environment, at=at, files=(None, theirs, complaints))
         finally:
             os.close(theirs)
             os.close(complaints)
@@ -136,7 +136,7 @@ class Nursery:
         child.stderr = await _reader(err) if err is not None else None
         return child
 
-    async def bear(
+    async def spawn(
         self,
         module: str,
         arguments: Sequence[str],
@@ -177,41 +177,41 @@ class Nursery:
                 self._over()
 
     def _over(self) -> None:
-        """Handle the nursery's end, which ends all its children."""
+        """Handle the fork server's end, which ends all its children."""
         asyncio.get_running_loop().remove_reader(self._door)
         for child in self._alive.values():
             child.has_ended(-signal.SIGKILL)
         for born in self._wished.values():
             if not born.done():
-                born.set_exception(RuntimeError("the nursery has ended"))
+                born.set_exception(RuntimeError("the fork server has ended"))
 
 
-def forked(nursery: Nursery) -> Birth:
-    """Start a process through a nursery: frequent imports would overload a small machine."""
+def forked(server: ForkServer) -> Birth:
+    """Start a process through a fork server: frequent imports would overload a small machine."""
 
     async def birth(service: str, environment: Mapping[str, str], log: Path) -> Child:
         with log.open("ab") as out:
             files = (None, out.fileno(), out.fileno())
-            return await nursery.bear("services", [*filter(None, [service])], environment, files=files)
+            return await server.spawn("services", [*filter(None, [service])], environment, files=files)
 
     return birth
 
 
-_shared: WeakKeyDictionary[asyncio.AbstractEventLoop, Nursery] = WeakKeyDictionary()
+_shared: WeakKeyDictionary[asyncio.AbstractEventLoop, ForkServer] = WeakKeyDictionary()
 
 
-async def shared() -> Nursery:
-    """Return the nursery that all tests on this loop share; the test process ends it."""
+async def shared() -> ForkServer:
+    """Return the fork server that all tests on this loop share; the test process ends it."""
     loop = asyncio.get_running_loop()
     if loop not in _shared:
-        _shared[loop] = await Nursery().__aenter__()
+        _shared[loop] = await ForkServer().__aenter__()
     return _shared[loop]
 
 
 async def close_shared() -> None:
-    """End the nursery of this loop, and all its children."""
-    if (nursery := _shared.pop(asyncio.get_running_loop(), None)) is not None:
-        await nursery.__aexit__()
+    """End the fork server of this loop, and all its children."""
+    if (server := _shared.pop(asyncio.get_running_loop(), None)) is not None:
+        await server.__aexit__()
 
 
 def _plain() -> dict[str, str]:
@@ -239,7 +239,7 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(KILL_WITH_PARENT, signal.SIGKILL)
 
 
-# In the nursery itself
+# In the fork server itself
 
 
 def serve(door: socket.socket) -> None:
@@ -254,12 +254,12 @@ def serve(door: socket.socket) -> None:
         ready, _, _ = select.select([door.fileno(), hear], [], [])
         if hear in ready:
             os.read(hear, 4096)
-            _bury(door)
+            _reap(door)
         if door.fileno() in ready:
             wish, files, _, _ = socket.recv_fds(door, WISH_MOST, 3)
             if not wish:
                 return
-            _bear(json.loads(wish), files, door, (hear, tell))
+            _spawn(json.loads(wish), files, door, (hear, tell))
             for file in files:
                 os.close(file)
 
@@ -277,7 +277,7 @@ def _import() -> None:
     gc.freeze()
 
 
-def _bear(wish: Mapping[str, Any], files: Sequence[int], door: socket.socket, pipes: tuple[int, int]) -> None:
+def _spawn(wish: Mapping[str, Any], files: Sequence[int], door: socket.socket, pipes: tuple[int, int]) -> None:
     pid = os.fork()
     if pid:
         _say(door, born=pid, number=wish["number"])
@@ -295,7 +295,7 @@ def _bear(wish: Mapping[str, Any], files: Sequence[int], door: socket.socket, pi
 
 
 def _become(wish: Mapping[str, Any], files: Sequence[int], spare: Sequence[int]) -> None:
-    """Run as a separate process that shares only the nursery's memory."""
+    """Run as a separate process that shares only the fork server's memory."""
     _die_with_parent()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -329,7 +329,7 @@ def _run(module: str) -> int:
     return 1
 
 
-def _bury(door: socket.socket) -> None:
+def _reap(door: socket.socket) -> None:
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             _say(door, ended=ended[0], code=os.waitstatus_to_exitcode(ended[1]))

@@ -1,4 +1,4 @@
-"""The real services with one slot for turns, as a cast for the kill driver: what is said meanwhile waits for it.
+"""The real services with one slot for turns, as a scenario for the kill driver: what is said meanwhile waits for it.
 
 A turn whose text is `hold` takes the slot and keeps it, writing its answer, until it is released. A process can be told
 to stall at a point, until someone lets it go on.
@@ -24,8 +24,8 @@ from libs.events.values import Plan
 from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.skills import ToolDefinition
 from tests.chaos.driver import DOOMED, TICK, WITHIN, Point, Stage
-from tests.chaos.turn_cast import STALLED, Steady
-from tests.house import at_home, law, plan
+from tests.chaos.turn_scenario import STALLED, Steady
+from tests.support.platform import build_platform, law, plan
 
 HOLD, WAIT = "hold", "wait"
 HOLDING, RELEASED = "holding", "released"
@@ -59,7 +59,7 @@ class Holding(Steady):
 
 
 @asynccontextmanager
-async def slot_cast(where: Dsns, world: str, member: str, point: Point, *, stall: str = "") -> AsyncIterator[Stage]:
+async def slot_scenario(where: Dsns, world: str, member: str, point: Point, *, stall: str = "") -> AsyncIterator[Stage]:
     folder = Path(world)
 
     def reached(at: str) -> None:
@@ -69,7 +69,7 @@ async def slot_cast(where: Dsns, world: str, member: str, point: Point, *, stall
         point(at)
 
     ports: dict[str, Any] = {"policy": await law(), "model": Holding(folder), "member": member, "point": reached}
-    async with at_home(where, folder, settings=ONE_SLOT, **ports) as stage:
+    async with build_platform(where, folder, settings=ONE_SLOT, **ports) as stage:
         yield stage
 
 

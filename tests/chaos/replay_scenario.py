@@ -1,4 +1,4 @@
-"""The gateway and a frail worker as a cast for the kill driver, with an operator who replays a dead letter.
+"""The gateway and a frail worker as a scenario for the kill driver, with an operator who replays a dead letter.
 
 The worker refuses every message until it is mended. The process that is killed counts its points from the moment at
 which the operator asks, so that the first commit it comes to is the replay's own.
@@ -36,7 +36,7 @@ ONCE = "once"
 
 
 @dataclass(frozen=True)
-class ReplayCast:
+class ReplayScenario:
     """`letter` is replayed as soon as the process runs, where there is one; without it the worker refuses."""
 
     folder: Path
@@ -109,5 +109,5 @@ class ReplayCast:
         answer = await http.post(f"/v1/admin/dlq/{self.letter}/replay", headers={"Idempotency-Key": key})
         return str(answer.raise_for_status().json()["outcome"])
 
-    def mended(self, letter: str) -> ReplayCast:
+    def mended(self, letter: str) -> ReplayScenario:
         return replace(self, letter=letter)

@@ -1,4 +1,4 @@
-"""The echo services as a cast for the kill driver, with Kafka as their bus."""
+"""The echo services as a scenario for the kill driver, with Kafka as their bus."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from libs.bus.kafka import Address
 from libs.database import Dsns
 from tests.chaos.driver import Point, Stage
-from tests.echo import Echo
 from tests.infrastructure import buses
+from tests.support.echo_service import Echo
 
 
 @dataclass(frozen=True)
-class KafkaCast:
+class KafkaScenario:
     address: Address
 
     def __call__(self, where: Dsns, world: str, member: str, point: Point) -> AbstractAsyncContextManager[Stage]:

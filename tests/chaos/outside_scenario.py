@@ -1,4 +1,4 @@
-"""The real services as a cast for the kill driver, with tools that act on another database.
+"""The real services as a scenario for the kill driver, with tools that act on another database.
 
 A turn's text names its tool. A process can be told to die, or to stall, at a point of a tool's work: `run:acting` is
 between the leave to act and the effect, `run:open` between the effect and its commit, `run:after` behind both.
@@ -30,10 +30,11 @@ from libs.models.ports import ModelText, PlanDraft, PlannerOutcome
 from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
 from libs.tools import Intent
-from tests import infrastructure, outside
+from tests import infrastructure
 from tests.chaos.driver import TICK, WITHIN, Point, Stage
-from tests.chaos.turn_cast import STALLED, Steady, approving
-from tests.house import TENANT, WHO, at_home, law
+from tests.chaos.turn_scenario import STALLED, Steady, approving
+from tests.support import effect_tools
+from tests.support.platform import TENANT, WHO, build_platform, law
 
 LOCKED, WOKEN = "locked", "woken"
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
@@ -51,7 +52,7 @@ class Acting(Steady):
 
     @override
     async def plan(self, task: Task, catalogue: Sequence[ToolDefinition]) -> PlannerOutcome:
-        return PlanDraft(outside.plan(task.text))
+        return PlanDraft(effect_tools.plan(task.text))
 
     @override
     async def review(self, task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> ModelText:
@@ -59,17 +60,17 @@ class Acting(Steady):
 
 
 def place(folder: Path, dsn: str, *, at: str = "", how: str = "") -> str:
-    """What a cast is told of its world: where it is, and what befalls it there, once: `die`, `stall`, or `cancel`."""
+    """Return what a scenario knows of its world: its folder, and the one fault there: `die`, `stall`, or `cancel`."""
     return json.dumps({"folder": str(folder), "dsn": dsn, "at": at, "how": how})
 
 
 @asynccontextmanager
-async def outside_cast(where: Dsns, world: str, member: str, point: Point) -> AsyncIterator[Stage]:
+async def outside_scenario(where: Dsns, world: str, member: str, point: Point) -> AsyncIterator[Stage]:
     about = json.loads(world)
     trouble = Befalling(Path(about["folder"]), about["at"], about["how"])
-    there = outside.World(about["dsn"], trouble, trouble.locked)
+    there = effect_tools.World(about["dsn"], trouble, trouble.locked)
     ports: dict[str, Any] = {"policy": await law(), "model": Acting(), "member": member, "point": point}
-    home = at_home(where, trouble.folder, settings=SETTINGS, tools=outside.tools(there), **ports)
+    home = build_platform(where, trouble.folder, settings=SETTINGS, tools=effect_tools.tools(there), **ports)
     async with home as stage, approving(stage[0]):
         trouble.platform = stage[0]
         yield stage

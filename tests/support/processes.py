@@ -12,7 +12,13 @@ from typing import Any
 
 _forks = multiprocessing.get_context("forkserver")
 _forks.set_forkserver_preload(
-    ["tests.infrastructure", "tests.echo", "tests.chaos.turn_cast", "uvloop", "tests.preloaded"]
+    [
+        "tests.infrastructure",
+        "tests.support.echo_service",
+        "tests.chaos.turn_scenario",
+        "uvloop",
+        "tests.support.preloaded",
+    ]
 )
 
 

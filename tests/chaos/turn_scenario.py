@@ -1,4 +1,4 @@
-"""The real services as a cast for the kill driver: whole turns, on a real folder, with a person who approves.
+"""The real services as a scenario for the kill driver: whole turns, on a real folder, with a person who approves.
 
 How a turn goes is in its session's name: `tidy-` scans, removes, sorts and commits, `many-` sorts a thousand files,
 `ignored-` is never approved, `unclear-` is asked back and not answered. The model judges by what it is shown and not by
@@ -35,7 +35,7 @@ from services.committee_worker import service as _committee  # noqa: F401
 from services.conversation_worker import service as _conversation  # noqa: F401
 from services.tool_executor import service as _executor  # noqa: F401
 from tests.chaos.driver import TICK, WITHIN, Point, Stage
-from tests.house import WHO, at_home, law, plan
+from tests.support.platform import WHO, build_platform, law, plan
 
 TIDY = plan(
     ("remove-duplicates.scan", {"path": ".", "strategy": "hash"}),
@@ -78,13 +78,13 @@ class Steady:
 
 
 @asynccontextmanager
-async def turn_cast(
+async def turn_scenario(
     where: Dsns, world: str, member: str, point: Point, *, patience: float = DAY
 ) -> AsyncIterator[Stage]:
     """The three services; `world` is the folder of their root and data, `patience` how long they wait for people."""
     settings = {"conversation_worker": {"approval_seconds": patience, "clarification_seconds": patience}}
     ports: dict[str, Any] = {"policy": await law(), "model": Steady(), "member": member, "point": point}
-    async with at_home(where, Path(world), settings=settings, **ports) as stage, approving(stage[0]):
+    async with build_platform(where, Path(world), settings=settings, **ports) as stage, approving(stage[0]):
         yield stage
 
 
@@ -100,7 +100,7 @@ async def approving(platform: Platform) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def stalling_cast(
+async def stalling_scenario(
     where: Dsns, world: str, member: str, point: Point, *, at: str, hit: int
 ) -> AsyncIterator[Stage]:
     """The same, in a process that stalls at the nth time that it comes to a point, until someone lets it go on; it
@@ -122,7 +122,7 @@ async def stalling_cast(
             if seen >= hit:
                 (Path(world) / WOKEN).touch()
 
-    async with turn_cast(where, world, member, stall) as (platform, services):
+    async with turn_scenario(where, world, member, stall) as (platform, services):
         yield platform, [replace(s, kinds=[replace(k, run=partial(run, k)) for k in s.kinds]) for s in services]
 
 

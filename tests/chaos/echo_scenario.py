@@ -1,4 +1,4 @@
-"""The echo services as a cast for the kill driver."""
+"""The echo services as a scenario for the kill driver."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from libs.errors import Unavailable
 from libs.runtime.platform import Platform
 from tests import infrastructure
 from tests.chaos.driver import Point, Stage
-from tests.echo import Echo
+from tests.support.echo_service import Echo
 
 
 class Stumbling(Echo):
@@ -34,7 +34,7 @@ class Stumbling(Echo):
 
 
 @asynccontextmanager
-async def echo_cast(where: Dsns, world: str, member: str, point: Point) -> AsyncIterator[Stage]:
+async def echo_scenario(where: Dsns, world: str, member: str, point: Point) -> AsyncIterator[Stage]:
     async with infrastructure.platform(where, member, point=point) as platform:
         echo = Stumbling(platform, world)
         try:
