@@ -234,7 +234,7 @@ def test_repeated_input_changes_nothing(chosen: list[int]) -> None:
             assert isinstance(decide(world.position, input, about), Refusal), (input, about)
 
 
-@pytest.mark.parametrize("state", [None, *OPEN], ids=str)
+@pytest.mark.parametrize("state", [None, *sorted(OPEN)], ids=str)
 def test_every_input_gives_a_move_or_a_refusal(state: TurnState | None) -> None:
     for input in Input:
         for stopping in (False, True):
