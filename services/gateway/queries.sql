@@ -91,6 +91,17 @@ from (
 select turn_id, session_id, message_id, text, state, reason, detail, answer, created_at, started_at, ended_at
 from gateway.turns where tenant_id = :tenant and turn_id = :turn;
 
+-- name: turn_began(tenant, session, turn)$
+-- The number before the turn's first event.
+select coalesce(min(seq) - 1, 0) from gateway.session_events
+where tenant_id = :tenant and session_id = :session and turn_id = :turn;
+
+-- name: last_clarification(tenant, session, turn)^
+select data::text as data from gateway.session_events
+where tenant_id = :tenant and session_id = :session and turn_id = :turn
+    and event_type = 'suma.clarification.requested.v1'
+order by seq desc limit 1;
+
 -- name: turns_after(tenant, session, after, most)
 -- A session's turns in the order of their messages.
 select turn_id, session_id, message_id, text, state, reason, detail, answer, created_at, started_at, ended_at

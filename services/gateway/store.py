@@ -287,6 +287,18 @@ class Store:
             row = await queries.turn_by_id(connection, tenant=tenant, turn=turn)
         return Turn(**row) if row else None
 
+    async def clarification(self, tenant: str, session: str, turn: str) -> Mapping[str, Any]:
+        """Return the turn's last question; empty if it asked none."""
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.last_clarification(connection, tenant=tenant, session=session, turn=turn)
+        return orjson.loads(row["data"]) if row else {}
+
+    async def turn_began(self, tenant: str, session: str, turn: str) -> int:
+        """Return the number before the turn's first event."""
+        async with self._database.read(GROUP, tenant) as connection:
+            began: int = await queries.turn_began(connection, tenant=tenant, session=session, turn=turn)
+            return began
+
     async def turns(self, tenant: str, session: str, *, after: str | None, most: int) -> Sequence[Turn]:
         async with self._database.read(GROUP, tenant) as connection:
             rows = queries.turns_after(connection, tenant=tenant, session=session, after=after, most=most)

@@ -92,12 +92,17 @@ async def answer(
     key: IdempotencyKey = None,
 ) -> Commanded:
     """Approve, deny, or override (exclude items, edit args). The first answer counts."""
-    approval = await _approval(here, who, approval_id)
-    session = await here.writable(who, approval.session_id)
-    receipt = await submit_answer(here, who, IdempotentRequest.of(request, key, body), approval, session, body)
-    done = await commands.outcome(here, who, receipt, lambda event: outcomes.closes(approval_id, event))
+    done = await decide(here, who, IdempotentRequest.of(request, key, body), approval_id, body)
     response.status_code = 200 if done.outcome else 202
     return done
+
+
+async def decide(here: Gateway, who: Principal, once: IdempotentRequest, approval_id: str, body: Answer) -> Commanded:
+    """Answer an approval, and wait briefly for its outcome. Raises NotFound, ReadOnly or Rejected."""
+    approval = await _approval(here, who, approval_id)
+    session = await here.writable(who, approval.session_id)
+    receipt = await submit_answer(here, who, once, approval, session, body)
+    return await commands.outcome(here, who, receipt, lambda event: outcomes.closes(approval_id, event))
 
 
 async def submit_answer(

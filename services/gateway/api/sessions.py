@@ -222,6 +222,13 @@ async def cancel(
     key: IdempotencyKey = None,
 ) -> Commanded:
     """Cancel a turn: remove a queued one, stop a running one and its calls."""
+    done = await cancel_turn(here, who, IdempotentRequest.of(request, key, body), turn_id, body or Cancel())
+    response.status_code = 200 if done.outcome else 202
+    return done
+
+
+async def cancel_turn(here: Gateway, who: Principal, once: IdempotentRequest, turn_id: str, body: Cancel) -> Commanded:
+    """Request a turn's cancellation, and wait briefly for its end. Raises NotFound, ReadOnly or TurnOver."""
     turn = await turn_of(here, who, turn_id)
     session = await here.writable(who, turn.session_id)
 
@@ -230,15 +237,13 @@ async def cancel(
             raise TurnOver(f"this turn is already {turn.state}")
         cause = commands.cause_of(who, turn.session_id, turn_id)
         request = TurnCancelRequested(
-            turn_id=turn_id, principal=who.id, scopes=tuple(sorted(who.scopes)), reason=body.reason if body else ""
+            turn_id=turn_id, principal=who.id, scopes=tuple(sorted(who.scopes)), reason=body.reason
         )
         receipt = commands.receipt(cause, turn_id, session)
         return CommandResult(commands.requested(cause, who, "turn.cancel").emit(request), receipt)
 
-    receipt = await commands.write(here, who, IdempotentRequest.of(request, key, body), decide)
-    done = await commands.outcome(here, who, receipt, lambda event: outcomes.ends(turn_id, event))
-    response.status_code = 200 if done.outcome else 202
-    return done
+    receipt = await commands.write(here, who, once, decide)
+    return await commands.outcome(here, who, receipt, lambda event: outcomes.ends(turn_id, event))
 
 
 async def send_message(here: Gateway, who: Principal, once: IdempotentRequest, body: FirstMessage) -> Accepted:

@@ -1,0 +1,182 @@
+"""Turns for clients of other protocols: start, follow, answer and cancel, with the checks of the HTTP API's own routes.
+
+A surface translates its protocol to these calls and back. It decides nothing that a route decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi.requests import HTTPConnection
+
+from libs.errors import Rejected
+from libs.events.values import Hitl
+from libs.identity import Principal
+from services.gateway.api import approvals, commands, sessions
+from services.gateway.api.commands import IdempotentRequest
+from services.gateway.api.context import Gateway
+from services.gateway.api.models import Accepted, Answer, ApprovalShown, Cancel, Commanded, FirstMessage, TurnShown
+from services.gateway.api.security import READING, require
+from services.gateway.api.stream import End, View
+from services.gateway.domain import access
+from services.gateway.sse.viewer import Heartbeat, Item, TextDelta, first
+from services.gateway.store import Numbered
+
+AWAITING_CLARIFICATION = "awaiting_clarification"
+ASKED = ("clarification.requested", "approval.requested")
+APPROVALS_MOST = 500
+
+
+class NothingAsked(Rejected):
+    """This turn waits for no clarification; read its state."""
+
+    code = "NOTHING_ASKED"
+
+
+@dataclass(frozen=True, slots=True)
+class Clarification:
+    """A question whose answer is the session's next message."""
+
+    question: str
+    candidates: Sequence[dict[str, Any]] = ()
+    missing: Sequence[str] = ()
+
+
+Question = Clarification | ApprovalShown
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A turn, and the question to a person that it waits for. Neither a question nor an end: it is still working."""
+
+    turn: TurnShown
+    question: Question | None
+
+    @property
+    def ended(self) -> bool:
+        return self.turn.ended_at is not None
+
+
+class TurnClient:
+    """The turns of one caller. Each method raises the errors of the route that it stands for."""
+
+    def __init__(self, here: Gateway, who: Principal, connection: HTTPConnection) -> None:
+        self._here, self._who, self._connection = here, who, connection
+
+    async def start(
+        self,
+        text: str,
+        *,
+        session_id: str | None = None,
+        root: str | None = None,
+        title: str | None = None,
+        hitl: Hitl | None = None,
+        skill: str | None = None,
+        attachments: Sequence[str] = (),
+        key: str | None = None,
+    ) -> Accepted:
+        """Send a message, in a new session unless one is named. A repeated `key` returns the first answer.
+
+        Raises:
+            ValidationError: the message breaks the bounds of the HTTP API.
+        """
+        body = FirstMessage(
+            text=text,
+            session_id=session_id,
+            root=root,
+            title=title,
+            hitl=hitl,
+            skill=skill,
+            attachments=tuple(attachments),
+        )
+        once = IdempotentRequest(key, "start", body.model_dump(mode="json"))
+        return await sessions.send_message(self._here, self._who, once, body)
+
+    async def follow(self, turn: Accepted | TurnShown, *, after: int | None = None) -> AsyncGenerator[Item | End]:
+        """Yield the turn's events, or those after a number, partial text and heartbeats, and at last why this ends.
+
+        Raises:
+            NotFound: there is no such session, or no such turn.
+            TooManyStreams: too many streams are open.
+        """
+        require(self._who, READING)
+        if after is None:
+            after = await self._here.store.turn_began(self._who.tenant, turn.session_id, turn.turn_id)
+        view = await View.of(self._here, self._who, self._connection, turn.session_id, after, turn.turn_id)
+        async with aclosing(view.items()) as items:
+            async for item in items:
+                if not isinstance(item, Numbered | TextDelta) or item.turn_id == turn.turn_id:
+                    yield item
+
+    async def turn(self, turn_id: str) -> TurnShown:
+        require(self._who, READING)
+        return await sessions.turn_of(self._here, self._who, turn_id)
+
+    async def standing(self, turn_id: str) -> Standing:
+        """Return a turn, and what it asks of a person."""
+        turn = await self.turn(turn_id)
+        return Standing(turn, None if turn.ended_at else await self._question(turn))
+
+    async def settled(self, started: Accepted, *, wait: float) -> Standing:
+        """Return a turn once it ends or asks, or as it stands after `wait` seconds."""
+
+        def settles(event: Numbered) -> bool:
+            return event.turn_id == started.turn_id and (event.type == "turn.ended" or event.type in ASKED)
+
+        require(self._who, READING)
+        await first(
+            self._here.streams,
+            self._who.tenant,
+            started.session_id,
+            after=started.after,
+            wait=min(wait, self._here.settings.wait_most),
+            found=settles,
+        )
+        return await self.standing(started.turn_id)
+
+    async def reply(self, turn_id: str, text: str, *, key: str | None = None) -> Accepted:
+        """Answer the clarification that a turn waits for; follow that turn from `after`. Raises NothingAsked."""
+        turn = await self.turn(turn_id)
+        body = FirstMessage(text=text, session_id=turn.session_id)
+        once = IdempotentRequest(key, f"reply {turn_id}", body.model_dump(mode="json"))
+        if turn.state != AWAITING_CLARIFICATION and await commands.earlier(self._here, self._who, once) is None:
+            raise NothingAsked
+        sent = await sessions.send_message(self._here, self._who, once, body)
+        return sent.model_copy(update={"turn_id": turn_id})
+
+    async def decide(self, approval_id: str, answer: Answer, *, key: str | None = None) -> Commanded:
+        """Approve, deny, or override an approval."""
+        once = IdempotentRequest(key, f"approval {approval_id}", answer.model_dump(mode="json"))
+        return await approvals.decide(self._here, self._who, once, approval_id, answer)
+
+    async def cancel(self, turn_id: str, *, reason: str = "", key: str | None = None) -> Commanded:
+        """Cancel a turn. Raises TurnOver if it has already ended."""
+        require(self._who, ("chat",))
+        body = Cancel(reason=reason)
+        once = IdempotentRequest(key, f"cancel {turn_id}", body.model_dump(mode="json"))
+        return await sessions.cancel_turn(self._here, self._who, once, turn_id, body)
+
+    async def _question(self, turn: TurnShown) -> Question | None:
+        if turn.state == AWAITING_CLARIFICATION:
+            asked = await self._here.store.clarification(self._who.tenant, turn.session_id, turn.turn_id)
+            return Clarification(asked["question"], asked.get("candidates", ()), asked.get("missing", ()))
+        found = await self._here.store.approvals(
+            self._who.tenant, reader=access.reader(self._who), session=turn.session_id, most=APPROVALS_MOST
+        )
+        ours = (approval for approval in found if approval.turn_id == turn.turn_id)
+        return next((ApprovalShown.model_validate(approval) for approval in ours), None)
+
+
+__all__ = [
+    "Clarification",
+    "End",
+    "Heartbeat",
+    "Numbered",
+    "Question",
+    "Standing",
+    "TextDelta",
+    "TurnClient",
+]
