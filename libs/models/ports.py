@@ -20,8 +20,8 @@ FREE = Usage()
 """The usage of the offline models."""
 
 
-class Why(StrEnum):
-    """Why a request needs no plan."""
+class AnswerKind(StrEnum):
+    """The kind of an answer that needs no plan."""
 
     ANSWER = "answer"
     """The text is the answer: the work is done, or the words themselves were asked for."""
@@ -49,7 +49,7 @@ class Answered:
     """Text without a plan: no tool is needed, or none can help."""
 
     text: str
-    why: Why = Why.ANSWER
+    kind: AnswerKind = AnswerKind.ANSWER
     usage: Usage = FREE
     wish: str = ""
 

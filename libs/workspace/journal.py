@@ -39,8 +39,8 @@ from libs.workspace.reserved import HIDDEN
 from libs.workspace.safe_dir import LISTED, SafeDir, place
 
 Outcome = Literal["committed", "undone", "absent"]
-Room = Literal["txn", "history"]
-ROOMS = ("txn", "history", "outcomes", "trash")
+Area = Literal["txn", "history"]
+AREAS = ("txn", "history", "outcomes", "trash")
 PLACING, COMMITTED, UNDOING, ABORTED, DISTURBED = "placing", "committed", "undoing", "aborted", "disturbed"
 MARKERS = (PLACING, COMMITTED, UNDOING, ABORTED, DISTURBED)
 INTENT, LOCK, OWNER = "intent", "lock", "owner"
@@ -67,8 +67,8 @@ class Intent:
 class Folder:
     """One transaction's open folder. The journal yields it in a `with` and closes it at the end."""
 
-    def __init__(self, room: Room, name: str, fd: int, token: bytes) -> None:
-        self.room, self.name, self.fd, self._token = room, name, fd, token
+    def __init__(self, area: Area, name: str, fd: int, token: bytes) -> None:
+        self.area, self.name, self.fd, self._token = area, name, fd, token
         self.safe_dir = SafeDir(fd)
 
     @property
@@ -121,7 +121,7 @@ class Folder:
         with os.fdopen(os.open(INTENT, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=self.fd), "rb") as stream:
             mac, _, body = stream.read().partition(b"\n")
         if not hmac.compare_digest(mac, self._mac(body)):
-            raise Forged(f"{HIDDEN}/{self.room}/{self.name} was not written here")
+            raise Forged(f"{HIDDEN}/{self.area}/{self.name} was not written here")
         return _intents().validate_json(body)
 
     def _mac(self, body: bytes) -> bytes:
@@ -144,9 +144,9 @@ class Journal:
         fd = _made(safe_dir)
         try:
             _refuse_foreign(fd)
-            for room in ROOMS:
+            for area in AREAS:
                 with contextlib.suppress(FileExistsError):
-                    os.mkdir(room, 0o700, dir_fd=fd)
+                    os.mkdir(area, 0o700, dir_fd=fd)
             yield cls(fd)
         finally:
             os.close(fd)
@@ -171,55 +171,55 @@ class Journal:
             folder.prepare()
             yield folder
 
-    def marked(self, room: Room, id: str, marker: str) -> bool:
+    def marked(self, area: Area, id: str, marker: str) -> bool:
         """Return whether a marker exists, in any generation that a recovery has created."""
-        for name in self._generations(room, id):
+        for name in self._generations(area, id):
             with contextlib.suppress(FileNotFoundError):
-                os.stat(f"{room}/{name}/{marker}", dir_fd=self.fd)
+                os.stat(f"{area}/{name}/{marker}", dir_fd=self.fd)
                 return True
         return False
 
     @contextmanager
-    def find(self, room: Room, id: str) -> Iterator[Folder | None]:
+    def find(self, area: Area, id: str) -> Iterator[Folder | None]:
         """Yield the newest generation of a transaction's folder."""
-        found = self._generations(room, id)
+        found = self._generations(area, id)
         if not found:
             yield None
             return
-        with self._opened(room, found[-1]) as folder:
+        with self._opened(area, found[-1]) as folder:
             yield folder
 
     @contextmanager
-    def renewed(self, room: Room, id: str) -> Iterator[Folder | None]:
+    def renewed(self, area: Area, id: str) -> Iterator[Folder | None]:
         """Yield the folder in a new generation; a process with an older one open cannot change anything through it."""
-        old = self._generations(room, id)
+        old = self._generations(area, id)
         if not old:
             yield None
             return
         name = f"{id}.{_generation(old[-1]) + 1}"
-        os.mkdir(f"{room}/{name}", 0o700, dir_fd=self.fd)
-        with self._opened(room, name) as folder:
+        os.mkdir(f"{area}/{name}", 0o700, dir_fd=self.fd)
+        with self._opened(area, name) as folder:
             for older in old:
-                self._empty(room, older, folder)
+                self._empty(area, older, folder)
             os.fsync(folder.fd)
             yield folder
 
     def archive(self, folder: Folder) -> None:
         """Keep a finished transaction in the history."""
-        self._rename(f"{folder.room}/{folder.name}", f"history/{folder.name}")
+        self._rename(f"{folder.area}/{folder.name}", f"history/{folder.name}")
         self._sync("history")
         self._sync("txn")
 
     def keep(self, folder: Folder) -> None:
         """Keep an undone transaction, because a slot holds another program's bytes."""
-        self._rename(f"{folder.room}/{folder.name}", f"history/{folder.id}{MARK}kept.{time.time_ns()}")
+        self._rename(f"{folder.area}/{folder.name}", f"history/{folder.id}{MARK}kept.{time.time_ns()}")
         self._sync("history")
         self._sync("txn")
 
     def discard(self, folder: Folder) -> None:
         """Remove a transaction's folder in one step, then its contents."""
-        self._rename(f"{folder.room}/{folder.name}", f"trash/{folder.room}-{folder.name}")
-        self._sync(folder.room)
+        self._rename(f"{folder.area}/{folder.name}", f"trash/{folder.area}-{folder.name}")
+        self._sync(folder.area)
         self.sweep()
 
     def set_aside(self, id: str) -> None:
@@ -255,31 +255,31 @@ class Journal:
             return "committed"
         return "undone" if f"{id}.undone" in names else "absent"
 
-    def _empty(self, room: Room, name: str, into: Folder) -> None:
+    def _empty(self, area: Area, name: str, into: Folder) -> None:
         """Move everything over and repeat until the folder can be removed: a paused process may still add something to
         it.
         """
-        with self._opened(room, name) as old:
+        with self._opened(area, name) as old:
             for _ in range(100):
                 for entry in _listed(old.fd):
                     place(old.fd, entry, into.fd, entry)
                 with contextlib.suppress(OSError):
-                    return os.rmdir(f"{room}/{name}", dir_fd=self.fd)
-        raise Rejected(f"{HIDDEN}/{room}/{name} cannot be emptied: another process keeps adding files")
+                    return os.rmdir(f"{area}/{name}", dir_fd=self.fd)
+        raise Rejected(f"{HIDDEN}/{area}/{name} cannot be emptied: another process keeps adding files")
 
     @contextmanager
-    def _opened(self, room: Room, name: str) -> Iterator[Folder]:
-        fd = os.open(f"{room}/{name}", LISTED | os.O_NOFOLLOW, dir_fd=self.fd)
+    def _opened(self, area: Area, name: str) -> Iterator[Folder]:
+        fd = os.open(f"{area}/{name}", LISTED | os.O_NOFOLLOW, dir_fd=self.fd)
         try:
-            yield Folder(room, name, fd, self._token)
+            yield Folder(area, name, fd, self._token)
         finally:
             os.close(fd)
 
-    def _generations(self, room: Room, id: str) -> list[str]:
-        return sorted((name for name in self._names(room) if name.rpartition(".")[0] == id), key=_generation)
+    def _generations(self, area: Area, id: str) -> list[str]:
+        return sorted((name for name in self._names(area) if name.rpartition(".")[0] == id), key=_generation)
 
-    def _names(self, room: str) -> list[str]:
-        fd = os.open(room, LISTED | os.O_NOFOLLOW, dir_fd=self.fd)
+    def _names(self, area: str) -> list[str]:
+        fd = os.open(area, LISTED | os.O_NOFOLLOW, dir_fd=self.fd)
         try:
             return _listed(fd)
         finally:
@@ -290,8 +290,8 @@ class Journal:
         with contextlib.suppress(FileNotFoundError):
             os.rename(old, new, src_dir_fd=self.fd, dst_dir_fd=self.fd)
 
-    def _sync(self, room: str) -> None:
-        fd = os.open(room, LISTED, dir_fd=self.fd)
+    def _sync(self, area: str) -> None:
+        fd = os.open(area, LISTED, dir_fd=self.fd)
         try:
             os.fsync(fd)
         finally:

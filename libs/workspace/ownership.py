@@ -19,7 +19,7 @@ from pathlib import Path
 
 from libs.workspace import ctimes
 from libs.workspace.errors import BadRoot, Busy
-from libs.workspace.journal import LOCK, OWNER, PROVED, ROOMS
+from libs.workspace.journal import AREAS, LOCK, OWNER, PROVED
 from libs.workspace.reserved import HIDDEN, SET_ASIDE
 from libs.workspace.safe_dir import LISTED, SafeDir, place
 
@@ -78,13 +78,13 @@ def own(root: Path, secret: bytes) -> None:
 
 def _sound(fd: int) -> bool:
     """Return whether everything has the kind and name that the journal gives it."""
-    for room in ROOMS:
-        mode = _mode(fd, room)
+    for area in AREAS:
+        mode = _mode(fd, area)
         if mode is not None and not stat.S_ISDIR(mode):
             return False
     if not all(mode is None or stat.S_ISREG(mode) for mode in (_mode(fd, LOCK), _mode(fd, OWNER))):
         return False
-    return all(name.rpartition(".")[2].isdecimal() for room in ("txn", "history") for name in _names(fd, room))
+    return all(name.rpartition(".")[2].isdecimal() for area in ("txn", "history") for name in _names(fd, area))
 
 
 def _proved(root: int, fd: int, secret: bytes) -> bool:
@@ -97,7 +97,7 @@ def _proved(root: int, fd: int, secret: bytes) -> bool:
 
 def _blank(fd: int) -> bool:
     """Return whether it holds nothing to act on: no transaction, no history."""
-    return _mode(fd, ctimes.NAME) is None and not any(_names(fd, room) for room in ROOMS)
+    return _mode(fd, ctimes.NAME) is None and not any(_names(fd, area) for area in AREAS)
 
 
 def _prove(root: int, fd: int, secret: bytes) -> None:
@@ -166,9 +166,9 @@ def _mode(fd: int, name: str) -> int | None:
         return None
 
 
-def _names(fd: int, room: str) -> list[str]:
+def _names(fd: int, area: str) -> list[str]:
     try:
-        inner = os.open(room, LISTED | os.O_NOFOLLOW, dir_fd=fd)
+        inner = os.open(area, LISTED | os.O_NOFOLLOW, dir_fd=fd)
     except FileNotFoundError:
         return []
     try:

@@ -24,12 +24,12 @@ from libs.events.values import Plan, Review
 from libs.leases.ports import Lease, NewLease
 from libs.models.ports import (
     Answered,
+    AnswerKind,
     ClarificationNeeded,
     InvalidModelOutput,
     ModelText,
     PlanDraft,
     PlannerOutcome,
-    Why,
 )
 from libs.policy.ports import Decision, committee_required
 from libs.policy.retry_deadline import RetryDeadline
@@ -80,10 +80,13 @@ class Handlers:
         match outcome:
             case PlanDraft(plan=plan):
                 return await self._check_plan(cause, case, _with_own_ids(plan, cause))
-            case Answered(text=text, why=why):
+            case Answered(text=text, kind=answered):
                 empty = Plan(plan_id=ids.derived(cause.id, "plan"))
                 approved = _approved(case, empty, committee=False, answer=text[:ANSWER_MOST])
-                kind = {"undo": why is Why.UNDO, "declined": why in (Why.DECLINED, Why.DANGEROUS)}
+                kind = {
+                    "undo": answered is AnswerKind.UNDO,
+                    "declined": answered in (AnswerKind.DECLINED, AnswerKind.DANGEROUS),
+                }
                 return Changeset(cause).emit(approved.model_copy(update=kind))
             case ClarificationNeeded():
                 return Changeset(cause).emit(_unclear(case, outcome))

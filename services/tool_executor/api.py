@@ -36,13 +36,13 @@ ROOT = "/internal/v1"
 
 
 @dataclass(frozen=True)
-class Room:
+class ExecutorState:
     """The ports and services that the routes use."""
 
     platform: Platform
     workspaces: Workspaces
     local: LocalSkills
-    desk: SkillAdmin
+    skills: SkillAdmin
     history: History
 
     async def look(
@@ -61,17 +61,17 @@ class Room:
         return row["root"] if row else None
 
 
-async def room_of(request: Request) -> Room:
-    room: Room = request.app.state.room
-    return room
+async def state_of(request: Request) -> ExecutorState:
+    state: ExecutorState = request.app.state.executor
+    return state
 
 
-At = Annotated[Room, Depends(room_of)]
+Here = Annotated[ExecutorState, Depends(state_of)]
 
 
-async def tenant_of(request: Request, room: At) -> str:
+async def tenant_of(request: Request, state: Here) -> str:
     """Return the token's tenant. Raises BadToken; NotFound if the token is for another session than the route."""
-    platform, token = room.platform, request.headers.get(internal.HEADER, "")
+    platform, token = state.platform, request.headers.get(internal.HEADER, "")
     claims = internal.verify(platform.keys, token, audience=GROUP, now=platform.clock.now())
     session = request.path_params.get("session")
     if session is not None and claims.session not in (None, session):
@@ -84,7 +84,7 @@ Tenant = Annotated[str, Depends(tenant_of)]
 
 def build(platform: Platform, workspaces: Workspaces, local: LocalSkills, history: History) -> FastAPI:
     app = FastAPI(title="Suma tool executor", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.room = Room(platform, workspaces, local, SkillAdmin(platform, local), history)
+    app.state.executor = ExecutorState(platform, workspaces, local, SkillAdmin(platform, local), history)
     problem_details.install(app)
     app.router.routes.extend(_routes())
     return app
@@ -112,37 +112,37 @@ def _routes() -> Sequence[BaseRoute]:
 
 
 async def facts(
-    tenant: Tenant, room: At, session: str, root: str | None = None, turn: str | None = None
+    tenant: Tenant, state: Here, session: str, root: str | None = None, turn: str | None = None
 ) -> dict[str, Any]:
     """Return counts, extensions and top-level names of the turn's staged tree, read anew from disk, and the folder's
     own skills that are on, by name and description.
     """
-    workspace = await room.look(tenant, session, root, turn=turn, fresh=True)
+    workspace = await state.look(tenant, session, root, turn=turn, fresh=True)
     told = await asyncio.to_thread(facts_of, workspace.stage)
-    own = await room.local.told(tenant, str(workspace.root))
+    own = await state.local.descriptions(tenant, str(workspace.root))
     return {**told, **({"skills": own} if own else {})}
 
 
-async def graph(tenant: Tenant, room: At, session: str, root: str | None = None) -> dict[str, Any]:
+async def graph(tenant: Tenant, state: Here, session: str, root: str | None = None) -> dict[str, Any]:
     """Return the staged tree in networkx's node-link form (S4-26)."""
-    tree = (await room.look(tenant, session, root)).stage.tree
+    tree = (await state.look(tenant, session, root)).stage.tree
     if len(tree) > NODES_MOST:
         raise Rejected(f"the tree has more than {NODES_MOST} nodes; look at its facts or its diff")
     return await asyncio.to_thread(tree.export)
 
 
-async def diff(tenant: Tenant, room: At, session: str, root: str | None = None) -> dict[str, Any]:
+async def diff(tenant: Tenant, state: Here, session: str, root: str | None = None) -> dict[str, Any]:
     """Return what a commit would change now."""
-    workspace = await room.look(tenant, session, root)
+    workspace = await state.look(tenant, session, root)
     net = await asyncio.to_thread(diff_of, workspace.stage, workspace.revision)
     return net.model_dump(mode="json")
 
 
 async def content(
-    tenant: Tenant, room: At, session: str, path: str, side: Literal["before", "after"], root: str | None = None
+    tenant: Tenant, state: Here, session: str, path: str, side: Literal["before", "after"], root: str | None = None
 ) -> dict[str, Any]:
     """Return one side of a file that the stage changes."""
-    workspace = await room.look(tenant, session, root)
+    workspace = await state.look(tenant, session, root)
     return await asyncio.to_thread(previews.of, workspace.stage, path, side)
 
 
@@ -153,36 +153,36 @@ class Exclusions(BaseModel):
     paths: tuple[str, ...]
 
 
-async def exclusions(tenant: Tenant, room: At, session: str, asked: Exclusions) -> dict[str, Any]:
+async def exclusions(tenant: Tenant, state: Here, session: str, asked: Exclusions) -> dict[str, Any]:
     """Refuse paths that a commit cannot leave out, by name; nothing changes."""
-    workspace = await room.look(tenant, session, asked.root)
+    workspace = await state.look(tenant, session, asked.root)
     await asyncio.to_thread(check_exclusion, workspace.stage, asked.paths)
     return {"paths": asked.paths}
 
 
-async def snapshots(tenant: Tenant, room: At, session: str) -> dict[str, Any]:
+async def snapshots(tenant: Tenant, state: Here, session: str) -> dict[str, Any]:
     """Return the versions to which the open stage can be restored."""
-    async with room.platform.database.read(GROUP, tenant) as connection:
+    async with state.platform.database.read(GROUP, tenant) as connection:
         rows = [row async for row in queries.snapshots(connection, tenant=tenant, session=session)]
     return {"snapshots": [{**row, "at": row["at"].isoformat()} for row in map(dict, rows)]}
 
 
-async def history(tenant: Tenant, room: At, root: str, most: int = 100) -> dict[str, Any]:
+async def history(tenant: Tenant, state: Here, root: str, most: int = 100) -> dict[str, Any]:
     """Return the commits of a folder."""
-    return await room.history.log(tenant, root, most)
+    return await state.history.log(tenant, root, most)
 
 
-async def purge(tenant: Tenant, room: At, wish: Purge) -> dict[str, Any]:
+async def purge(tenant: Tenant, state: Here, wish: Purge) -> dict[str, Any]:
     """Remove history."""
-    return await room.history.purge(tenant, wish)
+    return await state.history.purge(tenant, wish)
 
 
-async def example(tenant: Tenant, room: At) -> dict[str, Any]:
+async def example(tenant: Tenant, state: Here) -> dict[str, Any]:
     """Create an example workspace."""
-    return await examples.create(room.workspaces.examples(tenant))
+    return await examples.create(state.workspaces.examples(tenant))
 
 
-async def tools(tenant: Tenant, room: At) -> dict[str, Any]:
+async def tools(tenant: Tenant, state: Here) -> dict[str, Any]:
     return {
         "tools": [
             {
@@ -193,32 +193,32 @@ async def tools(tenant: Tenant, room: At) -> dict[str, Any]:
                 "effect_class": tool.effect_class.value,
                 "params": dict(tool.params),
             }
-            for tool in room.platform.skills.tools
+            for tool in state.platform.skills.tools
         ]
     }
 
 
-async def skills(tenant: Tenant, room: At, root: str | None = None, query: str | None = None) -> dict[str, Any]:
+async def skills(tenant: Tenant, state: Here, root: str | None = None, query: str | None = None) -> dict[str, Any]:
     """Return every skill, whether it is in use and why not; also a folder's own, if one is named."""
-    return await room.desk.listed(tenant, root, query)
+    return await state.skills.listed(tenant, root, query)
 
 
-async def skill(tenant: Tenant, room: At, name: str, root: str | None = None) -> dict[str, Any]:
+async def skill(tenant: Tenant, state: Here, name: str, root: str | None = None) -> dict[str, Any]:
     """Return a skill with its tools, files and instructions."""
-    return await room.desk.told(tenant, name, root)
+    return await state.skills.describe(tenant, name, root)
 
 
 # A person's word on files of this machine, which only its executor can compare with them. Saying it twice is saying it
 # once.
-async def approve(tenant: Tenant, room: At, name: str, word: Approval) -> dict[str, Any]:
+async def approve(tenant: Tenant, state: Here, name: str, word: Approval) -> dict[str, Any]:
     """Turn exactly this version of a folder's skill on."""
-    await room.desk.approve(tenant, word.model_copy(update={"name": name}))
-    return await room.desk.told(tenant, name, word.root)
+    await state.skills.approve(tenant, word.model_copy(update={"name": name}))
+    return await state.skills.describe(tenant, name, word.root)
 
 
-async def revoke(tenant: Tenant, room: At, name: str, word: Word) -> dict[str, Any]:
+async def revoke(tenant: Tenant, state: Here, name: str, word: Word) -> dict[str, Any]:
     """Turn it off."""
-    await room.desk.revoke(tenant, word.model_copy(update={"name": name}))
+    await state.skills.revoke(tenant, word.model_copy(update={"name": name}))
     return {"name": name, "state": "off"}
 
 

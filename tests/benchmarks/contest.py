@@ -18,7 +18,7 @@ from typing import Any
 from libs.runtime.embedded.postgres import Postgres
 from tests.infrastructure import TEMPLATE, fresh_database
 
-HOUSE = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 ANSWER_MOST_BYTES = 1 << 24
 ANSWER_SECONDS = 300
 WARM_UP = {"sessions": 8, "turns": 64}
@@ -152,12 +152,12 @@ async def _process(command: Sequence[str]) -> AsyncIterator[Ask]:
     with tempfile.TemporaryFile() as complaints:
         process = await asyncio.create_subprocess_exec(
             *command,
-            cwd=HOUSE,
+            cwd=ROOT,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=complaints,
             limit=ANSWER_MOST_BYTES,
-            env={**os.environ, "PYTHONPATH": str(HOUSE), "LANGSMITH_TRACING": "false"},
+            env={**os.environ, "PYTHONPATH": str(ROOT), "LANGSMITH_TRACING": "false"},
         )
         assert process.stdin is not None
         assert process.stdout is not None

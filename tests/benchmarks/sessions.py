@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from tests.benchmarks.contest import HOUSE
+from tests.benchmarks.contest import ROOT
 from tests.benchmarks.rows import Row, most
 from tests.benchmarks.start import megabytes, started
 from tests.benchmarks.workspace import fill
@@ -44,9 +44,9 @@ async def measure(tell: Callable[[str], None], *, quick: bool) -> tuple[list[Row
 async def _asked(root: Path, data: Path, url: str) -> None:
     """A session of its own, as a person starts one."""
     command = (sys.executable, "-m", "services.cli", "run", QUESTION, "--in", str(root))
-    environment = {**os.environ, "SUMA_DATA_DIR": str(data), "SUMA_URL": url, "PYTHONPATH": str(HOUSE)}
+    environment = {**os.environ, "SUMA_DATA_DIR": str(data), "SUMA_URL": url, "PYTHONPATH": str(ROOT)}
     process = await asyncio.create_subprocess_exec(
-        *command, cwd=HOUSE, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+        *command, cwd=ROOT, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
     )
     said, _ = await process.communicate()
     if process.returncode:

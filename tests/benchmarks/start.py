@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from tests.benchmarks.contest import HOUSE
+from tests.benchmarks.contest import ROOT
 from tests.benchmarks.rows import Row, most
 
 READY_WITHIN = 60.0
@@ -57,11 +57,11 @@ async def started(data: Path) -> AsyncIterator[tuple[float, int, str]]:
         "SUMA_PORT": str(port),
         "SUMA_MEMORY_PORT": str(other),
         "SUMA_LOG": "error",
-        "PYTHONPATH": str(HOUSE),
+        "PYTHONPATH": str(ROOT),
     }
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "services", cwd=HOUSE, env=environment, stdout=asyncio.subprocess.DEVNULL
+        sys.executable, "-m", "services", cwd=ROOT, env=environment, stdout=asyncio.subprocess.DEVNULL
     )
     try:
         async with asyncio.timeout(READY_WITHIN):

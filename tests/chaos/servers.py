@@ -22,7 +22,7 @@ from libs.runtime.embedded import postgres, redis
 from libs.runtime.embedded.daemon import socket_directory
 from tests.chaos.proxy import End
 
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 CONNECTIONS = {"max_connections": "300"}
 """A dozen processes hold up to 13 each."""
 
@@ -152,7 +152,7 @@ async def _kafka(place: Path, advertised: int) -> AsyncIterator[Server]:
 
 @asynccontextmanager
 async def _opa() -> AsyncIterator[Server]:
-    async with opa(HOUSE / "deploy" / "opa") as server:
+    async with opa(ROOT / "deploy" / "opa") as server:
         yield Remote(server)
 
 

@@ -14,8 +14,8 @@ from deploy.local.cache import Unprovided
 from tests.deploy.metric_names import unknown_names
 from tests.infrastructure.prometheus import program
 
-HOUSE = Path(__file__).parents[2]
-RULES = HOUSE / "deploy" / "prometheus" / "alerts.yml"
+ROOT = Path(__file__).parents[2]
+RULES = ROOT / "deploy" / "prometheus" / "alerts.yml"
 ALERTS: list[dict[str, Any]] = yaml.safe_load(RULES.read_text())["groups"][0]["rules"]
 NAMES = [alert["alert"] for alert in ALERTS]
 
@@ -158,14 +158,14 @@ def test_it_calls_when_it_should_and_only_then(alert: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("alert", ALERTS, ids=NAMES)
 def test_it_says_how_bad_it_is_and_what_to_do(alert: dict[str, Any]) -> None:
     assert alert["labels"]["severity"] in ("critical", "warning")
-    runbook = (HOUSE / alert["annotations"]["runbook_url"]).read_text()
+    runbook = (ROOT / alert["annotations"]["runbook_url"]).read_text()
     assert alert["alert"] in runbook.splitlines()[0]
     assert [line for line in runbook.splitlines() if line.startswith("## ")] == list(STORY)
 
 
 def test_every_runbook_has_an_alert() -> None:
     named = {alert["annotations"]["runbook_url"] for alert in ALERTS}
-    assert {str(path.relative_to(HOUSE)) for path in (HOUSE / "deploy" / "runbooks").glob("suma-*.md")} == named
+    assert {str(path.relative_to(ROOT)) for path in (ROOT / "deploy" / "runbooks").glob("suma-*.md")} == named
 
 
 def test_every_metric_that_is_asked_for_is_one_of_ours() -> None:
@@ -173,5 +173,5 @@ def test_every_metric_that_is_asked_for_is_one_of_ours() -> None:
 
 
 def test_operations_lists_every_alert() -> None:
-    listed = re.findall(r"^\| `(Suma\w+)`", (HOUSE / "docs" / "operations.md").read_text(), re.MULTILINE)
+    listed = re.findall(r"^\| `(Suma\w+)`", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE)
     assert sorted(listed) == sorted(NAMES)

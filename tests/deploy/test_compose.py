@@ -20,17 +20,17 @@ from services import catalog, settings
 from services.wiring import THINKING
 from tests.infrastructure.parsers import Unparsable, parsed
 
-HOUSE = Path(__file__).parents[2]
-FILE = HOUSE / "docker-compose.yaml"
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "docker-compose.yaml"
 OURS = [entry.name for entry in catalog.SERVICES]
-EXAMPLE = HOUSE / "deploy" / "env.example"
+EXAMPLE = ROOT / "deploy" / "env.example"
 
 
 @pytest.fixture(scope="module")
 def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the variables that deploy/secrets.sh writes."""
     file = tmp_path_factory.mktemp("env") / ".env"
-    file.write_bytes(subprocess.run([HOUSE / "deploy" / "secrets.sh"], check=True, capture_output=True).stdout)
+    file.write_bytes(subprocess.run([ROOT / "deploy" / "secrets.sh"], check=True, capture_output=True).stdout)
     return file
 
 
@@ -80,7 +80,7 @@ def test_every_variable_is_a_setting_and_the_settings_are_valid(compose: dict[st
     given: Mapping[str, str] = compose["services"][name]["environment"]
     assert settings.unknown(given) == []
     program = "from services import settings; s = settings.everything(); print(s.bus, s.policy_engine, s.objects)"
-    environment = {"PATH": os.defpath, "HOME": "/", "PYTHONPATH": str(HOUSE), "SUMA_CONFIG": os.devnull, **given}
+    environment = {"PATH": os.defpath, "HOME": "/", "PYTHONPATH": str(ROOT), "SUMA_CONFIG": os.devnull, **given}
     said = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert (said.stdout, said.stderr) == ("kafka opa s3\n", "")
 
@@ -121,7 +121,7 @@ def test_services_that_call_a_model_get_its_settings(with_model: dict[str, Any],
         "from services import model_factory, settings; c = model_factory.chosen(settings.everything());"
         " print(c.name, c.url, c.key.get_secret_value())"
     )
-    bare = {"PATH": os.defpath, "HOME": "/", "PYTHONPATH": str(HOUSE), "SUMA_CONFIG": os.devnull, **environment}
+    bare = {"PATH": os.defpath, "HOME": "/", "PYTHONPATH": str(ROOT), "SUMA_CONFIG": os.devnull, **environment}
     said = subprocess.run([sys.executable, "-c", program], env=bare, capture_output=True, text=True)
     assert (said.stdout, said.stderr) == ("openai-compatible:mine http://models:8000/v1 sk-mine\n", "")
 
@@ -168,13 +168,13 @@ def test_every_file_that_is_mounted_is_there(compose: dict[str, Any]) -> None:
     mounts = [mount for made in compose["services"].values() for mount in made.get("volumes", [])]
     for mount in mounts:
         if mount["type"] == "bind":
-            assert (HOUSE / mount["source"]).exists(), mount
+            assert (ROOT / mount["source"]).exists(), mount
         else:
             assert mount["source"] in compose["volumes"]
 
 
 def test_prometheus_asks_every_service_at_its_port(compose: dict[str, Any]) -> None:
-    scrape = yaml.safe_load((HOUSE / "deploy" / "prometheus" / "prometheus.yml").read_text())["scrape_configs"][0]
+    scrape = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text())["scrape_configs"][0]
     asked = {tuple(target.split(":")) for each in scrape["static_configs"] for target in each["targets"]}
     asked |= {(name, str(each["port"])) for each in scrape["dns_sd_configs"] for name in each["names"]}
     assert asked == {(entry.name, str(entry.port)) for entry in catalog.SERVICES}
@@ -183,7 +183,7 @@ def test_prometheus_asks_every_service_at_its_port(compose: dict[str, Any]) -> N
 
 
 def test_grafana_finds_its_dashboards_and_prometheus(compose: dict[str, Any]) -> None:
-    provisioning = HOUSE / "deploy" / "grafana" / "provisioning"
+    provisioning = ROOT / "deploy" / "grafana" / "provisioning"
     (source,) = yaml.safe_load((provisioning / "datasources" / "prometheus.yaml").read_text())["datasources"]
     assert (source["uid"], source["url"]) == ("suma", "http://prometheus:9090")
     (provider,) = yaml.safe_load((provisioning / "dashboards" / "suma.yaml").read_text())["providers"]
@@ -192,7 +192,7 @@ def test_grafana_finds_its_dashboards_and_prometheus(compose: dict[str, Any]) ->
 
 
 def test_collector_accepts_our_spans_and_names_existing_components(compose: dict[str, Any]) -> None:
-    collector = yaml.safe_load((HOUSE / "deploy" / "otel" / "collector.yaml").read_text())
+    collector = yaml.safe_load((ROOT / "deploy" / "otel" / "collector.yaml").read_text())
     port = collector["receivers"]["otlp"]["protocols"]["http"]["endpoint"].split(":")[1]
     assert compose["services"]["gateway"]["environment"]["SUMA_OTLP_URL"] == f"http://otel:{port}"
     for pipeline in collector["service"]["pipelines"].values():
@@ -201,7 +201,7 @@ def test_collector_accepts_our_spans_and_names_existing_components(compose: dict
 
 
 def test_opa_looks_where_the_law_is_put(compose: dict[str, Any]) -> None:
-    law, given = compose["services"]["law"], yaml.safe_load((HOUSE / "deploy" / "opa.yaml").read_text())
+    law, given = compose["services"]["law"], yaml.safe_load((ROOT / "deploy" / "opa.yaml").read_text())
     bundle = given["bundles"]["suma"]
     assert law["command"][2] == bundle_server.__name__
     assert given["services"][bundle["service"]]["url"] == f"http://law:{law['environment']['SUMA_PORT']}"

@@ -30,7 +30,7 @@ from tests.infrastructure.prometheus import SETTLE_SECONDS, Prometheus, promethe
 from tests.infrastructure.wish import TIDY, answered, asked, begun, done, files, messy
 from tests.support.fork_server import forked, shared
 
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ async def running(tmp_path_factory: pytest.TempPathFactory, work: Path) -> Async
     folder = tmp_path_factory.mktemp("real")
     command = (sys.executable, "-m", "deploy.local.up", "--any-port", "--data", str(folder))
     environment = {**os.environ, "SUMA_ROOTS": str(work)}
-    process = await asyncio.create_subprocess_exec(*command, cwd=HOUSE, env=environment, stdout=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, env=environment, stdout=asyncio.subprocess.PIPE)
     try:
         yield Running(process, await told(process, folder))
     finally:
@@ -118,7 +118,7 @@ async def test_each_process_serves_liveness_readiness_and_metrics(real: Up) -> N
 async def test_status_finds_the_services_by_the_data_directory(real: Up) -> None:
     environment = {**os.environ, "SUMA_DATA_DIR": str(real.directory.path)}
     command = (sys.executable, "-m", "services.cli", "status", "--json")
-    asked = await asyncio.create_subprocess_exec(*command, cwd=HOUSE, env=environment, stdout=asyncio.subprocess.PIPE)
+    asked = await asyncio.create_subprocess_exec(*command, cwd=ROOT, env=environment, stdout=asyncio.subprocess.PIPE)
     out, _ = await asked.communicate()
     found = json.loads(out)
     assert found["url"] == real.url()

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 INSTALL_SECONDS = 900
 SECONDS = 180.0
 
@@ -26,10 +26,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     if not uv.exists():
         pytest.skip("uv is not here, and the wheel is installed with it")
     place = tmp_path_factory.mktemp("wheel")
-    _by(uv, "build", "--wheel", "--out-dir", place, HOUSE)
+    _by(uv, "build", "--wheel", "--out-dir", place, ROOT)
     (wheel,) = place.glob("*.whl")
     _by(uv, "venv", "--python", sys.executable, place / "venv")
-    pinned = ("--constraint", HOUSE / "requirements.txt")
+    pinned = ("--constraint", ROOT / "requirements.txt")
     _by(uv, "pip", "install", "--python", place / "venv", *pinned, wheel)
     yield place / "venv" / "bin"
     shutil.rmtree(place / "venv")

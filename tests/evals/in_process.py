@@ -20,7 +20,7 @@ from libs.errors import SumaError
 from libs.events.committee import MORE_BELOW, Exchange, Task
 from libs.events.values import Observation, Plan, Step, StepState
 from libs.models.offline import OfflineModel
-from libs.models.ports import Answered, ClarificationNeeded, Model, PlanDraft, Why
+from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, Model, PlanDraft
 from libs.skills import Categories, Primitive, Skills
 from libs.workspace.commit import commit
 from libs.workspace.stage import Stage
@@ -47,7 +47,7 @@ from services.tool_executor.workspaces import Workspace
 
 ROUNDS_MOST, REJECTIONS_MOST = 10, 3
 CATEGORIES = ROOT / "skills" / "organize-by-type" / "references" / "categories.yaml"
-DECLINED = (Why.DECLINED, Why.DANGEROUS, Why.UNDO)
+DECLINED = (AnswerKind.DECLINED, AnswerKind.DANGEROUS, AnswerKind.UNDO)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class _Turn:
 
     @property
     def reason(self) -> str | None:
-        """Why nothing came of it; nobody refuses anything here."""
+        """AnswerKind nothing came of it; nobody refuses anything here."""
         untouched = not any(each.tool == COMMIT for each in self._observed)
         return MORE_BELOW if untouched and subfolder_hints.only(each.data for each in self._observed) else None
 
@@ -135,11 +135,11 @@ class _Turn:
             match await self._house.model.plan(self._seen(), self._house.skills.tools):
                 case ClarificationNeeded(question=question):
                     return Outcome.ASKS, question
-                case Answered(text=text, why=why, wish=wish):
+                case Answered(text=text, kind=kind, wish=wish):
                     self.wish = wish or self.wish
                     if self.ran:
                         break
-                    return (Outcome.DECLINES if why in DECLINED else Outcome.TALKS), text
+                    return (Outcome.DECLINES if kind in DECLINED else Outcome.TALKS), text
                 case PlanDraft(plan=plan, wish=wish):
                     self.wish = wish
                     agreed, reason = await self._agreed(plan)

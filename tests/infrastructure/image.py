@@ -20,8 +20,8 @@ from typing import Any
 from deploy.local.cache import Unprovided, built, home
 from tests.infrastructure.parsers import parsed
 
-HOUSE = Path(__file__).parents[2]
-DOCKERFILE = HOUSE / "deploy" / "Dockerfile"
+ROOT = Path(__file__).parents[2]
+DOCKERFILE = ROOT / "deploy" / "Dockerfile"
 SUITE, PACKAGES = "bookworm", "python3,python3-venv,ca-certificates"
 PROGRAMS = ("debootstrap", "bwrap", "setpriv")
 BUILD_SECONDS = 1800
@@ -119,13 +119,13 @@ def _key(stage: Mapping[str, Any], base: Stage) -> str:
     if not base.key or any(copy["From"] or "libs" in copy["SourcePaths"] for copy in copies):
         return ""
     parts = [base.key.encode(), repr(stage["Commands"]).encode()]
-    parts += [(HOUSE / name).read_bytes() for copy in copies for name in _taken(copy["SourcePaths"])]
+    parts += [(ROOT / name).read_bytes() for copy in copies for name in _taken(copy["SourcePaths"])]
     return sha256(b"".join(parts)).hexdigest()[:12]
 
 
 def _taken(sources: Sequence[str]) -> Sequence[str]:
     """The files that a COPY takes: those below its sources that .dockerignore lets in."""
-    files = parsed("context", HOUSE)
+    files = parsed("context", ROOT)
     return [name for name in files if any(name == source or name.startswith(f"{source}/") for source in sources)]
 
 
@@ -214,7 +214,7 @@ def _copy(what: Mapping[str, Any], made: Stage, stages: Mapping[str, Stage]) -> 
         for name in found:
             place = target / name.removeprefix(source).lstrip("/") if name != source else target
             place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(HOUSE / name, place)
+            shutil.copy2(ROOT / name, place)
 
 
 def _within(path: str) -> str:

@@ -20,7 +20,7 @@ from libs.runtime.embedded.datadir import DataDirectory
 from libs.runtime.embedded.postgres import Postgres
 from tests.support.fork_server import Forked, shared
 
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 SECONDS = 300.0
 """What is reached only where something is wrong: a machine that does twenty other things starts a platform in 100 s."""
 MEGABYTE = 1 << 20
@@ -54,7 +54,7 @@ class House:
     def environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("SUMA_")}
         own = {"SUMA_DATA_DIR": str(self.data), "SUMA_PORT": "0", "SUMA_MEMORY_PORT": "0", "SUMA_CONFIG": os.devnull}
-        return {**inherited, **own, "PYTHONPATH": str(HOUSE), "SUMA_ROOTS": str(self.folder), **self.extra}
+        return {**inherited, **own, "PYTHONPATH": str(ROOT), "SUMA_ROOTS": str(self.folder), **self.extra}
 
     @property
     def complaints(self) -> str:

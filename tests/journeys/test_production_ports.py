@@ -19,9 +19,9 @@ from deploy.local.opa import opa
 from deploy.local.s3 import S3, s3
 from deploy.local.served import Served
 from libs.policy import Bundle
-from tests.journeys.house import HOUSE, House, house, readiness
+from tests.journeys.house import ROOT, House, house, readiness
 
-RULES = HOUSE / "deploy" / "opa"
+RULES = ROOT / "deploy" / "opa"
 FILES = 1000
 """Whose names, together, are too much for an event."""
 

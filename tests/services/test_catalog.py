@@ -9,11 +9,11 @@ import pytest
 from libs.events.topics import EVERYONE, TOPICS
 from services import catalog
 
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 
 
 def test_it_lists_every_service_folder_and_no_other() -> None:
-    folders = {path.parent.name for path in (HOUSE / "services").glob("*/service.py")}
+    folders = {path.parent.name for path in (ROOT / "services").glob("*/service.py")}
     assert set(catalog.NAMES) == folders
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 SERVICES = ("gateway", "conversation_worker", "committee_worker", "tool_executor", "memory_service", "audit_worker")
 
 LOADED = """
@@ -23,7 +23,7 @@ print(json.dumps(sorted(sys.modules)))
 def loaded(program: str, tmp_path: Path, **chosen: str) -> set[str]:
     environment = {"SUMA_DATA_DIR": str(tmp_path), "SUMA_CONFIG": "/dev/null", "PATH": "/usr/bin:/bin", **chosen}
     answer = subprocess.run(
-        [sys.executable, "-c", program], cwd=HOUSE, env=environment, check=True, capture_output=True, text=True
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, check=True, capture_output=True, text=True
     )
     return set(json.loads(answer.stdout.splitlines()[-1]))
 

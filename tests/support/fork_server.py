@@ -38,7 +38,7 @@ KILL_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of prctl(2)."""
 WISH_MOST = 1 << 18
 LINE_MOST = 1 << 20
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """A process that forks must have no other threads."""
 WIDE = ("COLUMNS", "LINES")
@@ -103,7 +103,7 @@ class ForkServer:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
-                env={**_plain(), "PYTHONPATH": str(HOUSE), "PYTHONFAULTHANDLER": "1", **ONE_THREAD},
+                env={**_plain(), "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1", **ONE_THREAD},
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 preexec_fn=_die_with_parent,

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from tests.trial.contenders import Contender
 
-HOUSE = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60.0
 
 
@@ -63,11 +63,11 @@ class Stem:
         with (folder / "complaints").open("w+b") as complaints:
             process = await asyncio.create_subprocess_exec(
                 *(await contender.python(), "-m", "tests.trial.stem", contender.module),
-                cwd=HOUSE,
+                cwd=ROOT,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=complaints,
-                env={**os.environ, "PYTHONPATH": str(HOUSE), "LANGSMITH_TRACING": "false"},
+                env={**os.environ, "PYTHONPATH": str(ROOT), "LANGSMITH_TRACING": "false"},
             )
             stem = cls(process, complaints)
             try:

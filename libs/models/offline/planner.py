@@ -23,7 +23,7 @@ from libs.models.offline.slots import Slots
 from libs.models.offline.steps import Ask, Done, Steps
 from libs.models.offline.tokens import Token, clean, tokens
 from libs.models.offline.workspace_index import WorkspaceIndex
-from libs.models.ports import Answered, ClarificationNeeded, PlanDraft, PlannerOutcome, Why
+from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlanDraft, PlannerOutcome
 from libs.skills import Categories, ToolDefinition, sources
 
 TEXT_MOST = 2000
@@ -90,7 +90,7 @@ class Planner:
                 wish, outcome.doubt if isinstance(outcome, Asking) else None, reply, work.understands, self._lexicon
             )
             if after is None:
-                return Answered(texts.NO, Why.ANSWER)
+                return Answered(texts.NO, AnswerKind.ANSWER)
             wish, outcome = after, work.read(after)
         if isinstance(outcome, Asking):
             return outcome.outcome
@@ -156,13 +156,13 @@ class Work:
         if not readings:
             return Answered(texts.KEPT)
         if any(reading.tool.mutates for reading in readings) and refusals.asks_about_doing(found, self._lexicon):
-            return Answered(texts.ASKING, Why.DECLINED)
+            return Answered(texts.ASKING, AnswerKind.DECLINED)
         return PlanDraft(self._steps(text, clauses, readings))
 
     def _puzzled(self, text: str, clause: Clause) -> Asking | Answered:
         """Quote what was not understood: a file that is not there, a word that may be misspelt, or the words."""
         if self._lexicon["beyond"].at([token.low for token in clause.span], 0):
-            return Answered(texts.BEYOND, Why.DECLINED)
+            return Answered(texts.BEYOND, AnswerKind.DECLINED)
         left = clause.left or clause.span
         missing = next((token for token in left if token.looks_like_a_file), None)
         if missing is not None and clause.best is not None and self._index.knows_top and "*" not in missing.raw:

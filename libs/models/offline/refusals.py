@@ -9,7 +9,7 @@ from libs.models.offline import texts
 from libs.models.offline.clauses import ASIDE, sentences, stripped
 from libs.models.offline.lexicon import Lexicon
 from libs.models.offline.tokens import Token
-from libs.models.ports import Answered, ClarificationNeeded, PlannerOutcome, Why
+from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlannerOutcome
 
 OUTSIDE = re.compile(r"^(?:/|~/|~$|[A-Za-z]:[\\/])|(?:^|/)\.\.(?:/|$)")
 SHELL = re.compile(
@@ -23,23 +23,23 @@ def talk(text: str, lexicon: Lexicon) -> PlannerOutcome | None:
     spelt = [word for said in words for word in lexicon.contractions.get(said, said).split()]
     bare = [word for word in spelt if word not in ("please",)]
     if lexicon["undo"].all(bare):
-        return Answered(texts.UNDO, Why.UNDO)
+        return Answered(texts.UNDO, AnswerKind.UNDO)
     if (found := lexicon["can_undo"].at(bare, 0)) and found[0]:
         return Answered(texts.CAN_UNDO)
     if lexicon["helps"].all(bare):
-        return Answered(texts.CAPABILITY, Why.CAPABILITY)
+        return Answered(texts.CAPABILITY, AnswerKind.CAPABILITY)
     if lexicon["greetings"].all(bare):
-        return Answered(texts.GREETING, Why.GREETING)
+        return Answered(texts.GREETING, AnswerKind.GREETING)
     polite = ASIDE.sub("", " ".join(bare)).split()
     if lexicon["farewells"].all(bare) or (bare and not polite) or (polite != bare and lexicon["farewells"].all(polite)):
-        return Answered(texts.FAREWELL, Why.GREETING)
+        return Answered(texts.FAREWELL, AnswerKind.GREETING)
     return None
 
 
 def refuse(text: str, tokens: Sequence[Token], lexicon: Lexicon) -> PlannerOutcome | None:
     """Refuse commands, places outside of the folder, and conditions."""
     if SHELL.search(text):
-        return Answered(texts.SHELL, Why.DANGEROUS)
+        return Answered(texts.SHELL, AnswerKind.DANGEROUS)
     ends = [token.low for token in tokens]
     outside = next(
         (
@@ -52,7 +52,7 @@ def refuse(text: str, tokens: Sequence[Token], lexicon: Lexicon) -> PlannerOutco
         None,
     )
     if outside is not None:
-        return Answered(texts.OUTSIDE.format(said=outside.raw), Why.DANGEROUS)
+        return Answered(texts.OUTSIDE.format(said=outside.raw), AnswerKind.DANGEROUS)
     return _condition(tokens, lexicon)
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from libs import ids
 from libs.events.values import Plan, Step
-from libs.models.ports import Answered, ClarificationNeeded, InvalidModelOutput, PlanDraft, PlannerOutcome, Why
+from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, InvalidModelOutput, PlanDraft, PlannerOutcome
 from libs.skills import REFERENCE, ToolDefinition, sources, strings
 
 FAULTS_MOST, NEAREST_MOST = 5, 8
@@ -62,8 +62,8 @@ def outcome(text: str, tools: Sequence[ToolDefinition], *, most: int, cut: bool)
         case "plan":
             return drafted(reply, tools, most)
         case "answer" | "decline":
-            why = Why.ANSWER if reply.kind == "answer" else Why.DECLINED
-            return Answered(_required_text(reply)[:TEXT_MOST], why)
+            kind = AnswerKind.ANSWER if reply.kind == "answer" else AnswerKind.DECLINED
+            return Answered(_required_text(reply)[:TEXT_MOST], kind)
         case "question":
             return ClarificationNeeded(_required_text(reply), missing=tuple(reply.missing[:20]))
 

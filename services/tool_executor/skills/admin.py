@@ -55,7 +55,7 @@ class SkillAdmin:
             "problems": {folder.name: list(told) for folder, told in view.problems.items()},
         }
 
-    async def told(self, tenant: str, name: str, root: str | None) -> dict[str, Any]:
+    async def describe(self, tenant: str, name: str, root: str | None) -> dict[str, Any]:
         """Return the nearest skill of a name, with all its details. Raises NotFound.
 
         What is shown and the digest beside it are of one reading: an approval is of what was seen.

@@ -77,7 +77,7 @@ class LocalSkills:
         """Return the folder as approvals name it. Raises `BadRoot`."""
         return self._workspaces.allowed(tenant, root)
 
-    async def told(self, tenant: str, root: str) -> list[dict[str, str]]:
+    async def descriptions(self, tenant: str, root: str) -> list[dict[str, str]]:
         """Return the skills that a planner may use: those that are on."""
         on = [local.skill for local in await self.found(tenant, root) if local.skill is not None and not local.off]
         return [{"name": skill.name, "description": skill.description[:TOLD_CHARACTERS]} for skill in on[:TOLD_MOST]]

@@ -39,7 +39,7 @@ STATE = re.compile(r"\w*(?:ed|id|one|ent|\w\w\wt)")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Mention:
     """What one text says of the wanted words: the line that has them, and whether every such line denies them."""
 
     line: str
@@ -84,13 +84,13 @@ class Containing:
         if len(self._known) + len(nodes) > self.most:
             raise TooMuch(f"more than {self.most} files would be looked into; say of which folder or kind they are")
         for path, text in self.texts.of([node.path for node in nodes]):
-            found = said(self.wanted, text)
+            found = mention_of(self.wanted, text)
             if found is None and path in self.texts.cut:
                 self.texts.unread[path] = SkipReason.TOO_LARGE
                 text = ""
             self._known[path] = self._chosen(path, text, found)
 
-    def _chosen(self, path: str, text: str, found: Said | None) -> bool:
+    def _chosen(self, path: str, text: str, found: Mention | None) -> bool:
         if found is None:
             return self.lacks and bool(text.strip())
         chosen = found.denied is self.lacks
@@ -110,7 +110,7 @@ def asked(context: ToolContext, args: Args) -> Containing | None:
     return Containing(args[name], name == "lacking", texts, context.limits.looked_into)
 
 
-def said(wanted: str, text: str) -> Said | None:
+def mention_of(wanted: str, text: str) -> Mention | None:
     """Return the place where a text has the words: the first that does not deny them, else the first."""
     lines = text.split("\n")
     plain = "\n".join(map(fold, lines))
@@ -119,7 +119,7 @@ def said(wanted: str, text: str) -> Said | None:
     if not found:
         return None
     at, denied = next((one for one in found if not one[1]), found[0])
-    return Said(_short(lines[plain.count("\n", 0, at)]), denied)
+    return Mention(_short(lines[plain.count("\n", 0, at)]), denied)
 
 
 def _pattern(wanted: str) -> re.Pattern[str]:

@@ -50,7 +50,7 @@ from tests.benchmarks.contenders.echo import behind
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-HOUSE = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[3]
 TOOL = "manage-files.list"
 WAIT_SECONDS = 60
 ROOM = {"calls_at_once": 64, "calls_at_once_per_tenant": 64}
@@ -190,14 +190,14 @@ async def running(
 
 
 async def _ports(data: Path, root: Path, key: str) -> dict[str, Any]:
-    policy = RegoPolicy(HOUSE / "deploy" / "opa", deadline=5.0)
+    policy = RegoPolicy(ROOT / "deploy" / "opa", deadline=5.0)
     await policy.reload()
     return {
         "policy": policy,
         "keys": FileKeys(data / "keys"),
         "objects": FilesystemObjects(data / "objects", max_bytes=1 << 30),
         "model": Script(),
-        "skills": Skills.load((HOUSE / "skills",)),
+        "skills": Skills.load((ROOT / "skills",)),
         "embedder": HashedEmbedder(),
         "data_dir": data,
         "settings": {"gateway": {"local_key": SecretStr(key)}, "tool_executor": {"roots": [root], **ROOM}},

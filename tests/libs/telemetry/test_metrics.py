@@ -12,7 +12,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from libs.telemetry import metrics
 
-HOUSE = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[3]
 DECLARED = {name: made for name, made in vars(metrics).items() if isinstance(made, MetricWrapperBase)}
 S3_60 = [
     "somabrain_http_requests_total",
@@ -55,9 +55,9 @@ def test_each_is_registered_and_so_shown() -> None:
 
 
 def test_none_is_declared_elsewhere() -> None:
-    folders = (HOUSE / "libs", HOUSE / "services")
+    folders = (ROOT / "libs", ROOT / "services")
     found = {path for folder in folders for path in folder.rglob("*.py") if list(declarations(path))}
-    assert found == {HOUSE / "libs/telemetry/metrics.py"}
+    assert found == {ROOT / "libs/telemetry/metrics.py"}
 
 
 def declarations(path: Path) -> Iterator[ast.ImportFrom]:

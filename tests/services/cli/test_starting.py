@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HOUSE = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[3]
 DEAR = {"asyncio", "httpx", "libs.events", "libs.skills", "numpy", "pydantic_settings", "services.settings", "yaml"}
 """What takes more than 50 ms of a processor to load (pydantic itself is typer's)."""
 PROGRAM = """
@@ -28,7 +28,7 @@ def loaded(*arguments: str, **settings: str) -> set[str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("SUMA_")}
     done = subprocess.run(
         [sys.executable, "-P", "-c", PROGRAM.format(arguments=list(arguments))],
-        env={**inherited, "PYTHONPATH": str(HOUSE), **settings},
+        env={**inherited, "PYTHONPATH": str(ROOT), **settings},
         capture_output=True,
         text=True,
         check=True,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from libs.models.offline.lexicon import lexicon
 from libs.models.offline.planner import Planner
-from libs.models.ports import Answered, ClarificationNeeded, PlanDraft, Why
+from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlanDraft
 from libs.skills import Skills
 from tests.libs.models.offline.conftest import Read, calls, changes
 
@@ -134,7 +134,7 @@ def test_everything_is_never_deleted(read: Read, request_: str) -> None:
 def test_nothing_outside_the_folder_is_touched(read: Read, request_: str) -> None:
     outcome = read(request_)
     assert isinstance(outcome, Answered)
-    assert outcome.why is Why.DANGEROUS
+    assert outcome.kind is AnswerKind.DANGEROUS
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_text_that_is_too_long_is_not_read(planner: Planner, read: Read) -> None
 def test_undo_is_left_to_the_client(read: Read) -> None:
     outcome = read("undo that")
     assert isinstance(outcome, Answered)
-    assert outcome.why is Why.UNDO
+    assert outcome.kind is AnswerKind.UNDO
 
 
 def test_misspelt_request_is_asked_about_and_yes_does_it(read: Read) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from libs.events.committee import DENIED, MORE_BELOW, Exchange, Task
 from libs.models.offline.planner import Planner
-from libs.models.ports import Answered, ClarificationNeeded, PlanDraft, Why
+from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlanDraft
 from libs.skills import Categories, Intent, Slot, ToolDefinition, read_skill
 from tests.libs.models.conftest import NOW
 from tests.libs.models.offline.conftest import FOLDER, Read, calls, changes
@@ -149,7 +149,7 @@ def test_look_that_leaves_words_out_says_so(read: Read) -> None:
 def test_what_no_skill_does_is_declined(read: Read) -> None:
     outcome = read("translate notes.txt into French")
     assert isinstance(outcome, Answered)
-    assert outcome.why is Why.DECLINED
+    assert outcome.kind is AnswerKind.DECLINED
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from libs.events.committee import Exchange, Task
 from libs.events.values import Observation, StepState
-from libs.models.ports import Answered, ClarificationNeeded, InvalidModelOutput, PlanDraft, Why
+from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, InvalidModelOutput, PlanDraft
 from libs.models.vendors.errors import TooLong
 from libs.skills import ToolDefinition
 from tests.infrastructure.vendor import Turn, Vendor, called, planned, said
@@ -57,7 +57,7 @@ async def test_every_vendor_plans_in_every_form_that_it_takes(
     ("reply", "outcome"),
     [
         ({"kind": "answer", "text": "Hello."}, Answered("Hello.")),
-        ({"kind": "decline", "text": "I cannot fly."}, Answered("I cannot fly.", Why.DECLINED)),
+        ({"kind": "decline", "text": "I cannot fly."}, Answered("I cannot fly.", AnswerKind.DECLINED)),
         ({"kind": "question", "text": "Which?", "missing": ["path"]}, ClarificationNeeded("Which?", missing=("path",))),
     ],
 )

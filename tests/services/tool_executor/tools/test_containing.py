@@ -105,12 +105,12 @@ def test_more_files_than_can_be_looked_into_are_refused_and_not_cut(bills: Desk)
     ],
 )
 def test_a_place_that_denies_it_says_the_opposite(wanted: str, text: str, denied: bool) -> None:
-    found = containing.said(wanted, text)
+    found = containing.mention_of(wanted, text)
     assert found is not None
     assert found.denied is denied
 
 
 def test_accents_and_case_are_no_difference_and_parts_of_words_are() -> None:
-    assert containing.said("Müller", "Mrs MÜLLER rang") is not None
-    assert containing.said("cafe", "the Café at noon") is not None
-    assert containing.said("paid", "unpaid, prepaid") is None
+    assert containing.mention_of("Müller", "Mrs MÜLLER rang") is not None
+    assert containing.mention_of("cafe", "the Café at noon") is not None
+    assert containing.mention_of("paid", "unpaid, prepaid") is None
