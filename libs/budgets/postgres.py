@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import aiosql
 
 from libs import ids
 from libs.budgets.ports import CODES, Account, Amount, Balance, Limits, OverBudget, Payer, Reservation, Standing
-from libs.database import Connection, Database, answering
+from libs.database import Connection, Database
 from libs.telemetry import metrics
 
 POOL = "budgets"
@@ -35,7 +34,7 @@ class PostgresBudgets:
         if worst.tokens < 0 or worst.cost_micros < 0:
             raise ValueError("a call cannot use less than nothing")
         reservation, most = Reservation(ids.new(), payer, worst), self.limits
-        async with self._connection() as connection:
+        async with self._database.connection(POOL) as connection:
             refused = await queries.reserve(
                 connection,
                 tenant=payer.tenant,
@@ -54,7 +53,7 @@ class PostgresBudgets:
         return reservation
 
     async def settle(self, reservation: Reservation, used: Amount) -> bool:
-        async with self._connection() as connection:
+        async with self._database.connection(POOL) as connection:
             return await _settle(connection, reservation.payer.tenant, reservation.id, used)
 
     async def standing(self, tenant: str, session: str | None = None) -> Standing:
@@ -65,7 +64,7 @@ class PostgresBudgets:
         return Standing(_account(found["tenant"], self.limits.tenant), of_session)
 
     async def trim(self) -> int:
-        async with self._connection() as connection:
+        async with self._database.connection(POOL) as connection:
             lost = [row async for row in queries.lost(connection, seconds=LOST_SECONDS, most=TRIM_MOST)]
             # One at a time, as a call would settle it, so that no two can deadlock.
             written_off = [
@@ -75,12 +74,6 @@ class PostgresBudgets:
             idle = [row["tenant"] async for row in queries.idle(connection, most=TRIM_MOST)]
             forgotten = [int(await queries.forget(connection, tenant=tenant, most=TRIM_MOST)) for tenant in idle]
         return sum(written_off) + sum(forgotten)
-
-    @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[Connection]:
-        pool = await self._database.pool(POOL)
-        async with answering(), pool.acquire() as connection:
-            yield connection
 
 
 async def _settle(connection: Connection, tenant: str, id: str, used: Amount) -> bool:

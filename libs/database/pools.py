@@ -6,14 +6,15 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import lru_cache
+from typing import Any, TypeAlias, cast
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 from typing_extensions import override
 
 from libs.database import arrays
-from libs.errors import Rejected, Unavailable
+from libs.errors import Crowded, Rejected, Unavailable
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
@@ -22,12 +23,21 @@ CONNECT_SECONDS = 10.0
 STATEMENT_SECONDS = 30.0
 CANCEL_SECONDS = 0.5
 """Seconds for the server to cancel an abandoned statement."""
+ALIVE_SECONDS = 2.0
+"""Seconds for the server to show that it is alive, once no connection of a pool became free."""
 
 
 class DatabaseDown(Unavailable):
     """Postgres does not answer."""
 
     code = "DATABASE_UNAVAILABLE"
+
+
+class DatabaseCrowded(Crowded):
+    """Postgres answers, but every connection of this process stayed in use; retry in a few seconds."""
+
+    code = "DATABASE_CROWDED"
+    retry_after = 3.0
 
 
 class BadDatabase(Rejected):
@@ -52,6 +62,8 @@ class Sizes:
     service: int = 4
     bus: int = 4
     hints: int = 3
+    wait: float = CONNECT_SECONDS
+    """Seconds that a query waits for a connection of its service."""
 
 
 SILENCE = (
@@ -145,9 +157,44 @@ def tenant_set(tenants: Iterable[str]) -> str:
     return "{" + ",".join(f'"{tenant}"' for tenant in quoted) + "}"
 
 
-def _literal(text: str) -> str:
-    """Quote a text for SQL; standard_conforming_strings is on, so only the quote is special."""
-    return "'" + text.replace("'", "''") + "'"
+SCOPED = """
+select answer.* from (
+    select set_config('transaction_read_only', 'on', true) || set_config('suma.tenants', ${tenants}, true) as scope
+    offset 0
+) as said cross join lateral (
+    select * from (
+{query}
+    ) as asked where said.scope is not null offset 0
+) as answer
+"""
+"""A query as one statement that is its own transaction. It needs `scope`, so Postgres sets the tenants before it reads
+a row; `offset 0` keeps the two parts apart (docs/decisions/0064).
+"""
+
+
+@lru_cache(maxsize=1024)
+def _scoped(query: str, arguments: int) -> str:
+    return SCOPED.format(query=query.strip().removesuffix(";"), tenants=arguments + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Queries that see only some tenants' rows. Each is a read-only transaction in one round trip.
+
+    No setting outlives its statement, so a transaction pooler may give every query another connection.
+    """
+
+    _connection: Connection
+    _tenants: str
+
+    async def fetch(self, query: str, *arguments: Any) -> list[asyncpg.Record]:
+        return await self._connection.fetch(_scoped(query, len(arguments)), *arguments, self._tenants)
+
+    async def fetchrow(self, query: str, *arguments: Any) -> asyncpg.Record | None:
+        return await self._connection.fetchrow(_scoped(query, len(arguments)), *arguments, self._tenants)
+
+    async def fetchval(self, query: str, *arguments: Any) -> Any:
+        return await self._connection.fetchval(_scoped(query, len(arguments)), *arguments, self._tenants)
 
 
 async def _keep(_: object) -> None:
@@ -159,6 +206,9 @@ async def _keep(_: object) -> None:
 
 class _Pool(asyncpg.Pool):
     """A pool that replaces unresponsive connections instead of waiting for them."""
+
+    returned = 0
+    """Connections that came back after an answer of Postgres."""
 
     @override
     def acquire(self, *, timeout: float | None = None) -> Any:
@@ -177,10 +227,10 @@ class Database:
 
     def __init__(self, dsns: Dsns, sizes: Sizes = Sizes()) -> None:
         self.dsns, self._sizes = dsns, sizes
-        self._pools: dict[str, Pool] = {}
+        self._pools: dict[str, _Pool] = {}
         self._opening = asyncio.Lock()
 
-    async def pool(self, name: str) -> Pool:
+    async def pool(self, name: str) -> _Pool:
         """Return the service's bounded pool, opened at its first use."""
         return self._pools.get(name) or await self._open(name, self.dsns.app, most=self._sizes.service, durable=True)
 
@@ -196,7 +246,7 @@ class Database:
         most = self._sizes.hints
         return self._pools.get("hints") or await self._open("hints", self.dsns.bus, most=most, durable=False)
 
-    async def _open(self, name: str, dsn: str, *, most: int, durable: bool) -> Pool:
+    async def _open(self, name: str, dsn: str, *, most: int, durable: bool) -> _Pool:
         async with self._opening:
             if name not in self._pools:
                 self._pools[name] = await _Pool(
@@ -217,26 +267,53 @@ class Database:
             return self._pools[name]
 
     @asynccontextmanager
-    async def read(self, service: str, *tenants: str) -> AsyncIterator[Connection]:
-        """Open a read-only transaction that sees only these tenants' rows; without any, no rows.
+    async def read(self, service: str, *tenants: str) -> AsyncIterator[Reader]:
+        """Yield a reader that sees only these tenants' rows; without any, no rows.
 
-        Raises:
-            DatabaseDown: no connection could be had, or it broke.
+        Raises what `connection` raises.
         """
-        pool = await self.pool(service)
-        async with answering(), pool.acquire(timeout=CONNECT_SECONDS) as connection:
-            # Two statements in one round trip; a query with arguments could only be one.
-            await connection.execute(f"begin read only; set local suma.tenants = {_literal(tenant_set(tenants))}")
+        async with self.connection(service) as connection:
             try:
-                yield connection
+                yield Reader(connection, tenant_set(tenants))
             except (asyncio.CancelledError, TimeoutError):
                 # The caller gave up; do not wait for the running statement either.
                 connection.terminate()
                 raise
-            except BaseException:
-                await connection.execute("rollback")
-                raise
-            await connection.execute("commit")
+
+    @asynccontextmanager
+    async def connection(self, service: str) -> AsyncIterator[Connection]:
+        """Yield a connection of the service's pool.
+
+        Raises:
+            DatabaseCrowded: Postgres answers, but all connections of the pool stayed in use.
+            DatabaseDown: Postgres does not answer, or the connection broke.
+        """
+        pool = await self.pool(service)
+        async with answering():
+            connection = await self._acquired(pool)
+            try:
+                yield connection
+                pool.returned += 1
+            finally:
+                await pool.release(connection)
+
+    async def _acquired(self, pool: _Pool) -> Connection:
+        returned = pool.returned
+        try:
+            return cast("Connection", await pool.acquire(timeout=self._sizes.wait))
+        except TimeoutError:
+            # Slow queries look like a silent server: ask the server, unless it has answered meanwhile.
+            if pool.returned != returned or await self._answers():
+                raise DatabaseCrowded from None
+            raise
+
+    async def _answers(self) -> bool:
+        try:
+            async with asyncio.timeout(ALIVE_SECONDS):
+                await self.alive()
+        except (DatabaseDown, TimeoutError):
+            return False
+        return True
 
     async def alive(self) -> None:
         """Return when Postgres has answered. Raises DatabaseDown."""

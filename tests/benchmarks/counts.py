@@ -34,11 +34,11 @@ COMMIT = "select bus.commit($1)"
 PYDANTIC = ("__init__", "model_validate", "model_validate_json", "model_copy", "model_dump", "model_dump_json")
 
 BOUNDS: Mapping[str, float] = {
-    "commits": 24,
+    "commits": 22,
     "changesets": 30,
     "document bytes": 64_000,
     "read transactions": 17,
-    "read round trips": 51,
+    "read round trips": 17,
     "events": 26,
     "events of audit": 11,
     "WAL bytes": 130_000,

@@ -11,6 +11,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from libs.database import DatabaseCrowded
 from libs.errors import NotFound, Unavailable
 from libs.identity import BadKey, BadToken
 from libs.runtime.problem_details import MEDIA_TYPE
@@ -36,6 +37,7 @@ RATES = (
     Refusal(429, "TENANT_RATE_LIMITED", "your tenant has made 24000 requests in a minute; retry later"),
     Refusal(429, "TENANT_BUSY", "your tenant is at its request limit here; retry shortly"),
     Refusal(429, "PROCESS_BUSY", "this server is at its request limit; retry shortly"),
+    refusal_of(DatabaseCrowded),
 )
 SHARED: Mapping[str, Json] = {
     "MalformedBody": problem(Refusal(400, "MALFORMED_BODY", "The body is not JSON: unexpected character at 1.")),

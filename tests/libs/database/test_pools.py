@@ -45,7 +45,7 @@ async def test_the_next_transaction_of_a_connection_has_forgotten_the_tenants(da
 async def test_a_read_cannot_write(database: Database) -> None:
     with pytest.raises((asyncpg.ReadOnlySQLTransactionError, DatabaseDown)):
         async with database.read("echo", "a") as connection:
-            await connection.execute("delete from echo.tallies")
+            await connection.fetchval("select nextval(pg_get_serial_sequence('echo.noted', 'n'))")
     await database.close()
 
 
@@ -71,7 +71,7 @@ async def test_a_connection_that_the_server_cuts_is_an_unavailable_database(echo
     async with infrastructure.platform(echo_where) as platform:
         with pytest.raises(DatabaseDown):
             async with platform.database.read("echo", "a") as connection:
-                await connection.execute("select pg_terminate_backend(pg_backend_pid())")
+                await connection.fetchval("select pg_terminate_backend(pg_backend_pid())")
 
 
 async def test_a_server_that_is_not_there_is_an_unavailable_database() -> None:

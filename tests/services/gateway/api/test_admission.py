@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from libs.cache import LocalWindows, Standing
-from libs.database import Dsns
+from libs.database import Dsns, Sizes
 from libs.errors import Unavailable
 from libs.events import TurnEnded
 from services.gateway.admission import ConcurrencyLimiter, Slot, TooMany
@@ -149,6 +149,18 @@ async def test_full_backlog_refuses_all_messages(gateway_where: Dsns, owner: str
                 await asyncio.sleep(0.05)
         assert told(refused) == (429, "BACKLOG_FULL")
         assert (await asks(home, 1))[0].status_code == 200
+
+
+async def test_slow_queries_on_all_connections_answer_429(gateway_where: Dsns, owner: str) -> None:
+    few = Sizes(service=1, bus=2, hints=1, wait=0.1)
+    async with (
+        house(gateway_where, owner, sizes=few) as home,
+        home.platform.database.read("gateway") as connection,
+    ):
+        slow = asyncio.ensure_future(connection.fetchval("select pg_sleep(60)"))
+        (answer,) = await asks(home, 1)
+        slow.cancel()
+        assert told(answer) == (429, "DATABASE_CROWDED")
 
 
 def crowd(**settings: Any) -> ConcurrencyLimiter:
