@@ -5,7 +5,7 @@ import { MessagesSquare } from "lucide-react";
 import { useCallback } from "react";
 import type { Schemas } from "@/api/client";
 import { sessionsQuery } from "@/api/queries";
-import { Empty, Failed, Loading } from "@/components/states";
+import { Empty, Failed, Loading, useShownError } from "@/components/states";
 import { Ago } from "@/components/time";
 import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
@@ -26,8 +26,9 @@ export function SessionList({ current, onChoose, to = "/chat/{-$session}" }: Ses
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const error = useShownError(query);
   if (query.data === undefined) {
-    return <div className="p-3">{query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : <Loading />}</div>;
+    return <div className="p-3">{error ? <Failed error={error} retry={() => void query.refetch()} /> : <Loading />}</div>;
   }
   const sessions = query.data.pages.flatMap((page) => page.sessions);
   if (sessions.length === 0) return <Empty icon={MessagesSquare} title="No sessions yet">Each task that you start appears here.</Empty>;

@@ -38,7 +38,7 @@ export const Turn = memo(function Turn({ session, turn, draft, undone }: TurnPro
         <ApprovalCard key={approval.asked.approval_id} ask={askOf(approval, ended)} />
       ))}
       {turn.changes.map((change, at) => (
-        <ChangeCard key={at} session={session} change={change} undone={change.commit_id ? undone.has(change.commit_id) : false} />
+        <ChangeCard key={at} session={session} change={change} undone={change.change === "committed" && change.commit_id ? undone.has(change.commit_id) : false} />
       ))}
       {turn.missing.length > 0 && (
         <p className="flex items-center gap-2 text-sm text-warn"><Brain aria-hidden className="size-4" /> Continued without {turn.missing.join(", ")}.</p>

@@ -52,7 +52,7 @@ export function Welcome() {
               </IconButton>
             </span>
           ) : (
-            <label className="flex min-w-0 flex-1 items-center gap-1.5 text-sm text-muted">
+            <label className="flex min-w-0 flex-1 items-center gap-1.5 text-sm text-muted max-sm:basis-full">
               <FolderOpen aria-hidden className="size-4 shrink-0" />
               <span className="sr-only">Folder</span>
               <datalist id={folders}>

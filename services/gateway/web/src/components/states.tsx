@@ -1,7 +1,7 @@
 // What a page shows instead of its data: loading, empty, failing, offline, not allowed, not there.
 import type { UseQueryResult } from "@tanstack/react-query";
 import { CloudOff, FileQuestion, Inbox, type LucideIcon, ShieldX, TriangleAlert } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { asProblem, type Problem } from "@/api/problem";
 import { Button, Skeleton } from "./ui";
 
@@ -80,6 +80,14 @@ export function Failed({ error, retry, whole = false }: { error: unknown; retry?
   );
 }
 
+/** A query's error, also while the query is tried again: a poll must not blink, or take the focus from "Try again". */
+export function useShownError({ data, error, isSuccess }: Pick<UseQueryResult, "data" | "error" | "isSuccess">): Error | null {
+  const [last, setLast] = useState<Error | null>(null);
+  if (error !== null && error !== last) setLast(error);
+  if (isSuccess && error === null && last !== null) setLast(null);
+  return error ?? (data === undefined ? last : null);
+}
+
 interface LoadedProps<T> {
   query: UseQueryResult<T>;
   /** Return what to show if there is nothing; false if there is something. */
@@ -90,8 +98,9 @@ interface LoadedProps<T> {
 
 /** Show a query's data, or the state that it is in. Old data stays while new data cannot be had. */
 export function Loaded<T>({ query, empty, loading, children }: LoadedProps<T>) {
+  const error = useShownError(query);
   if (query.data === undefined) {
-    if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
+    if (error) return <Failed error={error} retry={() => void query.refetch()} />;
     return loading ?? <Loading />;
   }
   return (

@@ -5,7 +5,7 @@ import { useCallback, useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { problemOf } from "@/api/problem";
 import { Json } from "@/components/json";
-import { Empty, Failed, Loading } from "@/components/states";
+import { Empty, Failed, Loading, useShownError } from "@/components/states";
 import { Ago } from "@/components/time";
 import { tellProblem } from "@/components/toast";
 import { Badge, Button, PageHead, SelectField, TextField, type Tone } from "@/components/ui";
@@ -38,6 +38,7 @@ export default function Audit() {
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const error = useShownError(query);
   const records = query.data?.pages.flatMap((page) => page.records) ?? [];
   return (
     <div className="flex h-full flex-col">
@@ -62,7 +63,7 @@ export default function Audit() {
       </div>
       <div className="min-h-0 flex-1 px-2 md:px-4">
         {query.data === undefined ? (
-          query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : <Loading rows={8} />
+          error ? <Failed error={error} retry={() => void query.refetch()} /> : <Loading rows={8} />
         ) : records.length === 0 ? (
           <Empty icon={ScrollText} title="No record matches">Names are compared whole, such as workspace.commit.</Empty>
         ) : (
@@ -82,9 +83,11 @@ function Row({ record }: { record: AuditRecord }) {
         <ChevronRight aria-hidden className="size-4 shrink-0 text-muted transition-transform group-open:rotate-90" />
         <span className="w-14 shrink-0 text-right text-sm text-muted tabular-nums">{record.position}</span>
         <span className="min-w-0 flex-1 basis-44 truncate font-medium">{record.action}</span>
-        <span className="max-w-40 truncate text-sm text-muted">{record.principal}</span>
-        <Badge tone={TONES[record.verdict] ?? "neutral"}>{record.verdict}</Badge>
-        <span className="w-24 shrink-0 text-right text-sm text-muted"><Ago time={record.time} /></span>
+        <span className="flex min-w-0 items-center gap-3 max-sm:basis-full max-sm:pl-7">
+          <span className="max-w-40 truncate text-sm text-muted max-sm:flex-1">{record.principal}</span>
+          <Badge tone={TONES[record.verdict] ?? "neutral"}>{record.verdict}</Badge>
+          <span className="w-24 shrink-0 text-right text-sm text-muted"><Ago time={record.time} /></span>
+        </span>
       </summary>
       <div className="flex flex-col gap-2 pb-3 pl-7">
         {record.session_id && (

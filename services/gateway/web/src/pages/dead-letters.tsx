@@ -6,7 +6,7 @@ import { api, data, newKey, type Schemas } from "@/api/client";
 import { useMay } from "@/api/queries";
 import { Dialog } from "@/components/dialog";
 import { Json } from "@/components/json";
-import { Empty, Failed, Loaded, Loading } from "@/components/states";
+import { Empty, Failed, Loaded, Loading, useShownError } from "@/components/states";
 import { Ago } from "@/components/time";
 import { tell, tellProblem } from "@/components/toast";
 import { Badge, Button, Card, Page, TextArea } from "@/components/ui";
@@ -30,12 +30,13 @@ export default function DeadLetters() {
     // Each read is recorded in the audit log, so the list is not polled.
     staleTime: Infinity,
   });
+  const error = useShownError(query);
   const letters = query.data?.pages.flatMap((page) => page.letters) ?? [];
   const codes = [...new Set(letters.map((letter) => letter.code))];
   return (
     <Page title="Dead letters" about="Events that could not be handled. Mend the cause, then replay them." actions={<Button onClick={() => void query.refetch()}>Refresh</Button>}>
       {query.data === undefined ? (
-        query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : <Loading />
+        error ? <Failed error={error} retry={() => void query.refetch()} /> : <Loading />
       ) : letters.length === 0 ? (
         <Empty icon={MailX} title="No dead letters">Every event was handled, or is still being retried.</Empty>
       ) : (
@@ -56,7 +57,7 @@ function Group({ code, letters }: { code: string; letters: Letter[] }) {
   return (
     <Card aria-label={code}>
       <header className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-3">
-        <h2 className="min-w-0 flex-1 font-semibold">
+        <h2 className="min-w-0 flex-1 basis-44 font-semibold">
           {words(code)} <span className="font-normal text-muted">{count(letters.length, "letter")}</span>
         </h2>
         {(may || all) && (

@@ -5,7 +5,7 @@ import { useCallback, useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { meQuery, sessionsQuery } from "@/api/queries";
 import { Dialog } from "@/components/dialog";
-import { Empty, Failed, Loading } from "@/components/states";
+import { Empty, Failed, Loading, useShownError } from "@/components/states";
 import { Ago } from "@/components/time";
 import { tell, tellProblem } from "@/components/toast";
 import { Badge, Button, IconButton, PageHead, TextField } from "@/components/ui";
@@ -31,6 +31,7 @@ export default function Sessions() {
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const error = useShownError(query);
   const sessions = query.data?.pages.flatMap((page) => page.sessions) ?? [];
   return (
     <div className="flex h-full flex-col">
@@ -50,7 +51,7 @@ export default function Sessions() {
       </div>
       <div className="min-h-0 flex-1 px-2 md:px-4">
         {query.data === undefined ? (
-          query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : <Loading rows={8} />
+          error ? <Failed error={error} retry={() => void query.refetch()} /> : <Loading rows={8} />
         ) : sessions.length === 0 ? (
           <Empty icon={Search} title={words || open ? "No session matches" : "No sessions yet"}>
             {words || open ? "Try fewer words, or the filter “All”." : "Each task that you start makes one."}

@@ -6,6 +6,7 @@ import { Dialog as Radix } from "radix-ui";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { approvalsQuery } from "@/api/queries";
 import { asProblem } from "@/api/problem";
+import { useShownError } from "@/components/states";
 import { Badge, IconButton, Kbd } from "@/components/ui";
 import { cx } from "@/lib/cx";
 import { home, type PageEntry, PAGES } from "@/pages";
@@ -193,8 +194,8 @@ function ThemeChoice() {
 
 /** A line over every page while the server does not answer. The inbox is asked every few seconds, on each page. */
 function ConnectionLost() {
-  const { isError, error } = useQuery(approvalsQuery);
-  if (!isError || !asProblem(error).offline) return null;
+  const error = useShownError(useQuery(approvalsQuery));
+  if (error === null || !asProblem(error).offline) return null;
   return (
     <p role="status" className="flex items-center gap-2 bg-warn-tint px-4 py-1.5 text-sm text-warn">
       <WifiOff aria-hidden className="size-4 shrink-0" />

@@ -5,7 +5,7 @@ import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { onSignedOut } from "@/api/client";
 import { asProblem, type Problem, problemOf } from "@/api/problem";
 import { meQuery, readMe } from "@/api/queries";
-import { Failed } from "@/components/states";
+import { Failed, useShownError } from "@/components/states";
 import { Button, Card, Spinner, TextField } from "@/components/ui";
 import { forgetSessions } from "@/session/use-live";
 
@@ -30,6 +30,9 @@ export async function signOut(): Promise<void> {
   location.assign("/");
 }
 
+/** Milliseconds between attempts to open the application while the server does not answer. */
+const AGAIN = 3000;
+
 let opening: Promise<Problem | null> | null = null;
 
 /** Use the code of the address, once for the page. Return what was wrong with it. */
@@ -50,7 +53,9 @@ export function SignedIn({ children }: { children: ReactNode }) {
       setBad(await openWithCode());
       return readMe();
     },
+    refetchInterval: (query) => (asProblem(query.state.error).offline ? AGAIN : false),
   });
+  const error = useShownError(me);
   useEffect(() => onSignedOut(() => { setOut(true); }), []);
   const unknown = asProblem(me.error).status === 401;
   if (out || (me.isError && unknown)) {
@@ -62,8 +67,8 @@ export function SignedIn({ children }: { children: ReactNode }) {
     };
     return <SignInForm done={done} problem={bad} />;
   }
+  if (me.data === undefined && error && asProblem(error).status !== 401) return <Failed whole error={error} retry={() => void me.refetch()} />;
   if (me.isPending) return <Splash />;
-  if (me.isError) return <Failed whole error={me.error} retry={() => void me.refetch()} />;
   return children;
 }
 
