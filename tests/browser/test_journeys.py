@@ -1,0 +1,146 @@
+"""What a person does in the browser, from the printed link to a task that was done and undone."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.visitor import Live, Visitor, approval, ask, contents, ended
+
+WISH = "remove duplicates and sort by type"
+MESSY = {"a.txt": "same", "b.txt": "same", "song.mp3": "la", "notes/todo.txt": "milk"}
+REQUEST = {"Content-Type": "application/json"}
+
+
+@pytest.mark.requirement("S4-54")
+async def test_printed_link_leads_to_a_first_result(visitor: Visitor, live: Live) -> None:
+    page = await visitor.open(live.link)
+    await expect(page.get_by_role("heading", name="What should be done?")).to_be_visible()
+    assert "code" not in page.url
+    await page.get_by_role("button", name="Make an example folder").click()
+    await page.get_by_role("button", name=re.compile("Clean up this folder")).click()
+    await expect(page.get_by_label("Plan", exact=True)).to_contain_text("steps")
+    await approval(page).click()
+    await ended(page)
+    await expect(page.get_by_role("heading", name="Changes made")).to_be_visible()
+    await expect(page.locator(".prose").last).to_contain_text(re.compile(r"\d+"))
+
+
+async def test_used_link_signs_nobody_in(visitor: Visitor, live: Live) -> None:
+    page = await visitor.open(live.link)
+    visitor.failures_expected = True
+    await page.goto(live.link)
+    await visitor.context.clear_cookies()
+    await page.goto(live.link)
+    await expect(page.get_by_role("heading", name="Sign in to Suma")).to_be_visible()
+    await expect(page.get_by_role("alert")).to_be_visible()
+
+
+@pytest.mark.requirement("P5")
+async def test_excluded_file_stays_and_undo_restores_every_byte(person: Visitor, live: Live) -> None:
+    folder = live.folder("excluding", MESSY)
+    before = contents(folder)
+    page = await person.open("/chat")
+    await ask(page, WISH, folder)
+    await page.get_by_label(re.compile(r"Include .*song\.mp3")).uncheck()
+    await page.get_by_role("button", name="Approve without 1 item").click()
+    await ended(page)
+    after = contents(folder)
+    assert after["song.mp3"] == b"la"
+    assert after != before
+    assert sorted(after.values()) == sorted([b"same", b"la", b"milk"])
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.get_by_label("Changes made").get_by_text("rolled back since")).to_be_visible()
+    await expect(page.get_by_text("rolled back since")).to_have_count(1)
+    assert contents(folder) == before
+
+
+async def test_reload_in_the_middle_changes_nothing(person: Visitor, live: Live) -> None:
+    page = await person.open("/chat")
+    await ask(page, WISH, live.folder("reloading", MESSY))
+    await expect(approval(page)).to_be_enabled()
+    shown = await page.get_by_role("article").inner_text()
+    await page.reload()
+    await expect(approval(page)).to_be_enabled()
+    assert _without_times(await page.get_by_role("article").inner_text()) == _without_times(shown)
+    await approval(page).click()
+    await ended(page)
+
+
+async def test_approval_in_one_tab_ends_the_question_in_another(person: Visitor, live: Live) -> None:
+    first = await person.open("/chat")
+    await ask(first, WISH, live.folder("twice", MESSY))
+    await expect(approval(first)).to_be_enabled()
+    second = await person.open(first.url)
+    await approval(second).click()
+    for page in (first, second):
+        await ended(page)
+        await expect(approval(page)).to_have_count(0)
+        await expect(page.get_by_role("heading", name="Changes made")).to_have_count(1)
+
+
+@pytest.mark.requirement("S3-59")
+async def test_revoked_key_brings_the_sign_in_form(visitor: Visitor, live: Live) -> None:
+    async with live.house.api() as api:
+        made = (await api.post("/v1/admin/keys", json={"name": "lent", "principal": "guest", "roles": ["user"]})).json()
+        visitor.failures_expected = True
+        page = await visitor.open("/sessions")
+        await _type_key(page, made["key"])
+        await expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
+        await _revoke(api, made["key_id"])
+    await expect(page.get_by_role("heading", name="Sign in to Suma")).to_be_visible()
+
+
+async def test_keyboard_alone_signs_in_sends_and_approves(visitor: Visitor, live: Live) -> None:
+    folder = live.folder("typing", MESSY)
+    visitor.failures_expected = True
+    page = await visitor.open("/chat")
+    await page.get_by_label("API key").wait_for()
+    await _tab_to(page, "API key")
+    await page.keyboard.type(live.key)
+    await page.keyboard.press("Enter")
+    await page.get_by_label("Message").wait_for()
+    visitor.failures_expected = False
+    await _tab_to(page, "Folder")
+    await page.keyboard.type(str(folder))
+    await page.keyboard.press("Shift+Tab")
+    await page.keyboard.type(WISH)
+    await page.keyboard.press("Enter")
+    await approval(page).wait_for()
+    await _tab_to(page, "Include Audio/song.mp3")
+    await page.keyboard.press("Space")
+    await _tab_to(page, "Approve without 1 item")
+    await page.keyboard.press("Enter")
+    await ended(page)
+    assert contents(folder)["song.mp3"] == b"la"
+
+
+async def _type_key(page: Page, key: str) -> None:
+    await page.get_by_label("API key").fill(key)
+    await page.get_by_role("button", name="Sign in").click()
+
+
+async def _revoke(api: httpx.AsyncClient, key_id: str) -> None:
+    assert (await api.post(f"/v1/admin/keys/{key_id}/revoke")).is_success
+
+
+NAME = """() => {
+  const at = document.activeElement;
+  return at.getAttribute("aria-label") ?? at.labels?.[0]?.innerText ?? at.innerText ?? "";
+}"""
+
+
+async def _tab_to(page: Page, name: str) -> None:
+    """Press Tab until the control of this name has the focus."""
+    for _ in range(80):
+        if (await page.evaluate(NAME)).strip() == name:
+            return
+        await page.keyboard.press("Tab")
+    raise AssertionError(f"no key press reaches {name}")
+
+
+def _without_times(text: str) -> str:
+    return re.sub(r"(\d+ \w+ ago|just now|now|in \d+ \w+|\d+(\.\d+)? m?s)", "", text)

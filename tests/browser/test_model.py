@@ -1,0 +1,108 @@
+"""A model's text, and a platform that is killed while the model speaks, as a page shows them."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+
+from tests.browser.states import OVERFLOWING
+from tests.browser.visitor import Live, Visitor, ask, ended, live_at
+from tests.infrastructure.vendor import Vendor, planned, said, vendor
+
+LIST = planned(("manage-files.list", {"path": "."}))
+ELSEWHERE = "https://attacker.example"
+HOSTILE = f"""# Result
+
+<script>window.caught = "script"</script>
+
+<img src="{ELSEWHERE}/raw.png" onerror="window.caught = 'onerror'">
+
+<iframe src="{ELSEWHERE}/frame"></iframe> <svg onload="window.caught = 'onload'"></svg>
+
+<style>body {{ background: url({ELSEWHERE}/style.png) }}</style>
+
+![remote]({ELSEWHERE}/image.png) ![inline](data:image/svg+xml;base64,PHN2Zy8+)
+
+[press me](javascript:window.caught='link') [and me](data:text/html,caught) [away]({ELSEWHERE}/page)
+
+| {"wide " * 30} | {"x" * 200} |
+|---|---|
+| a | b |
+"""
+HARMFUL = "script:not([src]), img, iframe, svg[onload], style, a[href^='javascript'], a[href^='data']"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def there() -> AsyncIterator[Vendor]:
+    async with vendor() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def thinking(
+    browser: Browser, application: Path, there: Vendor, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Live]:
+    """Yield a platform that thinks with this vendor."""
+    model = {"SUMA_MODEL": "openai-compatible:toy", "SUMA_MODEL_URL": there.url}
+    async with live_at(tmp_path_factory.mktemp("model"), application, **model) as made:
+        yield made
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def reader(browser: Browser, thinking: Live) -> AsyncIterator[Visitor]:
+    async with Visitor(browser, thinking.url, service_workers=True) as visitor:
+        await visitor.sign_in(thinking.key)
+        yield visitor
+
+
+async def test_hostile_answer_runs_and_fetches_nothing(reader: Visitor, thinking: Live, there: Vendor) -> None:
+    there.play(LIST, said(HOSTILE[:80], HOSTILE[80:]))
+    page = await reader.open("/chat")
+    await ask(page, "list my files", thinking.folder("hostile", {"<img src=x onerror=alert(1)>.txt": "a"}))
+    await ended(page)
+    answer = page.locator(".prose").last
+    await expect(answer.get_by_role("heading", name="Result")).to_be_visible()
+    assert await answer.locator(HARMFUL).count() == 0
+    for text in ("press me", "and me"):
+        await answer.get_by_text(text).click()
+    assert await page.evaluate("window.caught") is None
+    away = answer.get_by_role("link", name="away")
+    assert "noopener" in str(await away.get_attribute("rel")), "a page that is opened must not reach this one"
+    await page.set_viewport_size({"width": 360, "height": 740})
+    assert await page.evaluate(OVERFLOWING) == []
+
+
+@pytest.mark.requirement("A10")
+async def test_page_reconnects_to_a_killed_platform_and_shows_the_end(
+    reader: Visitor, thinking: Live, there: Vendor
+) -> None:
+    reader.failures_expected = True
+    there.play(LIST, said("There is ", "a", hangs=True), said("There is ", "one file."))
+    page = await reader.open("/chat")
+    await ask(page, "list my files", thinking.folder("restarting", {"a.txt": "a"}))
+    await expect(page.locator(".prose")).to_contain_text("There is")
+    fresh = await reader.open("/approvals")
+    await _stored(fresh)
+    await thinking.house.end(signal.SIGKILL)
+    await expect(page.get_by_text("Reconnecting…")).to_be_visible()
+    await fresh.reload()
+    await expect(fresh.get_by_role("alert")).to_contain_text("No connection to Suma")
+    await thinking.house.start()
+    await ended(page)
+    await expect(page.locator(".prose")).to_have_text("There is one file.")
+    await expect(page.get_by_role("article")).to_have_count(1)
+    await expect(fresh.get_by_role("heading", name="Approvals")).to_be_visible()
+
+
+async def _stored(page: Page) -> None:
+    """Wait until the service worker can open the application without a server."""
+    await page.wait_for_function(
+        "() => navigator.serviceWorker.ready.then(({ active }) => active.state === 'activated')"
+    )
+    await page.reload()
+    await expect(page.get_by_role("heading", name="Approvals")).to_be_visible()

@@ -1,0 +1,137 @@
+"""Each page in each of its states, in both themes and at 360 px: no serious finding of axe, and no overflow.
+
+The list of pages is the application's own navigation, so a new page is tested as soon as it is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+
+from tests.browser.states import View, answering, cut_off, in_state, pages_of, refused
+from tests.browser.visitor import Live, Visitor, approval
+from tests.journeys.test_start_and_stop import approve_all, seen
+
+PAGES = 8
+"""The pages of the first version; there may be more."""
+LONG = "a-very-long-name-without-any-space-in-it-" * 4
+WISH = "remove duplicates and sort by type"
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """What the platform holds when a page is full."""
+
+    waiting: str
+    done: str
+    letters: Mapping[str, Any]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def seeded(live: Live) -> Seeded:
+    """Leave one task that waits for approval and one that is done, with long names, and a key of another person."""
+    async with live.house.api() as api:
+        waiting, _ = await _task(api, live, "waiting")
+        done, turn = await _task(api, live, "done")
+        await approve_all(api, done, turn)
+        await api.post("/v1/admin/keys", json={"name": LONG[:60], "principal": "ada", "roles": ["user", "auditor"]})
+        letters = (await api.get("/openapi.json")).json()["paths"]["/v1/admin/dlq"]["get"]["responses"]["200"]
+    return Seeded(waiting, done, letters["content"]["application/json"]["example"])
+
+
+async def _task(api: httpx.AsyncClient, live: Live, name: str) -> tuple[str, str]:
+    files = {"a.txt": "same", "b.txt": "same", "song.mp3": "la", f"{LONG}.pdf": "pdf", "deep/er/note.txt": "milk"}
+    folder = live.folder(f"{name}-{LONG[:60]}", files)
+    body = {"text": f"{WISH}", "root": str(folder), "hitl": "bypass"}
+    said = (await api.post("/v1/sessions/message", json=body)).json()
+    await seen(api, said["session_id"], "approval.requested")
+    return said["session_id"], said["turn_id"]
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def stranger(browser: Browser, live: Live) -> AsyncIterator[Visitor]:
+    """Yield an administrator of a tenant that has nothing."""
+    async with live.house.api() as api:
+        await api.post("/v1/admin/tenants", json={"tenant": "empty"})
+        key = {"tenant": "empty", "principal": "eve", "roles": ["admin"]}
+        made = (await api.post("/v1/admin/keys", json=key)).json()
+    async with Visitor(browser, live.url) as visitor:
+        await visitor.sign_in(made["key"])
+        yield visitor
+
+
+async def test_full_pages_are_accessible_and_fit(person: Visitor, seeded: Seeded) -> None:
+    pages = await pages_of(person.context)
+    assert len(pages) >= PAGES
+    views = [*_plain(pages), *_deeper(seeded)]
+    letters = answering("/v1/admin/dlq", seeded.letters)
+    assert await in_state(person, "full", views, _no_notice, letters) == []
+
+
+async def test_empty_pages_are_accessible_and_fit(stranger: Visitor) -> None:
+    # Operations and Settings belong to the machine's own tenant; they tell the stranger so.
+    stranger.failures_expected = True
+    pages = await pages_of(stranger.context)
+    assert await in_state(stranger, "empty", _plain(pages), _no_notice) == []
+
+
+async def test_failing_pages_say_so_accessibly(person: Visitor) -> None:
+    person.failures_expected = True
+    pages = await pages_of(person.context)
+
+    async def says(page: Page) -> None:
+        await expect(page.get_by_role("alert").get_by_text("This did not work").first).to_be_visible()
+
+    assert await in_state(person, "failing", _plain(pages), says, refused(500)) == []
+
+
+async def test_pages_of_a_dead_gateway_say_so_accessibly(person: Visitor) -> None:
+    person.failures_expected = True
+    pages = await pages_of(person.context)
+
+    async def says(page: Page) -> None:
+        await expect(page.get_by_role("status").get_by_text("No connection to Suma").first).to_be_visible()
+
+    assert await in_state(person, "dead", _plain(pages), says, cut_off) == []
+
+
+async def test_sign_in_and_missing_page_are_accessible_and_fit(visitor: Visitor, live: Live) -> None:
+    visitor.failures_expected = True
+    assert await in_state(visitor, "signed-out", [("/chat", None)], _no_notice) == []
+    await visitor.sign_in(live.key)
+    assert await in_state(visitor, "missing", [("/nowhere", None)], _no_notice) == []
+
+
+def _plain(pages: list[str]) -> list[View]:
+    return [(page, None) for page in pages]
+
+
+def _deeper(seeded: Seeded) -> list[View]:
+    """Parts of pages that are behind a click."""
+
+    def press(role: Any, name: str) -> Any:
+        return lambda page: page.get_by_role(role, name=re.compile(name)).first.click()
+
+    workspace = f"/workspace/{seeded.waiting}"
+    return [
+        (f"/chat/{seeded.waiting}", lambda page: expect(approval(page)).to_be_enabled()),
+        (f"/chat/{seeded.done}", press("tab", "^graph")),
+        (f"/chat/{seeded.done}?step", press("button", "^Step 1")),
+        (workspace, lambda page: page.get_by_role("button", name=re.compile("^Compare")).first.click()),
+        *((f"{workspace}?{tab}", press("tab", tab)) for tab in ("files", "graph", "history")),
+        ("/skills/remove-duplicates", None),
+        ("/keys?new", press("button", "New key")),
+        ("/sessions?palette", lambda page: page.keyboard.press("Control+k")),
+        ("/sessions?help", lambda page: page.keyboard.press("?")),
+    ]
+
+
+async def _no_notice(page: Page) -> None:
+    """The page shows neither an error nor that it has no connection."""
+    await expect(page.get_by_text("No connection to Suma")).to_have_count(0)

@@ -1,0 +1,170 @@
+"""A person with a browser: signed in or not, with tabs that are watched for errors and for foreign requests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    StorageState,
+    WebError,
+    expect,
+)
+
+from deploy.local.ports import free_port
+from tests.journeys.house import House, house
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+WITHIN = 30_000.0
+"""Milliseconds that a busy machine may take to show what is expected."""
+FAILED_REQUEST = "Failed to load resource"
+
+expect.set_options(timeout=WITHIN)
+
+
+def chromium() -> str | None:
+    """Return the system's browser; `CHROMIUM` names another."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
+@dataclass
+class Live:
+    """A running platform, and the sign-in link that it printed."""
+
+    house: House
+    link: str
+
+    @property
+    def url(self) -> str:
+        return self.house.url
+
+    @property
+    def key(self) -> str:
+        return str(self.house.directory.key())
+
+    def folder(self, name: str, files: Mapping[str, str]) -> Path:
+        """Create a folder that may be worked in."""
+        place = self.house.folder / name
+        for path, text in files.items():
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_text(text)
+        return place
+
+
+@asynccontextmanager
+async def live_at(place: Path, application: Path, **extra: str) -> AsyncIterator[Live]:
+    """Run a platform that serves this build, on a port that it keeps over restarts."""
+    chosen = {"SUMA_PORT": str(free_port()), "SUMA_GATEWAY__WEB": str(application), **extra}
+    async with house(place, **chosen) as made:
+        await made.start()
+        yield Live(made, await printed_link(made))
+
+
+async def printed_link(made: House) -> str:
+    """Return the one-time link from the lines that a start prints."""
+    assert made.process is not None
+    assert made.process.stdout is not None
+    words = (await made.process.stdout.readline()).decode().split()
+    assert words[:2] == ["sign", "in"], words
+    return words[2]
+
+
+@dataclass
+class Visitor:
+    """One browser profile. Leaving it fails if a page reported an error or asked another host."""
+
+    browser: Browser
+    url: str
+    service_workers: bool = False
+    failures_expected: bool = False
+    """Requests may fail; the console reports each."""
+    complaints: list[str] = field(default_factory=list)
+    cookies: StorageState | None = None
+    context: BrowserContext = field(init=False)
+
+    async def __aenter__(self) -> Visitor:
+        self.context = await self.browser.new_context(
+            base_url=self.url,
+            storage_state=self.cookies,
+            service_workers="allow" if self.service_workers else "block",
+            reduced_motion="reduce",
+            viewport={"width": 1280, "height": 800},
+        )
+        self.context.set_default_timeout(WITHIN)
+        self.context.on("console", self._spoken)
+        self.context.on("weberror", self._thrown)
+        self.context.on("request", self._asked)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.context.close()
+        if error is None:
+            assert not self.complaints, "\n".join(self.complaints)
+
+    def _spoken(self, message: ConsoleMessage) -> None:
+        expected = self.failures_expected and message.text.startswith(FAILED_REQUEST)
+        if message.type == "error" and not expected:
+            self.complaints.append(f"at {message.page and message.page.url}: {message.text}")
+
+    def _thrown(self, thrown: WebError) -> None:
+        self.complaints.append(f"uncaught: {thrown.error}")
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.startswith((self.url, "data:", "blob:")):
+            self.complaints.append(f"asked another host: {request.url}")
+
+    async def sign_in(self, key: str) -> None:
+        """Trade a key for the cookie, as the sign-in form does."""
+        answer = await self.context.request.post(
+            "/v1/signin", headers={"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        )
+        assert answer.ok, await answer.text()
+
+    @asynccontextmanager
+    async def another(self) -> AsyncIterator[Visitor]:
+        """Yield a window of its own for the same person."""
+        cookies = await self.context.storage_state()
+        async with replace(self, complaints=[], cookies=cookies) as other:
+            yield other
+
+    async def open(self, path: str) -> Page:
+        """Open a tab."""
+        page = await self.context.new_page()
+        await page.goto(path)
+        return page
+
+
+async def ask(page: Page, text: str, folder: Path) -> None:
+    """Start a task in a folder, by its path."""
+    await page.get_by_label("Folder", exact=True).fill(str(folder))
+    await page.get_by_label("Message").fill(text)
+    await page.get_by_role("button", name="Send").click()
+
+
+def approval(page: Page) -> Locator:
+    """The button that approves what is shown."""
+    return page.get_by_role("button", name="Approve")
+
+
+async def ended(page: Page, how: str = "Done") -> None:
+    """Wait until the last turn on the page has ended."""
+    await expect(page.get_by_role("article").last.locator("footer")).to_contain_text(how)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return each file of a folder by its path, without Suma's own hidden folder."""
+    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {str(path): (folder / path).read_bytes() for path in files if not path.parts[0].startswith(".")}
