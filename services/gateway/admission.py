@@ -89,12 +89,45 @@ def _key(who: Principal) -> str:
     return f"key {id}" if kind in ("key", "web", "code") else f"{kind} of {who.id}"
 
 
+class Estimates:
+    """Counts that were read at most a second ago, each with what this process has added since."""
+
+    def __init__(self) -> None:
+        self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def below(self, name: str, most: int, now: float) -> bool:
+        """Return whether a count is known and below `most`."""
+        at, count = self._counts.get(name, (float("-inf"), 0))
+        return now - at <= COUNTED_SECONDS and count < most
+
+    def known(self, name: str, read: int, now: float) -> int:
+        """Return the count, and replace it by the one just read if it is too old."""
+        at, count = self._counts.get(name, (float("-inf"), 0))
+        if now - at <= COUNTED_SECONDS:
+            return count
+        self.put(name, read, now)
+        return read
+
+    def put(self, name: str, count: int, now: float) -> None:
+        self._counts.pop(name, None)
+        self._counts[name] = now, count
+        if len(self._counts) > COUNTED_MOST:
+            self._counts.popitem(last=False)
+
+    def add(self, name: str) -> None:
+        at, count = self._counts.get(name, (float("-inf"), 0))
+        self._counts[name] = at, count + 1
+
+
 class QueueLimiter:
-    """Limits on open turns. A tenant's count is read once a second and increased by each message accepted since."""
+    """Limits on open turns. Counts are read once a second and increased by each message accepted since; a session's
+    refusal rests on a count that was read for it.
+    """
 
     def __init__(self, platform: Platform, store: Store, settings: Settings) -> None:
         self._platform, self._store, self._settings = platform, store, settings
-        self._tenants: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._tenants = Estimates()
+        self._sessions = Estimates()
         self.behind = 0
         """Records that this service has not projected yet."""
         self.backlog = 0
@@ -104,11 +137,24 @@ class QueueLimiter:
     async def admit(self, tenant: str, session: str) -> None:
         """Admit one more message. Raises TooMany."""
         self._check_backlog()
-        found = await self._store.waiting(tenant, session, most=self._settings.turns_open_most + 1)
-        if found.session >= self._settings.turns_open_each_session:
-            await self._refuse("SESSION_FULL", tenant, found, session)
-        if self._open_turns(tenant, found.tenant) > self._settings.turns_open_most:
-            await self._refuse("TENANT_FULL", tenant, found, None)
+        place, settings = f"{tenant}:{session}", self._settings
+        now = asyncio.get_running_loop().time()
+        if not (
+            self._sessions.below(place, settings.turns_open_each_session, now)
+            and self._tenants.below(tenant, settings.turns_open_most, now)
+        ):
+            found = await self._store.waiting(tenant, session, most=settings.turns_open_most + 1)
+            if found.session >= settings.turns_open_each_session:
+                await self._refuse("SESSION_FULL", tenant, found, session)
+            self._sessions.put(place, found.session, now)
+            if self._tenants.known(tenant, found.tenant, now) >= settings.turns_open_most:
+                await self._refuse("TENANT_FULL", tenant, found, None)
+        self._sessions.add(place)
+        self._tenants.add(tenant)
+
+    def opened(self, tenant: str, session: str) -> None:
+        """Note a session that has no turn yet."""
+        self._sessions.put(f"{tenant}:{session}", 0, asyncio.get_running_loop().time())
 
     async def measure(self) -> None:
         """Measure the whole backlog periodically, until cancelled."""
@@ -137,17 +183,6 @@ class QueueLimiter:
         if over > 0:
             wait = over / self._drained if self._drained else WAIT_MOST
             raise TooMany("BACKLOG_FULL", f"the platform has {self.backlog} waiting tasks; retry later", wait=wait)
-
-    def _open_turns(self, tenant: str, counted: int) -> int:
-        """Return the tenant's open turns including this one, as far as this process knows."""
-        now = asyncio.get_running_loop().time()
-        at, known = self._tenants.pop(tenant, (now, counted))
-        if now - at > COUNTED_SECONDS:
-            at, known = now, counted
-        self._tenants[tenant] = at, known + 1
-        if len(self._tenants) > COUNTED_MOST:
-            self._tenants.popitem(last=False)
-        return known + 1
 
     async def _refuse(self, code: str, tenant: str, found: Waiting, session: str | None) -> None:
         most = self._settings.turns_open_each_session if session else self._settings.turns_open_most

@@ -1,12 +1,14 @@
 """Credentials: the one place that turns what a request carries into a verified identity (DESIGN §13, docs/identity.md).
 
 A request carries one credential: a bearer token (an API key, a sign-in code, or a JWT of an outside issuer), else
-`X-API-Key`, else the cookie of a signed-in browser. Nothing is cached: each request reads Postgres, so a revocation
-counts at once, on every replica.
+`X-API-Key`, else the cookie of a signed-in browser. An API key as Postgres has it is remembered for a second, so that
+its revocation may take that long to count on another replica; everything else reads Postgres with each request.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -43,6 +45,8 @@ JWT = "eyJ"
 """How each JWT begins: a JSON object in base64url."""
 READS = frozenset(("GET", "HEAD", "OPTIONS"))
 NOTED_EVERY = timedelta(minutes=1)
+KNOWN_MOST = 10_000
+"""Keys that are remembered."""
 
 
 class CrossSite(Denied):
@@ -100,6 +104,12 @@ class Credentials:
         self._platform, self._store, self._opening = platform, store, opening
         self._settings, self._tokens = settings, _tokens(platform, store, settings.oidc)
         self._refusals, self._noted = refusals, OncePerMinute()
+        self._known: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()
+        """API keys by id, and when each was read."""
+
+    def forget(self) -> None:
+        """Read every key anew: keys, principals or tenants have changed."""
+        self._known.clear()
 
     async def verify(self, scope: Scope) -> Identified:
         """Return the identity behind a request, its credential, and what its signature says of the body.
@@ -109,7 +119,7 @@ class Credentials:
             CrossSite: a browser's write does not come from our own pages.
             Unavailable: it may be the key of a machine that is still starting.
         """
-        given, stored, who = await self._identified(scope)
+        given, stored, who = await self._identified(scope, seconds=self._settings.key_seconds)
         signed = await self._signed(stored, given, scope) if stored is not None else None
         if stored is not None:
             await self._note_use(stored)
@@ -117,27 +127,40 @@ class Credentials:
 
     async def still(self, scope: Scope) -> Principal:
         """Return the identity behind a request that is still being answered. Raises as `verify` does."""
-        return (await self._identified(scope))[2]
+        return (await self._identified(scope, seconds=0.0))[2]
 
-    async def _identified(self, scope: Scope) -> tuple[Presented, ApiKey | None, Principal]:
+    async def _identified(self, scope: Scope, *, seconds: float) -> tuple[Presented, ApiKey | None, Principal]:
         stored: ApiKey | None = None
         try:
             given = presented(Headers(scope=scope))
             if given.kind == "jwt":
                 return given, None, await self._token_verified(given.text)
-            stored = await self._stored(given)
+            stored = await self._stored(given, seconds)
             return given, stored, self._admitted(given, stored, scope)
         except Denied as refused:
             await self._refusals.note(_refusal(stored, refused))
             raise
 
-    async def _stored(self, given: Presented) -> ApiKey | None:
+    async def _stored(self, given: Presented, seconds: float) -> ApiKey | None:
+        """Return the key behind a credential, as it was at most `seconds` ago if it is an API key."""
         assert given.kind != "jwt"
+        now, lookup = asyncio.get_running_loop().time(), given.lookup
+        if given.kind == "key" and (known := self._known.get(lookup)) and now - known[0] < seconds:
+            return known[1]
         opening = self._opening()
-        stored = await self._store.key(given.kind, given.lookup)
+        stored = await self._store.key(given.kind, lookup)
         if stored is None and opening:
             raise Unavailable(opening[0])
+        self._remember(given, lookup, stored, now)
         return stored
+
+    def _remember(self, given: Presented, lookup: str, stored: ApiKey | None, now: float) -> None:
+        """Remember a valid API key; browsers and codes end by requests of their own."""
+        self._known.pop(lookup, None)
+        if given.kind == "key" and stored is not None:
+            self._known[lookup] = now, stored
+            if len(self._known) > KNOWN_MOST:
+                self._known.popitem(last=False)
 
     def _admitted(self, given: Presented, stored: ApiKey | None, scope: Scope) -> Principal:
         now = self._platform.clock.now()

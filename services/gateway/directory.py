@@ -6,7 +6,7 @@ credential. Such writes are rare, so each opens a connection of its own.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -49,10 +49,10 @@ class Tenant:
 
 
 class Directory:
-    """Each call is one transaction. All raise DatabaseDown if Postgres does not answer."""
+    """Each call is one transaction, then a call of `changed`. All raise DatabaseDown if Postgres does not answer."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, *, changed: Callable[[], None] = lambda: None) -> None:
+        self._database, self._changed = database, changed
 
     async def register_file_key(self, key: ApiKey) -> None:
         """Store the key of a key file, and revoke those of earlier files. Safe to repeat; a revoked key stays so."""
@@ -161,6 +161,7 @@ class Directory:
                 await queries.work_for(connection, tenants=tenant_set(tenants))
                 yield connection
         finally:
+            self._changed()
             await connection.close()
 
 

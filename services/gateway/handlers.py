@@ -10,7 +10,7 @@ from typing import Any
 
 from libs.changes import Cause, Changeset
 from libs.errors import Rejected
-from libs.events import EventDeadLettered
+from libs.events import EventDeadLettered, TurnEnded
 from libs.events.envelope import Envelope
 from services.gateway.domain.projection import SCHEMA, projected
 from services.gateway.sse.streams import Streams
@@ -42,7 +42,11 @@ class Handlers:
         }
         numbered = Changeset(cause).change(SCHEMA, "event", **row)
         moved = Changeset(cause, tuple(projected(event)))
-        return (numbered + moved).on_commit(self._streams.waker(event.tenant, event.session))
+        projection = (numbered + moved).on_commit(self._streams.waker(event.tenant, event.session))
+        if not isinstance(event.data, TurnEnded):
+            return projection
+        ended = event.data.turn_id
+        return projection.on_commit(lambda: self._streams.note_end(ended))
 
     async def project_dead_letter(self, cause: Cause, event: Envelope[EventDeadLettered]) -> Changeset:
         """Project a dead letter for administrators."""

@@ -69,7 +69,6 @@ class Gateway:
     uploads: Uploads = field(init=False)
 
     def __post_init__(self) -> None:
-        self.directory = Directory(self.platform.database)
         self.dead_letters = DeadLetters(self.platform.database)
         self.rate_limiter = RateLimiter(self.platform, self.settings)
         self.refusals = RefusalLog(self.platform)
@@ -80,6 +79,7 @@ class Gateway:
             opening=self.opening,
             settings=self.settings,
         )
+        self.directory = Directory(self.platform.database, changed=self.credentials.forget)
         self.verification = Verification(seconds=self.settings.verify_seconds)
         self.uploads = Uploads(self.platform, self.store, self.settings)
         self.queue_limiter = QueueLimiter(self.platform, self.store, self.settings)

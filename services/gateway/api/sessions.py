@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -9,7 +11,7 @@ from fastapi.responses import JSONResponse
 
 from libs import ids
 from libs.changes import Changeset
-from libs.errors import Denied, NotFound, Rejected
+from libs.errors import Denied, NotFound, Rejected, Unavailable
 from libs.events import TurnCancelRequested
 from libs.events.values import Asset, Hitl
 from libs.identity import Principal
@@ -38,14 +40,15 @@ from services.gateway.api.security import Authenticated, CanChat, CanRead
 from services.gateway.domain import access, messages, outcomes
 from services.gateway.domain.messages import Message
 from services.gateway.domain.projection import SCHEMA
-from services.gateway.sse.viewer import first
-from services.gateway.store import Session
+from services.gateway.store import Session, Turn
 from services.gateway.uploads import NoSuchAttachment
 
 router = APIRouter(route_class=StrictRoute)
 
 SessionId = Annotated[Id, Path()]
 Limit = Annotated[int, Query(ge=1, le=500)]
+LOOK_SECONDS = 0.5
+"""Seconds between two looks at a turn whose end another process may project."""
 SENDING = (NoSuchSession, ReadOnly, NoSuchAttachment, *FULL)
 """Errors of each route that sends a message."""
 ACCEPTED: dict[int | str, dict[str, Any]] = {202: {"model": Accepted}}
@@ -135,18 +138,10 @@ async def invoke(
     """Send a message; with `?wait=`, return the finished turn (200) if it ends in time."""
     accepted = await send_message(here, who, IdempotentRequest.of(request, key, body), body)
     wait = min(wait, here.settings.wait_most)
-    ended = wait and await first(
-        here.streams,
-        who.tenant,
-        accepted.session_id,
-        after=accepted.after,
-        wait=wait,
-        found=lambda event: outcomes.ends(accepted.turn_id, event),
-    )
-    if not ended:
+    turn = await _ended(here, who, accepted.turn_id, wait=wait, repeated=key is not None) if wait else None
+    if turn is None:
         return JSONResponse(accepted.model_dump(mode="json"), 202)
-    turn = await turn_of(here, who, accepted.turn_id)
-    return JSONResponse(turn.model_dump(mode="json"))
+    return JSONResponse(TurnShown.model_validate(turn).model_dump(mode="json"))
 
 
 @router.get("/v1/sessions/{session_id}", responses=raises(NoSuchSession), tags=["sessions"])
@@ -254,6 +249,8 @@ async def send_message(here: Gateway, who: Principal, once: IdempotentRequest, b
     async def decide() -> CommandResult:
         at = here.platform.clock.now().isoformat()
         name, turn = session.session_id if session else ids.new(), ids.new()
+        if session is None:
+            here.queue_limiter.opened(who.tenant, name)
         await here.queue_limiter.admit(who.tenant, name)
         cause = commands.cause_of(who, name, turn)
         message = _message(body, session, turn, at, await here.uploads.attached(who, body.attachments))
@@ -270,6 +267,30 @@ async def send_message(here: Gateway, who: Principal, once: IdempotentRequest, b
         return CommandResult(changeset.on_commit(wake), receipt.model_dump())
 
     return Accepted.model_validate(await commands.write(here, who, once, decide))
+
+
+async def _ended(here: Gateway, who: Principal, turn_id: str, *, wait: float, repeated: bool) -> Turn | None:
+    """Return a turn once it has ended; None if it does not within `wait` seconds, or this process stops.
+
+    The turn of a repeated request may have ended already.
+    """
+    now = asyncio.get_running_loop().time
+    until = now() + wait
+    with here.streams.awaiting_end(turn_id) as ended:
+        if repeated:
+            ended.set()
+        while True:
+            # Another process may project the end, without a wake-up here.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(LOOK_SECONDS, max(0.0, until - now()))):
+                    await ended.wait()
+            ended.clear()
+            with suppress(Unavailable):
+                turn = await here.store.turn(who.tenant, turn_id)
+                if turn is not None and turn.ended_at is not None:
+                    return turn
+            if now() >= until or here.streams.closed:
+                return None
 
 
 async def _shared(here: Gateway, who: Principal, session_id: str, granted: access.Shared | None) -> SessionRead:

@@ -140,6 +140,8 @@ class Streams:
         self._channels: dict[Key, Channel] = {}
         self._partial_texts: dict[Stream, tuple[PartialText, Channel, int]] = {}
         self._listening = asyncio.Event()
+        self._ends: dict[str, set[asyncio.Event]] = {}
+        """By turn, the events to set once its end is projected."""
         self.open = 0
         self._tenants: Counter[str] = Counter()
         self._closed = False
@@ -152,6 +154,30 @@ class Streams:
                 channel.wake()
 
         return wake
+
+    @contextmanager
+    def awaiting_end(self, turn: str) -> Iterator[asyncio.Event]:
+        """Yield an event that is set once this process has projected the turn's end, or stops."""
+        ended = asyncio.Event()
+        if self._closed:
+            ended.set()
+        waiting = self._ends.setdefault(turn, set())
+        waiting.add(ended)
+        try:
+            yield ended
+        finally:
+            waiting.discard(ended)
+            if not waiting:
+                self._ends.pop(turn, None)
+
+    def note_end(self, turn: str) -> None:
+        """Wake those who wait for the end of a turn."""
+        for ended in self._ends.get(turn, ()):
+            ended.set()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
 
     def check_capacity(self, tenant: str) -> None:
         """Check that the tenant may open one more stream. Raises TooManyStreams."""
@@ -206,6 +232,8 @@ class Streams:
     def close(self) -> None:
         """End every open stream. A stream opened later returns the existing events and ends."""
         self._closed = True
+        for turn in self._ends:
+            self.note_end(turn)
         for channel in self._channels.values():
             channel.closed = True
             channel.notify()

@@ -106,6 +106,7 @@ class House:
         return text
 
     async def revoke(self, key: str) -> None:
+        """Revoke a key as another replica does."""
         revoked = "update gateway.api_keys set revoked_at = now() where key_id = $1"
         await self.own(self.tenant, revoked, key.split("_")[1])
 
@@ -163,7 +164,7 @@ async def house(
     **ports: Any,
 ) -> AsyncIterator[House]:
     """A process that runs the gateway, a simulated conversation worker, and `others`."""
-    settings = {"gateway": {"local_key": owner, "command_wait": 0.1, **ports.pop("settings", {})}}
+    settings = {"gateway": {"local_key": owner, "command_wait": 0.1, "key_seconds": 0.0, **ports.pop("settings", {})}}
     async with infrastructure.platform(where, settings=settings, **ports) as platform:
         service = build(platform)
         services = [service, Service("conversation_worker", worker), *(other(platform) for other in others)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import httpx
@@ -67,6 +68,25 @@ async def test_a_key_works_until_the_moment_that_it_is_revoked(home: House) -> N
         await home.revoke(key)
         after = await http.get("/v1/sessions")
     assert (before.status_code, after.status_code) == (200, 401)
+
+
+async def test_revocation_elsewhere_counts_within_the_time_of_a_key(gateway_where: Dsns, owner: str) -> None:
+    async with house(gateway_where, owner, settings={"key_seconds": 0.2}) as home, asyncio.timeout(10):
+        key = await home.key("chat")
+        async with home.client(key) as http:
+            assert (await http.get("/v1/sessions")).status_code == 200
+            await home.revoke(key)
+            while (await http.get("/v1/sessions")).status_code == 200:
+                await asyncio.sleep(0.02)
+
+
+async def test_revocation_here_counts_at_once(gateway_where: Dsns, owner: str) -> None:
+    async with house(gateway_where, owner, settings={"key_seconds": 60.0}) as home:
+        key = await home.key("chat")
+        async with home.client(key) as http, home.client() as admin:
+            assert (await http.get("/v1/sessions")).status_code == 200
+            await admin.post(f"/v1/admin/keys/{key.split('_')[1]}/revoke")
+            assert (await http.get("/v1/sessions")).status_code == 401
 
 
 async def test_a_key_may_come_in_its_own_header(home: House) -> None:
