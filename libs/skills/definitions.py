@@ -192,7 +192,3 @@ class SkillDefinition:
     def references(self) -> tuple[str, ...]:
         """The files that its instructions may refer to, by path in its folder."""
         return tuple(path for path in self.files if path not in (PAGE, TOOLS))
-
-    @property
-    def uses_retrieval(self) -> bool:
-        return any(tool.primitive is Primitive.RETRIEVAL for tool in self.tools)

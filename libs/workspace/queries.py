@@ -84,11 +84,6 @@ class Duplicates:
     def __iter__(self) -> Iterator[Group]:
         return iter(self.groups)
 
-    @property
-    def wasted(self) -> int:
-        """Bytes taken by the second and further files of each group."""
-        return sum(group.size * (len(group.paths) - 1) for group in self.groups)
-
 
 @dataclass(frozen=True)
 class Extent:

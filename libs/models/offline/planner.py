@@ -283,15 +283,8 @@ class Work:
                 continue
             reading = rest.pop(0)
             said = f"{_run(text, clause.span) or text}{clause.note}"
-            steps.add(
-                reading, said, spared if slot_takes(reading) else (), clause.around.meant if clause.around else ()
-            )
+            steps.add(reading, said, spared, clause.around.meant if clause.around else ())
         return steps
-
-
-def slot_takes(reading: Reading) -> bool:
-    """Return whether it selects files, so that some can be left out."""
-    return any(slot.type == "selection" for slot in reading.intent.slots.values())
 
 
 def _spared(clauses: Sequence[Clause]) -> tuple[Selection, ...]:

@@ -81,7 +81,6 @@ def test_a_skill_carries_what_its_folder_declares(write: Write, tmp_path: Path) 
     write()
     skill = Skills.load([tmp_path / "workspace"]).skills["demo"]
     assert (skill.id, skill.version, skill.description) == ("skill-demo-v1", "1.0", "Looks.")
-    assert not skill.uses_retrieval
     assert skill.instructions == "Do it."
     assert [tool.name for tool in skill.tools] == ["demo.look"]
 

@@ -139,6 +139,13 @@ def test_what_became_of_the_files_is_told_once() -> None:
     assert shown(committed, event(2, "message.completed", text="1 file deleted."), ended) == "1 file deleted.\n"
 
 
+def test_conflicting_undo_offers_to_leave_files_out() -> None:
+    undoing = event(1, "turn.started", message_id=None, text="", queued=False)
+    conflicted = event(2, "workspace.changed", change="conflicted", conflicts=["a.txt"], operations=0)
+    assert "--exclude" in shown(undoing, conflicted)
+    assert "--exclude" not in shown(conflicted)
+
+
 def test_large_result_is_named_with_its_fetch_command() -> None:
     result = {"asset_id": "a1", "filename": "step-1.json", "media_type": "application/json", "size": 204_831}
     done = event(1, "step.changed", **step(1, state="succeeded", summary="2,000 files", error=None, result=result))

@@ -13,7 +13,7 @@ from libs.models.offline.lexicon import lexicon
 from libs.models.offline.planner import Planner
 from libs.models.ports import Answered, AnswerKind, ClarificationNeeded, PlanDraft
 from libs.skills import Skills
-from tests.libs.models.offline.conftest import Read, calls, changes
+from tests.libs.models.offline.conftest import FOLDER, NAMES, Read, calls, changes
 
 BUNDLED = Path(__file__).parents[4] / "skills"
 TOOLS = Skills.load([BUNDLED]).tools
@@ -63,6 +63,31 @@ def test_limiting_word_that_is_not_owned_is_asked_about(read: Read, request_: st
     outcome = read(request_)
     assert isinstance(outcome, ClarificationNeeded)
     assert told in outcome.question
+
+
+def test_place_is_never_named_after_the_words_about_a_name(read: Read) -> None:
+    names = [*NAMES, "report.docx", "report copy.docx"]
+    outcome = read("dedupe but keep the one without 'copy' in the name", workspace={**FOLDER, "names": names})
+    assert isinstance(outcome, ClarificationNeeded)
+    assert "in the name" in outcome.question
+
+
+@pytest.mark.parametrize("request_", ["dedupe but keep a.pdf", "remove duplicates but keep a.pdf"])
+def test_file_to_keep_is_spared_however_it_is_asked(read: Read, request_: str) -> None:
+    scan, _ = calls(read(request_))
+    assert scan[1]["exclude"] == ["a.pdf"]
+
+
+WHOLE = [
+    ("sort everything in all subfolders by type", "recursive", True),
+    ("trash the Docs folder and the zip", "include", ["*.zip"]),
+    ("copy cv.docx to my fonts folder", "target", "fonts"),
+]
+
+
+@pytest.mark.parametrize(("request_", "name", "value"), WHOLE)
+def test_no_part_of_a_request_is_dropped(read: Read, request_: str, name: str, value: Any) -> None:
+    assert value in [args.get(name) for _, args in calls(read(request_))]
 
 
 def test_negated_order_changes_nothing(read: Read) -> None:
