@@ -182,7 +182,8 @@ begin
             detail = coalesce(nullif(t.detail, ''), c.detail, ''),
             answer = coalesce(c.answer, t.answer),
             started_at = coalesce(t.started_at, c.started_at),
-            ended_at = coalesce(t.ended_at, c.ended_at)
+            ended_at = coalesce(t.ended_at, c.ended_at),
+            moved_at = case when t.ended_at is null then coalesce(c.moved_at, t.moved_at) else t.moved_at end
         from (
             -- A batch may contain several changes of one turn, in the order of i.
             select m.tenant_id, m.turn_id,
@@ -193,10 +194,10 @@ begin
                 (array_agg(m.reason order by m.i) filter (where m.reason is not null))[1] as reason,
                 (array_agg(m.detail order by m.i) filter (where m.detail <> ''))[1] as detail,
                 (array_agg(m.answer order by m.i desc) filter (where m.answer is not null))[1] as answer,
-                min(m.started_at) as started_at, min(m.ended_at) as ended_at
+                min(m.started_at) as started_at, min(m.ended_at) as ended_at, max(m.moved_at) as moved_at
             from jsonb_to_recordset(changes -> 'turn.move')
                 as m(i int, tenant_id text, turn_id text, state text, reason text, detail text, answer text,
-                     started_at timestamptz, ended_at timestamptz)
+                     started_at timestamptz, ended_at timestamptz, moved_at timestamptz)
             group by m.tenant_id, m.turn_id
         ) as c
         where t.tenant_id = c.tenant_id and t.turn_id = c.turn_id;

@@ -83,6 +83,8 @@ class Settings(BaseModel):
     """Seconds to wait for a command's outcome before a 202."""
     wait_most: float = Field(default=60.0, gt=0)
     """The longest `?wait=`, in seconds."""
+    a2a_wait_seconds: float = Field(default=600.0, gt=0)
+    """The longest wait of an A2A request that blocks until its task ends or asks, in seconds."""
     idempotency_hours: float = Field(default=24.0, gt=0)
     """Hours for which a repeated `Idempotency-Key` returns the first answer."""
     reread_seconds: float = Field(default=15.0, gt=0)

@@ -33,8 +33,11 @@ from services.gateway.api import (
 from services.gateway.api.context import Gateway
 from services.gateway.api.middleware.concurrency import ConcurrencyMiddleware
 from services.gateway.api.middleware.conditional_reads import ConditionalReads
+from services.gateway.api.middleware.protocol_errors import ProtocolErrors
 from services.gateway.api.middleware.request_guard import RequestGuard
 from services.gateway.api.middleware.web_app import WebApp
+from services.gateway.surfaces.a2a import problems as a2a_problems
+from services.gateway.surfaces.a2a import routes as a2a
 
 DESCRIPTION = (
     "Send a message; follow the plan, its review and each step as numbered events; approve, commit, roll back. "
@@ -62,7 +65,10 @@ ROOMS = (
     oauth,
     health,
     docs,
+    a2a,
 )
+TRANSLATIONS = (a2a_problems.translated,)
+"""Error bodies of the protocols that are served below their own paths."""
 
 
 def app(gateway: Gateway) -> FastAPI:
@@ -81,4 +87,5 @@ def app(gateway: Gateway) -> FastAPI:
     reserved = {route.path.split("/")[1] for route in made.router.routes if isinstance(route, (Route, Mount))}
     made.add_middleware(WebApp, folder=gateway.settings.web, reserved=reserved)
     made.add_middleware(RequestGuard, settings=gateway.settings, refusals=gateway.refusals)
+    made.add_middleware(ProtocolErrors, translations=TRANSLATIONS)
     return made

@@ -26,7 +26,7 @@ class StrictRequest(Request):
     @override
     async def json(self) -> Any:
         if not hasattr(self, "_json"):
-            self._json = _parsed(await self.body())
+            self._json = parsed(await self.body())
         return self._json
 
 
@@ -46,7 +46,8 @@ class StrictRoute(APIRoute):
         return strictly
 
 
-def _parsed(raw: bytes) -> Any:
+def parsed(raw: bytes) -> Any:
+    """Return a body. Raises HTTPException if it is not JSON, nests too deep or holds U+0000."""
     try:
         body = orjson.loads(raw)
     except orjson.JSONDecodeError as error:

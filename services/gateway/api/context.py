@@ -67,6 +67,8 @@ class Gateway:
     verification: Verification = field(init=False)
     directory: Directory = field(init=False)
     uploads: Uploads = field(init=False)
+    a2a: object = None
+    """The A2A surface, once it is used."""
 
     def __post_init__(self) -> None:
         self.dead_letters = DeadLetters(self.platform.database)

@@ -22,6 +22,8 @@ from libs.events.values import Asset
 SCHEMA = "gateway"
 ACCEPTED = "suma.message.accepted.v1"
 """The only type in session_events that is not an event of the bus: a message answered with 202."""
+ANSWERED = "ANSWERED_CLARIFICATION"
+"""Why the turn of a message ends that answers a question; its detail is the turn that asked, which goes on."""
 
 
 def short(event_type: str) -> str:
@@ -31,17 +33,20 @@ def short(event_type: str) -> str:
 
 def projected(event: Envelope[Any]) -> Iterator[Change]:
     """Yield the changes of an outbound event, except its own row in the sequence."""
+    at = event.time.isoformat()
     match event.data:
         case TurnQueued(turn_id=turn):
-            yield _turn(turn, state="queued")
+            yield _turn(turn, state="queued", moved_at=at)
         case TurnStarted(turn_id=turn):
-            yield _turn(turn, state="running", started_at=event.time.isoformat())
+            yield _turn(turn, state="running", started_at=at, moved_at=at)
         case ClarificationRequested(turn_id=turn):
-            yield _turn(turn, state="awaiting_clarification")
+            yield _turn(turn, state="awaiting_clarification", moved_at=at)
         case MessageCompleted(turn_id=turn, text=text):
             yield _turn(turn, answer=text)
         case TurnEnded(turn_id=turn, state=state, reason=reason, detail=detail):
-            yield _turn(turn, state=state, reason=reason, detail=detail, ended_at=event.time.isoformat())
+            yield _turn(turn, state=state, reason=reason, detail=detail, ended_at=at)
+            if reason == ANSWERED:
+                yield _turn(detail, state="running", moved_at=at)
         case StepChanged(result=Asset() as result):
             yield _asset_stored(event, result)
         case ApprovalRequested():
@@ -75,7 +80,7 @@ def _approval_opened(event: Envelope[ApprovalRequested]) -> Iterator[Change]:
         "expires_in": asked.expires_in,
     }
     yield Change(SCHEMA, "approval.open", row)
-    yield _turn(asked.turn_id, state="awaiting_approval")
+    yield _turn(asked.turn_id, state="awaiting_approval", moved_at=event.time.isoformat())
 
 
 def _approval_closed(event: Envelope[ApprovalClosed]) -> Iterator[Change]:
@@ -88,7 +93,7 @@ def _approval_closed(event: Envelope[ApprovalClosed]) -> Iterator[Change]:
         "at": event.time.isoformat(),
     }
     yield Change(SCHEMA, "approval.close", row)
-    yield _turn(answer.turn_id, state="running")
+    yield _turn(answer.turn_id, state="running", moved_at=event.time.isoformat())
 
 
 def _turn(turn_id: str, **row: str | None) -> Change:

@@ -66,6 +66,10 @@ KEY = {"principal": "eve", "roles": ["user"], "tenant": "{tenant}"}
 OWN = Probe(shows=True)
 HIDDEN = Probe()
 OF_SESSION = Probe(query={"session": "{session_id}"})
+A2A = {"A2A-Version": "1.0"}
+OF_TASK = Probe(headers=A2A)
+TO_TASK = {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [TEXT], "taskId": "{turn_id}"}}
+GET_TASK = {"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": "{turn_id}"}}
 PROBES: dict[str, Probe] = {
     "GET /v1/me": OWN,
     "POST /v1/signin/code": OWN,
@@ -142,6 +146,20 @@ PROBES: dict[str, Probe] = {
     "POST /v1/admin/principals/{principal}/disable": Probe(query={"tenant": "{tenant}"}),
     "POST /v1/admin/principals/{principal}/enable": HIDDEN,
     "GET /v1/health": OWN,
+    # JSON-RPC answers 200 with an error; tests/services/gateway/surfaces/a2a compares them.
+    "POST /a2a": Probe(body=GET_TASK, headers=A2A, shows=True),
+    "POST /a2a/v1/message:send": Probe(body=TO_TASK, headers=A2A),
+    "POST /a2a/v1/message:stream": Probe(body=TO_TASK, headers=A2A),
+    "GET /a2a/v1/tasks": Probe(query={"contextId": "{session_id}"}, headers=A2A, shows=True),
+    "GET /a2a/v1/tasks/{id}": OF_TASK,
+    "POST /a2a/v1/tasks/{id}:cancel": OF_TASK,
+    "GET /a2a/v1/tasks/{id}:subscribe": OF_TASK,
+    "POST /a2a/v1/tasks/{id}:subscribe": OF_TASK,
+    "POST /a2a/v1/tasks/{id}/pushNotificationConfigs": Probe(headers=A2A, shows=True),
+    "GET /a2a/v1/tasks/{id}/pushNotificationConfigs": Probe(headers=A2A, shows=True),
+    "GET /a2a/v1/tasks/{id}/pushNotificationConfigs/{push_id}": Probe(headers=A2A, shows=True),
+    "DELETE /a2a/v1/tasks/{id}/pushNotificationConfigs/{push_id}": Probe(headers=A2A, shows=True),
+    "GET /a2a/v1/extendedAgentCard": Probe(headers=A2A, shows=True),
 }
 
 
@@ -241,6 +259,8 @@ async def victim_of(home: House) -> Victim:
     known = {
         "session_id": session,
         "turn_id": turn,
+        "id": turn,
+        "push_id": "p1",
         "approval_id": approvals["commit"],
         "effect_id": approvals["effect"],
         "asset_id": asset["asset_id"],

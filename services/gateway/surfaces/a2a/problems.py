@@ -1,0 +1,41 @@
+"""Problem documents as A2A errors of either binding: limits, missing credentials, unreadable bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from services.gateway.surfaces.a2a.paths import JSONRPC, REST
+
+ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo"
+DOMAIN = "suma"
+STATUSES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    409: "ABORTED",
+    413: "OUT_OF_RANGE",
+    415: "INVALID_ARGUMENT",
+    421: "INVALID_ARGUMENT",
+    422: "INVALID_ARGUMENT",
+    429: "RESOURCE_EXHAUSTED",
+    503: "UNAVAILABLE",
+}
+"""Names of google.rpc.Code by HTTP status."""
+NUMBERS = {400: -32700, 404: -32601, 405: -32600, 413: -32600, 415: -32600, 422: -32600}
+"""JSON-RPC's own codes; all others are -32000, a server error that `data` explains."""
+SERVER_ERROR = -32000
+
+
+def translated(problem: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
+    """Return the A2A error of a problem at this path, or None if the path is not one of A2A."""
+    status = int(problem["status"])
+    details = [{"@type": ERROR_INFO, "reason": problem["code"], "domain": DOMAIN, "metadata": {}}]
+    if path == JSONRPC:
+        error = {"code": NUMBERS.get(status, SERVER_ERROR), "message": problem["detail"], "data": details}
+        return {"jsonrpc": "2.0", "id": None, "error": error}
+    if path.startswith(f"{REST}/"):
+        name = STATUSES.get(status, "INTERNAL")
+        return {"error": {"code": status, "status": name, "message": problem["detail"], "details": details}}
+    return None

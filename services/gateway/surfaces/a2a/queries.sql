@@ -1,0 +1,69 @@
+-- name: task_status_at(tenant, turn)$
+-- When a turn got its current status.
+select coalesce(t.ended_at, t.moved_at, t.started_at, t.created_at) from gateway.turns t
+where t.tenant_id = :tenant and t.turn_id = :turn;
+
+-- name: tasks_before(tenant, reader, session, states, since, at, turn, most)
+-- The tasks that a principal sees, newest status first, after the place (at, turn). Open turns are few; ended ones are read along
+-- the index on their end. A turn that only carried the answer to another's question is no task, and neither is a rollback.
+with open as (
+    select t.turn_id, coalesce(t.moved_at, t.started_at, t.created_at) as at
+    from gateway.turns t join gateway.session_envelopes s using (tenant_id, session_id)
+    where t.tenant_id = :tenant and t.ended_at is null and t.message_id is not null
+        and (cast(:reader as text) is null or s.principal = :reader or s.shared is not null)
+        and (cast(:session as text) is null or t.session_id = :session)
+        and (cast(:states as text[]) is null or t.state = any (:states))
+), ended as (
+    select t.turn_id, t.ended_at as at
+    from gateway.turns t join gateway.session_envelopes s using (tenant_id, session_id)
+    where t.tenant_id = :tenant and t.ended_at is not null and t.message_id is not null
+        and t.reason is distinct from 'ANSWERED_CLARIFICATION'
+        and (cast(:reader as text) is null or s.principal = :reader or s.shared is not null)
+        and (cast(:session as text) is null or t.session_id = :session)
+        and (cast(:states as text[]) is null or t.state = any (:states))
+        and (cast(:since as timestamptz) is null or t.ended_at >= :since)
+        and (cast(:at as timestamptz) is null or (t.ended_at, t.turn_id) < (:at, cast(:turn as text)))
+    order by t.ended_at desc, t.turn_id desc limit :most
+), page as (
+    select n.turn_id, n.at from (select * from open union all select * from ended) as n
+    where (cast(:since as timestamptz) is null or n.at >= :since)
+        and (cast(:at as timestamptz) is null or (n.at, n.turn_id) < (:at, cast(:turn as text)))
+    order by n.at desc, n.turn_id desc limit :most
+)
+select t.turn_id, t.session_id, t.message_id, t.text, t.state, t.reason, t.detail, t.answer, t.created_at, t.started_at, t.ended_at,
+    p.at
+from page p join gateway.turns t on t.tenant_id = :tenant and t.turn_id = p.turn_id
+order by p.at desc, p.turn_id desc;
+
+-- name: tasks_count(tenant, reader, session, states, since, most)$
+-- The number of these tasks, counted up to a limit.
+select count(*) from (
+    select from gateway.turns t join gateway.session_envelopes s using (tenant_id, session_id)
+    where t.tenant_id = :tenant and t.message_id is not null and t.reason is distinct from 'ANSWERED_CLARIFICATION'
+        and (cast(:reader as text) is null or s.principal = :reader or s.shared is not null)
+        and (cast(:session as text) is null or t.session_id = :session)
+        and (cast(:states as text[]) is null or t.state = any (:states))
+        and (cast(:since as timestamptz) is null
+            or coalesce(t.ended_at, t.moved_at, t.started_at, t.created_at) >= :since)
+    limit :most
+) as n;
+
+-- name: task_files(tenant, turns)
+-- The files that steps of these turns made, oldest first.
+select a.turn_id, a.asset_id, a.filename, a.media_type
+from gateway.attachments a
+join gateway.turns t on t.tenant_id = a.tenant_id and t.turn_id = a.turn_id and t.session_id = a.session_id
+where a.tenant_id = :tenant and a.turn_id = any (:turns) and a.principal is null order by a.created_at, a.asset_id;
+
+-- name: task_exchange(tenant, session, turn)
+-- The questions of a turn and their answers, in order.
+select q.event_id as message_id, 'agent' as role, q.data ->> 'question' as text, q.occurred_at as at
+from gateway.session_events q
+where q.tenant_id = :tenant and q.session_id = :session and q.turn_id = :turn
+    and q.event_type = 'suma.clarification.requested.v1'
+union all
+select r.message_id, 'user', r.text, r.created_at
+from gateway.turns r
+where r.tenant_id = :tenant and r.session_id = :session and r.turn_id > :turn
+    and r.reason = 'ANSWERED_CLARIFICATION' and r.detail = :turn
+order by at;

@@ -1,0 +1,126 @@
+"""The HTTP side of A2A: the card, and the SDK's dispatchers behind our checks of version, body and slow clients.
+
+The SDK accepts every minor version and no version in the query, and it answers all other errors than the protocol's
+with 500; both are settled here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+from a2a.extensions.common import HTTP_EXTENSION_HEADER, get_requested_extensions
+from a2a.server.context import ServerCallContext
+from a2a.server.routes.common import ServerCallContextBuilder
+from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
+from a2a.server.routes.rest_dispatcher import RestDispatcher
+from a2a.utils.constants import VERSION_HEADER
+from a2a.utils.errors import VersionNotSupportedError
+from fastapi import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+from typing_extensions import override
+
+from libs.telemetry.logs import logger
+from services.gateway.api.bodies import parsed
+from services.gateway.api.context import Gateway
+from services.gateway.domain.urls import base
+from services.gateway.surfaces.a2a.card import VERSION, Cards, Served, key_set
+from services.gateway.surfaces.a2a.handler import REFUSED, Tasks
+
+log = logger("gateway")
+
+CACHED = "public, max-age=300"
+"""A card changes with a release or a skill: clients ask again after five minutes."""
+BODIES = ("application/json", "application/a2a+json")
+
+
+class Contexts(ServerCallContextBuilder):
+    """The SDK's view of a request: its version, checked, and its extensions."""
+
+    @override
+    def build(self, request: Request) -> ServerCallContext:
+        """Return the context. Raises VersionNotSupportedError for any other version than 1.0."""
+        asked = request.headers.get(VERSION_HEADER) or request.query_params.get(VERSION_HEADER) or "0.3"
+        if asked.split(".")[:2] != VERSION.split("."):
+            raise VersionNotSupportedError(f"version {asked[:20]} is not supported; send {VERSION_HEADER}: {VERSION}")
+        headers = {VERSION_HEADER: VERSION}
+        extensions = get_requested_extensions(request.headers.getlist(HTTP_EXTENSION_HEADER))
+        return ServerCallContext(state={"headers": headers, "request": request}, requested_extensions=extensions)
+
+
+class Server:
+    """The surface of one gateway."""
+
+    def __init__(self, here: Gateway) -> None:
+        self._here = here
+        self._cards = Cards(here.platform.keys, since=here.platform.clock.now(), oidc=here.settings.oidc)
+        handler, contexts = Tasks(here), Contexts()
+        self._rest = RestDispatcher(handler, contexts)
+        self._jsonrpc = JsonRpcDispatcher(handler, contexts)
+
+    async def serve(self, operation: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request. Raises the errors that HTTP itself expresses."""
+        request = Request(scope, receive)
+        if request.method == "POST":
+            await _check_body(request)
+        match operation:
+            case "card":
+                response = self._card(request)
+            case "keys":
+                response = _cached(request, self._cards.served(key_set(self._here.platform.keys)))
+            case "jsonrpc":
+                response = await self._jsonrpc.handle_requests(request)
+            case _:
+                response = await getattr(self._rest, operation)(request)
+        refused: Exception | None = getattr(request.state, REFUSED, None)
+        if refused is not None:
+            raise refused
+        await self._send_in_time(response, scope, receive, send)
+
+    def _card(self, request: Request) -> Response:
+        own = base(request.url.scheme, request.headers["host"], self._here.settings.public_url)
+        return _cached(request, self._cards.at(own, self._here.platform.skills))
+
+    async def _send_in_time(self, response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the response; drop a client that takes nothing in time."""
+
+        async def send_in_time(message: Message) -> None:
+            async with asyncio.timeout(self._here.settings.send_seconds):
+                await send(message)
+
+        try:
+            await response(scope, receive, send_in_time)
+        except TimeoutError:
+            log.warning("dropped slow event-stream client", path=scope["path"])
+
+
+async def _check_body(request: Request) -> None:
+    """Raise HTTPException unless the body is JSON that our own API accepts too; an empty one is none."""
+    body = await request.body()
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in (*BODIES, "") or (body and not kind):
+        raise HTTPException(415, "The body is not JSON; send application/json.")
+    if body:
+        parsed(body)
+
+
+def _cached(request: Request, served: Served) -> Response:
+    """Return a public document, or 304 if the client has it (RFC 9110, 13.2.2: a tag overrides a date)."""
+    headers = {"ETag": served.etag, "Last-Modified": served.modified, "Cache-Control": CACHED}
+    if _has(request.headers, served):
+        return Response(status_code=304, headers=headers)
+    return Response(served.body, headers=headers, media_type="application/json")
+
+
+def _has(headers: Mapping[str, str], served: Served) -> bool:
+    tags = headers.get("if-none-match")
+    if tags is not None:
+        return "*" in tags or served.etag in (tag.strip().removeprefix("W/") for tag in tags.split(","))
+    try:
+        since = parsedate_to_datetime(headers.get("if-modified-since", ""))
+        return parsedate_to_datetime(served.modified) <= since
+    except (ValueError, TypeError):
+        return False

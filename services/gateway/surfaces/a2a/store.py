@@ -1,0 +1,107 @@
+"""Reads of tasks: the gateway's turns, with the time of their status, their files and their exchange of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import aiosql
+
+from libs.database import Database
+from services.gateway.api.models import TurnShown
+from services.gateway.store import GROUP
+
+queries: Any = aiosql.from_path(Path(__file__).parent / "queries.sql", "asyncpg")
+
+COUNTED_MOST = 10_000
+"""Tasks beyond which a list's total is not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A task's place in a list: the time of its status, then its id."""
+
+    at: datetime
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Which tasks to list; None matches everything. `reader` is the principal that must see them."""
+
+    reader: str | None
+    session: str | None = None
+    states: Sequence[str] | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that a step of the turn made."""
+
+    turn_id: str
+    asset_id: str
+    filename: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A question of the turn, or its answer. `role` is agent or user."""
+
+    message_id: str
+    role: str
+    text: str
+    at: datetime
+
+
+class TaskStore:
+    """The queries. Each is a transaction that sees only its tenant's rows."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def status_at(self, tenant: str, turn: str) -> datetime | None:
+        """Return when a turn got its current status."""
+        async with self._database.read(GROUP, tenant) as connection:
+            at: datetime | None = await queries.task_status_at(connection, tenant=tenant, turn=turn)
+            return at
+
+    async def page(
+        self, tenant: str, search: Search, *, after: Place | None, most: int
+    ) -> Sequence[tuple[TurnShown, datetime]]:
+        """Return the next tasks of a list, each with the time of its status."""
+        place = {"at": after and after.at, "turn": after and after.turn}
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.tasks_before(connection, tenant=tenant, **_about(search), **place, most=most)
+            return [_listed(dict(row)) async for row in rows]
+
+    async def count(self, tenant: str, search: Search) -> int:
+        """Return the number of a list's tasks, up to 10,000."""
+        async with self._database.read(GROUP, tenant) as connection:
+            about = {"tenant": tenant, **_about(search), "most": COUNTED_MOST}
+            return int(await queries.tasks_count(connection, **about))
+
+    async def files(self, tenant: str, turns: Sequence[str]) -> Sequence[File]:
+        """Return the files of these turns, oldest first."""
+        async with self._database.read(GROUP, tenant) as connection:
+            return [File(**row) async for row in queries.task_files(connection, tenant=tenant, turns=list(turns))]
+
+    async def exchange(self, tenant: str, session: str, turn: str) -> Sequence[Said]:
+        """Return the questions of a turn and their answers, in order."""
+        async with self._database.read(GROUP, tenant) as connection:
+            rows = queries.task_exchange(connection, tenant=tenant, session=session, turn=turn)
+            return [Said(**row) async for row in rows]
+
+
+def _about(search: Search) -> Mapping[str, Any]:
+    states = list(search.states) if search.states is not None else None
+    return {"reader": search.reader, "session": search.session, "states": states, "since": search.since}
+
+
+def _listed(row: dict[str, Any]) -> tuple[TurnShown, datetime]:
+    at: datetime = row.pop("at")
+    return TurnShown(**row), at

@@ -1,0 +1,202 @@
+"""An A2A agent under test: a gateway on a real socket, a simulated conversation worker, and the SDK's own clients."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import httpx
+from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
+from a2a.types.a2a_pb2 import (
+    Message,
+    Part,
+    Role,
+    SendMessageConfiguration,
+    SendMessageRequest,
+    StreamResponse,
+    Task,
+    TaskState,
+)
+from google.protobuf.json_format import ParseDict
+from google.protobuf.struct_pb2 import Value
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.events import (
+    ApprovalClosed,
+    ApprovalDecided,
+    ApprovalRequested,
+    ClarificationRequested,
+    MessageCompleted,
+    MessageReceived,
+    StepChanged,
+    TurnCancelRequested,
+    TurnEnded,
+    TurnStarted,
+)
+from libs.events.base import Event
+from libs.events.envelope import Envelope
+from libs.events.values import Asset, StepState
+from libs.runtime.service import Subscription
+from tests.services.gateway.house import House
+
+BINDINGS = ("JSONRPC", "HTTP+JSON")
+DIGEST = "9f2c" * 16
+ITEMS = ({"id": "a.txt", "path": "a.txt"}, {"id": "taxes.pdf", "path": "taxes.pdf"})
+FILE = Asset(asset_id="file-1", filename="chart.png", media_type="image/png", sha256="0" * 64, size=3)
+
+
+class Worker:
+    """Simulate a conversation worker: a message's words say what its turn does."""
+
+    def __init__(self) -> None:
+        self.asking: dict[str, str] = {}
+        """The open turn that asked, by session."""
+        self.decided: list[ApprovalDecided] = []
+
+    @property
+    def subscriptions(self) -> Sequence[Subscription]:
+        return [
+            Subscription(MessageReceived, self._received),
+            Subscription(ApprovalDecided, self._answered),
+            Subscription(TurnCancelRequested, self._cancelled),
+        ]
+
+    async def _received(self, cause: Cause, event: Envelope[MessageReceived]) -> Changeset:
+        said, turn, session = event.data, event.data.turn_id, event.session or ""
+        started = TurnStarted(turn_id=turn, message_id=said.message_id, text=said.text)
+        asked = self.asking.pop(session, None)
+        if asked is not None:
+            over = TurnEnded(turn_id=turn, state="completed", reason="ANSWERED_CLARIFICATION", detail=asked)
+            return Changeset(cause).emit(started, over, *_finished(asked, said.text))
+        if "which" in said.text:
+            self.asking[session] = turn
+            return Changeset(cause).emit(started, ClarificationRequested(turn_id=turn, question="Which folder?"))
+        if "approve" in said.text:
+            return Changeset(cause).emit(started, _approval(turn))
+        if "wait" in said.text:
+            return Changeset(cause).emit(started)
+        if "refuse" in said.text:
+            return Changeset(cause).emit(started, TurnEnded(turn_id=turn, state="refused", reason="GUARD"))
+        return Changeset(cause).emit(started, *_finished(turn, said.text))
+
+    async def _answered(self, cause: Cause, event: Envelope[ApprovalDecided]) -> Changeset:
+        self.decided.append(event.data)
+        turn = cause.turn or ""
+        closed = ApprovalClosed(turn_id=turn, approval_id=event.data.approval_id, outcome="approved", principal="owner")
+        return Changeset(cause).emit(closed, *_finished(turn, event.data.verdict))
+
+    async def _cancelled(self, cause: Cause, event: Envelope[TurnCancelRequested]) -> Changeset:
+        return Changeset(cause).emit(TurnEnded(turn_id=event.data.turn_id, state="cancelled"))
+
+
+def _finished(turn: str, text: str) -> Sequence[Event]:
+    step = StepChanged(
+        turn_id=turn,
+        plan_id="p",
+        step_id="s1",
+        ordinal=1,
+        tool="draw.chart",
+        description="Draw",
+        state=StepState.SUCCEEDED,
+        result=FILE.model_copy(update={"asset_id": ids.derived(turn, "file")}),
+    )
+    answer = MessageCompleted(turn_id=turn, message_id=ids.derived(turn), text=text.upper())
+    return step, answer, TurnEnded(turn_id=turn, state="completed")
+
+
+def _approval(turn: str) -> ApprovalRequested:
+    return ApprovalRequested(
+        turn_id=turn,
+        approval_id=ids.derived(turn, "approval"),
+        kind="step",
+        digest=DIGEST,
+        title="Delete 2 files?",
+        expires_in=60.0,
+        items=ITEMS,
+        args={"paths": ["a.txt", "taxes.pdf"]},
+    )
+
+
+@dataclass
+class Agent:
+    """The agent, as the clients of one tenant reach it."""
+
+    house: House
+    worker: Worker
+    url: str
+    key: str
+
+    @asynccontextmanager
+    async def http(self, key: str | None = None, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
+        """Yield a plain HTTP client that sends a key; an empty one sends none."""
+        shown = self.key if key is None else key
+        held = {"Authorization": f"Bearer {shown}"} if shown else {}
+        async with httpx.AsyncClient(base_url=self.url, headers={**held, **headers}, timeout=30) as client:
+            yield client
+
+    @asynccontextmanager
+    async def client(
+        self, binding: str = "JSONRPC", key: str | None = None, *, streaming: bool = False, **headers: str
+    ) -> AsyncIterator[Client]:
+        """Yield the SDK's client, from the card, with one binding."""
+        async with self.http(key, **headers) as http:
+            card = await A2ACardResolver(http, self.url).get_agent_card()
+            config = ClientConfig(
+                httpx_client=http,
+                supported_protocol_bindings=[binding],
+                use_client_preference=True,
+                streaming=streaming,
+            )
+            yield ClientFactory(config).create(card)
+
+    async def stranger(self) -> str:
+        """Return a key of another tenant."""
+        return await replace(self.house, tenant=ids.new()).key("*", principal="mallory")
+
+    async def neighbour(self, *scopes: str) -> str:
+        """Return a key of another principal of the same tenant."""
+        return await self.house.key(*(scopes or ("chat",)), principal="eve")
+
+
+def message(text: str = "", *, data: Any = None, task: str = "", context: str = "", **fields: Any) -> Message:
+    """Return a message of a person."""
+    parts = [Part(text=text)] if text else []
+    if data is not None:
+        parts.append(Part(data=ParseDict(data, Value())))
+    return Message(
+        message_id=fields.pop("message_id", ids.new()),
+        role=Role.ROLE_USER,
+        parts=parts,
+        task_id=task,
+        context_id=context,
+        **fields,
+    )
+
+
+def request(sent: Message, **configuration: Any) -> SendMessageRequest:
+    return SendMessageRequest(message=sent, configuration=SendMessageConfiguration(**configuration))
+
+
+async def send(client: Client, sent: Message, **configuration: Any) -> Task:
+    """Send a message, and return the task of the only response."""
+    (answer,) = [response async for response in client.send_message(request(sent, **configuration))]
+    return answer.task
+
+
+async def streamed(client: Client, sent: Message) -> list[StreamResponse]:
+    """Send a message, and return its stream."""
+    return [response async for response in client.send_message(request(sent))]
+
+
+def state_of(task: Task) -> str:
+
+    return TaskState.Name(task.status.state).removeprefix("TASK_STATE_").lower()
+
+
+def answer_of(task: Task) -> str:
+    """Return the text of the artifact that holds the answer."""
+    (found,) = [artifact for artifact in task.artifacts if artifact.artifact_id == "answer"]
+    return found.parts[0].text

@@ -1,0 +1,52 @@
+"""One agent for all tests; each has a tenant of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from libs import ids
+from libs.cache.redis import RedisDeltas, connect
+from libs.keys.file import FileKeys
+from libs.policy import Policy
+from libs.runtime.embedded.postgres import Postgres
+from libs.runtime.embedded.redis import Redis
+from tests import infrastructure
+from tests.services.gateway.house import House, house, served
+from tests.services.gateway.surfaces.a2a.agent import Agent, Worker
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_agent(
+    server: Postgres,
+    gateway_template: str,
+    rules: Policy,
+    keys: FileKeys,
+    owner: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[tuple[House, Worker, str]]:
+    worker = Worker()
+    database = infrastructure.fresh_database(server, gateway_template)
+    settings = {"command_wait": 5.0}
+    given: dict[str, Any] = {"policy": rules, "keys": keys, "settings": settings}
+    async with (
+        Redis(tmp_path_factory.mktemp("redis")) as redis,
+        aclosing(connect(redis.url)) as client,
+        database as where,
+        house(where, owner, worker.subscriptions, deltas=RedisDeltas(client), **given) as made,
+        served(made) as url,
+    ):
+        yield made, worker, url
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def agent(shared_agent: tuple[House, Worker, str]) -> Agent:
+    """The agent, for a tenant of the test's own."""
+    made, worker, url = shared_agent
+    mine = replace(made, tenant=ids.new())
+    return Agent(mine, worker, url, await mine.key("*", principal="owner"))

@@ -1,0 +1,117 @@
+"""Streams of tasks: sent and subscribed to, over both bindings, equal for every client (specification 3.5.2, 11.7)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+from a2a.client import Client
+from a2a.types.a2a_pb2 import CancelTaskRequest, StreamResponse, SubscribeToTaskRequest, TaskState
+from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
+
+from libs.cache import Delta, Stream
+from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT
+from tests.services.gateway.surfaces.a2a.agent import BINDINGS, Agent, message, request, streamed
+
+
+def kinds(stream: Sequence[StreamResponse]) -> list[str]:
+    """Return what each response is; a status by its state."""
+    return [_kind(response) for response in stream]
+
+
+def _kind(response: StreamResponse) -> str:
+    if response.HasField("status_update"):
+        return TaskState.Name(response.status_update.status.state).removeprefix("TASK_STATE_").lower()
+    return response.WhichOneof("payload") or ""
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+async def test_stream_begins_with_the_task_and_ends_with_it(agent: Agent, binding: str) -> None:
+    async with agent.client(binding, streaming=True) as client:
+        stream = await streamed(client, message("hello"))
+    assert kinds(stream)[0] == "task"
+    assert kinds(stream)[-4:] == ["artifact_update", "working", "artifact_update", "completed"]
+    answer = stream[-2].artifact_update
+    assert (answer.artifact.parts[0].text, answer.last_chunk, answer.append) == ("HELLO", True, False)
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+async def test_stream_pauses_at_a_question_and_goes_on_with_the_answer(agent: Agent, binding: str) -> None:
+    async with agent.client(binding, streaming=True) as client:
+        asked = await streamed(client, message("which one"))
+        last = asked[-1].status_update
+        assert (kinds(asked)[-1], last.status.message.parts[0].text) == ("input_required", "Which folder?")
+        rest = await streamed(client, message("the red one", task=last.task_id))
+    assert kinds(rest)[0] == "task"
+    assert rest[0].task.status.state == TaskState.TASK_STATE_WORKING
+    assert kinds(rest)[-1] == "completed"
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+async def test_subscribers_get_the_same_updates_and_the_end(agent: Agent, binding: str) -> None:
+    async with agent.client(binding, streaming=True) as client, agent.client(streaming=True) as other:
+        task = await send_now(client, "wait")
+        one, two, gone = (_Reading(each, task) for each in (client, other, other))
+        await asyncio.gather(one.begun(), two.begun(), gone.begun())
+        await gone.close()
+        await client.cancel_task(CancelTaskRequest(id=task))
+        first, second = await asyncio.gather(one.rest(), two.rest())
+    assert first == second
+    assert kinds(first) == ["canceled"]
+
+
+async def test_partial_text_streams_only_where_it_is_activated(agent: Agent) -> None:
+    partial = {"A2A-Extensions": PARTIAL_TEXT}
+    async with agent.client(streaming=True) as plain, agent.client(streaming=True, **partial) as client:
+        task = await send_now(client, "wait")
+        one, other = _Reading(client, task), _Reading(plain, task)
+        await asyncio.gather(one.begun(), other.begun())
+        deltas = agent.house.platform.deltas
+        pieces = []
+        for attempt, text in ((1, "Hal"), (2, "Hel"), (2, "lo")):
+            await deltas.append(Stream(agent.house.tenant, task), Delta("c1", attempt, text))
+            while True:
+                update = (await one.begun()).artifact_update
+                if update.artifact.artifact_id:
+                    break
+            pieces.append((update.artifact.parts[0].text, update.append))
+        await client.cancel_task(CancelTaskRequest(id=task))
+        assert kinds(await other.rest()) == ["canceled"]
+    assert pieces == [("Hal", False), ("Hel", False), ("lo", True)]
+
+
+async def test_ended_and_others_tasks_have_no_stream(agent: Agent) -> None:
+    stranger = await agent.stranger()
+    async with agent.client(streaming=True) as client, agent.client(key=stranger, streaming=True) as other:
+        done = (await streamed(client, message("hello")))[0].task
+        with pytest.raises(UnsupportedOperationError):
+            await _Reading(client, done.id).begun()
+        with pytest.raises(TaskNotFoundError):
+            await _Reading(other, done.id).begun()
+
+
+async def send_now(client: Client, text: str) -> str:
+    """Send a message without waiting; return its task's id."""
+    asked = request(message(text))
+    async for response in client.send_message(asked):
+        return response.task.id
+    raise AssertionError("no task")
+
+
+class _Reading:
+    """A subscription, read step by step."""
+
+    def __init__(self, client: Client, task: str) -> None:
+        self._items: AsyncIterator[StreamResponse] = client.subscribe(SubscribeToTaskRequest(id=task))
+
+    async def begun(self) -> StreamResponse:
+        async with asyncio.timeout(20):
+            return await anext(self._items)
+
+    async def rest(self) -> list[StreamResponse]:
+        async with asyncio.timeout(20):
+            return [item async for item in self._items]
+
+    async def close(self) -> None:
+        await self._items.aclose()  # type: ignore[attr-defined]
