@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { packed } from "@/workspace/packing";
+import { packed, PADDING, TITLE } from "@/workspace/packing";
 import { linesOf } from "@/workspace/text-diff";
 import { rowsOf, treeOf } from "@/workspace/tree";
 
@@ -37,4 +37,10 @@ test("no two files of a graph share a place, and folders keep apart", () => {
   const points = packed({ id: "root", children: [folder("a", 7), folder("b", 3), leaf("c"), leaf("d")] });
   expect(points.size).toBe(12);
   expect(new Set([...points.values()].map(({ x, y }) => `${x.toString()} ${y.toString()}`)).size).toBe(12);
+});
+
+test("each folder around a file leaves room for its border and name", () => {
+  const flat = packed({ id: "root", children: [{ id: "note", children: [] }] }).get("note");
+  const nested = packed({ id: "root", children: [{ id: "deep", children: [{ id: "note", children: [] }] }] }).get("note");
+  expect((nested?.y ?? 0) - (flat?.y ?? 0)).toBe(PADDING + TITLE);
 });

@@ -39,7 +39,7 @@ export function ApprovalCard({ ask, where, level = "h3" }: { ask: Ask; where?: R
     <Card aria-label={`Approval: ${ask.data.title}`} className="border-warn/50">
       <div className="flex flex-wrap items-start gap-x-3 gap-y-1 px-4 pt-3">
         <ShieldQuestion aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
-        <div className="min-w-0 flex-1 basis-48">
+        <div className="min-w-0 flex-1 basis-32">
           <Title className="font-semibold break-words">{ask.data.title}</Title>
           {where}
         </div>

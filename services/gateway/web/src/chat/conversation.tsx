@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef } from "react";
 import { useCancel, useSend } from "@/api/commands";
 import { queryClient, sessionQuery } from "@/api/queries";
+import { FolderPath } from "@/components/path";
 import { Failed, Loading } from "@/components/states";
 import { Badge } from "@/components/ui";
 import { openTurn } from "@/session/reduce";
@@ -40,7 +41,7 @@ export function Conversation({ session }: { session: string }) {
         <div className="min-w-0 flex-1">
           <h1 className="truncate font-semibold">{known?.title ?? shown[0]?.text ?? "Session"}</h1>
           {known?.root && (
-            <p className="flex items-center gap-1.5 truncate text-xs text-muted"><FolderOpen aria-hidden className="size-3.5 shrink-0" />{known.root}</p>
+            <p className="flex items-center gap-1.5 text-xs text-muted"><FolderOpen aria-hidden className="size-3.5 shrink-0" /><FolderPath path={known.root} /></p>
           )}
         </div>
         <ConnectionBadge connection={connection} />
@@ -58,7 +59,7 @@ export function Conversation({ session }: { session: string }) {
           ))}
         </div>
       </div>
-      <div className="mx-auto w-full max-w-3xl px-3 pb-3 md:px-4 md:pb-5">
+      <div className="mx-auto w-full max-w-3xl px-4 pb-3 md:pb-5">
         <Composer
           placeholder={waits ? "Answer the question…" : open ? "Write the next task; it runs after this one…" : "Ask for the next task…"}
           busy={send.isPending}
@@ -96,8 +97,14 @@ function useFollowing(seq: number, length: number) {
     const place = box.current;
     if (!place) return;
     const scrolled = () => { near.current = place.scrollHeight - place.scrollTop - place.clientHeight < NEAR_END; };
+    // A window that shrinks, as for a keyboard on the screen, must not hide the end.
+    const fits = new ResizeObserver(() => { if (near.current) place.scrollTop = place.scrollHeight; });
     place.addEventListener("scroll", scrolled, { passive: true });
-    return () => { place.removeEventListener("scroll", scrolled); };
+    fits.observe(place);
+    return () => {
+      place.removeEventListener("scroll", scrolled);
+      fits.disconnect();
+    };
   }, []);
   useEffect(() => {
     const place = box.current;

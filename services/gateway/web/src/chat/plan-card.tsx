@@ -11,7 +11,7 @@ import { cx } from "@/lib/cx";
 import { bytes, count, duration } from "@/lib/format";
 import { type PlanChange, planChanges, readings } from "@/session/rounds";
 import { ofOutcome, ofStep } from "@/session/says";
-import { type ApprovalView, type Round, STEP_ENDED, type StepView } from "@/session/types";
+import type { ApprovalView, Round, StepView } from "@/session/types";
 import { PlanGraph } from "./plan-graph";
 
 interface PlanCardProps {
@@ -29,7 +29,7 @@ const MANY = 40;
 export function PlanCard({ session, round, number, before, approvals, open }: PlanCardProps) {
   const [tab, setTab] = useState("timeline");
   const [chosen, setChosen] = useState<number | null>(null);
-  const done = round.steps.filter((step) => STEP_ENDED.has(step.state)).length;
+  const done = round.steps.filter((step) => step.state === "succeeded").length;
   const choose = (ordinal: number) => {
     setChosen(ordinal);
     setTab("timeline");
@@ -42,9 +42,9 @@ export function PlanCard({ session, round, number, before, approvals, open }: Pl
           <h3 className="font-semibold">{number > 1 ? `Plan ${number.toString()}` : "Plan"}</h3>
           <span className="text-sm text-muted tabular-nums">{done} of {count(round.steps.length, "step")}</span>
           <span className="flex-1" />
-          <Tabs.List aria-label="View of the plan" className="flex gap-0.5 rounded-lg bg-sunken p-0.5">
+          <Tabs.List aria-label="View of the plan" className="flex gap-0.5 rounded-lg border border-line bg-sunken p-px">
             {["timeline", "graph", "review"].map((name) => (
-              <Tabs.Trigger key={name} value={name} className="rounded-md px-2 py-0.5 text-sm font-medium text-muted capitalize data-[state=active]:bg-surface data-[state=active]:text-ink data-[state=active]:shadow-sm">
+              <Tabs.Trigger key={name} value={name} className="rounded-md px-2 py-0.5 text-sm font-medium text-muted capitalize data-[state=active]:bg-surface data-[state=active]:text-ink dark:data-[state=active]:bg-hover data-[state=active]:shadow-sm">
                 {name}
               </Tabs.Trigger>
             ))}
@@ -203,7 +203,7 @@ function StepRow({ session, step, span, open, opened, approval }: StepRowProps) 
           {latest?.summary && !shown && <span className="block truncate text-sm text-muted">{latest.summary}</span>}
         </span>
         {step.attempts > 1 && <Badge tone="warn">attempt {step.attempts}</Badge>}
-        {planned?.mutates && <Badge>changes files</Badge>}
+        {planned?.mutates && <Badge className="max-sm:hidden">changes files</Badge>}
         <Bar step={step} span={span} />
       </button>
       {shown && <StepDetails session={session} step={step} open={open} approval={approval} />}
@@ -246,7 +246,7 @@ function StepDetails({ session, step, open, approval }: { session: string; step:
         <dt>State</dt>
         <dd>{ofStep(step.state).text}{step.state === "awaiting_approval" && ": waits for your decision below"}</dd>
         <dt>Tool</dt>
-        <dd><code className="font-mono text-xs">{planned?.tool ?? latest?.tool}</code></dd>
+        <dd><code className="font-mono text-xs">{planned?.tool ?? latest?.tool}</code>{planned?.mutates && ", changes files"}</dd>
         {rule && <><dt>Policy</dt><dd>{VERDICTS[latest?.verdict ?? ""] ?? latest?.verdict} <code className="font-mono text-xs">{rule}</code></dd></>}
         {approval?.closed && <><dt>Decision</dt><dd>{ofOutcome(approval.closed.outcome).text}{approval.closed.principal && ` by ${approval.closed.principal}`}</dd></>}
         {(planned?.depends_on ?? []).length > 0 && <><dt>After</dt><dd>step {planned?.depends_on?.join(", ")}</dd></>}

@@ -9,6 +9,7 @@ import { Empty, Failed, Loading, useShownError } from "@/components/states";
 import { Ago } from "@/components/time";
 import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
+import { folderOf } from "@/lib/format";
 import { ofTurn } from "@/session/says";
 
 const DOTS: Record<string, string> = { warn: "bg-warn", info: "bg-info", neutral: "bg-line-strong" };
@@ -61,9 +62,10 @@ function Row({ session, current, onChoose, to }: RowProps) {
         <span className="min-w-0 flex-1 truncate font-medium">{session.title ?? "Untitled"}</span>
         {said && <span title={said.text} className={cx("size-2 shrink-0 rounded-full", DOTS[said.tone] ?? "bg-line-strong")} />}
       </span>
-      <span className="flex gap-2 text-xs text-muted">
+      <span className="flex gap-2 text-xs whitespace-nowrap text-muted">
         <Ago time={session.last_at} />
         {said && <span>{said.text}</span>}
+        {session.root && <span title={session.root} className="min-w-0 truncate">{folderOf(session.root)}</span>}
       </span>
     </Link>
   );

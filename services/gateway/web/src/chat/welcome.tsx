@@ -58,14 +58,14 @@ export function Welcome() {
               <datalist id={folders}>
                 {[...new Set(known)].map((used) => <option key={used} value={used} />)}
               </datalist>
-              <input value={root} onChange={(event) => { setRoot(event.target.value); }} placeholder="Folder to work in, such as /home/you/Downloads" spellCheck={false} list={folders} className="h-7 min-w-0 flex-1 rounded-md bg-transparent px-1 placeholder:text-muted" />
+              <input value={root} onChange={(event) => { setRoot(event.target.value); }} placeholder="Folder, such as /home/you/Downloads" spellCheck={false} list={folders} className="h-7 min-w-0 flex-1 rounded-md bg-transparent px-1 text-ellipsis placeholder:text-muted" />
             </label>
           )}
           <select
             aria-label="When to ask"
             value={hitl}
             onChange={(event) => { setHitl(event.target.value as Schemas["Hitl"]); }}
-            className="h-7 rounded-md bg-transparent px-1 text-sm text-muted hover:text-ink"
+            className="h-7 field-sizing-content rounded-md bg-transparent px-1 text-sm text-muted hover:text-ink"
           >
             {MODES.map(([mode, title]) => <option key={mode} value={mode}>{title}</option>)}
           </select>

@@ -19,8 +19,8 @@ interface NoticeProps {
 export function Notice({ icon: Icon, title, children, action, role, whole = false }: NoticeProps) {
   const Title = whole ? "h1" : "p";
   return (
-    <div role={role} className="mx-auto flex max-w-md flex-col items-center gap-2 px-4 py-14 text-center">
-      <span className="mb-1 flex size-10 items-center justify-center rounded-xl bg-sunken text-muted">
+    <div role={role} className="mx-auto flex max-w-md flex-col items-center gap-2 px-4 py-10 text-center">
+      <span className="mb-1 flex size-10 items-center justify-center rounded-xl bg-hover text-muted">
         <Icon aria-hidden className="size-5" />
       </span>
       <Title className="font-semibold">{title}</Title>
@@ -74,8 +74,8 @@ export function Failed({ error, retry, whole = false }: { error: unknown; retry?
         )
       }
     >
+      {problem.status === 403 && <p className="mb-1">Ask an administrator for the right, or sign in with another key.</p>}
       <p>{problem.message}</p>
-      {problem.status === 403 && <p className="mt-1">Ask an administrator for the scope, or sign in with another key.</p>}
     </Notice>
   );
 }

@@ -47,7 +47,7 @@ function subscribe(listener: () => void): () => void {
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts);
   return (
-    <div role="status" aria-live="polite" className="pointer-events-none fixed right-4 bottom-4 left-4 z-50 flex flex-col items-end gap-2">
+    <div role="status" aria-live="polite" className="pointer-events-none fixed top-3 right-4 left-4 z-50 flex flex-col items-center gap-2">
       {shown.map((toast) => (
         <div
           key={toast.id}

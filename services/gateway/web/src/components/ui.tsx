@@ -5,7 +5,7 @@ import { cx } from "@/lib/cx";
 export type Tone = "neutral" | "accent" | "ok" | "warn" | "danger" | "info";
 
 const TINTS: Record<Tone, string> = {
-  neutral: "bg-sunken text-muted",
+  neutral: "bg-hover text-muted",
   accent: "bg-accent-tint text-accent-ink",
   ok: "bg-ok-tint text-ok",
   warn: "bg-warn-tint text-warn",

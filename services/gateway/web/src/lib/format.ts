@@ -41,3 +41,8 @@ export function count(number: number, one: string, many = `${one}s`): string {
 export function words(name: string): string {
   return name.replaceAll("_", " ").toLowerCase();
 }
+
+/** The last name of a path: `/home/ada/Downloads` as `Downloads`. */
+export function folderOf(path: string): string {
+  return path.replace(/\/+$/, "").split("/").at(-1) || path;
+}

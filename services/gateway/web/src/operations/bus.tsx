@@ -56,7 +56,7 @@ export function LeaseSection({ query }: { query: UseQueryResult<Bus> }) {
                 <Cell value={each.leases} />
                 <Cell value={each.held} />
                 <Cell value={each.due} alarm={each.due > 0} />
-                <td className="px-3 py-2 text-right text-sm text-muted"><Ago time={each.since} /></td>
+                <td className="px-2 py-2 first:pl-3 last:pr-3 sm:px-3 text-right text-sm text-muted"><Ago time={each.since} /></td>
               </tr>
             ))}
           </Table>
@@ -110,7 +110,7 @@ function Table({ label, heads, children }: { label: string; heads: string[]; chi
     <Card className="overflow-x-auto">
       <table aria-label={label} className="w-full text-left">
         <thead className="text-sm text-muted">
-          <tr>{heads.map((head, index) => <th key={head} scope="col" className={cx("px-3 py-2 font-medium", index > 0 && "text-right")}>{head}</th>)}</tr>
+          <tr>{heads.map((head, index) => <th key={head} scope="col" className={cx("px-2 py-2 first:pl-3 last:pr-3 sm:px-3 font-medium", index > 0 && "text-right")}>{head}</th>)}</tr>
         </thead>
         <tbody>{children}</tbody>
       </table>
@@ -120,16 +120,16 @@ function Table({ label, heads, children }: { label: string; heads: string[]; chi
 
 function Name({ name, about }: { name: string; about: string }) {
   return (
-    <th scope="row" className="px-3 py-2 font-normal">
-      <span className="block font-medium [overflow-wrap:anywhere]">{words(name)}</span>
-      <span className="block text-sm text-muted [overflow-wrap:anywhere]">{about}</span>
+    <th scope="row" className="px-2 py-2 first:pl-3 last:pr-3 sm:px-3 font-normal">
+      <span className="block font-medium">{words(name)}</span>
+      <span className="block text-sm text-muted">{about}</span>
     </th>
   );
 }
 
 function Cell({ value, alarm = false, children }: { value: number | null; alarm?: boolean; children?: ReactNode }) {
   return (
-    <td className={cx("px-3 py-2 text-right tabular-nums", alarm ? "font-semibold text-danger" : value ? "" : "text-muted")}>
+    <td className={cx("px-2 py-2 first:pl-3 last:pr-3 sm:px-3 text-right tabular-nums", alarm ? "font-semibold text-danger" : value ? "" : "text-muted")}>
       {value === null ? "–" : value.toLocaleString("en")}
       {children}
     </td>

@@ -27,8 +27,10 @@ function stateOf(check: Check | undefined): State {
   return check.detail.startsWith("slow") ? { tone: "warn", text: "slow" } : { tone: "ok", text: "ok" };
 }
 
+const REVISION = /\b[0-9a-f]{40,64}\b/;
+
 function detailOf({ detail, circuit }: Check): string {
-  return [detail, circuit === "closed" ? "" : `circuit ${words(circuit)}`].filter(Boolean).join("; ") || "answers";
+  return [detail.replace(REVISION, (hash) => `revision ${hash.slice(0, 12)}`), circuit === "closed" ? "" : `circuit ${words(circuit)}`].filter(Boolean).join("; ") || "answers";
 }
 
 /** The services of the process that answers, what they depend on, and why it is not ready. */

@@ -32,7 +32,7 @@ export default function Approvals() {
           {({ approvals }) => (
             <VirtualList items={approvals} keyOf={(each) => each.approval_id} height={HEIGHT} label="Open approvals">
               {(approval) => (
-                <div className="mx-auto max-w-3xl pb-4">
+                <div className="max-w-3xl pb-4">
                   <ApprovalCard level="h2" ask={askOf(approval)} where={<Where approval={approval} />} />
                 </div>
               )}

@@ -81,7 +81,7 @@ function Row({ record }: { record: AuditRecord }) {
     <details className="group border-b border-line px-2">
       <summary className="flex cursor-pointer list-none flex-wrap items-center gap-x-3 gap-y-0.5 py-2.5">
         <ChevronRight aria-hidden className="size-4 shrink-0 text-muted transition-transform group-open:rotate-90" />
-        <span className="w-14 shrink-0 text-right text-sm text-muted tabular-nums">{record.position}</span>
+        <span className="shrink-0 text-sm text-muted sm:w-14 sm:text-right tabular-nums">{record.position}</span>
         <span className="min-w-0 flex-1 basis-44 truncate font-medium">{record.action}</span>
         <span className="flex min-w-0 items-center gap-3 max-sm:basis-full max-sm:pl-7">
           <span className="max-w-40 truncate text-sm text-muted max-sm:flex-1">{record.principal}</span>

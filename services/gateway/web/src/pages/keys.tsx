@@ -33,7 +33,7 @@ export default function Keys() {
   return (
     <Page
       title="Keys and tenants"
-      about="Who and what may sign in, with which rights. A revoked key stops counting at once."
+      about="Who and what may sign in, with which rights. A revoked key stops working at once."
       actions={<Button look="primary" onClick={() => { setAdding(true); }}><Plus aria-hidden className="size-4" /> New key</Button>}
     >
       <label className="mb-3 flex w-fit items-center gap-2 text-sm">
@@ -71,7 +71,7 @@ function Row({ shown, onCreated }: { shown: Key; onCreated: (created: Created) =
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-4 py-3 last:border-b-0">
       <div className="min-w-0 flex-1 basis-60">
-        <p className="truncate font-medium">{shown.name} <span className="font-normal text-muted">of {shown.principal}</span></p>
+        <p className="font-medium [overflow-wrap:anywhere]">{shown.name || "Unnamed key"} <span className="font-normal text-muted">of {shown.principal}</span></p>
         <p className="text-sm text-muted">
           {shown.used_at ? <>last used <Ago time={shown.used_at} /></> : "never used"}
           {shown.expires_at && <>, expires <Ago time={shown.expires_at} /></>}

@@ -5,6 +5,7 @@ import { useCallback, useState } from "react";
 import { api, data, type Schemas } from "@/api/client";
 import { meQuery, sessionsQuery } from "@/api/queries";
 import { Dialog } from "@/components/dialog";
+import { FolderPath } from "@/components/path";
 import { Empty, Failed, Loading, useShownError } from "@/components/states";
 import { Ago } from "@/components/time";
 import { tell, tellProblem } from "@/components/toast";
@@ -41,9 +42,9 @@ export default function Sessions() {
           <Search aria-hidden className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-muted" />
           <TextField quiet label="Search sessions" type="search" placeholder="Title, folder, id or person" value={words} onChange={(event) => { setWords(event.target.value); }} className="[&_input]:pl-8.5" />
         </search>
-        <div role="group" aria-label="Filter" className="flex gap-0.5 rounded-lg bg-sunken p-0.5">
+        <div role="group" aria-label="Filter" className="flex gap-0.5 rounded-lg border border-line bg-sunken p-px">
           {FILTERS.map((filter) => (
-            <button key={filter.text} type="button" aria-pressed={open === filter.open} onClick={() => { setOpen(filter.open); }} className={cx("h-8 rounded-md px-3 font-medium", open === filter.open ? "bg-surface text-ink shadow-sm" : "text-muted")}>
+            <button key={filter.text} type="button" aria-pressed={open === filter.open} onClick={() => { setOpen(filter.open); }} className={cx("h-8 rounded-md px-3 font-medium", open === filter.open ? "bg-surface text-ink shadow-sm dark:bg-hover" : "text-muted")}>
               {filter.text}
             </button>
           ))}
@@ -76,14 +77,14 @@ function Row({ session, onShare }: { session: Session; onShare: (session: Sessio
     <div className="flex items-center gap-2 border-b border-line px-2 py-2.5">
       <Link to="/chat/{-$session}" params={{ session: session.session_id }} className="min-w-0 flex-1 rounded-lg px-1 hover:underline">
         <span className="block truncate font-medium">{session.title ?? "Untitled"}</span>
-        <span className="flex flex-wrap gap-x-3 text-sm text-muted">
+        <span className="flex flex-wrap items-center gap-x-2 text-sm text-muted">
+          {said && <Badge tone={said.tone}>{said.text}</Badge>}
+          {session.shared && <Badge tone="accent"><Users aria-hidden className="size-3" /> {session.shared === "read" ? "can read" : "can write"}</Badge>}
           <Ago time={session.last_at} />
-          {session.root && <span className="max-w-full truncate">{session.root}</span>}
           {!mine && <span>by {session.principal}</span>}
+          {session.root && <FolderPath path={session.root} className="max-w-full flex-1 basis-40" />}
         </span>
       </Link>
-      {said && <Badge tone={said.tone}>{said.text}</Badge>}
-      {session.shared && <Badge tone="accent"><Users aria-hidden className="size-3" /> {session.shared === "read" ? "can read" : "can write"}</Badge>}
       <Link to="/workspace/{-$session}" params={{ session: session.session_id }} aria-label={`Workspace of ${session.title ?? "this session"}`} className="inline-flex size-8 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink">
         <FolderTree aria-hidden className="size-4" />
       </Link>

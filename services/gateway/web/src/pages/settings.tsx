@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import { api, data } from "@/api/client";
-import { Empty, Failed, Loading } from "@/components/states";
+import { Empty, Failed, Loading, useShownError } from "@/components/states";
 import { Badge, PageHead, SelectField, TextField, type Tone } from "@/components/ui";
 import { VirtualList } from "@/components/virtual-list";
 import { cx } from "@/lib/cx";
@@ -27,6 +27,7 @@ export default function Settings() {
   const [service, setService] = useState("");
   const [changed, setChanged] = useState(false);
   const query = useQuery({ queryKey: ["settings"], queryFn: () => data(api.GET("/v1/admin/settings")), staleTime: Infinity });
+  const error = useShownError(query);
   const settings = query.data?.settings;
   const rows = useMemo(() => rowsOf(settings ?? [], { words: text, service, changed }), [settings, text, service, changed]);
   const services = [...new Set(settings?.map((each) => each.service))];
@@ -42,9 +43,9 @@ export default function Settings() {
           <option value="">All services</option>
           {services.map((each) => <option key={each} value={each}>{words(each)}</option>)}
         </SelectField>
-        <div role="group" aria-label="Filter" className="flex gap-0.5 rounded-lg bg-sunken p-0.5">
+        <div role="group" aria-label="Filter" className="flex gap-0.5 rounded-lg border border-line bg-sunken p-px">
           {FILTERS.map((filter) => (
-            <button key={filter.text} type="button" aria-pressed={changed === filter.changed} onClick={() => { setChanged(filter.changed); }} className={cx("h-8 rounded-md px-3 font-medium", changed === filter.changed ? "bg-surface text-ink shadow-sm" : "text-muted")}>
+            <button key={filter.text} type="button" aria-pressed={changed === filter.changed} onClick={() => { setChanged(filter.changed); }} className={cx("h-8 rounded-md px-3 font-medium", changed === filter.changed ? "bg-surface text-ink shadow-sm dark:bg-hover" : "text-muted")}>
               {filter.text}
             </button>
           ))}
@@ -52,7 +53,7 @@ export default function Settings() {
       </search>
       <div className="min-h-0 flex-1 px-2 md:px-4">
         {settings === undefined ? (
-          query.isError ? <Failed error={query.error} retry={() => void query.refetch()} /> : <Loading rows={8} />
+          error ? <Failed error={error} retry={() => void query.refetch()} /> : <Loading rows={8} />
         ) : rows.length === 0 ? (
           <Empty icon={Search} title="No setting matches">{changed ? "Try fewer words, or the filter “All”." : "Try fewer words, or all services."}</Empty>
         ) : (
@@ -79,7 +80,7 @@ function Shown({ row }: { row: Row }) {
     <div className="flex flex-wrap items-start gap-x-4 gap-y-1 border-b border-line px-2 py-2.5">
       <div className="min-w-0 flex-1 basis-72">
         <p className="font-mono text-sm font-medium [overflow-wrap:anywhere]">{setting.variable}</p>
-        <p className="text-sm text-muted">{setting.description}</p>
+        <p className="text-sm text-muted"><Described text={setting.description} /></p>
       </div>
       <div className="flex min-w-0 basis-72 flex-wrap items-center gap-x-2 gap-y-1 sm:justify-end">
         <Value setting={setting} />
@@ -88,6 +89,11 @@ function Shown({ row }: { row: Row }) {
       </div>
     </div>
   );
+}
+
+/** A sentence whose names of values stand between backticks. */
+function Described({ text }: { text: string }) {
+  return text.split("`").map((part, at) => (at % 2 === 0 ? part : <code key={at} className="font-mono text-xs">{part}</code>));
 }
 
 function Value({ setting }: { setting: Setting }) {

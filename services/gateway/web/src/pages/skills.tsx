@@ -28,10 +28,10 @@ function All({ root, folder, setRoot }: { root: string; folder: string; setRoot:
   const query = useQuery(skillsQuery(folder || undefined));
   const shown = (skills: readonly Skill[]) => skills.filter((skill) => matches(skill, words));
   return (
-    <Page title="Skills" about="What Suma can do. Plans are made of their tools.">
+    <Page title="Skills" about="What Suma can do. The steps of a plan use their tools.">
       <div className="flex flex-wrap gap-3 pb-4">
         <TextField quiet label="Search skills" type="search" placeholder="Search skills" value={words} onChange={(event) => { setWords(event.target.value); }} className="min-w-0 flex-1 basis-52" />
-        <TextField quiet label="Include the skills of a folder" placeholder="/folder with skills of its own" value={root} onChange={(event) => { setRoot(event.target.value); }} className="min-w-0 flex-1 basis-52" />
+        <TextField quiet label="Include the skills of a folder" placeholder="A folder's own skills: /home/you/project" value={root} onChange={(event) => { setRoot(event.target.value); }} className="min-w-0 flex-1 basis-52" />
       </div>
       <Loaded query={query} empty={({ skills }) => shown(skills).length === 0 && <Empty icon={Search} title="No skill matches">Try another word.</Empty>}>
         {({ skills }) => (
@@ -112,7 +112,7 @@ function Read({ skill, root }: { skill: Schemas["SkillRead"]; root: string }) {
           <h2 className="flex flex-wrap items-center gap-2 font-semibold">
             <code className="font-mono text-sm break-all">{tool.name}</code>
             <Badge tone={tool.mutates ? "warn" : "neutral"}>{tool.mutates ? "changes files" : "reads only"}</Badge>
-            <Badge>{tool.effect}</Badge>
+            {tool.mutates && <Badge>{tool.effect}</Badge>}
           </h2>
           <p className="text-sm">{tool.description}</p>
           <details>

@@ -10,6 +10,7 @@ import { approvalsQuery, diffQuery, graphQuery, logQuery, sessionQuery, snapshot
 import { SessionList } from "@/chat/session-list";
 import { DiffRow, DiffSummary } from "@/components/diff-list";
 import { Dialog } from "@/components/dialog";
+import { FolderPath } from "@/components/path";
 import { Empty, Loaded, Loading } from "@/components/states";
 import { Ago } from "@/components/time";
 import { tell, tellProblem } from "@/components/toast";
@@ -46,7 +47,7 @@ function Of({ session }: { session: string }) {
   const root = about.data?.root ?? null;
   return (
     <div className="flex h-full flex-col">
-      <PageHead title="Workspace" about={<span className="break-all">{root ?? "This session has no folder."}</span>}>
+      <PageHead title="Workspace" about={root === null ? "This session has no folder." : <FolderPath path={root} />}>
         <Button onClick={() => { setChoosing(true); }}>Other session</Button>
         <Link to="/chat/{-$session}" params={{ session }} className="inline-flex h-8.5 items-center rounded-lg px-3 font-medium text-muted hover:bg-hover hover:text-ink">
           Conversation
@@ -234,7 +235,7 @@ function FileRow({ row: { node, depth }, opened, whole, onToggle }: { row: Row; 
       <ChevronRight aria-hidden className={cx("size-3.5 shrink-0 text-muted transition-transform", opened && "rotate-90", !folder && "invisible")} />
       <Icon aria-hidden className={cx("size-4 shrink-0", folder ? "text-accent-ink" : "text-muted")} />
       <span className="min-w-0 flex-1 truncate text-left">{whole ? node.path : node.name}</span>
-      <span className="shrink-0 text-xs text-muted tabular-nums">{folder ? `${node.files.toLocaleString("en")} · ${bytes(node.total)}` : bytes(node.size)}</span>
+      <span className="shrink-0 text-xs text-muted tabular-nums">{folder ? `${count(node.files, "file")}, ${bytes(node.total)}` : bytes(node.size)}</span>
     </>
   );
   const look = "flex h-8 w-full items-center gap-1.5 rounded-md pr-2 -outline-offset-2";
@@ -346,7 +347,7 @@ function Snapshots({ session, found }: { session: string; found: Schemas["Snapsh
       <Card className="px-4">
         {found.map((snapshot, at) => (
           <div key={snapshot.snapshot_id} className="flex items-center gap-3 border-t border-line py-2 first:border-0">
-            <p className="min-w-0 flex-1">Before change {at + 1} <span className="text-muted"><Ago time={snapshot.at} /></span></p>
+            <p className="min-w-0 flex-1">Before change {at + 1} <span className="whitespace-nowrap text-muted"><Ago time={snapshot.at} /></span></p>
             <Button size="small" busy={rollback.isPending} onClick={() => { rollback.mutate({ snapshot: snapshot.snapshot_id }); }}>Roll back to here</Button>
           </div>
         ))}

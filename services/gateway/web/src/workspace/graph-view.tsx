@@ -3,7 +3,7 @@ import cytoscape, { type Core, type ElementDefinition, type StylesheetJson } fro
 import { useEffect, useMemo, useRef } from "react";
 import type { Diff } from "@/api/generated/events";
 import { useDark } from "@/shell/theme";
-import { packed, type Box } from "./packing";
+import { PADDING, packed, type Box } from "./packing";
 import type { TreeNode } from "./tree";
 
 /** Files of a folder that are drawn one by one; the others are one node with their number. */
@@ -48,7 +48,11 @@ function boxOf(elements: readonly ElementDefinition[]): Box {
 function styleOf(): StylesheetJson {
   const css = getComputedStyle(document.documentElement);
   const colour = (name: string) => css.getPropertyValue(name).trim();
-  const node = (selector: string, background: string) => ({ selector, style: { "background-color": colour(background) } });
+  const file = (change: string, tone: string) => ({ selector: `node[kind != 'directory'][change = '${change}']`, style: { "background-color": colour(tone) } });
+  const folder = (change: string, tone: string) => ({
+    selector: `node[kind = 'directory'][change = '${change}']`,
+    style: { "background-color": colour(`${tone}-tint`), "border-color": colour(tone) },
+  });
   return [
     {
       selector: "node",
@@ -76,12 +80,12 @@ function styleOf(): StylesheetJson {
         "text-margin-y": -2,
         "font-size": 11,
         "font-weight": 600,
-        padding: "10px",
+        padding: `${PADDING.toString()}px`,
       },
     },
     { selector: "node[kind = 'rest']", style: { shape: "round-rectangle", "background-opacity": 0.4, color: colour("--muted") } },
-    node("node[change = 'created'], node[change = 'moved']", "--ok"),
-    node("node[change = 'changed']", "--info"),
+    ...["created", "moved"].flatMap((change) => [file(change, "--ok"), folder(change, "--ok")]),
+    file("changed", "--info"),
     { selector: "node:selected", style: { "border-width": 2, "border-color": colour("--ink") } },
   ];
 }
@@ -114,7 +118,7 @@ export default function GraphView({ root, diff }: { root: TreeNode; diff: Diff |
   return (
     <>
       <i id={STYLE_ID} hidden />
-      <div ref={box} role="img" aria-label={`Graph of ${root.files.toString()} files; the tree lists them`} className="relative h-[60vh] min-h-72 w-full rounded-xl border border-line bg-surface" />
+      <div ref={box} role="img" aria-label={`Graph of ${root.files.toString()} files; the tree lists them`} className="relative h-[60vh] min-h-72 w-full overflow-hidden rounded-xl border border-line bg-surface" />
     </>
   );
 }

@@ -16,8 +16,12 @@ interface Placed {
   points: Map<string, Point>;
 }
 
+/** Pixels between a folder's border and what is in it. */
+export const PADDING = 10;
+/** The height of a folder's name, which stands above its border. */
+export const TITLE = 16;
 const CELL = { width: 92, height: 46 };
-const GAP = 34;
+const GAP = 10;
 const ASPECT = 1.7;
 
 /** Return the centre of each leaf; an enclosing box follows from what it holds. */
@@ -32,7 +36,13 @@ function place(box: Box): Placed {
   const parts = box.children.map(place).sort((a, b) => b.height - a.height);
   const area = parts.reduce((sum, part) => sum + (part.width + GAP) * (part.height + GAP), 0);
   const widest = Math.max(Math.sqrt(area * ASPECT), ...parts.map((part) => part.width));
-  return inRows(parts, widest);
+  return framed(inRows(parts, widest));
+}
+
+/** Make room for the border and name of the box around these. */
+function framed({ width, height, points }: Placed): Placed {
+  const moved = new Map([...points].map(([id, { x, y }]) => [id, { x: x + PADDING, y: y + PADDING + TITLE }]));
+  return { width: width + 2 * PADDING, height: height + 2 * PADDING + TITLE, points: moved };
 }
 
 function inRows(parts: Placed[], widest: number): Placed {
@@ -48,7 +58,7 @@ function inRows(parts: Placed[], widest: number): Placed {
   return { width, height: y + row, points };
 }
 
-/** Files stand close together; boxes need room for their border and name. */
+/** Files stand close together; boxes apart. */
 function gapOf(height: number): number {
   return height > CELL.height ? GAP : 4;
 }
