@@ -151,6 +151,7 @@ class Upload:
 class Receipt:
     """The stored answer of an idempotency key, and the digest of its request."""
 
+    key: str
     body_hash: str
     body: Mapping[str, Any]
 
@@ -361,7 +362,13 @@ class Store:
     async def receipt(self, tenant: str, principal: str, key: str, *, keep: float) -> Receipt | None:
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.receipt(connection, tenant=tenant, principal=principal, key=key, keep=keep)
-        return Receipt(row["body_hash"], orjson.loads(row["receipt"])) if row else None
+        return Receipt(key, row["body_hash"], orjson.loads(row["receipt"])) if row else None
+
+    async def last_receipt(self, tenant: str, principal: str, prefix: str, *, keep: float) -> Receipt | None:
+        """Return the newest receipt whose key begins with `prefix`."""
+        async with self._database.read(GROUP, tenant) as connection:
+            row = await queries.last_receipt(connection, tenant=tenant, principal=principal, prefix=prefix, keep=keep)
+        return Receipt(row["key"], row["body_hash"], orjson.loads(row["receipt"])) if row else None
 
     async def counts(self, tenant: str, *, reader: str | None) -> Counts:
         """Count what a principal sees; None sees all."""

@@ -64,6 +64,7 @@ def test_one_service_alone_loads_none_of_the_others(tmp_path: Path) -> None:
 def test_who_does_not_think_needs_no_key_and_loads_no_model(tmp_path: Path) -> None:
     modules = loaded(LOADED.format(names=("gateway",)), tmp_path, SUMA_MODEL="openai:x")
     assert not {"pydantic_ai", "libs.models.offline"} & modules
+    assert not [name for name in modules if name == "services.gateway.surfaces.openai.chat"]
 
 
 def test_the_vendor_that_is_chosen_is_loaded_alone(tmp_path: Path) -> None:

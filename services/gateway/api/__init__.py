@@ -38,6 +38,8 @@ from services.gateway.api.middleware.request_guard import RequestGuard
 from services.gateway.api.middleware.web_app import WebApp
 from services.gateway.surfaces.a2a import problems as a2a_problems
 from services.gateway.surfaces.a2a import routes as a2a
+from services.gateway.surfaces.openai import problems as openai_problems
+from services.gateway.surfaces.openai import routes as openai
 
 DESCRIPTION = (
     "Send a message; follow the plan, its review and each step as numbered events; approve, commit, roll back. "
@@ -63,11 +65,12 @@ ROOMS = (
     keys,
     tenants,
     oauth,
+    openai,
     health,
     docs,
     a2a,
 )
-TRANSLATIONS = (a2a_problems.translated,)
+TRANSLATIONS = (a2a_problems.translated, openai_problems.translated)
 """Error bodies of the protocols that are served below their own paths."""
 
 

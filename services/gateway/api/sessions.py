@@ -241,14 +241,16 @@ async def cancel_turn(here: Gateway, who: Principal, once: IdempotentRequest, tu
     return await commands.outcome(here, who, receipt, lambda event: outcomes.ends(turn_id, event))
 
 
-async def send_message(here: Gateway, who: Principal, once: IdempotentRequest, body: FirstMessage) -> Accepted:
-    """Accept a message, and open a session for it if needed, in one transaction."""
+async def send_message(
+    here: Gateway, who: Principal, once: IdempotentRequest, body: FirstMessage, *, opens: str | None = None
+) -> Accepted:
+    """Accept a message, and open a session for it if needed, in one transaction. `opens` is the id of a new one."""
     session = await here.writable(who, body.session_id) if body.session_id else None
     await commands.refuse_without(here, who, "chat", "conversation.send", session.session_id if session else None)
 
     async def decide() -> CommandResult:
         at = here.platform.clock.now().isoformat()
-        name, turn = session.session_id if session else ids.new(), ids.new()
+        name, turn = session.session_id if session else opens or ids.new(), ids.new()
         if session is None:
             here.queue_limiter.opened(who.tenant, name)
         await here.queue_limiter.admit(who.tenant, name)

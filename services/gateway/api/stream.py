@@ -79,7 +79,7 @@ async def events(
     if not stream:
         return await _page(here, who, session_id, position, limit)
     view = await View.of(here, who, request, session_id, position, until)
-    return _ServerSent(view)
+    return ServerSent(_encoded(view), seconds=here.settings.send_seconds, session=session_id)
 
 
 async def _page(here: Gateway, who: Principal, session_id: str, after: int, limit: int) -> Response:
@@ -96,25 +96,25 @@ async def _page(here: Gateway, who: Principal, session_id: str, after: int, limi
     return Response(page.model_dump_json(), media_type="application/json")
 
 
-class _ServerSent(StreamingResponse):
-    """A view as server-sent events, which closes when its client takes nothing in time."""
+class ServerSent(StreamingResponse):
+    """Server-sent events, which end when the client takes nothing for `seconds`."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, encoded: AsyncGenerator[bytes], *, seconds: float, session: str) -> None:
         # nginx buffers answers unless it is told not to.
-        super().__init__(_encoded(view), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
-        self._view = view
+        super().__init__(encoded, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        self._seconds, self._session = seconds, session
 
     @override
     async def stream_response(self, send: Send) -> None:
         async def send_in_time(message: Message) -> None:
-            async with asyncio.timeout(self._view.here.settings.send_seconds):
+            async with asyncio.timeout(self._seconds):
                 await send(message)
 
         async with aclosing(cast("AsyncGenerator[bytes]", self.body_iterator)):
             try:
                 await super().stream_response(send_in_time)
             except TimeoutError:
-                log.warning("dropped slow event-stream client", session=self._view.session.session_id)
+                log.warning("dropped slow event-stream client", session=self._session)
 
 
 @dataclass(frozen=True, slots=True)

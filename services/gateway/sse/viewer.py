@@ -17,6 +17,8 @@ from services.gateway.store import Numbered, Session
 
 RETRY_SECONDS = 0.5
 PAGE = 200
+UNDER_WAY = ("running", "awaiting_approval", "awaiting_clarification")
+"""States of a turn that may write its answer from now on."""
 SPREAD = (0.7, 1.0)
 """Viewers that opened together read again at different times."""
 
@@ -67,7 +69,7 @@ class Viewer:
 
     async def items(self, session: Session) -> AsyncGenerator[Item]:
         """Yield events, partial text and heartbeats until the process stops, or `open` returns False."""
-        if session.turn_state == "running" and session.turn_id is not None:
+        if session.turn_state in UNDER_WAY and session.turn_id is not None:
             self._follow_text(session.turn_id)
         try:
             while not self._channel.closed and self._open():

@@ -5,7 +5,7 @@ A surface translates its protocol to these calls and back. It decides nothing th
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -22,12 +22,17 @@ from services.gateway.api.models import Accepted, Answer, ApprovalShown, Cancel,
 from services.gateway.api.security import READING, require
 from services.gateway.api.stream import End, View
 from services.gateway.domain import access
+from services.gateway.domain.media_types import claimed
+from services.gateway.domain.uploads import Announced, file_name
+from services.gateway.incoming import Body
 from services.gateway.sse.viewer import Heartbeat, Item, TextDelta, first
 from services.gateway.store import Numbered
+from services.gateway.uploads import WRITE
 
 AWAITING_CLARIFICATION = "awaiting_clarification"
 ASKED = ("clarification.requested", "approval.requested")
 APPROVALS_MOST = 500
+PAGE = 1_000
 
 
 class NothingAsked(Rejected):
@@ -77,8 +82,10 @@ class TurnClient:
         skill: str | None = None,
         attachments: Sequence[str] = (),
         key: str | None = None,
+        opens: str | None = None,
     ) -> Accepted:
-        """Send a message, in a new session unless one is named. A repeated `key` returns the first answer.
+        """Send a message, in a new session unless one is named. A repeated `key` returns the first answer. `opens` is
+        the id of a new session.
 
         Raises:
             ValidationError: the message breaks the bounds of the HTTP API.
@@ -93,7 +100,16 @@ class TurnClient:
             attachments=tuple(attachments),
         )
         once = IdempotentRequest(key, "start", body.model_dump(mode="json"))
-        return await sessions.send_message(self._here, self._who, once, body)
+        return await sessions.send_message(self._here, self._who, once, body, opens=opens)
+
+    async def attach(self, filename: str, media_type: str, content: bytes) -> str:
+        """Store a file as an upload, which `start` and `reply` can name. Raises the errors of uploads."""
+        here, who = self._here, self._who
+        file = Announced(file_name(filename), claimed(media_type), len(content))
+        allowed = await commands.permitted(here, commands.cause_of(who), who, WRITE)
+        upload = await here.uploads.open(who, file, allowed)
+        body = Body(_once(content), seconds=here.settings.upload_idle_seconds)
+        return (await here.uploads.receive(who, upload, body, allowed)).upload_id
 
     async def follow(self, turn: Accepted | TurnShown, *, after: int | None = None) -> AsyncGenerator[Item | End]:
         """Yield the turn's events, or those after a number, partial text and heartbeats, and at last why this ends.
@@ -114,6 +130,20 @@ class TurnClient:
     async def turn(self, turn_id: str) -> TurnShown:
         require(self._who, READING)
         return await sessions.turn_of(self._here, self._who, turn_id)
+
+    async def open_turn(self, session_id: str) -> str | None:
+        """Return the oldest open turn of a session. Raises NotFound, also for a session of others."""
+        require(self._who, READING)
+        return (await self._here.readable(self._who, session_id)).turn_id
+
+    async def events(self, turn: TurnShown, *, after: int) -> Sequence[Numbered]:
+        """Return a turn's events so far, after a number."""
+        found, more = list[Numbered](), True
+        while more:
+            page = await self._here.store.events(self._who.tenant, turn.session_id, after=after, most=PAGE)
+            found += [event for event in page.events if event.turn_id == turn.turn_id]
+            more, after = page.more, page.events[-1].seq if page.events else after
+        return found
 
     async def standing(self, turn_id: str) -> Standing:
         """Return a turn, and what it asks of a person."""
@@ -137,10 +167,12 @@ class TurnClient:
         )
         return await self.standing(started.turn_id)
 
-    async def reply(self, turn_id: str, text: str, *, key: str | None = None) -> Accepted:
+    async def reply(
+        self, turn_id: str, text: str, *, attachments: Sequence[str] = (), key: str | None = None
+    ) -> Accepted:
         """Answer the clarification that a turn waits for; follow that turn from `after`. Raises NothingAsked."""
         turn = await self.turn(turn_id)
-        body = FirstMessage(text=text, session_id=turn.session_id)
+        body = FirstMessage(text=text, session_id=turn.session_id, attachments=tuple(attachments))
         once = IdempotentRequest(key, f"reply {turn_id}", body.model_dump(mode="json"))
         if turn.state != AWAITING_CLARIFICATION and await commands.earlier(self._here, self._who, once) is None:
             raise NothingAsked
@@ -168,6 +200,10 @@ class TurnClient:
         )
         ours = (approval for approval in found if approval.turn_id == turn.turn_id)
         return next((ApprovalShown.model_validate(approval) for approval in ours), None)
+
+
+async def _once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
 
 
 __all__ = [

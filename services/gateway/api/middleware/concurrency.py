@@ -7,6 +7,7 @@ the documentation page are always served.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -63,6 +64,8 @@ class ConcurrencyMiddleware:
     async def _admit(self, found: Identified, scope: Scope, receive: Receive, send: Send) -> None:
         slot = Slot(found.who.tenant, sends_file=sends_file(scope))
         self._limiter.arrive(slot)
+        # A route calls this before it waits for something that has a limit of its own, such as a stream of events.
+        scope["state"]["release"] = partial(self._limiter.leave, slot)
         try:
             app, body = await self._read_body(slot, scope, receive)
             if app is not None and found.signed is not None and (slot.sends_file or not found.signed.covers(body)):

@@ -59,6 +59,7 @@ class Probe:
 
 
 TEXT = {"text": "hello"}
+SAID = {"content": "hello"}
 VERDICT = {"verdict": "deny", "digest": "d1"}
 FINDING = {"verdict": "happened", "digest": "d1"}
 SKILL = {"root": "/home/victim"}
@@ -146,6 +147,11 @@ PROBES: dict[str, Probe] = {
     "POST /v1/admin/principals/{principal}/disable": Probe(query={"tenant": "{tenant}"}),
     "POST /v1/admin/principals/{principal}/enable": HIDDEN,
     "GET /v1/health": OWN,
+    "GET /v1/models": OWN,
+    "GET /v1/models/{model}": OWN,
+    "POST /v1/chat/completions": Probe(
+        body={"model": "suma", "messages": [{"role": "user", **SAID}], "metadata": {"session_id": "{session_id}"}}
+    ),
     # JSON-RPC answers 200 with an error; tests/services/gateway/surfaces/a2a compares them.
     "POST /a2a": Probe(body=GET_TASK, headers=A2A, shows=True),
     "POST /a2a/v1/message:send": Probe(body=TO_TASK, headers=A2A),
@@ -271,6 +277,7 @@ async def victim_of(home: House) -> Victim:
         "principal": "victim",
         "tenant": home.tenant,
         "name": "victims-skill",
+        "model": "victims-model",
     }
     marks = {session, turn, upload, *approvals.values(), known["asset_id"], known["letter_id"], known["key_id"], SECRET}
     marks |= {text for event in heard(home) for text in ID.findall(event.model_dump_json())}

@@ -1,0 +1,136 @@
+"""One call of a client: what it begins, continues or answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+from starlette.requests import Request
+
+from libs.errors import Rejected
+from libs.identity import Principal
+from services.gateway.api.context import Gateway
+from services.gateway.api.models import Answer
+from services.gateway.store import Numbered
+from services.gateway.surfaces import questions, segments
+from services.gateway.surfaces.openai import inputs, retries
+from services.gateway.surfaces.openai.inputs import Given
+from services.gateway.surfaces.openai.requests import Options, invalid
+from services.gateway.surfaces.openai.retries import Attempt
+from services.gateway.surfaces.segments import Segment
+from services.gateway.surfaces.turns import TurnClient
+
+
+class Unclear(Rejected):
+    """The turn waits for an approval; answer it with approve, deny, or approve except the parts to leave out."""
+
+    code = "UNCLEAR_ANSWER"
+
+    def __init__(self, question: Numbered, place: Segment) -> None:
+        super().__init__()
+        self.question, self.place = question, place
+
+
+class QuestionClosed(Rejected):
+    """This question is not open any more; read the turn's state."""
+
+    code = "QUESTION_CLOSED"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a call says, and to which question or in which session."""
+
+    text: str
+    files: Sequence[Given] = ()
+    options: Options = field(default_factory=Options)
+    question: str | None = None
+    """The name of the last question of its conversation."""
+    answers: bool = False
+    """Whether it answers that question, and is nothing else if that is not open any more."""
+    answer: dict[str, object] | None = None
+    """The answer to an approval as an object, instead of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A client's call: its turns, and whether it repeats an earlier one."""
+
+    here: Gateway
+    who: Principal
+    turns: TurnClient
+    attempt: Attempt
+
+    @classmethod
+    async def of(cls, here: Gateway, who: Principal, request: Request, body: object) -> Call:
+        here.streams.check_capacity(who.tenant)
+        turns = TurnClient(here, who, request)
+        return cls(here, who, turns, await retries.attempt(here, who, request, body))
+
+    async def begin(self, wish: Wish) -> Segment:
+        """Answer the question of a wish, or start a turn; return what follows.
+
+        Raises:
+            Unclear: the text does not answer the approval that the turn waits for.
+        """
+        if self.attempt.begun is not None:
+            return self.attempt.begun
+        asked = await self._asked(wish)
+        if asked is None:
+            return await self._start(wish)
+        if questions.is_approval(asked):
+            return await self._decide(asked, wish)
+        uploads = await inputs.attached(self.turns, wish.files)
+        try:
+            await self.turns.reply(str(asked.turn_id), wish.text, attachments=uploads, key=self.attempt.key)
+        except ValidationError as error:
+            raise invalid(error) from None
+        return await self._after(asked)
+
+    async def _asked(self, wish: Wish) -> Numbered | None:
+        """Return the question that a wish answers. Raises QuestionClosed."""
+        if wish.question is not None:
+            named = await segments.question(self.turns, wish.question)
+            last = await segments.last_question(self.turns, str(named.turn_id))
+            if (last is not None or wish.answers) and (last is None or last.seq != named.seq):
+                raise QuestionClosed
+            return last
+        if wish.options.session_id is None:
+            return None
+        open = await self.turns.open_turn(wish.options.session_id)
+        return await segments.last_question(self.turns, open) if open is not None else None
+
+    async def _start(self, wish: Wish) -> Segment:
+        options, session = wish.options, wish.options.session_id
+        if session is None and wish.question is not None:
+            session = (await segments.named(self.turns, wish.question))[1].session_id
+        try:
+            started = await self.turns.start(
+                wish.text,
+                session_id=session,
+                root=options.root if session is None else None,
+                title=options.title if session is None else None,
+                hitl=options.hitl,
+                skill=options.skill,
+                attachments=await inputs.attached(self.turns, wish.files),
+                key=self.attempt.key,
+            )
+        except ValidationError as error:
+            raise invalid(error) from None
+        return Segment(started.session_id, started.turn_id, started.after)
+
+    async def _decide(self, asked: Numbered, wish: Wish) -> Segment:
+        answer: Answer | None
+        if wish.answer is not None:
+            answer = questions.answer_from(asked, wish.answer)
+        else:
+            answer = questions.answer_to(asked, wish.text)
+        if answer is None:
+            raise Unclear(asked, await self._after(asked))
+        await self.turns.decide(asked.data["approval_id"], answer, key=self.attempt.key)
+        return await self._after(asked)
+
+    async def _after(self, asked: Numbered) -> Segment:
+        turn = await self.turns.turn(str(asked.turn_id))
+        return Segment(turn.session_id, turn.turn_id, asked.seq)

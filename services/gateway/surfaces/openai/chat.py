@@ -1,0 +1,222 @@
+"""Chat completions: the last user message is the turn; a question is the assistant's text, or a call of a tool that the
+client declared for it (decision 0065).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import Response
+
+from libs.errors import SumaError
+from libs.identity import Principal
+from services.gateway.api.context import Gateway
+from services.gateway.api.stream import ServerSent
+from services.gateway.sse.viewer import Heartbeat, TextDelta
+from services.gateway.store import Numbered
+from services.gateway.surfaces import questions, segments
+from services.gateway.surfaces.openai import problems
+from services.gateway.surfaces.openai.calls import Call, Unclear, Wish
+from services.gateway.surfaces.openai.inputs import files_of, text_of
+from services.gateway.surfaces.openai.requests import (
+    APPROVAL_TOOL,
+    CLARIFICATION_TOOL,
+    MODEL,
+    ChatMessage,
+    ChatRequest,
+    NothingSaid,
+    parsed,
+)
+from services.gateway.surfaces.segments import Json, Segment, Text
+
+PREFIX, CALL = "chatcmpl-", "call_"
+UNCLEAR = "That is not a clear answer, so nothing was decided."
+
+
+async def create(here: Gateway, who: Principal, request: Request, body: Any) -> Response:
+    """Answer a chat completion, at once or as a stream.
+
+    Raises:
+        RequestValidationError, SumaError: the request is refused, before its turn begins.
+    """
+    asked = parsed(ChatRequest, body)
+    asked.checked()
+    call = await Call.of(here, who, request, body)
+    try:
+        begun = await call.begin(wish_of(asked))
+        completion = Completion(begun, int(here.platform.clock.now().timestamp()), asked.asks_by)
+    except Unclear as unclear:
+        completion = Completion(unclear.place, int(here.platform.clock.now().timestamp()), asked.asks_by)
+        completion.ask(unclear.question, f"{UNCLEAR}\n\n")
+        return _stream(completion, _nothing(), call, asked) if asked.stream else JSONResponse(completion.whole())
+    items = segments.follow(call.turns, begun)
+    if asked.stream:
+        return _stream(completion, items, call, asked)
+    # The turn may take long: a waiting call counts as a stream, not as a running request.
+    request.state.release()
+    async with aclosing(items):
+        async for item in items:
+            for _ in completion.take(item):
+                pass
+    return JSONResponse(completion.whole())
+
+
+def wish_of(asked: ChatRequest) -> Wish:
+    """Return what the messages after the assistant's last one say. Raises NothingSaid."""
+    last = next((n for n, m in reversed(list(enumerate(asked.messages))) if m.role == "assistant"), None)
+    said = asked.messages[last + 1 :] if last is not None else asked.messages
+    results = [message for message in said if message.role == "tool"]
+    if results:
+        return _result(results[-1], asked)
+    users = [message for message in said if message.role == "user"]
+    if not users:
+        raise NothingSaid
+    earlier = questions.reference(text_of(asked.messages[last].content)) if last is not None else None
+    text = "\n\n".join(filter(None, (text_of(user.content) for user in users)))
+    return Wish(text, [file for user in users for file in files_of(user.content)], asked.options, question=earlier)
+
+
+def _result(message: ChatMessage, asked: ChatRequest) -> Wish:
+    called = message.tool_call_id or ""
+    if not called.startswith(CALL):
+        raise segments.NoSuchQuestion
+    text = text_of(message.content)
+    return Wish(text, options=asked.options, question=called.removeprefix(CALL), answers=True)
+
+
+@dataclass
+class Completion:
+    """A completion in the making."""
+
+    segment: Segment
+    created: int
+    asks_by: frozenset[str] = frozenset()
+    text: Text = field(default_factory=Text)
+    call: Json | None = None
+    state: str = "running"
+    usage: Mapping[str, Any] = field(default_factory=dict)
+
+    def take(self, item: Numbered | TextDelta | Heartbeat) -> Iterator[Json]:
+        """Take what happened; yield the deltas to send."""
+        match item:
+            case TextDelta():
+                yield from self._say(self.text.piece(item))
+            case Numbered(type="message.completed"):
+                self.usage = item.data.get("usage") or {}
+                yield from self._say(self.text.rest(item.data["text"]))
+            case Numbered(type="turn.ended"):
+                self.state = item.data["state"]
+                if self.state != "completed":
+                    yield from self._say(self.text.rest(self.text.sent + _apart(self.text) + segments.told(item)))
+            case Numbered() if segments.ends(item):
+                yield from self.ask(item)
+
+    def ask(self, question: Numbered, before: str = "") -> list[Json]:
+        """Ask a question, by the tool that the client declared for it or in words."""
+        approval = questions.is_approval(question)
+        self.state = "awaiting_approval" if approval else "awaiting_clarification"
+        tool = APPROVAL_TOOL if approval else CLARIFICATION_TOOL
+        if tool not in self.asks_by:
+            return list(self._say(self.text.rest(self.text.sent + before + questions.text_of(question))))
+        function = {"name": tool, "arguments": orjson.dumps(question.data).decode()}
+        self.call = {"id": CALL + questions.name_of(question), "type": "function", "function": function}
+        return [{"tool_calls": [{"index": 0, **self.call}]}]
+
+    def whole(self) -> Json:
+        """Return the completion as one object."""
+        message: Json = {"role": "assistant", "content": self.text.sent if self.call is None else None, "refusal": None}
+        if self.call is not None:
+            message["tool_calls"] = [self.call]
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.finish}
+        return {**self._head("chat.completion"), "choices": [choice], "usage": self.tokens, "suma": self.about}
+
+    def chunk(self, delta: Json, finish: str | None = None) -> Json:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+
+    def last(self, *, usage: bool) -> Iterator[Json]:
+        """Yield the chunks after the last delta."""
+        yield {**self.chunk({}, self.finish), "suma": self.about}
+        if usage:
+            yield {**self._head("chat.completion.chunk"), "choices": [], "usage": self.tokens}
+
+    @property
+    def finish(self) -> str:
+        return "tool_calls" if self.call is not None else "stop"
+
+    @property
+    def about(self) -> Json:
+        """What OpenAI's API has no member for."""
+        return {"session_id": self.segment.session_id, "turn_id": self.segment.turn_id, "state": self.state}
+
+    @property
+    def tokens(self) -> Json:
+        sent, made = int(self.usage.get("input_tokens", 0)), int(self.usage.get("output_tokens", 0))
+        return {"prompt_tokens": sent, "completion_tokens": made, "total_tokens": sent + made}
+
+    def _head(self, object: str) -> Json:
+        return {"id": PREFIX + self.segment.name, "object": object, "created": self.created, "model": MODEL}
+
+    def _say(self, text: str) -> Iterator[Json]:
+        if text:
+            yield {"content": text}
+
+
+def _apart(text: Text) -> str:
+    return segments.AGAIN if text.sent else ""
+
+
+def _stream(
+    completion: Completion,
+    items: AsyncGenerator[Numbered | TextDelta | Heartbeat],
+    call: Call,
+    asked: ChatRequest,
+) -> Response:
+    usage = bool(asked.stream_options and asked.stream_options.include_usage)
+    encoded = _encoded(completion, items, usage=usage)
+    return ServerSent(encoded, seconds=call.here.settings.send_seconds, session=completion.segment.session_id)
+
+
+async def _encoded(
+    completion: Completion, items: AsyncGenerator[Numbered | TextDelta | Heartbeat], *, usage: bool
+) -> AsyncGenerator[bytes]:
+    yield _event({**completion.chunk({"role": "assistant", "content": ""}), "suma": completion.about})
+    try:
+        # A question that is asked again is there from the start.
+        for delta in _present(completion):
+            yield _event(completion.chunk(delta))
+        async with aclosing(items):
+            async for item in items:
+                if isinstance(item, Heartbeat):
+                    yield b": heartbeat\n\n"
+                for delta in completion.take(item):
+                    yield _event(completion.chunk(delta))
+                if isinstance(item, Numbered) and item.type == "step.changed":
+                    yield _event({**completion.chunk({}), "suma": {"event": item.type, "data": item.data}})
+    except SumaError as error:
+        yield _event({"error": problems.of(error)})
+        return
+    for chunk in completion.last(usage=usage):
+        yield _event(chunk)
+    yield b"data: [DONE]\n\n"
+
+
+def _present(completion: Completion) -> Sequence[Json]:
+    if completion.call is not None:
+        return [{"tool_calls": [{"index": 0, **completion.call}]}]
+    return [{"content": completion.text.sent}] if completion.text.sent else []
+
+
+async def _nothing() -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
+    return
+    yield
+
+
+def _event(data: Mapping[str, Any]) -> bytes:
+    return b"data: " + orjson.dumps(data) + b"\n\n"

@@ -1,0 +1,186 @@
+"""Requests of OpenAI's API, as far as Suma reads them.
+
+A member that asks for an answer in a form that Suma cannot give is refused. Settings of sampling are ignored: Suma
+chooses its models itself.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from libs.errors import NotFound, Rejected
+from libs.events.values import Hitl
+
+MODEL = "suma"
+APPROVAL_TOOL, CLARIFICATION_TOOL = "suma_approval", "suma_clarification"
+"""Tools that a client may declare to get questions as calls."""
+OURS = (APPROVAL_TOOL, CLARIFICATION_TOOL)
+M = TypeVar("M", bound=BaseModel)
+
+
+class NoSuchModel(NotFound):
+    """There is no such model; the only one is `suma`."""
+
+    code = "MODEL_NOT_FOUND"
+
+
+class NothingSaid(Rejected):
+    """The last message must be from the user, or the result of a tool call; add one."""
+
+    code = "NOTHING_SAID"
+
+
+class ToolNotOurs(Rejected):
+    """Suma runs its own tools and calls none of the client's; leave `tool_choice` at auto."""
+
+    code = "UNSUPPORTED_TOOL_CHOICE"
+
+
+class Wire(BaseModel):
+    """A part of a request. Unknown members are ignored: clients send many."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Options(Wire):
+    """Settings of Suma among a request's `metadata`; other members are the client's own."""
+
+    session_id: str | None = None
+    root: str | None = None
+    title: str | None = None
+    hitl: Hitl | None = None
+    skill: str | None = None
+
+
+class ImageUrl(Wire):
+    url: str
+
+
+class File(Wire):
+    file_data: str | None = None
+    file_id: str | None = None
+    filename: str | None = None
+
+
+class TextPart(Wire):
+    type: Literal["text", "input_text", "output_text"]
+    text: str
+
+
+class RefusalPart(Wire):
+    type: Literal["refusal"]
+    refusal: str
+
+
+class ImagePart(Wire):
+    """An image of a chat message."""
+
+    type: Literal["image_url"]
+    image_url: ImageUrl
+
+
+class FilePart(Wire):
+    """A file of a chat message."""
+
+    type: Literal["file"]
+    file: File
+
+
+class InputImage(Wire):
+    """An image of a response's input."""
+
+    type: Literal["input_image"]
+    image_url: str | None = None
+    file_id: str | None = None
+
+
+class InputFile(File):
+    """A file of a response's input."""
+
+    type: Literal["input_file"]
+    file_url: str | None = None
+
+
+Part = Annotated[TextPart | RefusalPart | ImagePart | FilePart | InputImage | InputFile, Field(discriminator="type")]
+Content = str | list[Part] | None
+
+
+class Function(Wire):
+    name: str = ""
+
+
+class Tool(Wire):
+    """A declared tool, in the form of either API."""
+
+    type: str
+    name: str = ""
+    function: Function = Function()
+
+    @property
+    def called(self) -> str:
+        return self.name or self.function.name
+
+
+class Request(Wire):
+    model: str
+    stream: bool | None = None
+    metadata: Options | None = None
+    tools: list[Tool] | None = None
+    tool_choice: str | Tool | dict[str, Any] | None = None
+
+    @property
+    def options(self) -> Options:
+        return self.metadata or Options()
+
+    def checked(self) -> None:
+        """Raise NoSuchModel, or ToolNotOurs if a tool of the client must be called."""
+        if self.model != MODEL:
+            raise NoSuchModel
+        if self.tool_choice not in (None, "auto", "none") and not self.asks_by:
+            raise ToolNotOurs
+
+    @property
+    def asks_by(self) -> frozenset[str]:
+        """The tools by which the client takes questions."""
+        declared = frozenset(tool.called for tool in self.tools or ()) & frozenset(OURS)
+        return declared if self.tool_choice != "none" else frozenset()
+
+
+class ChatMessage(Wire):
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: Content = None
+    tool_call_id: str | None = None
+
+
+class StreamOptions(Wire):
+    include_usage: bool | None = None
+
+
+class TextFormat(Wire):
+    type: Literal["text"]
+
+
+class ChatRequest(Request):
+    messages: list[ChatMessage] = Field(min_length=1)
+    stream_options: StreamOptions | None = None
+    n: Literal[1] | None = None
+    logprobs: Literal[False] | None = None
+    modalities: list[Literal["text"]] | None = None
+    response_format: TextFormat | None = None
+    functions: None = None
+
+
+def parsed(model: type[M], body: Any) -> M:
+    """Return a request. Raises RequestValidationError, which names each wrong member."""
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise invalid(error) from None
+
+
+def invalid(error: ValidationError) -> RequestValidationError:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return RequestValidationError([{**each, "loc": ("body", *each["loc"])} for each in found])

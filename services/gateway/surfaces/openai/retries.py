@@ -1,0 +1,67 @@
+"""Repeated requests of OpenAI's clients: they send a request again after a lost connection, without an idempotency key
+of their own, but say so. The repetition gets the first one's turn, not a second turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+
+from libs import ids
+from libs.errors import Rejected
+from libs.identity import Principal
+from services.gateway.api.commands import Reused
+from services.gateway.api.context import Gateway
+from services.gateway.domain.bodies import digest
+from services.gateway.surfaces.segments import Segment
+
+RETRIES = "x-stainless-retry-count"
+KEY = "idempotency-key"
+WITHIN = 3600.0
+"""Seconds in which a client repeats a request."""
+KEYS = re.compile(r"[\x21-\x7e]{1,150}")
+
+
+class BadKey(Rejected):
+    """The Idempotency-Key must have 1 to 150 printable characters; send another."""
+
+    code = "BAD_IDEMPOTENCY_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A try of a request: the key of its work, and the segment that an earlier try began."""
+
+    key: str
+    begun: Segment | None
+
+
+async def attempt(here: Gateway, who: Principal, request: Request, body: Any) -> Attempt:
+    """Return the try that a request is.
+
+    Raises:
+        BadKey: its Idempotency-Key is not one.
+        Reused: its Idempotency-Key belongs to another request.
+    """
+    this, given = digest(request.url.path, body), request.headers.get(KEY)
+    if given is None:
+        known = f"openai:{this}:"
+        repeats = request.headers.get(RETRIES, "0") not in ("", "0")
+        found = await here.store.last_receipt(who.tenant, who.id, known, keep=WITHIN) if repeats else None
+        return Attempt(found.key, _segment(found.body)) if found else Attempt(known + ids.new(), None)
+    if not KEYS.fullmatch(given):
+        raise BadKey
+    known = f"openai:{given}:"
+    keep = here.settings.idempotency_hours * 3600
+    found = await here.store.last_receipt(who.tenant, who.id, known, keep=keep)
+    if found is not None and found.key != known + this:
+        raise Reused
+    return Attempt(known + this, _segment(found.body) if found else None)
+
+
+def _segment(receipt: Mapping[str, Any]) -> Segment:
+    return Segment(receipt["session_id"], receipt["turn_id"], receipt["after"])

@@ -1,0 +1,144 @@
+"""Questions to a person as text, and their answers: for clients whose protocol has no word for either.
+
+An answer counts only if it is clear. Any other text decides nothing, and the question is asked again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from services.gateway.api.models import Answer
+from services.gateway.store import Numbered
+
+SHOWN_MOST = 50
+"""Parts of a question that are listed; the REST API returns all."""
+APPROVE = re.compile(r"(?:approved?|yes|y|ok|okay|confirm(?:ed)?|go ahead|do it)[.! ]*", re.IGNORECASE)
+DENY = re.compile(
+    r"(?:den(?:y|ied)|no|n|reject(?:ed)?|don't|do not)[.! ]*(?:[:,]\s*(?P<reason>.{1,2000}))?", re.I | re.S
+)
+EXCEPT = re.compile(
+    r"(?:approved?|yes|ok|okay)[ ,]+(?:all,?\s+)?(?:except|without|excluding|but not)\s*:?\s+(?P<parts>.+)", re.I | re.S
+)
+LISTED = re.compile(r"\s*(?:,|;|\n|\s+and\s+)\s*")
+QUOTES = "\"'`“”"
+REFERENCE = re.compile(r"\[suma:(?P<name>[A-Za-z0-9._-]{1,90})\]\s*$")
+
+
+def is_approval(question: Numbered) -> bool:
+    return question.type == "approval.requested"
+
+
+def name_of(question: Numbered) -> str:
+    """Return the name of a question: its turn and event number."""
+    return f"{question.turn_id}_{question.seq}"
+
+
+def text_of(question: Numbered) -> str:
+    """Return a question as text, with its name at the end, which a client sends back with its history."""
+    lines = _approval(question.data) if is_approval(question) else _clarification(question.data)
+    return "\n".join((*lines, "", f"[suma:{name_of(question)}]"))
+
+
+def prompt_of(question: Numbered) -> str:
+    """Return a question's first line."""
+    return str(question.data["title"] if is_approval(question) else question.data["question"])
+
+
+def reference(text: str) -> str | None:
+    """Return the name of the question that an earlier text ends with."""
+    found = REFERENCE.search(text)
+    return found["name"] if found else None
+
+
+def answer_to(question: Numbered, given: str) -> Answer | None:
+    """Return the answer to an approval, from words or a JSON object; None if it is not clear."""
+    said = given.strip()
+    if said.startswith("{"):
+        try:
+            found = orjson.loads(said)
+        except orjson.JSONDecodeError:
+            return None
+        return answer_from(question, found) if isinstance(found, dict) else None
+    if APPROVE.fullmatch(said):
+        return _answer(question, verdict="approve")
+    if (no := DENY.fullmatch(said)) is not None:
+        return _answer(question, verdict="deny", reason=no["reason"] or "")
+    if (but := EXCEPT.fullmatch(said)) is not None:
+        left_out = _parts(question.data.get("items", ()), but["parts"])
+        return _answer(question, verdict="override", exclude=left_out) if left_out else None
+    return None
+
+
+def answer_from(question: Numbered, given: Mapping[str, Any]) -> Answer | None:
+    """Return the answer to an approval from an object with `verdict` or `approve`, `exclude`, `args`, `reason`; None if
+    it is not one.
+    """
+    verdict = given.get("verdict")
+    if verdict is None and isinstance(given.get("approve"), bool):
+        verdict = "approve" if given["approve"] else "deny"
+    exclude, args = given.get("exclude") or (), given.get("args")
+    if verdict == "approve" and (exclude or args is not None):
+        verdict = "override"
+    return _answer(question, verdict=verdict, reason=given.get("reason") or "", exclude=exclude, args=args)
+
+
+def _answer(question: Numbered, **given: Any) -> Answer | None:
+    try:
+        return Answer.model_validate({"digest": question.data["digest"], **given})
+    except ValidationError:
+        return None
+
+
+def _parts(items: Sequence[Mapping[str, Any]], text: str) -> list[str]:
+    """Return the ids of the parts that a text names, by number or by id; none if it names anything else."""
+    ids = [str(item["id"]) for item in items]
+    words = [word.strip().strip(QUOTES) for word in LISTED.split(text.strip().rstrip("."))]
+    numbered = {str(n): id for n, id in enumerate(ids, 1)}
+    known = {**numbered, **{id: id for id in ids if numbered.get(id, id) == id}}
+    unclear = [word for word in words if word not in known or (word in ids and known[word] != word)]
+    return [] if unclear else list(dict.fromkeys(known[word] for word in words))
+
+
+def _clarification(asked: Mapping[str, Any]) -> Iterator[str]:
+    yield asked["question"]
+    for candidate in asked.get("candidates") or ():
+        about = candidate.get("description") or ""
+        yield f"- {candidate['skill']}: {about}" if about else f"- {candidate['skill']}"
+
+
+def _approval(asked: Mapping[str, Any]) -> Iterator[str]:
+    yield asked["title"]
+    items = asked.get("items") or ()
+    for n, item in enumerate(items[:SHOWN_MOST], 1):
+        yield f"{n}. {_part(item)}"
+    if len(items) > SHOWN_MOST:
+        yield f"… and {len(items) - SHOWN_MOST} more: GET /v1/approvals/{asked['approval_id']}"
+    yield from (asked[name] for name in ("trouble", "detail", "undo") if asked.get(name))
+    yield ""
+    yield _how(asked)
+
+
+def _how(asked: Mapping[str, Any]) -> str:
+    if asked["kind"] == "effect":
+        return f"Report whether it happened: POST /v1/effects/{asked['approval_id']}"
+    return "Reply “approve”, “deny”" + (", or “approve except 1, 3”." if asked.get("items") else ".")
+
+
+def _part(item: Mapping[str, Any]) -> str:
+    """Describe a part that may be left out."""
+    match item:
+        case {"keep": keep, "remove": [*removed]}:
+            return f"keep {keep}, remove {', '.join(map(str, removed))}"
+        case {"conflict": True}:
+            return f"{item['id']} (changed by someone else meanwhile)"
+        case {"change": "moved", "source": source}:
+            return f"moved: {source} → {item['id']}"
+        case {"change": change}:
+            return f"{change}: {item['id']}"
+        case _:
+            return str(item["id"])

@@ -1,0 +1,170 @@
+"""Segments: a turn for clients that ask once and get one answer (decision 0065).
+
+A turn may ask a person several times before it ends; such a client gets a part of it for each call: up to the next
+question, or to the end. A part is named by its turn and the number of the event that it begins after, so any replica
+finds it again without a table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from libs.errors import Denied, NotFound, Unavailable
+from libs.events import reasons
+from services.gateway.api.models import Accepted, TurnShown
+from services.gateway.api.stream import End
+from services.gateway.sse.viewer import Heartbeat, TextDelta
+from services.gateway.store import Numbered
+from services.gateway.surfaces.turns import ASKED, TurnClient
+
+NAME = re.compile(r"(?P<turn>[A-Za-z0-9][A-Za-z0-9.-]{0,63})_(?P<seq>[0-9]{1,18})")
+ANSWERED = "ANSWERED_CLARIFICATION"
+"""The reason with which the turn of a message ends that answered another turn's question."""
+AGAIN = "\n\n"
+
+
+class NoSuchQuestion(NotFound):
+    """There is no such question; read the turn's state."""
+
+
+class Stopping(Unavailable):
+    """This server is stopping; the turn goes on, so ask another server for it."""
+
+    code = "STOPPING"
+    retry_after = 2.0
+
+
+class AccessChanged(Denied):
+    """The credentials or the access to this session changed; authenticate again."""
+
+    code = "ACCESS_CHANGED"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The part of a turn after an event number, up to its next question or its end."""
+
+    session_id: str
+    turn_id: str
+    after: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.turn_id}_{self.after}"
+
+
+async def named(turns: TurnClient, name: str, *, missing: type[NotFound] = NoSuchQuestion) -> tuple[TurnShown, Segment]:
+    """Return the segment with this name and its turn. Raises `missing`, also for one of others."""
+    found = NAME.fullmatch(name)
+    if found is None:
+        raise missing
+    try:
+        turn = await turns.turn(found["turn"])
+    except NotFound:
+        raise missing from None
+    return turn, Segment(turn.session_id, turn.turn_id, int(found["seq"]))
+
+
+async def question(turns: TurnClient, name: str) -> Numbered:
+    """Return the question with this name: its turn and event number. Raises NoSuchQuestion."""
+    turn, segment = await named(turns, name)
+    found = await turns.events(turn, after=segment.after - 1)
+    if not found or found[0].seq != segment.after or found[0].type not in ASKED:
+        raise NoSuchQuestion
+    return found[0]
+
+
+async def last_question(turns: TurnClient, turn_id: str) -> Numbered | None:
+    """Return the question that an open turn waits for; None if it waits for none."""
+    standing = await turns.standing(turn_id)
+    if standing.question is None:
+        return None
+    return next((e for e in reversed(await turns.events(standing.turn, after=0)) if e.type in ASKED), None)
+
+
+async def follow(turns: TurnClient, segment: Segment) -> AsyncGenerator[Numbered | TextDelta | Heartbeat]:
+    """Yield what happens in a segment. The last event is the question, or the turn's end.
+
+    Raises:
+        Stopping: this server stops before the end.
+        AccessChanged: the caller may not see it any more.
+    """
+    started = Accepted(session_id=segment.session_id, message_id="", turn_id=segment.turn_id, after=segment.after)
+    answered = None
+    async with aclosing(turns.follow(started, after=segment.after)) as items:
+        async for item in items:
+            match item:
+                case End.LEAVING:
+                    raise Stopping
+                case End.FORBIDDEN:
+                    raise AccessChanged
+                case End.DONE:
+                    break
+                case Numbered(type="turn.ended") if item.data.get("reason") == ANSWERED:
+                    answered = str(item.data["detail"])
+                case _:
+                    yield item
+                    if isinstance(item, Numbered) and ends(item):
+                        return
+    if answered is not None:
+        async with aclosing(follow(turns, Segment(segment.session_id, answered, segment.after))) as rest:
+            async for item in rest:
+                yield item
+
+
+async def so_far(turns: TurnClient, turn: TurnShown, segment: Segment) -> list[Numbered]:
+    """Return the events of a segment up to now."""
+    found = list[Numbered]()
+    for event in await turns.events(turn, after=segment.after):
+        if event.type == "turn.ended" and event.data.get("reason") == ANSWERED:
+            asker = await turns.turn(str(event.data["detail"]))
+            return await so_far(turns, asker, Segment(segment.session_id, asker.turn_id, segment.after))
+        found.append(event)
+        if ends(event):
+            break
+    return found
+
+
+def ends(event: Numbered) -> bool:
+    """Return whether the event is the last one of its segment."""
+    return event.type == "turn.ended" or event.type in ASKED
+
+
+def told(ended: Numbered) -> str:
+    """Return in plain words why a turn was not completed."""
+    state, reason, detail = (str(ended.data.get(name) or "") for name in ("state", "reason", "detail"))
+    why = reasons.plain(f"{reason}: {detail}" if reason and detail else reason or detail)
+    return f"This turn was {state}: {why}" if why else f"This turn was {state}."
+
+
+class Text:
+    """The answer's text as a client has it. A client cannot take text back, so of a repeated model call only the end
+    result counts.
+    """
+
+    def __init__(self) -> None:
+        self.sent = ""
+        self._call: tuple[str, int] | None = None
+        self._repeated = False
+
+    def piece(self, delta: TextDelta) -> str:
+        """Return the text to send for a partial text."""
+        call = delta.call, delta.attempt
+        self._repeated = self._repeated or self._call not in (None, call)
+        self._call = call
+        return "" if self._repeated else self._add(delta.text)
+
+    def rest(self, whole: str) -> str:
+        """Return the text that completes what was sent to the whole answer."""
+        return self._add(whole[len(self.sent) :] if whole.startswith(self.sent) else AGAIN + whole)
+
+    def _add(self, text: str) -> str:
+        self.sent += text
+        return text
+
+
+Json = dict[str, Any]

@@ -1,0 +1,164 @@
+"""Chat completions, as OpenAI's own client sees them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import openai
+import pytest
+import pytest_asyncio
+
+from tests.services.gateway.surfaces.clients import DUPLICATES, client_of, names
+from tests.support.stack import Stack
+
+Json = Any
+TOOL = {"type": "function", "function": {"name": "suma_approval", "parameters": {"type": "object"}}}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def client(stack: Stack) -> AsyncIterator[openai.AsyncOpenAI]:
+    async with client_of(stack) as made:
+        yield made
+
+
+def user(text: str) -> Json:
+    return {"role": "user", "content": text}
+
+
+class Chat:
+    """A chat as any client keeps it: the whole list of messages, sent with each call."""
+
+    def __init__(self, client: openai.AsyncOpenAI, **fixed: Json) -> None:
+        self._client, self._fixed = client, fixed
+        self.messages: list[Json] = []
+        self.last: Json = None
+
+    async def say(self, text: str) -> str:
+        return await self._sent(user(text))
+
+    async def result(self, content: str) -> str:
+        (call,) = self.last.choices[0].message.tool_calls
+        return await self._sent({"role": "tool", "tool_call_id": call.id, "content": content})
+
+    async def _sent(self, message: Json) -> str:
+        self.messages.append(message)
+        self.last = await self._client.chat.completions.create(model="suma", messages=self.messages, **self._fixed)
+        self.messages.append(self.last.choices[0].message)
+        return str(self.last.choices[0].message.content)
+
+
+async def test_models_list_suma_alone(client: openai.AsyncOpenAI) -> None:
+    assert [model.id async for model in client.models.list()] == ["suma"]
+    assert (await client.models.retrieve("suma")).owned_by == "suma"
+
+
+async def test_stream_gives_the_same_text_in_pieces(stack: Stack, client: openai.AsyncOpenAI) -> None:
+    chat = Chat(client, metadata={"root": str(stack.folder("answer", a_txt="12345"))})
+    whole = await chat.say("what is in this folder?")
+    assert whole.startswith("1 file (5 bytes).")
+    about = {"session_id": chat.last.suma["session_id"]}
+    async with client.chat.completions.stream(
+        model="suma",
+        messages=[user("what is in this folder?")],
+        metadata=about,
+        stream_options={"include_usage": True},
+    ) as stream:
+        final = await stream.get_final_completion()
+    assert final.choices[0].message.content == whole
+    assert final.choices[0].finish_reason == "stop"
+    assert final.usage is not None
+    assert final.id.startswith("chatcmpl-")
+
+
+async def test_approval_in_words_leaves_out_a_part(stack: Stack, client: openai.AsyncOpenAI) -> None:
+    folder = stack.folder("words", **DUPLICATES)
+    chat = Chat(client, metadata={"root": str(folder)})
+    asked = await chat.say("remove duplicates")
+    assert "1. keep d.txt, remove c.txt\n2. keep b.txt, remove a.txt" in asked
+    assert "nothing was decided" in await chat.say("approve except 3")
+    assert "1. deleted: c.txt" in await chat.say("approve except 2")
+    assert await chat.say("yes") == (
+        "Removed 1 duplicate file. 1 change made. 5 bytes kept in history; `suma purge` frees it."
+    )
+    assert chat.last.suma["state"] == "completed"
+    assert names(folder) == ["a.txt", "b.txt", "d.txt", "kept.txt"]
+    assert (await chat.say("what is in this folder?")).startswith("4 files")
+
+
+async def test_declared_tool_takes_the_approval(stack: Stack, client: openai.AsyncOpenAI) -> None:
+    folder = stack.folder("tool", **DUPLICATES)
+    chat = Chat(client, metadata={"root": str(folder)}, tools=[TOOL])
+    await chat.say("remove duplicates")
+    assert chat.last.choices[0].finish_reason == "tool_calls"
+    (call,) = chat.last.choices[0].message.tool_calls
+    groups = json.loads(call.function.arguments)["items"]
+    await chat.result(json.dumps({"approve": True, "exclude": [groups[0]["id"]]}))
+    assert chat.last.choices[0].finish_reason == "tool_calls"
+    assert (await chat.result("deny: not today")).startswith("Nothing was changed")
+    with pytest.raises(openai.ConflictError) as again:
+        await client.chat.completions.create(model="suma", messages=chat.messages[:-1])
+    assert again.value.code == "question_closed"
+    assert len(names(folder)) == 5
+
+
+async def test_clarification_is_answered_by_the_next_message(stack: Stack, client: openai.AsyncOpenAI) -> None:
+    chat = Chat(client, metadata={"root": str(stack.folder("unclear", a_txt="12345"))})
+    assert "did not understand" in await chat.say("frobnicate it")
+    assert chat.last.suma["state"] == "awaiting_clarification"
+    turn = chat.last.suma["turn_id"]
+    assert (await chat.say("what is in this folder?")).startswith("1 file")
+    assert chat.last.suma["turn_id"] == turn
+
+
+async def test_repeated_request_gets_the_first_turn(client: openai.AsyncOpenAI) -> None:
+    sent: Json = {"model": "suma", "messages": [user("frobnicate twice")]}
+    once = await client.chat.completions.create(**sent)
+    again = await client.chat.completions.create(**sent, extra_headers={"x-stainless-retry-count": "1"})
+    new = await client.chat.completions.create(**sent)
+    assert again.id == once.id
+    assert new.id != once.id
+
+
+async def test_session_of_another_tenant_looks_missing(stack: Stack, client: openai.AsyncOpenAI) -> None:
+    said = Chat(client)
+    await said.say("frobnicate")
+    theirs: Json = said.last.model_extra
+    async with client_of(stack, await stack.stranger()) as stranger:
+        refusals: list[Json] = []
+        for session in (theirs["suma"]["session_id"], "no-such-session"):
+            with pytest.raises(openai.NotFoundError) as refused:
+                await Chat(stranger, metadata={"session_id": session}).say("hello")
+            refusals.append(refused.value.body)
+        with pytest.raises(openai.NotFoundError):
+            await stranger.chat.completions.create(model="suma", messages=[*said.messages, user("yes")])
+    assert refusals[0] == refusals[1]
+    assert refusals[0]["type"] == "invalid_request_error"
+
+
+async def test_refusals_come_in_the_envelope(stack: Stack, client: openai.AsyncOpenAI) -> None:
+    async with client_of(stack, "suma_wrong") as wrong:
+        with pytest.raises(openai.AuthenticationError) as unknown:
+            await wrong.models.list()
+    assert unknown.value.code == "invalid_api_key"
+    with pytest.raises(openai.NotFoundError) as missing:
+        await client.chat.completions.create(model="gpt-x", messages=[user("hello")])
+    assert missing.value.code == "model_not_found"
+    with pytest.raises(openai.UnprocessableEntityError) as two:
+        await client.chat.completions.create(model="suma", messages=[user("hello")], n=2)
+    assert two.value.param == "n"
+    with pytest.raises(openai.UnprocessableEntityError) as called:
+        await client.chat.completions.create(model="suma", messages=[user("hello")], tool_choice="required")
+    assert called.value.code == "unsupported_tool_choice"
+
+
+async def test_limits_are_rate_limit_errors_with_a_wait(client: openai.AsyncOpenAI) -> None:
+    async def until_refused() -> None:
+        for _ in range(5):
+            await client.models.retrieve("suma")
+
+    with pytest.raises(openai.RateLimitError) as limited:
+        await until_refused()
+    assert limited.value.code == "rate_limit_exceeded"
+    assert int(limited.value.response.headers["Retry-After"]) >= 1
