@@ -6,7 +6,7 @@ PostgreSQL takes a while to start; the rules and the skills are read meanwhile.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -424,7 +424,7 @@ async def platform(
         await stack.enter_async_context(given.open)
         guarded_calls, budgets = GuardedCalls(), PostgresBudgets(database, settings.budgets.limits)
         cache = await stack.enter_async_context(_cache(servers.redis, guarded_calls.to("redis")))
-        yield Platform(
+        made = Platform(
             member=member,
             clock=clock,
             database=database,
@@ -447,6 +447,18 @@ async def platform(
             settings=sections,
             clients={name: partial(_client, settings, apps, name) for name in catalog.NAMES},
         )
+        if _follows_remote_tools(settings, sections):
+            from libs.clients import executor
+
+            given.skills.remote = partial(executor.remote_tools, made)
+        yield made
+
+
+def _follows_remote_tools(settings: Process, names: Collection[str]) -> bool:
+    """Return whether this process needs remote tools, and does not run the executor, which has them itself."""
+    if "tool_executor" in names or not PLANNING.intersection(names):
+        return False
+    return bool(settings.of("tool_executor").mcp_servers)  # type: ignore[attr-defined]
 
 
 def _client(settings: Process, apps: Apps, name: str) -> httpx.AsyncClient:

@@ -277,11 +277,12 @@ ordinary if {
 	area != "tenants"
 	area != "metrics"
 	area != "settings"
+	area != "tools"
 }
 
-# Figures and settings are those of a whole process, and so of every tenant.
+# Figures, settings and the tools of other servers are those of a whole process, and so of every tenant.
 ordinary if {
-	area in {"metrics", "settings"}
+	area in {"metrics", "settings", "tools"}
 	input.tenant in data.settings.platform_tenants
 }
 

@@ -248,7 +248,7 @@ test_other_tenants_are_administered_from_the_platforms_own if {
 }
 
 test_the_process_is_shown_to_the_platforms_own_tenant if {
-	every action in ["admin.metrics.read", "admin.settings.read"] {
+	every action in ["admin.metrics.read", "admin.settings.read", "admin.tools"] {
 		allowed(ask(["admin"], action, {"tenant": "local"}))
 		allowed(ask([action], action, {"tenant": "local"}))
 		refused(ask(["chat", "admin.bus.read"], action, {"tenant": "local"}))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from libs.clients.calls import Caller, call
+from libs.skills import ToolDefinition
+from libs.skills.plugged import from_json
 
 SERVICE = "tool_executor"
+EVERY_TENANT = ""
+"""The tenant of a call that concerns none: it sees no tenant's rows."""
 
 
 async def workspace_facts(caller: Caller, tenant: str, session: str, root: str, turn: str) -> dict[str, Any]:
@@ -23,3 +28,9 @@ async def workspace_facts(caller: Caller, tenant: str, session: str, root: str, 
         params={"root": root, "turn": turn},
     )
     return cast("dict[str, Any]", found)
+
+
+async def remote_tools(caller: Caller) -> Sequence[ToolDefinition]:
+    """Return the approved tools of other servers, for all tenants. Raises what `call` raises."""
+    found = await call(caller, SERVICE, "GET", "/internal/v1/remote/definitions", tenant=EVERY_TENANT)
+    return [from_json(told) for told in found["tools"]]

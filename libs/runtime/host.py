@@ -81,6 +81,8 @@ async def prepare(platform: Platform, services: Sequence[Service]) -> None:
         await platform.route.outlet.declare(topics)
         groups = {RELAY: list(TOPICS)}
     await declare(platform.database, topics, groups)
+    # Calls that wait since the last process may need them.
+    await platform.catalogue.refresh()
 
 
 @asynccontextmanager

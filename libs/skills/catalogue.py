@@ -41,6 +41,8 @@ class Skills:
     problems: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
     plugged: tuple[ToolDefinition, ...] = ()
     """External tools, which belong to no skill."""
+    remote: tuple[ToolDefinition, ...] = ()
+    """Approved tools of other servers."""
     hidden: tuple[SkillDefinition, ...] = ()
     """Skills hidden by one of the same name with higher precedence."""
 
@@ -79,9 +81,28 @@ class Skills:
             raise BadTool(f"{', '.join(taken)}: a skill's tool already has this name; rename the external one")
         return replace(self, plugged=(*self.plugged, *more))
 
+    def with_remote(self, tools: Iterable[ToolDefinition]) -> Skills:
+        """Return the same view with these remote tools. A server never takes the name of a skill or of another tool:
+        such tools are left out.
+        """
+        return replace(self, remote=tuple(tool for tool in tools if self.admits(tool.skill)))
+
+    def admits(self, server: str) -> bool:
+        """Return whether tools of a server may have its name as prefix: no skill and no other tool has it."""
+        return server not in self.skills and all(tool.name.partition(".")[0] != server for tool in self.local)
+
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
         """All tools that can be called: those of skills (except code), `skills.use`, and external tools."""
+        return (*self.local, *self.remote)
+
+    def tools_for(self, tenant: str) -> tuple[ToolDefinition, ...]:
+        """Return the tools that this tenant may use."""
+        return tuple(tool for tool in self.tools if tool.open_to(tenant))
+
+    @property
+    def local(self) -> tuple[ToolDefinition, ...]:
+        """All tools but those of other servers."""
         own = (tool for skill in self.skills.values() if skill.kind is not Kind.CODE for tool in skill.tools)
         look = (tool_definition(self.skills.values()),) if self.skills else ()
         return (*own, *look, *self.plugged)

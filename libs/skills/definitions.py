@@ -115,6 +115,10 @@ class ToolDefinition:
     declared: EffectClass | None = None
     """The effect class that an external tool declares."""
     leaves_machine: bool = False
+    destination: str | None = None
+    """The host that receives the args of a remote tool; policy may block it."""
+    tenants: tuple[str, ...] = ()
+    """The tenants that may use the tool; empty: all."""
     deletes_with: str = ""
     """The boolean parameter, if any, that makes the tool delete as well."""
     _rules: Draft202012Validator = field(init=False, repr=False, compare=False)
@@ -133,6 +137,10 @@ class ToolDefinition:
         """Return whether a call with these args would delete something. Any flag value except False counts as true."""
         flagged = bool(self.deletes_with) and args.get(self.deletes_with, False) is not False
         return self.effect is Effect.DELETE or flagged
+
+    def open_to(self, tenant: str) -> bool:
+        """Return whether this tenant may use the tool."""
+        return not self.tenants or tenant in self.tenants
 
     @property
     def in_workspace(self) -> bool:

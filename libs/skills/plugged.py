@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from typing import Any
 
 from libs.keys.canonical import canonical
 from libs.skills.definitions import Effect, ToolDefinition
@@ -27,3 +29,31 @@ def definition(tool: Tool) -> ToolDefinition:
         leaves_machine=getattr(tool, "leaves_machine", True),
         digest=hashlib.sha256(canonical([tool.name, tool.description, tool.parameters, effect.value])).hexdigest(),
     )
+
+
+def as_json(tool: ToolDefinition) -> dict[str, Any]:
+    """Return a remote tool's definition as JSON, for other processes."""
+    return {
+        "name": tool.name,
+        "skill": tool.skill,
+        "description": tool.description,
+        "mutates": tool.mutates,
+        "effect": tool.effect.value,
+        "params": dict(tool.params),
+        "returns": dict(tool.returns),
+        "declared": tool.effect_class.value,
+        "leaves_machine": tool.leaves_machine,
+        "destination": tool.destination,
+        "tenants": list(tool.tenants),
+        "digest": tool.digest,
+    }
+
+
+def from_json(told: Mapping[str, Any]) -> ToolDefinition:
+    """Return the definition that `as_json` was given."""
+    values = {
+        "effect": Effect(told["effect"]),
+        "declared": EffectClass(told["declared"]),
+        "tenants": tuple(told["tenants"]),
+    }
+    return ToolDefinition(**{**told, **values}, primitive=None, method="")

@@ -9,18 +9,25 @@ a whole, so that every reader sees all of a change or none of it.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from libs.errors import Unavailable
 from libs.skills.catalogue import Skills, folders
-from libs.skills.definitions import SkillDefinition, Source
+from libs.skills.definitions import SkillDefinition, Source, ToolDefinition
 from libs.skills.files import BadSkill, Fingerprint, fingerprint
 from libs.skills.folder import read_skill
 from libs.telemetry.logs import logger
 from libs.tools import Tool
 
+Remote = Callable[[], Awaitable[Sequence[ToolDefinition]]]
+"""Return the approved tools of other servers. Raises Unavailable."""
+
+REMOTE_SECONDS = 1.0
+"""Seconds between two reads of the remote tools."""
 POLL_SECONDS, SETTLE_SECONDS = 0.25, 0.1
 """Seconds between two polls, and between a poll that sees a change and the one that checks that it is complete."""
 SHARE = 20
@@ -56,6 +63,10 @@ class Catalogue:
     ) -> None:
         """Read the places, highest precedence first. Raises `BadTool` for a tool whose name a skill's tool has."""
         self._places, self._every = places, every
+        self.remote: Remote | None = None
+        """The source of remote tools; None where no server is configured."""
+        self._remote: tuple[ToolDefinition, ...] = ()
+        self._viewing = threading.Lock()
         self._known: dict[Path, Known] = {}
         self._seen, self._unreadable = self._fingerprints()
         self._unsettled = False
@@ -73,7 +84,32 @@ class Catalogue:
         return catalogue
 
     async def watch(self) -> None:
-        """Follow the places until cancelled."""
+        """Follow the places and the remote tools until cancelled."""
+        await asyncio.gather(self._watch_places(), self._watch_remote())
+
+    async def refresh(self) -> None:
+        """Read the remote tools now, if there are any. If their source does not answer, the known ones stay."""
+        if self.remote is None:
+            return
+        try:
+            tools = tuple(await self.remote())
+        except Unavailable as error:
+            log.warning("could not read remote tools", error=str(error))
+            return
+        if tools != self._remote:
+            with self._viewing:
+                self._remote = tools
+                self.skills = self.skills.with_remote(tools)
+                self.number += 1
+            async with self._moved:
+                self._moved.notify_all()
+
+    async def _watch_remote(self) -> None:
+        while self.remote is not None:
+            await asyncio.sleep(REMOTE_SECONDS)
+            await self.refresh()
+
+    async def _watch_places(self) -> None:
         while self._places:
             began = time.monotonic()
             if await asyncio.to_thread(self.look):
@@ -104,8 +140,9 @@ class Catalogue:
         self._seen, self._unreadable = fingerprints, unreadable
         if moved:
             # Both are single assignments, the view first, so that a number is never ahead of its view.
-            self.skills = self._view()
-            self.number += 1
+            with self._viewing:
+                self.skills = self._view().with_remote(self._remote)
+                self.number += 1
             log.info("reloaded skills", number=self.number, skills=len(self.skills.skills))
         return moved
 

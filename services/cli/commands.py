@@ -30,6 +30,7 @@ from services.cli import (
     lifecycle,
     models,
     phrases,
+    remote_tools,
     skills,
     timeline,
     words,
@@ -678,6 +679,7 @@ def _all(client: Client, session: str, after: int) -> Iterator[Any]:
 for command in (lifecycle.up, lifecycle.status, lifecycle.stop, lifecycle.demo):
     app.command()(command)
 app.add_typer(skills.app, name="skills")
+app.add_typer(remote_tools.app, name="tools")
 app.add_typer(models.app, name="models")
 app.add_typer(effects.app, name="effects")
 app.add_typer(audit, name="audit")

@@ -50,3 +50,10 @@ effects = _listed("/v1/effects", "effects", id="approval_id", about="kind", limi
 dead_letters = _listed("/v1/admin/dlq", "letters", id="letter_id", about="error", limit=OFFERED)
 waiting_events = _listed("/v1/admin/requeue", "waiting", id="id", about="event_type", limit=OFFERED)
 skills = _listed("/v1/skills", "skills", id="name", about="description")
+
+
+def remote_tools(incomplete: str) -> Offered:
+    """Complete the names of other servers' tools."""
+    servers = _read("/v1/admin/tools", {}).get("servers", ())
+    offered = ((str(tool["name"]), _line(tool["description"])) for server in servers for tool in server["tools"])
+    return [(name, help) for name, help in offered if name.startswith(incomplete)]

@@ -68,7 +68,7 @@ class Handlers:
         return Changeset(cause).cancel(_call_id(cause, request, PLAN, 0), *later)
 
     async def plan(self, held: Lease) -> PlannerOutcome:
-        tools, case = self._tools, of(held)
+        tools, case = self._tools(held.tenant), of(held)
         with paid_by(_payer(held, case)):
             outcome = await self._model.plan(case.task, tools)
         return replace(outcome, plan=bind_tools(outcome.plan, tools)) if isinstance(outcome, PlanDraft) else outcome
@@ -94,7 +94,7 @@ class Handlers:
     async def review(self, held: Lease) -> ModelText:
         case = of(held)
         with paid_by(_payer(held, case)):
-            return await self._model.review(case.task, _plan(case), self._tools)
+            return await self._model.review(case.task, _plan(case), self._tools(held.tenant))
 
     async def reviewed(self, held: Lease, response: ModelText) -> Changeset:
         cause, case = Cause.held(held), of(held).spent(response.usage)
@@ -107,7 +107,7 @@ class Handlers:
 
     async def resolve(self, held: Lease) -> PlanDraft:
         case = of(held)
-        tools = self._tools
+        tools = self._tools(held.tenant)
         with paid_by(_payer(held, case)):
             drafted = await self._model.resolve(case.task, _plan(case), case.reviews[-1].reason, tools)
         return replace(drafted, plan=bind_tools(drafted.plan, tools))
@@ -135,15 +135,14 @@ class Handlers:
             )
         )
 
-    @property
-    def _tools(self) -> Sequence[ToolDefinition]:
-        """The current tools; they may change between calls."""
-        return self._catalogue.skills.tools
+    def _tools(self, tenant: str) -> Sequence[ToolDefinition]:
+        """Return the tenant's current tools; they may change between calls."""
+        return self._catalogue.skills.tools_for(tenant)
 
     async def _check_plan(self, cause: Cause, case: Deliberation, plan: Plan) -> Changeset:
         """Run the static checks, then start the critic if policy requires it."""
         case = case.drafted(plan)
-        tools = {tool.name: tool for tool in self._tools}
+        tools = {tool.name: tool for tool in self._tools(cause.tenant)}
         review = checks.examine(checks.Case(case.task, plan, tools))
         case = case.reviewed(review) if not review.approved else case
         recorded = Changeset(cause).emit(_review_record(case, review))
@@ -170,7 +169,7 @@ class Handlers:
                 "session": cause.session,
                 "turn": case.turn_id,
                 "mutates": any(step.mutates for step in plan.steps),
-                "leaves_machine": any(tool.leaves_machine for tool in self._tools if tool.name in named),
+                "leaves_machine": any(tool.leaves_machine for tool in self._tools(cause.tenant) if tool.name in named),
                 "costs_money": False,
             },
         )

@@ -18,12 +18,15 @@ from libs.errors import NotFound, Rejected
 from libs.identity import internal
 from libs.runtime import problem_details
 from libs.runtime.platform import Platform
+from libs.skills.plugged import as_json
 from libs.workspace.commit import check_exclusion
 from libs.workspace.stage import Stage
 from libs.workspace.tree import ROOT as TOP
 from libs.workspace.view import Node
 from services.tool_executor import examples, previews
 from services.tool_executor.history import History, Purge
+from services.tool_executor.remote.admin import Approving, Operator, RemoteAdmin
+from services.tool_executor.remote.registry import RemoteTools
 from services.tool_executor.runner import diff_of
 from services.tool_executor.skills.admin import Approval, SkillAdmin, Word
 from services.tool_executor.skills.local import LocalSkills
@@ -44,6 +47,7 @@ class ExecutorState:
     local: LocalSkills
     skills: SkillAdmin
     history: History
+    remote: RemoteAdmin
 
     async def look(
         self, tenant: str, session: str, root: str | None, *, turn: str | None = None, fresh: bool = False
@@ -82,9 +86,12 @@ async def tenant_of(request: Request, state: Here) -> str:
 Tenant = Annotated[str, Depends(tenant_of)]
 
 
-def build(platform: Platform, workspaces: Workspaces, local: LocalSkills, history: History) -> FastAPI:
+def build(
+    platform: Platform, workspaces: Workspaces, local: LocalSkills, history: History, remote: RemoteTools
+) -> FastAPI:
     app = FastAPI(title="Suma tool executor", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.executor = ExecutorState(platform, workspaces, local, SkillAdmin(platform, local), history)
+    skills, admin = SkillAdmin(platform, local), RemoteAdmin(platform, remote)
+    app.state.executor = ExecutorState(platform, workspaces, local, skills, history, admin)
     problem_details.install(app)
     app.router.routes.extend(_routes())
     return app
@@ -108,6 +115,10 @@ def _routes() -> Sequence[BaseRoute]:
     router.add_api_route(f"{ROOT}/skills/{{name}}", skill)
     router.add_api_route(f"{ROOT}/skills/{{name}}/approval", approve, methods=["PUT"])
     router.add_api_route(f"{ROOT}/skills/{{name}}/revocation", revoke, methods=["PUT"])
+    router.add_api_route(f"{ROOT}/remote/definitions", remote_definitions)
+    router.add_api_route(f"{ROOT}/remote/servers", remote_servers, methods=["PUT"])
+    router.add_api_route(f"{ROOT}/remote/tools/{{name}}/approval", approve_tool, methods=["PUT"])
+    router.add_api_route(f"{ROOT}/remote/tools/{{name}}/revocation", revoke_tool, methods=["PUT"])
     return router.routes
 
 
@@ -193,7 +204,7 @@ async def tools(tenant: Tenant, state: Here) -> dict[str, Any]:
                 "effect_class": tool.effect_class.value,
                 "params": dict(tool.params),
             }
-            for tool in state.platform.skills.tools
+            for tool in state.platform.skills.tools_for(tenant)
         ]
     }
 
@@ -220,6 +231,27 @@ async def revoke(tenant: Tenant, state: Here, name: str, word: Word) -> dict[str
     """Turn it off."""
     await state.skills.revoke(tenant, word.model_copy(update={"name": name}))
     return {"name": name, "state": "off"}
+
+
+async def remote_definitions(tenant: Tenant, state: Here) -> dict[str, Any]:
+    """Return the approved tools of other servers, for the processes that plan with them."""
+    return {"tools": [as_json(tool) for tool in state.platform.skills.remote]}
+
+
+async def remote_servers(tenant: Tenant, state: Here, operator: Operator) -> dict[str, Any]:
+    """Return the servers, their tools and the approvals."""
+    return await state.remote.overview(tenant, operator)
+
+
+async def approve_tool(tenant: Tenant, state: Here, name: str, word: Approving) -> dict[str, Any]:
+    """Offer a remote tool with exactly this description."""
+    return await state.remote.approve(tenant, name, word)
+
+
+async def revoke_tool(tenant: Tenant, state: Here, name: str, operator: Operator) -> dict[str, Any]:
+    """Stop offering a remote tool."""
+    await state.remote.revoke(tenant, name, operator)
+    return {"name": name, "state": "revoked"}
 
 
 def facts_of(stage: Stage) -> dict[str, Any]:

@@ -225,6 +225,29 @@ begin
         select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'skill.revoke') as c;
         done := done || part;
     end if;
+
+    -- tool.approve: one description of a remote tool; an approval of another one before it ends.
+    if changes ? 'tool.approve' then
+        insert into executor.tool_approvals as a (tool, digest, definition, principal)
+        select distinct on (c.tool) c.tool, c.digest, c.definition, c.principal
+        from jsonb_to_recordset(changes -> 'tool.approve')
+            as c(i int, tool text, digest text, definition jsonb, principal text)
+        order by c.tool, c.i desc
+        on conflict (tool) do update
+            set digest = excluded.digest, definition = excluded.definition, principal = excluded.principal,
+                approved_at = now();
+        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'tool.approve') as c;
+        done := done || part;
+    end if;
+
+    -- tool.revoke: the remote tool is not offered, whether it was or not.
+    if changes ? 'tool.revoke' then
+        delete from executor.tool_approvals a
+        using jsonb_to_recordset(changes -> 'tool.revoke') as c(tool text)
+        where a.tool = c.tool;
+        select array_agg((c ->> 'i')::int) into part from jsonb_array_elements(changes -> 'tool.revoke') as c;
+        done := done || part;
+    end if;
     return done;
 end
 $$;

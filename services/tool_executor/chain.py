@@ -6,7 +6,7 @@ It rests on no model and no promise: the request came over a bus that anyone may
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,11 +24,14 @@ from libs.objects import Objects
 from libs.policy.ports import Decision
 from libs.runtime.platform import Platform
 from libs.skills import Primitive, ToolDefinition
+from libs.tools import Tool
 from services.tool_executor.tools.primitives import PRIMITIVES
 from services.tool_executor.tools.workspace_tools import WORKSPACE_TOOLS
 from services.tool_executor.workspaces import Workspaces
 
 CONTENT_SEARCH = "content_search"
+Outside = Callable[[str], Tool | None]
+"""Return the external tool of a name; None if it is not here."""
 
 
 class LinkRefused(Denied):
@@ -57,8 +60,8 @@ class Passed:
 
 
 class Chain:
-    def __init__(self, platform: Platform, workspaces: Workspaces) -> None:
-        self._platform, self._workspaces = platform, workspaces
+    def __init__(self, platform: Platform, workspaces: Workspaces, outside: Outside) -> None:
+        self._platform, self._workspaces, self._outside = platform, workspaces, outside
 
     async def check(self, cause: Cause, request: ToolRequested, now: datetime) -> Passed:
         """Check every link in turn.
@@ -79,6 +82,8 @@ class Chain:
         """Check the links that are deterministic."""
         tool = self._schema(request, args)
         self._allowlist(request)
+        if tool is not None and not tool.open_to(tenant):
+            raise LinkRefused("allowlist", f"this tenant may not use {tool.name}")
         if tool is None or tool.in_workspace or request.root is not None:
             self._guards(args, self._scope(tenant, request, tool, args))
         else:
@@ -101,7 +106,7 @@ class Chain:
         as_planned(tool, request)
         if not runnable(tool):
             raise LinkRefused("schema", f"{tool.name} calls {tool.method}, and there is no such primitive")
-        if tool.from_outside and tool.name not in self._platform.tools:
+        if tool.from_outside and self._outside(tool.name) is None:
             raise LinkRefused("schema", f"{tool.name} is not plugged in here")
         result = tool.validate(args)
         if not result.valid:
@@ -161,7 +166,7 @@ class Chain:
             "epoch": request.epoch,
             "allowed_tools": as_policy_reads(request.allowed, tool.name),
             "touched": {"private": True, "untrusted": True, "secret": False},
-            "destination": None,
+            "destination": tool.destination,
             "paths_in_scope": True,
             "payload_seen": request.approval_id is not None,
             "hitl": request.hitl.value,

@@ -26,7 +26,7 @@ from libs.objects import bodies
 from libs.runtime.platform import Platform
 from libs.telemetry.logs import logger
 from services.tool_executor import calls, event_sizes
-from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Passed
+from services.tool_executor.chain import Chain, LinkRefused, NotAsPlanned, Outside, Passed
 from services.tool_executor.effects.calls import Effects
 from services.tool_executor.history import History
 from services.tool_executor.rows import CallDead, SnapshotAdded, StageHead, StageOperation, TurnCancelled
@@ -64,10 +64,11 @@ class Handlers:
         effects: Effects,
         history: History,
         settings: Settings,
+        outside: Outside,
     ) -> None:
         self._platform, self._workspaces, self._settings = platform, workspaces, settings
         self._work, self._effects, self._history = work, effects, history
-        self._chain = Chain(platform, workspaces)
+        self._chain = Chain(platform, workspaces, outside)
 
     async def requested(self, cause: Cause, event: Envelope[ToolRequested]) -> Changeset:
         request = event.data

@@ -56,3 +56,7 @@ where t.tenant_id = :tenant and t.state = 'running' and t.tool = 'workspace.roll
 -- name: skill_approvals(tenant, root)
 -- Which skills of a folder's own are approved, each in which version.
 select a.name, a.digest from executor.skill_approvals a where a.tenant_id = :tenant and a.root = :root;
+
+-- name: tool_approvals()
+-- Which remote tools an operator approved, each with the description that was approved.
+select a.tool, a.digest, a.definition::text as definition, a.principal, a.approved_at from executor.tool_approvals a;

@@ -190,3 +190,24 @@ class SkillRevoked(Row):
 
     root: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolApproved(Row):
+    """A description of a remote tool that an operator approved, for the whole deployment."""
+
+    into: ClassVar = (SCHEMA, "tool.approve")
+
+    tool: str
+    digest: str
+    definition: Json
+    principal: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRevoked(Row):
+    """A remote tool that is not offered any more."""
+
+    into: ClassVar = (SCHEMA, "tool.revoke")
+
+    tool: str

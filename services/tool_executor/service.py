@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from libs.events import ToolCancelRequested, ToolRequested
 from libs.runtime.platform import Platform
 from libs.runtime.service import Api, Kind, Service, Subscription
 from libs.skills import Categories
+from libs.tools import Tool
 from services.tool_executor import api
 from services.tool_executor.content import Contents
 from services.tool_executor.effects.calls import EFFECT, SETTLE, Effects
 from services.tool_executor.handlers import TOOL, Handlers
 from services.tool_executor.history import HISTORY, History
+from services.tool_executor.remote.mcp_server import McpServer
+from services.tool_executor.remote.registry import RemoteTools
 from services.tool_executor.runner import CallRunner, fence_of
 from services.tool_executor.settings import Settings
 from services.tool_executor.skills.local import LocalSkills
@@ -31,8 +35,10 @@ def build(platform: Platform) -> Service:
     work = CallRunner(
         platform, workspaces, categories=categories, contents=contents, local=local, history=history, limits=limits
     )
-    effects = Effects(platform, settings)
-    on = Handlers(platform, workspaces, work, effects, history, settings)
+    remote = _remote(platform, settings)
+    outside = partial(_outside, platform, remote)
+    effects = Effects(platform, settings, outside)
+    on = Handlers(platform, workspaces, work, effects, history, settings, outside)
     room, each, tries = settings.effects_at_once, settings.effects_at_once_per_tenant, settings.effect_attempts
     return Service(
         GROUP,
@@ -47,8 +53,23 @@ def build(platform: Platform) -> Service:
             Kind(SETTLE, effects.settle, effects.settled, effects.unsettled, room, each, tries),
         ],
         schema=SCHEMA,
-        api=Api(api.build(platform, workspaces, local, history)),
+        api=Api(api.build(platform, workspaces, local, history, remote)),
+        tasks=[remote.watch] if remote.servers else [],
     )
+
+
+def _remote(platform: Platform, settings: Settings) -> RemoteTools:
+    """Return the registry of remote tools, and make it the catalogue's source of them."""
+    calls = platform.guarded_calls
+    servers = [McpServer(name, given, calls.to(f"mcp:{name}")) for name, given in settings.mcp_servers.items()]
+    remote = RemoteTools(platform.database, platform.clock, servers)
+    if servers:
+        platform.catalogue.remote = remote.offered
+    return remote
+
+
+def _outside(platform: Platform, remote: RemoteTools, name: str) -> Tool | None:
+    return platform.tools.get(name) or remote.get(name)
 
 
 def _categories(platform: Platform) -> Callable[[], Categories]:

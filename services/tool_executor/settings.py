@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 from libs.workspace.roots import Root
+from services.tool_executor.remote.settings import NAME, RESERVED, RemoteServer
 from services.tool_executor.tools.texts import Bounds
 from services.tool_executor.tools.tool_context import Limits
 
@@ -18,6 +20,8 @@ class Settings(BaseModel):
     """Folders whose sub-folders may be workspaces; `roots.json` of the data directory adds what a person allowed."""
     tools: tuple[str, ...] = ()
     """Tools from outside: each `module:attribute` or an entry point of `suma.tools`, with `@sha256:…` where pinned."""
+    mcp_servers: dict[str, RemoteServer] = Field(default_factory=dict)
+    """MCP servers whose tools are offered once they are approved, by the prefix of their tools' names."""
     calls_at_once: int = Field(default=16, ge=1)
     """Tool calls that this process runs at once."""
     calls_at_once_per_tenant: int = Field(default=8, ge=1)
@@ -76,6 +80,14 @@ class Settings(BaseModel):
     """Files and folders that one call copies, at every depth."""
     staged_bytes_most: int = Field(default=4 << 30, ge=1)
     """Contents that one turn may stage beside its log."""
+
+    @field_validator("mcp_servers")
+    @classmethod
+    def _named(cls, servers: dict[str, RemoteServer]) -> dict[str, RemoteServer]:
+        for name in servers:
+            if not re.fullmatch(NAME, name) or name in RESERVED:
+                raise ValueError(f"{name!r} cannot be a server's name: use a-z, 0-9, `-` and `_`, not a name of Suma's")
+        return servers
 
     @property
     def search(self) -> Bounds:

@@ -12,9 +12,14 @@ from tests.architecture.schemas import NAMES
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 RULE = "(tenant_id = ANY ((NULLIF(current_setting('suma.tenants'::text, true), ''::text))::text[]))"
-TENANTLESS: dict[str, str] = {}
+TENANTLESS = {
+    "executor.tool_approvals": "approvals of tools of servers in the settings, which are those of all tenants"
+}
 """Tables of services without tenant rows, and the reason."""
-GLOBAL_KEYS = {"gateway.api_keys api_keys_key_id_key": "an API key names its tenant, so its id must be nobody else's"}
+GLOBAL_KEYS = {
+    "gateway.api_keys api_keys_key_id_key": "an API key names its tenant, so its id must be nobody else's",
+    "executor.tool_approvals tool_approvals_pkey": "the table has no tenants",
+}
 """Keys across all tenants, and the reason."""
 OWNERS_LOOKUPS = {
     "gateway.api_keys.lookup",

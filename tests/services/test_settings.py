@@ -168,3 +168,32 @@ def test_budgets_are_set_in_tokens_and_dollars_in_one_place(bare: Path, monkeypa
     limits = settings.process().budgets.limits
     assert (limits.turn.tokens, limits.turn.cost_micros) == (200_000, 250_000)
     assert (limits.session.tokens, limits.window) == (1_234_567, "month")
+
+
+SERVERS = "SUMA_TOOL_EXECUTOR__MCP_SERVERS"
+
+
+def test_a_tool_servers_token_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(
+        SERVERS,
+        '{"tickets": {"url": "https://mcp.example.org/mcp?key=abc", "token": "s3cret", "headers": {"X": "y3"}}}',
+    )
+    shown = str(sources()["tool_executor.mcp_servers"])
+    assert "mcp.example.org" in shown
+    assert [hidden for hidden in ("s3cret", "y3", "abc") if hidden in shown] == []
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        '{"tickets": {"url": "http://mcp.example.org/mcp"}}',
+        '{"tickets": {"url": "https://10.0.0.7/mcp"}}',
+        '{"tickets": {"url": "https://localhost/mcp"}}',
+        '{"workspace": {"url": "https://mcp.example.org/mcp"}}',
+        '{"Tickets!": {"url": "https://mcp.example.org/mcp"}}',
+    ],
+)
+def test_an_unsafe_tool_server_is_refused(monkeypatch: pytest.MonkeyPatch, server: str) -> None:
+    monkeypatch.setenv(SERVERS, server)
+    with pytest.raises(settings.BadSettings):
+        settings.everything()

@@ -46,7 +46,7 @@ async def ask_policy(
         epoch=uow.session.epoch,
         allowed_tools=as_policy_reads(context.settings.tools, tool.name),
         touched={"private": True, "untrusted": True, "secret": False},
-        destination=None,
+        destination=tool.destination,
         paths_in_scope=_in_scope(uow, tool, args),
         approved=approved,
         payload_seen=approved,

@@ -25,6 +25,44 @@ class ToolList(ResponseModel):
     tools: list[ToolShown]
 
 
+class RemoteTool(ResponseModel):
+    """A tool of another server. Only an `offered` one can be planned and called. `hints` are the server's own words."""
+
+    name: str
+    state: Literal["offered", "new", "changed", "gone", "unusable"]
+    reason: str
+    digest: str
+    description: str
+    params: dict[str, Any]
+    hints: dict[str, Any]
+    effect_class: EffectClass
+    approved_by: str | None
+    approved_at: datetime | None
+    approved_description: str | None
+    """The description that was approved, to compare a changed one with."""
+
+
+class RemoteServer(ResponseModel):
+    """A server of tools. `problem` says why its tools could not be listed; an empty `tenants` means all."""
+
+    name: str
+    protocol: str
+    address: str
+    tenants: list[str]
+    listed_at: datetime | None
+    problem: str
+    tools: list[RemoteTool]
+
+
+class RemoteServerList(ResponseModel):
+    servers: list[RemoteServer]
+
+
+class RemoteToolRevoked(ResponseModel):
+    name: str
+    state: Literal["revoked"]
+
+
 class SkillShown(ResponseModel):
     """A skill. `reason` says why it is off, or what is wrong with a newer version; a broken one has no `digest`."""
 

@@ -217,6 +217,28 @@ FIRST = {"text": WISH, "root": ROOT}
 CLOSED_MANY = {"replayed": 3, "discarded": 0, "stale": 1, "next": None}
 CHECK = {"ok": True, "detail": "", "level": "none", "circuit": "closed"}
 
+REMOTE_TOOL = {
+    "name": "tickets.create",
+    "state": "new",
+    "reason": "nobody has approved it",
+    "digest": DIGEST,
+    "description": "Create a ticket.",
+    "params": {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]},
+    "hints": {"readOnlyHint": False},
+    "effect_class": "at_most_once",
+    "approved_by": None,
+    "approved_at": None,
+    "approved_description": None,
+}
+REMOTE_SERVER = {
+    "name": "tickets",
+    "protocol": "mcp",
+    "address": "https://mcp.example.org",
+    "tenants": [],
+    "listed_at": AT,
+    "problem": "",
+    "tools": [REMOTE_TOOL],
+}
 SCHEMAS: Mapping[str, Any] = {
     "Accepted": ACCEPTED,
     "Answer": {"verdict": "override", "digest": DIGEST, "exclude": ["taxes/2024.pdf"]},
@@ -413,11 +435,16 @@ SCHEMAS: Mapping[str, Any] = {
     "SignInCode": {"code": "suma_code_…", "url": "http://127.0.0.1:8010/?code=suma_code_…", "expires_at": LATER},
     "SkillList": {"skills": [SKILL_SHOWN], "problems": {}},
     "SkillRead": SKILL_READ,
+    "RemoteServer": REMOTE_SERVER,
+    "RemoteServerList": {"servers": [REMOTE_SERVER]},
+    "RemoteTool": REMOTE_TOOL,
+    "RemoteToolRevoked": {"name": "tickets.create", "state": "revoked"},
     "SkillRevoked": {"name": "our-invoices", "state": "off"},
     "SnapshotList": {"snapshots": [{"snapshot_id": SNAPSHOT, "version": 2, "step_id": "p1.s2", "at": AT}]},
     "Status": {"tenant": "acme", "sessions": 3, "turns": 1, "approvals": 1, "session": SESSION_SHOWN, "as_of": LATER},
     "TenantList": {"tenants": [TENANT_SHOWN], "next": None, "as_of": LATER},
     "TenantShown": TENANT_SHOWN,
+    "ToolDescription": {"digest": DIGEST},
     "ToolList": {
         "tools": [
             {
@@ -477,6 +504,7 @@ PARAMETERS: Mapping[str, tuple[Any, ...]] = {
     "limit": (50,),
     "most": (20,),
     "name": ("find-duplicates",),
+    "tool": ("tickets.create",),
     "open": (True,),
     "path": ("notes.txt",),
     "side": ("after",),

@@ -18,7 +18,7 @@ from libs.leases.ports import Lease
 from libs.runtime.platform import Platform
 from libs.tools import Compensable, Effect, Intent, Outcome, Reconcilable, Tool
 from services.tool_executor import calls
-from services.tool_executor.chain import expanded
+from services.tool_executor.chain import Outside, expanded
 from services.tool_executor.effects.ledger import Ledger
 from services.tool_executor.effects.recovery import RecoveryAction, forgives, recovery_action, waits
 from services.tool_executor.settings import Settings
@@ -51,8 +51,8 @@ class EffectUnknown(Rejected):
 
 
 class Attempts:
-    def __init__(self, platform: Platform, settings: Settings, ledger: Ledger) -> None:
-        self._platform, self._settings, self._ledger = platform, settings, ledger
+    def __init__(self, platform: Platform, settings: Settings, ledger: Ledger, outside: Outside) -> None:
+        self._platform, self._settings, self._ledger, self._outside = platform, settings, ledger, outside
 
     async def run(self, lease: Lease) -> Outcome:
         """Make the effect, or find out that it was made.
@@ -129,7 +129,7 @@ class Attempts:
         )
 
     def _tool(self, name: str) -> Tool:
-        tool = self._platform.tools.get(name)
+        tool = self._outside(name)
         if tool is None:
             raise NotHere(f"{name} is not plugged in here")
         return tool

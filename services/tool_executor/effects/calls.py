@@ -22,7 +22,7 @@ from libs.runtime.platform import Platform
 from libs.skills import ToolDefinition
 from libs.tools import Effect, Outcome, identify
 from services.tool_executor import calls
-from services.tool_executor.chain import Passed
+from services.tool_executor.chain import Outside, Passed
 from services.tool_executor.effects import ledger
 from services.tool_executor.effects.attempts import Attempts, DidNotHappen, EffectUnknown, effect_of
 from services.tool_executor.effects.ledger import DID_NOT_HAPPEN, HAPPENED, OPEN, UNDONE, UNKNOWN, EffectRecord, Ledger
@@ -40,10 +40,10 @@ class UnderWay(Unavailable):
 
 
 class Effects:
-    def __init__(self, platform: Platform, settings: Settings) -> None:
+    def __init__(self, platform: Platform, settings: Settings, outside: Outside) -> None:
         self._objects = platform.objects
         self._ledger = Ledger(platform.database, platform.writer)
-        self._attempts = Attempts(platform, settings, self._ledger)
+        self._attempts = Attempts(platform, settings, self._ledger, outside)
         self.run, self.settle = self._attempts.run, self._attempts.settle
         """The work of the two kinds of lease: `EFFECT`, and `SETTLE` for what a cancel left in doubt."""
 

@@ -204,6 +204,8 @@ MATRIX = [
     Case("another tenant sees none", "admin.metrics.read", ("*",), False),
     Case("the platform's admin sees settings", "admin.settings.read", ("admin",), True, {"tenant": "local"}),
     Case("another tenant's admin does not", "admin.settings.read", ("admin",), False),
+    Case("the platform's admin approves tools", "admin.tools", ("admin.tools",), True, {"tenant": "local"}),
+    Case("another tenant's admin approves none", "admin.tools", ("admin",), False),
     Case("a reader of the bus does not", "admin.settings.read", ("admin.bus.read",), False, {"tenant": "local"}),
     Case("nobody makes coffee", "make.coffee", ("*",), False),
 ]

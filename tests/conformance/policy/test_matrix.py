@@ -54,7 +54,7 @@ def test_the_bundles_own_tests_pass() -> None:
 def test_every_action_has_an_allowed_and_a_refused_case() -> None:
     asked = set(re.findall(r'input\.action == "([^"]+)"', (SHIPPED / "suma.rego").read_text()))
     asked |= {"admin.roots", "admin.audit", "admin.bus.read", "admin.skills", "admin.tenants.write"}
-    asked |= {"admin.metrics.read", "admin.settings.read"}
+    asked |= {"admin.metrics.read", "admin.settings.read", "admin.tools"}
     asked |= {f"admin.{area}.{verb}" for area in ("dlq", "keys", "requeue") for verb in ("read", "write")}
     for verdict in (True, False):
         assert asked <= {case.action for case in MATRIX if case.allowed is verdict}

@@ -135,6 +135,9 @@ PROBES: dict[str, Probe] = {
     "GET /v1/admin/bus": OWN,
     "GET /v1/admin/metrics": OWN,
     "GET /v1/admin/settings": OWN,
+    "GET /v1/admin/tools": OWN,
+    "POST /v1/admin/tools/{tool}/approve": Probe(body={"digest": "0" * 64}, shows=True),
+    "POST /v1/admin/tools/{tool}/revoke": OWN,
     "GET /v1/admin/keys": Probe(query={"tenant": "{tenant}", "ended": "true"}),
     "POST /v1/admin/keys": Probe(body=KEY),
     "POST /v1/admin/keys/{key_id}/rotate": HIDDEN,
@@ -278,6 +281,7 @@ async def victim_of(home: House) -> Victim:
         "tenant": home.tenant,
         "name": "victims-skill",
         "model": "victims-model",
+        "tool": "tickets.create",
     }
     marks = {session, turn, upload, *approvals.values(), known["asset_id"], known["letter_id"], known["key_id"], SECRET}
     marks |= {text for event in heard(home) for text in ID.findall(event.model_dump_json())}

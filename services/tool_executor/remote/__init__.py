@@ -1,0 +1,1 @@
+"""Tools of other servers: listed, pinned by hash, approved by an operator, and called as external tools."""

@@ -1,0 +1,201 @@
+"""An operator's view of the remote tools, and approvals of exactly the description that was looked at."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from libs import ids
+from libs.changes import Cause, Changeset
+from libs.errors import Denied, NotFound, Rejected
+from libs.events import ActionRecorded
+from libs.runtime.platform import Platform
+from services.tool_executor.remote import definitions
+from services.tool_executor.remote.definitions import Unusable
+from services.tool_executor.remote.ports import Listed, Server
+from services.tool_executor.remote.registry import Approval, RemoteTools, described, digest_of
+from services.tool_executor.rows import ToolApproved, ToolRevoked
+from services.tool_executor.workspaces import GROUP
+
+ACTION = "admin.tools"
+"""About every tenant, so policy allows it only in the platform's own."""
+State = Literal["offered", "new", "changed", "gone", "unusable"]
+
+
+class NoSuchTool(NotFound):
+    """No server lists this tool."""
+
+
+class DescriptionChanged(Rejected):
+    """The tool's description is not the one that was looked at; look at it again."""
+
+    code = "TOOL_DESCRIPTION_CHANGED"
+
+
+class CannotOffer(Rejected):
+    """The tool cannot be offered, whoever approves it."""
+
+    code = "TOOL_CANNOT_BE_OFFERED"
+
+
+class Operator(BaseModel):
+    """The author of a request."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    principal: str
+    scopes: tuple[str, ...]
+
+
+class Approving(Operator):
+    digest: str
+    """Of exactly the description that was looked at."""
+
+
+class RemoteAdmin:
+    def __init__(self, platform: Platform, remote: RemoteTools) -> None:
+        self._platform, self._remote = platform, remote
+
+    async def overview(self, tenant: str, who: Operator) -> dict[str, Any]:
+        """Return every server with its tools. Servers that were not asked lately are asked now. Raises Denied."""
+        await self._platform.writer.apply(await self._permitted(tenant, who, "list", "servers"))
+        await self._remote.look()
+        approvals = await self._remote.approvals()
+        await self._platform.catalogue.refresh()
+        mine: dict[str, dict[str, Approval]] = {name: {} for name in self._remote.servers}
+        for tool, approval in approvals.items():
+            server, _, name = tool.partition(".")
+            if server in mine:
+                mine[server][name] = approval
+        # Checking the schemas of hundreds of tools takes a while.
+        servers = self._remote.servers.values()
+        return {"servers": [await asyncio.to_thread(self._server, server, mine[server.name]) for server in servers]}
+
+    async def approve(self, tenant: str, name: str, word: Approving) -> dict[str, Any]:
+        """Offer the tool with exactly this description.
+
+        Raises:
+            Denied, NoSuchTool, DescriptionChanged, CannotOffer.
+        """
+        changes = await self._permitted(tenant, word, "approve", name)
+        server, listed = await self._listed(name)
+        try:
+            digest = definitions.pin(listed, server.settings)
+            definitions.define(server.name, listed, server.settings)
+        except Unusable as error:
+            raise CannotOffer(f"{name} cannot be offered: {error}") from None
+        if digest != word.digest:
+            raise DescriptionChanged
+        row = ToolApproved(tool=name, digest=digest, definition=described(listed), principal=word.principal)
+        await self._platform.writer.apply(changes.put(row))
+        await self._platform.catalogue.refresh()
+        return await self._tool(name)
+
+    async def revoke(self, tenant: str, name: str, word: Operator) -> None:
+        """Stop offering a tool, whatever description was approved. Raises Denied."""
+        changes = await self._permitted(tenant, word, "revoke", name)
+        await self._platform.writer.apply(changes.put(ToolRevoked(tool=name)))
+        await self._platform.catalogue.refresh()
+
+    async def _listed(self, name: str) -> tuple[Server, Listed]:
+        family, _, tool = name.partition(".")
+        server = self._remote.servers.get(family)
+        if server is None:
+            raise NoSuchTool
+        await self._remote.look()
+        listing = self._remote.listing(family)
+        if listing is None or tool not in listing.tools or tool in listing.twice:
+            raise NoSuchTool
+        return server, listing.tools[tool]
+
+    async def _tool(self, name: str) -> dict[str, Any]:
+        server, listed = await self._listed(name)
+        approval = (await self._remote.approvals()).get(name)
+        return self._shown(server, listed.name, listed, approval)
+
+    def _server(self, server: Server, approvals: dict[str, Approval]) -> dict[str, Any]:
+        listing = self._remote.listing(server.name)
+        tools = listing.tools if listing is not None else {}
+        names = sorted({*tools, *approvals})
+        return {
+            "name": server.name,
+            "protocol": server.protocol,
+            "address": server.settings.address,
+            "tenants": list(server.settings.tenants),
+            "listed_at": listing.at.isoformat() if listing is not None else None,
+            "problem": listing.problem if listing is not None else "",
+            "tools": [self._shown(server, name, tools.get(name), approvals.get(name)) for name in names],
+        }
+
+    def _shown(self, server: Server, name: str, listed: Listed | None, approval: Approval | None) -> dict[str, Any]:
+        state, reason = self._state(server, name, listed, approval)
+        shown = listed or (approval.listed if approval is not None else None)
+        assert shown is not None
+        return {
+            "name": f"{server.name}.{name}",
+            "state": state,
+            "reason": reason,
+            "digest": digest_of(shown, server),
+            "description": shown.description[: definitions.DESCRIPTION_MOST],
+            "params": dict(shown.parameters),
+            "hints": dict(shown.hints),
+            "effect_class": definitions.effect_of(shown, server.settings).value,
+            "approved_by": approval.principal if approval is not None else None,
+            "approved_at": approval.at.isoformat() if approval is not None else None,
+            "approved_description": approval.listed.description if approval is not None else None,
+        }
+
+    def _state(self, server: Server, name: str, listed: Listed | None, approval: Approval | None) -> tuple[State, str]:
+        full = f"{server.name}.{name}"
+        if listed is None:
+            listing = self._remote.listing(server.name)
+            if listing is not None and listing.known:
+                return "gone", "the server does not list it any more"
+            return ("offered", "") if self._in_use(full) else ("gone", "the server has not answered yet")
+        if reason := next(self._obstacles(server, listed), ""):
+            return "unusable", reason
+        if approval is None:
+            return "new", "nobody has approved it"
+        if approval.digest != digest_of(listed, server):
+            return "changed", "its description changed since it was approved"
+        return "offered", ""
+
+    def _obstacles(self, server: Server, listed: Listed) -> Iterator[str]:
+        listing = self._remote.listing(server.name)
+        if listing is not None and listed.name in listing.twice:
+            yield "the server lists this name more than once"
+        if not definitions.chosen(listed, server.settings):
+            yield "the settings do not offer it"
+        try:
+            definitions.define(server.name, listed, server.settings)
+        except Unusable as error:
+            yield str(error)
+        if not self._platform.skills.admits(server.name):
+            yield "a skill or another tool has the server's name"
+
+    def _in_use(self, name: str) -> bool:
+        return any(tool.name == name for tool in self._platform.skills.remote)
+
+    async def _permitted(self, tenant: str, who: Operator, verb: str, about: str) -> Changeset:
+        """Return the record of policy's yes, for the changes that it permits; record a no at once."""
+        cause = Cause.request(GROUP, id=ids.new(), tenant=tenant, key=f"{tenant}:{who.principal}")
+        principal = {"id": who.principal, "scopes": list(who.scopes)}
+        facts = {"tenant": tenant, "principal": principal, "session": None, "turn": None, "verb": verb, "tool": about}
+        decision = await self._platform.policy.decide(ACTION, facts)
+        record = ActionRecorded(
+            action=ACTION,
+            phase="decision",
+            verdict="allow" if decision.allowed else "deny",
+            principal=who.principal,
+            resource=f"{verb}:{about}"[:200],
+            rule=decision.rule,
+            revision=decision.revision,
+        )
+        changes = Changeset(cause).emit(record)
+        if not decision.allowed:
+            await self._platform.writer.apply(changes)
+            raise Denied(decision.reason or "policy does not allow this", code="POLICY_DENIED")
+        return changes

@@ -1,0 +1,208 @@
+"""A server of the Model Context Protocol over streamable HTTP, revisions 2025-11-25 and 2026-07-28.
+
+Each listing and each call opens a connection of its own, so nothing is lost with a process. A call lists the tools
+first and compares the description, in the same connection, so that an approved tool cannot be exchanged before the
+call. We offer the server no capabilities: it cannot ask for samples of our model, for files or for answers of people.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from libs.errors import SumaError
+from libs.resilience import GuardedCall
+from libs.tools import Intent, Outcome
+from services.tool_executor.remote.ports import (
+    AnswerLost,
+    Listed,
+    ServerDown,
+    ServerRefused,
+    ToolReportedError,
+    Unchanged,
+)
+from services.tool_executor.remote.settings import RemoteServer
+
+if TYPE_CHECKING:
+    from mcp.client import Client
+    from mcp_types import CallToolResult, ContentBlock, Tool
+
+    from services.tool_executor.remote.outbound import Outbound
+
+T = TypeVar("T")
+
+TOOLS_MOST = 500
+PAGES_MOST = 20
+TEXT_MOST = 64 * 1024
+"""Characters of a result's text."""
+ERROR_MOST = 500
+INTENT = "suma/intent"
+"""The key in `_meta` that carries the intent's id, for servers that recognise repeated calls."""
+NOT_CALLED = (-32601, -32602)
+"""JSON-RPC errors that refuse a request before it is carried out: unknown method, invalid params."""
+
+
+@dataclass
+class Session:
+    """A connection that is open. `called` becomes true before the call is sent."""
+
+    client: Client
+    wire: Outbound
+    limit: asyncio.Timeout
+    called: bool = False
+
+
+@dataclass
+class McpServer:
+    name: str
+    settings: RemoteServer
+    guard: GuardedCall
+    protocol: str = field(default="mcp", init=False)
+
+    async def tools(self) -> Sequence[Listed]:
+        return await self._connected(self._listed)
+
+    async def call(self, tool: str, intent: Intent, *, unchanged: Unchanged) -> Outcome:
+        async def work(session: Session) -> Outcome:
+            unchanged(await self._listed(session))
+            if not intent.valid():
+                raise ServerDown("another process has taken this call")
+            return _outcome(self.name, tool, await self._called(session, tool, intent))
+
+        return await self._connected(work)
+
+    async def _connected(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """Connect and do the work. The guard has no time limit: it would report a lost answer as a call that did
+        nothing. Raises ServerDown, AnswerLost, and what `work` raises.
+        """
+        async with self.guard.call_scope(math.inf):
+            return await self._session(work)
+
+    async def _session(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        # Imported here: the SDK takes a second to load, and most installations have no such server.
+        from services.tool_executor.remote.outbound import FAULTS, Outbound, mcp_client
+
+        done: list[T] = []
+        failed: list[SumaError] = []
+        session: Session | None = None
+        wire = Outbound(self.settings)
+        try:
+            async with asyncio.timeout(self.settings.connect_seconds) as limit, wire:
+                wire.headers.update(await asyncio.to_thread(self.settings.secret_headers))
+                async with mcp_client(self.settings.url, wire) as client:
+                    session = Session(client, wire, limit)
+                    try:
+                        done.append(await work(session))
+                    except SumaError as error:
+                        # Leaving the client with an error would wrap it in exception groups.
+                        failed.append(error)
+        except FAULTS as error:
+            # One that comes while the connection closes changes nothing.
+            if not done and not failed:
+                raise _failure(error, wire, called=session is not None and session.called) from None
+        if failed:
+            raise failed[0]
+        return done[0]
+
+    async def _listed(self, session: Session) -> Sequence[Listed]:
+        found: list[Listed] = []
+        cursor: str | None = None
+        for _ in range(PAGES_MOST):
+            page = await session.client.list_tools(cursor=cursor, cache_mode="bypass")
+            found += map(_read, page.tools)
+            cursor = page.next_cursor
+            if len(found) > TOOLS_MOST:
+                break
+            if not cursor:
+                return found
+        raise ServerRefused(f"{self.name} lists more than {TOOLS_MOST} tools or {PAGES_MOST} pages")
+
+    async def _called(self, session: Session, tool: str, intent: Intent) -> CallToolResult:
+        from services.tool_executor.remote.outbound import call_tool
+
+        loop = asyncio.get_running_loop()
+        session.limit.reschedule(loop.time() + self.settings.call_seconds)
+        session.wire.status, session.called = None, True
+        result = await call_tool(session.client, tool, dict(intent.args), meta={INTENT: intent.id})
+        if result is None:
+            raise ServerRefused(f"{self.name} asks for more input, which its tools do not get here")
+        return result
+
+
+def _failure(error: Exception, wire: Outbound, *, called: bool) -> SumaError:
+    """Return what an error of the connection or the protocol means for the effect."""
+    leaf = next(_leaves(error))
+    code, words = getattr(leaf, "code", None), _words(leaf)
+    refused = wire.status is not None and 300 <= wire.status < 500 and wire.status not in (408, 425, 429)
+    if wire.status in (401, 403):
+        return ServerRefused(f"the server refuses our credentials (HTTP {wire.status})")
+    if refused or (called and code in NOT_CALLED):
+        return ServerRefused(words)
+    if called and wire.status != 429:
+        return AnswerLost(words)
+    return ServerDown(words)
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    """Return the errors within exception groups. Those of the connection come before those that follow from them."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
+
+
+def _words(error: BaseException) -> str:
+    """Return one line about an error. Its text may be the server's own."""
+    said = " ".join(str(getattr(error, "message", error)).split())[:ERROR_MOST]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def _read(tool: Tool) -> Listed:
+    hints = tool.annotations.model_dump(mode="json", by_alias=True, exclude_none=True) if tool.annotations else {}
+    return Listed(
+        name=tool.name,
+        description=tool.description or "",
+        parameters=tool.input_schema,
+        returns=tool.output_schema,
+        hints=hints,
+        title=tool.title or "",
+    )
+
+
+def _outcome(server: str, tool: str, result: CallToolResult) -> Outcome:
+    """Return the result as data that says where it comes from. Raises ToolReportedError."""
+    text, left_out = _text(result.content)
+    if result.is_error:
+        said = " ".join(text.split())[:ERROR_MOST]
+        raise ToolReportedError(f"{server}.{tool} reports an error: {said}" if said else "")
+    structured = result.structured_content
+    fields: Mapping[str, Any] = structured if isinstance(structured, dict) else {}
+    data: dict[str, Any] = {**fields, "text": text[:TEXT_MOST], "untrusted": f"said by the server {server}"}
+    if structured is not None and not isinstance(structured, dict):
+        data["value"] = structured
+    if len(text) > TEXT_MOST:
+        left_out = [*left_out, f"{len(text) - TEXT_MOST} characters of text"]
+    if left_out:
+        data["left_out"] = left_out
+    return Outcome(data, f"{server}.{tool} answered.")
+
+
+def _text(content: Sequence[ContentBlock]) -> tuple[str, list[str]]:
+    """Return the text of a result, and what of it is not text. Links are not followed."""
+    texts: list[str] = []
+    left_out: list[str] = []
+    for block in content:
+        match block.type:
+            case "text":
+                texts.append(block.text)
+            case "resource_link":
+                texts.append(str(block.uri))
+            case "resource" if (text := getattr(block.resource, "text", None)) is not None:
+                texts.append(text)
+            case _:
+                left_out.append(block.type)
+    return "\n".join(texts), left_out[:20]

@@ -1,0 +1,191 @@
+"""HTTP to a server that we do not trust: to checked addresses only, without redirects, with bounded answers (S2-21).
+
+A name is resolved once for each connection, all its addresses are checked, and a checked one is dialled, so that a
+second answer of the name server cannot lead elsewhere. Proxies of the environment are not used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Iterable
+from functools import cache
+from ipaddress import ip_address
+from typing import Any
+
+import httpcore2
+import httpx2
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, Implementation, InputRequiredResult
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import override
+
+from libs import __version__
+from libs.guards.blocked import UrlRefused
+from libs.guards.urls import check_addresses
+from services.tool_executor.remote.settings import RemoteServer, link_local
+
+RESPONSE_BYTES_MOST = 4 << 20
+"""Of one HTTP response; a stream of events counts as one."""
+CONNECTIONS_MOST = 4
+# Its error lines quote what servers said.
+logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
+
+_RESULT: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
+
+
+class TooLarge(httpx2.StreamError):
+    """The server's answer is larger than 4 MiB."""
+
+    def __init__(self) -> None:
+        super().__init__("the answer is larger than 4 MiB")
+
+
+FAULTS = (ExceptionGroup, MCPError, httpx2.HTTPError, httpx2.StreamError, ValidationError, TimeoutError, OSError)
+"""Errors of a connection and of the protocol; the SDK raises groups of them."""
+
+
+def mcp_client(url: str, wire: Outbound) -> Client:
+    """Return a client of the protocol that offers the server no capabilities."""
+    transport = streamable_http_client(url, http_client=wire, max_sse_event_size=RESPONSE_BYTES_MOST)
+    return Client(transport, client_info=Implementation(name="suma", version=__version__), cache=None)
+
+
+async def call_tool(client: Client, tool: str, args: dict[str, Any], *, meta: dict[str, Any]) -> CallToolResult | None:
+    """Call a tool; None if the server asks for input instead.
+
+    The SDK's own `call_tool` also checks the result by the server's schema, whose patterns could block this process.
+    """
+    request = CallToolRequest(
+        params=CallToolRequestParams.model_validate({"name": tool, "arguments": args, "_meta": meta})
+    )
+    result = await client.session.send_request(request, _RESULT)
+    return result if isinstance(result, CallToolResult) else None
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return the context with the system's authorities; reading them takes 20 ms."""
+    return ssl.create_default_context()
+
+
+class Outbound(httpx2.AsyncClient):
+    """A client for one server. `status` is that of the last answer to a POST."""
+
+    def __init__(self, server: RemoteServer) -> None:
+        self.status: int | None = None
+        super().__init__(
+            transport=_Bounded(_Screened(server.private), self._note),
+            timeout=httpx2.Timeout(server.connect_seconds, read=server.call_seconds),
+            trust_env=False,
+            follow_redirects=False,
+            headers={"Accept-Encoding": "identity", "User-Agent": f"suma/{__version__}"},
+        )
+
+    def _note(self, request: httpx2.Request, status: int) -> None:
+        if request.method == "POST":
+            self.status = status
+
+
+class _Screened(httpcore2.AsyncNetworkBackend):
+    """Connects to checked addresses."""
+
+    def __init__(self, private: bool) -> None:
+        self._private, self._inner = private, httpcore2.AnyIOBackend()
+
+    @override
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        address = await self._checked(host, port)
+        return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+
+    @override
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def _checked(self, host: str, port: int) -> str:
+        """Return an address of the host. Raises ConnectError if one of them may not be reached."""
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise httpcore2.ConnectError(f"{host} has no address") from error
+        addresses = [str(entry[4][0]) for entry in found]
+        try:
+            if not self._private:
+                return str(check_addresses(addresses)[0])
+        except UrlRefused as refused:
+            raise httpcore2.ConnectError(str(refused)) from refused
+        if any(link_local(address) for address in addresses):
+            raise httpcore2.ConnectError(f"{host} leads to a link-local address")
+        return str(ip_address(addresses[0]))
+
+
+class _Bounded(httpx2.AsyncBaseTransport):
+    """Sends requests, and bounds each answer."""
+
+    def __init__(self, network: _Screened, note: Callable[[httpx2.Request, int], None]) -> None:
+        self._note = note
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=_tls(), network_backend=network, max_connections=CONNECTIONS_MOST, keepalive_expiry=5.0
+        )
+
+    @override
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        assert isinstance(request.stream, httpx2.AsyncByteStream)
+        url = request.url
+        sent = httpcore2.Request(
+            method=request.method,
+            url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+            headers=request.headers.raw,
+            content=request.stream,
+            extensions=request.extensions,
+        )
+        try:
+            answer = await self._pool.handle_async_request(sent)
+        except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+            raise httpx2.ConnectError(str(error)) from error
+        except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as error:
+            raise httpx2.ReadError(type(error).__name__) from error
+        self._note(request, answer.status)
+        if any(name.lower() == b"content-encoding" and value != b"identity" for name, value in answer.headers):
+            # A compressed answer could be small on the wire and huge in memory.
+            await answer.aclose()
+            raise httpx2.ReadError("the answer is compressed, which was not asked for")
+        return httpx2.Response(
+            answer.status, headers=answer.headers, stream=_Stream(answer.stream), extensions=answer.extensions
+        )
+
+    @override
+    async def aclose(self) -> None:
+        await self._pool.aclose()
+
+
+class _Stream(httpx2.AsyncByteStream):
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    @override
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = RESPONSE_BYTES_MOST
+        try:
+            async for part in self._inner:
+                left -= len(part)
+                if left < 0:
+                    raise TooLarge
+                yield part
+        except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as error:
+            raise httpx2.ReadError(type(error).__name__) from error
+
+    @override
+    async def aclose(self) -> None:
+        await self._inner.aclose()
