@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import orjson
 from a2a.server.context import ServerCallContext
@@ -27,82 +26,31 @@ from a2a.types.a2a_pb2 import (
     SendMessageRequest,
     SubscribeToTaskRequest,
     Task,
-    TaskArtifactUpdateEvent,
     TaskPushNotificationConfig,
-    TaskStatusUpdateEvent,
 )
 from a2a.utils.errors import (
-    InternalError,
     InvalidParamsError,
     PushNotificationNotSupportedError,
     TaskNotCancelableError,
     UnsupportedOperationError,
 )
-from a2a.utils.proto_utils import validate_proto_required_fields
-from google.protobuf.message import Message as ProtoMessage
-from pydantic import ValidationError
-from starlette.requests import Request
 from typing_extensions import override
 
-from libs.errors import SumaError
 from libs.identity import Principal
 from services.gateway.api.context import Gateway, NoSuchSession
-from services.gateway.api.models import Accepted, ApprovalShown, TurnShown
+from services.gateway.api.models import ApprovalShown
 from services.gateway.api.security import READING, require
 from services.gateway.api.sessions import TurnOver
 from services.gateway.domain import access
-from services.gateway.domain.urls import base
-from services.gateway.sse.viewer import TextDelta
-from services.gateway.store import Numbered
-from services.gateway.surfaces.a2a.errors import counterpart
+from services.gateway.surfaces.a2a.calls import Call, Sent
 from services.gateway.surfaces.a2a.messages import Said, answer_to, said
+from services.gateway.surfaces.a2a.reader import TaskReader, Update, begun
 from services.gateway.surfaces.a2a.store import Place, Search, TaskStore
-from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT, Facts, Updates, pauses, task_of, turn_states
-from services.gateway.surfaces.turns import TurnClient
+from services.gateway.surfaces.a2a.tasks import Facts, task_of, turn_states
 
 PAGE, PAGE_MOST = 50, 100
 LOOK_SECONDS = 10.0
 """Seconds after which a blocking request checks whether its client is still there."""
-REFUSED = "a2a_refused"
-"""Where a request's state holds the error that HTTP itself expresses."""
-
-Update: TypeAlias = Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A message's task. Its events follow `accepted`; `asked_at` is the time of the question that the message answers,
-    whose state the task keeps until the answer arrives.
-    """
-
-    accepted: Accepted
-    asked_at: datetime | None = None
-
-
-class Call:
-    """One request: its caller, and what it addresses."""
-
-    def __init__(self, here: Gateway, context: ServerCallContext, params: ProtoMessage) -> None:
-        self.request: Request = context.state["request"]
-        self.who: Principal = self.request.state.caller
-        self.turns = TurnClient(here, self.who, self.request)
-        self.base = base(self.request.url.scheme, self.request.headers["host"], here.settings.public_url)
-        self.extensions = context.requested_extensions
-        if getattr(params, "tenant", "") not in ("", self.who.tenant):
-            raise InvalidParamsError("the tenant is that of your credentials; leave it out")
-        validate_proto_required_fields(params)
-
-    @contextmanager
-    def refusing(self) -> Iterator[None]:
-        """Raise our errors as the protocol's; leave those that HTTP itself expresses to the server."""
-        try:
-            yield
-        except (SumaError, ValidationError) as error:
-            found = counterpart(error)
-            if found is not None:
-                raise found from None
-            setattr(self.request.state, REFUSED, error)
-            raise InternalError from None
 
 
 class Tasks(RequestHandler):
@@ -110,17 +58,19 @@ class Tasks(RequestHandler):
 
     def __init__(self, here: Gateway) -> None:
         self._here, self._store = here, TaskStore(here.platform.database)
+        self._tasks = TaskReader(self._store)
 
     @override
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Task:
         """Send a message; unless it is to return immediately, wait until the task ends or asks."""
         call = Call(self._here, context, params)
         with call.refusing():
-            sent = await self._sent(call, params)
-            if not params.configuration.return_immediately:
-                await self._settled(call, sent)
-            history = _history_of(params.configuration)
-            return await self._task(call, sent.accepted.turn_id, history, asked_at=sent.asked_at)
+            sent, history = await self._sent(call, params), _history_of(params.configuration)
+            if params.configuration.return_immediately:
+                facts = (await self._tasks.now(call, sent)).facts
+            else:
+                facts = await self._settled(call, sent)
+            return task_of(facts, base=call.base, history=history)
 
     @override
     async def on_message_send_stream(
@@ -130,9 +80,10 @@ class Tasks(RequestHandler):
         call = Call(self._here, context, params)
         with call.refusing():
             self._here.streams.check_capacity(call.who.tenant)
-            sent = await self._sent(call, params)
-            async with aclosing(self._followed(call, sent, _history_of(params.configuration))) as updates:
-                async for update in updates:
+            sent, history = await self._sent(call, params), _history_of(params.configuration)
+            updates = self._tasks.continued(call, sent, history) if sent.continues else begun(call, sent, history)
+            async with aclosing(updates) as each:
+                async for update in each:
                     yield update
 
     @override
@@ -145,9 +96,8 @@ class Tasks(RequestHandler):
             turn = await call.turns.turn(params.id)
             if turn.ended_at is not None:
                 raise UnsupportedOperationError(f"the task is {turn.state}; get it instead")
-            session = await self._here.readable(call.who, turn.session_id)
-            place = _place_in(turn, session.last_seq)
-            async with aclosing(self._followed(call, Sent(place), None)) as updates:
+            self._here.streams.check_capacity(call.who.tenant)
+            async with aclosing(self._tasks.continued(call, Sent(turn.turn_id), None)) as updates:
                 async for update in updates:
                     yield update
 
@@ -156,7 +106,8 @@ class Tasks(RequestHandler):
         """Return a task."""
         call = Call(self._here, context, params)
         with call.refusing():
-            return await self._task(call, params.id, _history_of(params))
+            facts = (await self._tasks.now(call, Sent(params.id))).facts
+            return task_of(facts, base=call.base, history=_history_of(params))
 
     @override
     async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task:
@@ -167,7 +118,7 @@ class Tasks(RequestHandler):
                 await call.turns.cancel(params.id)
             except TurnOver as over:
                 raise TaskNotCancelableError(str(over)) from None
-            return await self._task(call, params.id, None)
+            return task_of((await self._tasks.now(call, Sent(params.id))).facts, base=call.base, history=None)
 
     @override
     async def on_list_tasks(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
@@ -232,81 +183,42 @@ class Tasks(RequestHandler):
         _no_push()
 
     async def _sent(self, call: Call, params: SendMessageRequest) -> Sent:
-        """Start a turn, or answer what the named one asks. The turn's events follow from the result."""
+        """Start a turn, or answer what the named one asks."""
         message = said(params.message)
         if params.message.task_id:
             return await self._answered(call, params.message.task_id, params.message.context_id, message)
-        options: dict[str, Any] = dict(message.options)
+        text, options = _text(message), dict[str, Any](message.options)
         try:
-            return Sent(
-                await call.turns.start(
-                    _text(message), session_id=params.message.context_id or None, key=message.key, **options
-                )
+            accepted = await call.turns.start(
+                text, session_id=params.message.context_id or None, key=message.key, **options
             )
         except NoSuchSession:
             raise InvalidParamsError("there is no such context; leave it out to begin one") from None
+        return Sent(accepted.turn_id, accepted, text)
 
     async def _answered(self, call: Call, task: str, context: str, message: Said) -> Sent:
         standing = await call.turns.standing(task)
-        turn = standing.turn
-        if context not in ("", turn.session_id):
+        if context not in ("", standing.turn.session_id):
             raise InvalidParamsError("the task belongs to another context")
-        asked_at = await self._store.status_at(call.who.tenant, task)
+        asked_at = (await self._store.now(call.who.tenant, task)).at
         if isinstance(standing.question, ApprovalShown):
             answer = answer_to(standing.question, message)
-            done = await call.turns.decide(standing.question.approval_id, answer, key=message.key)
-            return Sent(_place_in(turn, done.after), asked_at)
-        # A repeated message gets its first answer, also if the task has gone on since.
-        return Sent(await call.turns.reply(task, _text(message), key=message.key), asked_at)
+            await call.turns.decide(standing.question.approval_id, answer, key=message.key)
+        else:
+            # A repeated message gets its first answer, also if the task has gone on since.
+            await call.turns.reply(task, _text(message), key=message.key)
+        return Sent(task, asked_at=asked_at)
 
-    async def _settled(self, call: Call, sent: Sent) -> None:
-        """Wait until the task ends or asks, as long as the client waits too."""
+    async def _settled(self, call: Call, sent: Sent) -> Facts:
+        """Wait until the task ends or asks, as long as the client waits too; return how it stands."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._here.settings.a2a_wait_seconds
-        while (left := until - loop.time()) > 0:
-            await call.turns.settled(sent.accepted, wait=min(left, LOOK_SECONDS))
-            facts = await self._facts(call, sent.accepted.turn_id)
-            if facts.turn.ended_at is not None or (facts.question is not None and facts.at != sent.asked_at):
-                return
-            if await call.request.is_disconnected():
-                return
-
-    async def _followed(self, call: Call, sent: Sent, history: int | None) -> AsyncGenerator[Update]:
-        yield await self._task(call, sent.accepted.turn_id, history, asked_at=sent.asked_at)
-        turn = await call.turns.turn(sent.accepted.turn_id)
-        updates, partial = Updates(turn, base=call.base), PARTIAL_TEXT in call.extensions
-        async with aclosing(call.turns.follow(turn, after=sent.accepted.after)) as items:
-            async for item in items:
-                if isinstance(item, Numbered):
-                    for update in updates.of(item):
-                        yield update
-                        if isinstance(update, TaskStatusUpdateEvent) and pauses(update.status.state):
-                            return
-                elif isinstance(item, TextDelta) and partial:
-                    yield updates.piece(item)
-
-    async def _task(self, call: Call, turn_id: str, history: int | None, *, asked_at: datetime | None = None) -> Task:
-        """Return the task. A question of this time is answered, also if no worker has read the answer yet."""
-        facts = await self._facts(call, turn_id)
-        if facts.question is not None and facts.at == asked_at:
-            facts = replace(facts, turn=facts.turn.model_copy(update={"state": "running"}), question=None)
-        return task_of(facts, base=call.base, history=history)
-
-    async def _facts(self, call: Call, turn_id: str) -> Facts:
-        # The time is read first, so that a status of another time is never taken for this one.
-        tenant, at = call.who.tenant, await self._store.status_at(call.who.tenant, turn_id)
-        standing = await call.turns.standing(turn_id)
-        return Facts(
-            standing.turn,
-            at or standing.turn.created_at,
-            standing.question,
-            await self._store.files(tenant, [turn_id]),
-            await self._store.exchange(tenant, standing.turn.session_id, turn_id),
-        )
-
-
-def _place_in(turn: TurnShown, after: int) -> Accepted:
-    return Accepted(session_id=turn.session_id, message_id="", turn_id=turn.turn_id, after=after)
+        while True:
+            now = await self._tasks.now(call, sent)
+            left = until - loop.time()
+            if now.pauses or left <= 0 or await call.request.is_disconnected():
+                return now.facts
+            await call.turns.settled(now.place, wait=min(left, LOOK_SECONDS))
 
 
 def _text(message: Said) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-import orjson
 from a2a.types.a2a_pb2 import Message, Part
 from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError
 from google.protobuf.json_format import MessageToDict
@@ -24,7 +23,7 @@ TEXT, JSON = ("", "text/plain", "text/markdown"), ("", "application/json")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A client's message. `key` makes a repeated one safe."""
+    """A client's message. `key` makes an equal one, with the same id, safe to repeat."""
 
     text: str
     data: Mapping[str, Any] | None
@@ -48,7 +47,7 @@ def said(message: Message) -> Said:
         elif data is None and isinstance(content, Mapping):
             data = content
     options = _options(message)
-    return Said("\n\n".join(texts), data, options, _key(message.message_id))
+    return Said("\n\n".join(texts), data, options, _key(message))
 
 
 def answer_to(approval: ApprovalShown, message: Said) -> Answer:
@@ -90,6 +89,6 @@ def _options(message: Message) -> Mapping[str, Any]:
     return given
 
 
-def _key(message_id: str) -> str:
-    """Return the idempotency key of a message: its id is the client's own choice of any length."""
-    return f"a2a:{sha256(orjson.dumps(message_id)).hexdigest()}"
+def _key(message: Message) -> str:
+    """Return the idempotency key of a message: its id, and its content, since some clients use one id for several."""
+    return f"a2a:{sha256(message.SerializeToString(deterministic=True)).hexdigest()}"

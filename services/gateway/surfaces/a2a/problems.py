@@ -23,8 +23,8 @@ STATUSES = {
     503: "UNAVAILABLE",
 }
 """Names of google.rpc.Code by HTTP status."""
-NUMBERS = {400: -32700, 404: -32601, 405: -32600, 413: -32600, 415: -32600, 422: -32600}
-"""JSON-RPC's own codes; all others are -32000, a server error that `data` explains."""
+NUMBERS = {400: -32700, 404: -32601, 405: -32600, 413: -32600, 415: -32005, 422: -32600}
+"""Codes of JSON-RPC and of A2A (5.4); all others are -32000, a server error that `data` explains."""
 SERVER_ERROR = -32000
 
 
@@ -32,7 +32,7 @@ def translated(problem: Mapping[str, Any], path: str) -> Mapping[str, Any] | Non
     """Return the A2A error of a problem at this path, or None if the path is not one of A2A."""
     status = int(problem["status"])
     details = [{"@type": ERROR_INFO, "reason": problem["code"], "domain": DOMAIN, "metadata": {}}]
-    if path == JSONRPC:
+    if path in (JSONRPC, f"{JSONRPC}/"):
         error = {"code": NUMBERS.get(status, SERVER_ERROR), "message": problem["detail"], "data": details}
         return {"jsonrpc": "2.0", "id": None, "error": error}
     if path.startswith(f"{REST}/"):

@@ -1,6 +1,9 @@
--- name: task_status_at(tenant, turn)$
--- When a turn got its current status.
-select coalesce(t.ended_at, t.moved_at, t.started_at, t.created_at) from gateway.turns t
+-- name: task_now(tenant, turn)^
+-- A turn, when it got its status, and the last number of its session's sequence: of one moment, so that the events that follow
+-- the number are those that the status does not show yet.
+select t.turn_id, t.session_id, t.message_id, t.text, t.state, t.reason, t.detail, t.answer, t.created_at, t.started_at, t.ended_at,
+    coalesce(t.ended_at, t.moved_at, t.started_at, t.created_at) as at, s.next_seq - 1 as seq
+from gateway.turns t join gateway.session_envelopes s using (tenant_id, session_id)
 where t.tenant_id = :tenant and t.turn_id = :turn;
 
 -- name: tasks_before(tenant, reader, session, states, since, at, turn, most)

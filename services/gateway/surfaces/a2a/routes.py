@@ -21,6 +21,8 @@ OPERATIONS = (
     ("GET", CARD, "card"),
     ("GET", KEYS, "keys"),
     ("POST", JSONRPC, "jsonrpc"),
+    # Clients that join an empty path to the address add a slash.
+    ("POST", f"{JSONRPC}/", "jsonrpc"),
     ("POST", f"{REST}/message:send", "on_message_send"),
     ("POST", f"{REST}/message:stream", "on_message_send_stream"),
     ("POST", f"{REST}/tasks/{{id}}:cancel", "on_cancel_task"),

@@ -27,8 +27,9 @@ from libs.telemetry.logs import logger
 from services.gateway.api.bodies import parsed
 from services.gateway.api.context import Gateway
 from services.gateway.domain.urls import base
+from services.gateway.surfaces.a2a.calls import REFUSED
 from services.gateway.surfaces.a2a.card import VERSION, Cards, Served, key_set
-from services.gateway.surfaces.a2a.handler import REFUSED, Tasks
+from services.gateway.surfaces.a2a.handler import Tasks
 
 log = logger("gateway")
 

@@ -29,6 +29,15 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Now:
+    """A turn, when it got its status, and the last number of its session's sequence, all of one moment."""
+
+    turn: TurnShown
+    at: datetime
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """Which tasks to list; None matches everything. `reader` is the principal that must see them."""
 
@@ -64,11 +73,12 @@ class TaskStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def status_at(self, tenant: str, turn: str) -> datetime | None:
-        """Return when a turn got its current status."""
+    async def now(self, tenant: str, turn: str) -> Now:
+        """Return a turn that exists, as it stands."""
         async with self._database.read(GROUP, tenant) as connection:
-            at: datetime | None = await queries.task_status_at(connection, tenant=tenant, turn=turn)
-            return at
+            row = dict(await queries.task_now(connection, tenant=tenant, turn=turn))
+        at, seq = row.pop("at"), row.pop("seq")
+        return Now(TurnShown(**row), at, seq)
 
     async def page(
         self, tenant: str, search: Search, *, after: Place | None, most: int

@@ -157,6 +157,7 @@ PROBES: dict[str, Probe] = {
     ),
     # JSON-RPC answers 200 with an error; tests/services/gateway/surfaces/a2a compares them.
     "POST /a2a": Probe(body=GET_TASK, headers=A2A, shows=True),
+    "POST /a2a/": Probe(body=GET_TASK, headers=A2A, shows=True),
     "POST /a2a/v1/message:send": Probe(body=TO_TASK, headers=A2A),
     "POST /a2a/v1/message:stream": Probe(body=TO_TASK, headers=A2A),
     "GET /a2a/v1/tasks": Probe(query={"contextId": "{session_id}"}, headers=A2A, shows=True),

@@ -79,6 +79,11 @@ async def test_only_version_1_0_is_accepted(agent: Agent, version: str, accepted
     assert rpc.get("error", {}).get("code") == (None if accepted else -32009)
 
 
+async def test_address_of_json_rpc_may_end_in_a_slash(agent: Agent) -> None:
+    async with agent.http(**V1) as http:
+        assert (await http.post("/a2a/", json=call())).json()["result"]["totalSize"] == 0
+
+
 async def test_missing_key_is_refused_with_a_challenge_in_protocol_errors(agent: Agent) -> None:
     wrong = mint("local", "mallory")[0]
     for key in ("", wrong):

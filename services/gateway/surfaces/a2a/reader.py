@@ -1,0 +1,110 @@
+"""Tasks as they stand, and their updates from there: a stream repeats nothing that its first task shows."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from a2a.types.a2a_pb2 import Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
+
+from libs import ids
+from services.gateway.api.models import Accepted, TurnShown
+from services.gateway.sse.viewer import TextDelta
+from services.gateway.store import Numbered
+from services.gateway.surfaces.a2a.calls import Call, Sent
+from services.gateway.surfaces.a2a.store import TaskStore
+from services.gateway.surfaces.a2a.tasks import PARTIAL_TEXT, STATES, Facts, Updates, pauses, task_of
+
+Update: TypeAlias = Task | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """A task as it stands after event `seq` of its session."""
+
+    facts: Facts
+    seq: int
+
+    @property
+    def pauses(self) -> bool:
+        """Whether it has ended, or waits for the client."""
+        return pauses(STATES[self.facts.turn.state])
+
+    @property
+    def place(self) -> Accepted:
+        """From where its further events follow."""
+        turn = self.facts.turn
+        return Accepted(session_id=turn.session_id, message_id="", turn_id=turn.turn_id, after=self.seq)
+
+
+class TaskReader:
+    """The tasks of the gateway's tables."""
+
+    def __init__(self, store: TaskStore) -> None:
+        self._store = store
+
+    async def now(self, call: Call, sent: Sent) -> Now:
+        """Return a task as it stands. Raises NotFound, also for one of others."""
+        standing = await call.turns.standing(sent.turn_id)
+        found = await self._store.now(call.who.tenant, sent.turn_id)
+        turn, question = found.turn, standing.question
+        if turn.state.startswith("awaiting") and found.at == sent.asked_at:
+            # Answered; a worker has only to read it.
+            turn, question = turn.model_copy(update={"state": "running"}), None
+        facts = Facts(
+            turn,
+            found.at,
+            question if pauses(STATES[turn.state]) and turn.ended_at is None else None,
+            await self._store.files(call.who.tenant, [turn.turn_id]),
+            await self._store.exchange(call.who.tenant, turn.session_id, turn.turn_id),
+        )
+        return Now(facts, found.seq)
+
+    async def continued(self, call: Call, sent: Sent, history: int | None) -> AsyncGenerator[Update]:
+        """Yield a task that existed before, then its updates until it ends or asks again."""
+        now = await self.now(call, sent)
+        yield task_of(now.facts, base=call.base, history=history)
+        if now.facts.turn.ended_at is None:
+            async with aclosing(_followed(call, now.facts.turn, now.seq)) as updates:
+                async for update in updates:
+                    yield update
+
+
+async def begun(call: Call, sent: Sent, history: int | None) -> AsyncGenerator[Update]:
+    """Yield a new task as it was accepted, without a read, then its updates until it ends or asks."""
+    assert sent.accepted is not None
+    accepted = sent.accepted
+    at = datetime.fromtimestamp(ids.made_at(accepted.turn_id) or 0.0, UTC)
+    turn = TurnShown(
+        turn_id=accepted.turn_id,
+        session_id=accepted.session_id,
+        message_id=accepted.message_id,
+        text=sent.text,
+        state="received",
+        reason=None,
+        detail="",
+        answer=None,
+        created_at=at,
+        started_at=None,
+        ended_at=None,
+    )
+    yield task_of(Facts(turn, at), base=call.base, history=history)
+    async with aclosing(_followed(call, turn, accepted.after)) as updates:
+        async for update in updates:
+            yield update
+
+
+async def _followed(call: Call, turn: TurnShown, after: int) -> AsyncGenerator[Update]:
+    updates, partial = Updates(turn, base=call.base), PARTIAL_TEXT in call.extensions
+    async with aclosing(call.turns.follow(turn, after=after)) as items:
+        async for item in items:
+            if isinstance(item, Numbered):
+                for update in updates.of(item):
+                    yield update
+                    if isinstance(update, TaskStatusUpdateEvent) and pauses(update.status.state):
+                        return
+            elif isinstance(item, TextDelta) and partial:
+                yield updates.piece(item)
