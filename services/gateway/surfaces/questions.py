@@ -39,9 +39,13 @@ def name_of(question: Numbered) -> str:
 
 
 def text_of(question: Numbered) -> str:
-    """Return a question as text, with its name at the end, which a client sends back with its history."""
-    lines = _approval(question.data) if is_approval(question) else _clarification(question.data)
-    return "\n".join((*lines, "", f"[suma:{name_of(question)}]"))
+    """Return a question as text."""
+    return "\n".join(_approval(question.data) if is_approval(question) else _clarification(question.data))
+
+
+def signed(question: Numbered) -> str:
+    """Return a question as text with its name at the end, which a client sends back with its history."""
+    return f"{text_of(question)}\n\n[suma:{name_of(question)}]"
 
 
 def prompt_of(question: Numbered) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 from starlette.requests import Request
 
-from libs.errors import Rejected
+from libs.errors import NotFound, Rejected
 from libs.identity import Principal
 from services.gateway.api.context import Gateway
 from services.gateway.api.models import Answer
@@ -19,7 +19,7 @@ from services.gateway.surfaces.openai.inputs import Given
 from services.gateway.surfaces.openai.requests import Options, invalid
 from services.gateway.surfaces.openai.retries import Attempt
 from services.gateway.surfaces.segments import Segment
-from services.gateway.surfaces.turns import TurnClient
+from services.gateway.surfaces.turns import ASKED, TurnClient
 
 
 class Unclear(Rejected):
@@ -30,6 +30,10 @@ class Unclear(Rejected):
     def __init__(self, question: Numbered, place: Segment) -> None:
         super().__init__()
         self.question, self.place = question, place
+
+
+class NoSuchResponse(NotFound):
+    """There is no such response; list the session's history."""
 
 
 class QuestionClosed(Rejected):
@@ -47,6 +51,8 @@ class Wish:
     options: Options = field(default_factory=Options)
     question: str | None = None
     """The name of the last question of its conversation."""
+    segment: str | None = None
+    """The name of the segment that it continues."""
     answers: bool = False
     """Whether it answers that question, and is nothing else if that is not open any more."""
     answer: dict[str, object] | None = None
@@ -90,8 +96,10 @@ class Call:
 
     async def _asked(self, wish: Wish) -> Numbered | None:
         """Return the question that a wish answers. Raises QuestionClosed."""
-        if wish.question is not None:
-            named = await segments.question(self.turns, wish.question)
+        if wish.question is not None or wish.segment is not None:
+            named = await self._named(wish)
+            if named is None:
+                return None
             last = await segments.last_question(self.turns, str(named.turn_id))
             if (last is not None or wish.answers) and (last is None or last.seq != named.seq):
                 raise QuestionClosed
@@ -101,10 +109,18 @@ class Call:
         open = await self.turns.open_turn(wish.options.session_id)
         return await segments.last_question(self.turns, open) if open is not None else None
 
+    async def _named(self, wish: Wish) -> Numbered | None:
+        """Return the question that a wish names, or with which the segment ends that it continues."""
+        if wish.question is not None:
+            return await segments.question(self.turns, wish.question)
+        turn, segment = await segments.named(self.turns, wish.segment or "", missing=NoSuchResponse)
+        events = await segments.so_far(self.turns, turn, segment)
+        return events[-1] if events and events[-1].type in ASKED else None
+
     async def _start(self, wish: Wish) -> Segment:
         options, session = wish.options, wish.options.session_id
-        if session is None and wish.question is not None:
-            session = (await segments.named(self.turns, wish.question))[1].session_id
+        if (place := wish.question or wish.segment) is not None:
+            session = (await segments.named(self.turns, place))[1].session_id
         try:
             started = await self.turns.start(
                 wish.text,

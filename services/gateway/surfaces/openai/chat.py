@@ -123,7 +123,7 @@ class Completion:
         self.state = "awaiting_approval" if approval else "awaiting_clarification"
         tool = APPROVAL_TOOL if approval else CLARIFICATION_TOOL
         if tool not in self.asks_by:
-            return list(self._say(self.text.rest(self.text.sent + before + questions.text_of(question))))
+            return list(self._say(self.text.rest(self.text.sent + before + questions.signed(question))))
         function = {"name": tool, "arguments": orjson.dumps(question.data).decode()}
         self.call = {"id": CALL + questions.name_of(question), "type": "function", "function": function}
         return [{"tool_calls": [{"index": 0, **self.call}]}]

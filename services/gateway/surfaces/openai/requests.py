@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
 from libs.errors import NotFound, Rejected
 from libs.events.values import Hitl
@@ -47,6 +47,8 @@ class Wire(BaseModel):
 
 class Options(Wire):
     """Settings of Suma among a request's `metadata`; other members are the client's own."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     session_id: str | None = None
     root: str | None = None
@@ -171,6 +173,83 @@ class ChatRequest(Request):
     modalities: list[Literal["text"]] | None = None
     response_format: TextFormat | None = None
     functions: None = None
+
+
+class InputMessage(Wire):
+    """A message among a response's input, or an earlier answer that a client sends back."""
+
+    type: Literal["message"] = "message"
+    role: Literal["user", "assistant", "system", "developer"]
+    content: Content = None
+    id: str | None = None
+
+
+class ApprovalResponse(Wire):
+    """An answer to a request for approval. `exclude` and `args` are ours: OpenAI's API has no word for them."""
+
+    type: Literal["mcp_approval_response"]
+    approval_request_id: str
+    approve: bool
+    reason: str | None = None
+    exclude: list[str] = []
+    args: dict[str, Any] | None = None
+
+    @property
+    def answer(self) -> dict[str, object]:
+        return self.model_dump(include={"approve", "reason", "exclude", "args"})
+
+
+class OtherItem(Wire):
+    """An earlier output that a client sends back, such as a call."""
+
+    type: str
+    id: str | None = None
+
+
+def _kind(item: Any) -> str:
+    """Return the tag of an input item. A message may leave its type out."""
+    kind = item.get("type") if isinstance(item, dict) else getattr(item, "type", None)
+    return kind if kind == "mcp_approval_response" else "message" if kind in (None, "message") else "other"
+
+
+InputItem = Annotated[
+    Annotated[InputMessage, Tag("message")]
+    | Annotated[ApprovalResponse, Tag("mcp_approval_response")]
+    | Annotated[OtherItem, Tag("other")],
+    Discriminator(_kind),
+]
+
+
+class Named(Wire):
+    id: str
+
+
+class TextSettings(Wire):
+    format: TextFormat | None = None
+
+
+class ResponseRequest(Request):
+    input: str | list[InputItem]
+    previous_response_id: str | None = None
+    conversation: str | Named | None = None
+    background: bool | None = None
+    text: TextSettings | None = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> ResponseRequest:
+        if self.previous_response_id is not None and self.conversation is not None:
+            raise ValueError("previous_response_id and conversation exclude each other; send one of them")
+        return self
+
+    @property
+    def session(self) -> Options:
+        """The settings, with the session that `conversation` names."""
+        named = self.conversation.id if isinstance(self.conversation, Named) else self.conversation
+        return self.options.model_copy(update={"session_id": named}) if named is not None else self.options
+
+    @property
+    def kept_metadata(self) -> dict[str, Any]:
+        return self.options.model_dump(mode="json", exclude_none=True)
 
 
 def parsed(model: type[M], body: Any) -> M:

@@ -38,6 +38,30 @@ async def chat(request: Request, here: Here, who: Authenticated) -> Any:
     return await (await _loaded("chat")).create(here, who, request, await request.json())
 
 
+@router.post("/v1/responses")
+async def respond(request: Request, here: Here, who: Authenticated) -> Any:
+    """Begin a response, or answer what an earlier one asked."""
+    return await (await _loaded("responses")).create(here, who, request, await request.json())
+
+
+@router.get("/v1/responses/{response}")
+async def retrieve(request: Request, here: Here, who: Authenticated, response: str) -> Any:
+    """Return a response as it stands, or its events."""
+    return await (await _loaded("responses")).retrieve(here, who, request, response)
+
+
+@router.post("/v1/responses/{response}/cancel")
+async def cancel(request: Request, here: Here, who: Authenticated, response: str) -> Any:
+    """Cancel a response's turn."""
+    return await (await _loaded("responses")).cancel(here, who, request, response)
+
+
+@router.delete("/v1/responses/{response}")
+async def delete(request: Request, here: Here, who: Authenticated, response: str) -> Any:
+    """Refuse: every turn is kept."""
+    return await (await _loaded("responses")).delete(here, who, request, response)
+
+
 async def _loaded(module: str) -> Any:
     """Return a module of this surface. The first import is slow, and would hold up other requests."""
     name = f"services.gateway.surfaces.openai.{module}"

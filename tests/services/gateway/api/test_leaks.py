@@ -152,6 +152,10 @@ PROBES: dict[str, Probe] = {
     "GET /v1/health": OWN,
     "GET /v1/models": OWN,
     "GET /v1/models/{model}": OWN,
+    "POST /v1/responses": Probe(body={"model": "suma", "input": "yes", "previous_response_id": "resp_{turn_id}_0"}),
+    "GET /v1/responses/{response}": HIDDEN,
+    "POST /v1/responses/{response}/cancel": HIDDEN,
+    "DELETE /v1/responses/{response}": HIDDEN,
     "POST /v1/chat/completions": Probe(
         body={"model": "suma", "messages": [{"role": "user", **SAID}], "metadata": {"session_id": "{session_id}"}}
     ),
@@ -283,6 +287,7 @@ async def victim_of(home: House) -> Victim:
         "name": "victims-skill",
         "model": "victims-model",
         "tool": "tickets.create",
+        "response": f"resp_{turn}_0",
     }
     marks = {session, turn, upload, *approvals.values(), known["asset_id"], known["letter_id"], known["key_id"], SECRET}
     marks |= {text for event in heard(home) for text in ID.findall(event.model_dump_json())}

@@ -1,0 +1,190 @@
+"""The output of a response: messages, calls of Suma's tools, and requests for approval, item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from services.gateway.sse.viewer import Heartbeat, TextDelta
+from services.gateway.store import Numbered
+from services.gateway.surfaces import questions, segments
+from services.gateway.surfaces.segments import Json, Segment, Text
+
+ANSWER, ASKS, CALLED = "msg_", "mcpr_", "mcp_"
+SERVER = "suma"
+DONE = {
+    "succeeded": "completed",
+    "failed": "failed",
+    "denied": "failed",
+    "unknown": "failed",
+    "cancelled": "incomplete",
+}
+"""The status of a call whose step has ended, by the step's state. A step without a state here has no call."""
+HIDDEN = ("turn_id", "approval_id", "step_id", "expires_in")
+"""Members of a question that are no part of what a person decides on."""
+
+
+class Output:
+    """The items of a segment, and the events that report them to a stream."""
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        self.items: list[Json] = []
+        self.state = "running"
+        """The turn's."""
+        self.status = "in_progress"
+        self.error: Json | None = None
+        self.usage: Json | None = None
+        self.last = segment.after
+        """The number of the last event."""
+        self._text = Text()
+        self._message: int | None = None
+        self._calls: dict[str, int] = {}
+        self._args: dict[str, Json] = {}
+
+    def absorb(self, item: Numbered | TextDelta | Heartbeat) -> None:
+        """Take what happened, without a stream to report it to."""
+        for _ in self.take(item):
+            pass
+
+    def take(self, item: Numbered | TextDelta | Heartbeat) -> Iterator[Json]:
+        """Take what happened; yield the events of the stream."""
+        if isinstance(item, Numbered):
+            self.last = item.seq
+        match item:
+            case TextDelta():
+                yield from self._say(self._text.piece(item))
+            case Numbered(type="message.completed"):
+                yield from self._say(self._text.rest(item.data["text"]))
+                yield from self._said(item.data["text"])
+                self.usage = _usage(item.data.get("usage") or {})
+            case Numbered(type="plan.proposed"):
+                self._args = {step["step_id"]: step["args"] for step in item.data["plan"]["steps"]}
+            case Numbered(type="step.changed"):
+                yield from self._step(item.data)
+            case Numbered(type="turn.ended"):
+                yield from self._ended(item)
+            case Numbered() if segments.ends(item):
+                yield from self._ask(item)
+
+    def _step(self, step: Mapping[str, Any]) -> Iterator[Json]:
+        """Report a call that starts or ends."""
+        id, state = step["step_id"], step["state"]
+        known = id in self._calls
+        if not known and (state == "running" or state in DONE):
+            self._calls[id] = len(self.items)
+            yield from self._added(_call(step, self._args.get(id, {}), "in_progress"))
+        if id in self._calls and state in DONE:
+            at = self._calls[id]
+            self.items[at] = _call(step, self._args.get(id, {}), DONE[state])
+            kind = "completed" if DONE[state] == "completed" else "failed"
+            yield {"type": f"response.mcp_call.{kind}", "item_id": self.items[at]["id"], "output_index": at}
+            yield self._done(at)
+
+    def _ask(self, question: Numbered) -> Iterator[Json]:
+        self.status = "completed"
+        if not questions.is_approval(question):
+            self.state = "awaiting_clarification"
+            text = questions.text_of(question)
+            yield from self._say(text)
+            yield from self._said(text)
+            return
+        self.state = "awaiting_approval"
+        asked = {name: value for name, value in question.data.items() if name not in HIDDEN}
+        item = {
+            "id": ASKS + questions.name_of(question),
+            "type": "mcp_approval_request",
+            "server_label": SERVER,
+            "name": question.data.get("tool") or question.data["kind"],
+            "arguments": orjson.dumps(asked).decode(),
+        }
+        yield from self._added(item)
+        yield self._done(len(self.items) - 1)
+
+    def _ended(self, ended: Numbered) -> Iterator[Json]:
+        self.state = ended.data["state"]
+        self.usage = self.usage or _usage({})
+        match self.state:
+            case "failed":
+                self.status = "failed"
+                self.error = {"code": "server_error", "message": segments.told(ended)}
+            case "cancelled":
+                self.status = "cancelled"
+            case "refused":
+                self.status = "completed"
+                yield from self._refused(segments.told(ended))
+            case _:
+                self.status = "completed"
+
+    def _refused(self, why: str) -> Iterator[Json]:
+        part = {"type": "refusal", "refusal": why}
+        yield from self._added({**self._answer(), "content": [part], "status": "completed"})
+        yield self._done(len(self.items) - 1)
+
+    def _say(self, text: str) -> Iterator[Json]:
+        """Add text to the message, and the message if it is the first."""
+        if not text:
+            return
+        if self._message is None:
+            self._message = len(self.items)
+            yield from self._added(self._answer())
+            part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+            self.items[self._message]["content"].append(part)
+            yield {"type": "response.content_part.added", **self._place, "part": dict(part)}
+        self.items[self._message]["content"][0]["text"] += text
+        yield {"type": "response.output_text.delta", **self._place, "delta": text, "logprobs": []}
+
+    def _said(self, whole: str) -> Iterator[Json]:
+        """Complete the message: its whole text replaces what was sent."""
+        if self._message is None:
+            return
+        item = self.items[self._message]
+        item["status"], item["content"][0]["text"] = "completed", whole
+        yield {"type": "response.output_text.done", **self._place, "text": whole, "logprobs": []}
+        yield {"type": "response.content_part.done", **self._place, "part": item["content"][0]}
+        yield self._done(self._message)
+
+    def _answer(self) -> Json:
+        id = ANSWER + self._segment.name
+        return {"id": id, "type": "message", "role": "assistant", "status": "in_progress", "content": []}
+
+    @property
+    def _place(self) -> Json:
+        assert self._message is not None
+        return {"item_id": ANSWER + self._segment.name, "output_index": self._message, "content_index": 0}
+
+    def _added(self, item: Json) -> Iterator[Json]:
+        self.items.append(item)
+        shown = {**item, "content": []} if "content" in item else item
+        yield {"type": "response.output_item.added", "output_index": len(self.items) - 1, "item": shown}
+
+    def _done(self, at: int) -> Json:
+        return {"type": "response.output_item.done", "output_index": at, "item": self.items[at]}
+
+
+def _call(step: Mapping[str, Any], args: Json, status: str) -> Json:
+    failed = status == "failed"
+    error = {"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": step["error"] or step["state"]}]}
+    return {
+        "id": CALLED + step["step_id"],
+        "type": "mcp_call",
+        "server_label": SERVER,
+        "name": step["tool"],
+        "arguments": orjson.dumps(args).decode(),
+        "output": step["summary"] or None,
+        "error": error if failed else None,
+        "status": status,
+    }
+
+
+def _usage(used: Mapping[str, Any]) -> Json:
+    sent, made = int(used.get("input_tokens", 0)), int(used.get("output_tokens", 0))
+    return {
+        "input_tokens": sent,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": made,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": sent + made,
+    }
