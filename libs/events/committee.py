@@ -6,7 +6,7 @@ from pydantic import Field
 
 from libs.events.base import Event, Value, event
 from libs.events.topics import COMMITTEE_DECISIONS, COMMITTEE_REQUESTS
-from libs.events.values import Attached, Candidate, Json, Observation, Plan, Review, Usage
+from libs.events.values import Attached, Candidate, Json, Observation, Plan, Review, ToolCall, Usage
 
 DENIED = "DENIED"
 """Reason code of an earlier turn that changed nothing: a person refused its proposal."""
@@ -58,6 +58,8 @@ class Task(Value):
     """The files that messages of this session named; tools reach them by name."""
     tools: tuple[str, ...] = ()
     """The agent's tool allowlist: names, `ns.*` or `*`."""
+    call: ToolCall | None = None
+    """The call that the request asks for: it is the plan, and no other is drafted."""
     calls_most: int = Field(default=20, ge=1)
     """Maximum number of the turn's tool calls, earlier rounds included."""
 

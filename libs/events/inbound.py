@@ -6,7 +6,7 @@ from pydantic import Field
 
 from libs.events.base import Event, event
 from libs.events.topics import INBOUND
-from libs.events.values import Args, Asset, Hitl, Json
+from libs.events.values import Args, Asset, Hitl, Json, ToolCall
 
 ATTACHMENTS_MOST = 10
 """Files that one message names."""
@@ -29,6 +29,8 @@ class MessageReceived(Event):
     """A skill that the person selected, for example to answer a near miss (S4-50)."""
     attachments: tuple[Asset, ...] = Field(default=(), max_length=ATTACHMENTS_MOST)
     """Uploads of the sender; no two have the same file name."""
+    call: ToolCall | None = None
+    """The one call that the turn makes; `text` describes it. Every check of a planned call applies to it."""
 
 
 @event("suma.approval.decided.v1", INBOUND)

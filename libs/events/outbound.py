@@ -90,6 +90,8 @@ class StepChanged(Event):
     """The stage's snapshot before this step, for a rollback (S4-26)."""
     result: Asset | None = None
     """The result of a step that succeeded, if it is too large for an event."""
+    data: Json = None
+    """The result itself, in a turn of one given call; a large one is only in `result`."""
     verdict: str = ""
     """The policy's verdict on the last attempt: allow | ask | deny."""
     rule: str = ""

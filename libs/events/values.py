@@ -114,6 +114,13 @@ class Step(Value):
     """Digest of the tool definition that this was planned with; the step never runs with another one."""
 
 
+class ToolCall(Value):
+    """One call of a tool that a program asks for itself, in place of a plan."""
+
+    tool: str
+    args: Args = Field(default_factory=dict)
+
+
 class Plan(Value):
     """An ordered DAG of steps (S0-11, S4-40)."""
 

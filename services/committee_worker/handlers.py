@@ -20,7 +20,7 @@ from libs.events import (
     PlanUnclear,
 )
 from libs.events.envelope import Envelope
-from libs.events.values import Plan, Review
+from libs.events.values import Plan, Review, Step, ToolCall
 from libs.leases.ports import Lease, NewLease
 from libs.models.ports import (
     Answered,
@@ -59,7 +59,10 @@ class Handlers:
         self._retry_deadline = RetryDeadline(platform.clock, settings.policy_seconds)
 
     async def plan_requested(self, cause: Cause, event: Envelope[PlanRequested]) -> Changeset:
-        return Changeset(cause).start(_call(PLAN, cause, opened(event.data)))
+        case, call = opened(event.data), event.data.task.call
+        if call is not None:
+            return await self._check_plan(cause, case, _with_own_ids(_plan_of(call, self._tools(cause.tenant)), cause))
+        return Changeset(cause).start(_call(PLAN, cause, case))
 
     async def cancel_requested(self, cause: Cause, event: Envelope[PlanCancelRequested]) -> Changeset:
         """Cancel the deliberation's model call: at most one of its possible calls exists, so cancel them all."""
@@ -175,10 +178,27 @@ class Handlers:
         )
 
     def _refused(self, cause: Cause, case: Deliberation, review: Review) -> Changeset:
-        """Resolve the plan and try again, up to the third rejection (S0-20)."""
-        if case.rejections >= self._settings.rejections_most:
+        """Resolve the plan and try again, up to the third rejection (S0-20). A given call is rejected at once: a
+        resolved plan would be another call than the one that was asked for.
+        """
+        if case.task.call is not None or case.rejections >= self._settings.rejections_most:
             return Changeset(cause).emit(_rejected(case, "COMMITTEE_REJECTED", review.reason))
         return Changeset(cause).start(_call(RESOLVE, cause, case))
+
+
+def _plan_of(call: ToolCall, tools: Sequence[ToolDefinition]) -> Plan:
+    """Return the plan of one given call. The static checks reject an unknown tool, as in a drafted plan."""
+    tool = next((tool for tool in tools if tool.name == call.tool), None)
+    step = Step(
+        step_id="given",
+        ordinal=1,
+        description=tool.description if tool is not None else call.tool,
+        skill=tool.skill if tool is not None else None,
+        tool=call.tool,
+        args=call.args,
+        mutates=tool is not None and tool.mutates,
+    )
+    return bind_tools(Plan(plan_id="given", reasoning="The request is this call.", steps=(step,)), tools)
 
 
 def bind_tools(plan: Plan, tools: Sequence[ToolDefinition]) -> Plan:

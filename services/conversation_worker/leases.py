@@ -24,7 +24,7 @@ from services.conversation_worker.domain import event_sizes, memory_window, reas
 from services.conversation_worker.handlers import Handlers
 from services.conversation_worker.turn import decisions, finish, plan, start, transitions
 from services.conversation_worker.turn.context import TurnContext
-from services.conversation_worker.turn.state import Outcome, TurnState
+from services.conversation_worker.turn.state import Conversation, Outcome, TurnState
 from services.conversation_worker.turn.transitions import Input
 from services.conversation_worker.turn.unit_of_work import UnitOfWork
 
@@ -70,6 +70,8 @@ class TurnLeases:
         conversation = await self._store.peek(lease.tenant, session, working=lease.id)
         if conversation.turn is None:
             return "", Usage()
+        if conversation.turn.message.call is not None:
+            return _told(conversation), Usage()
         model = self._platform.model
         assert model is not None
         stream, text, usage = Stream(lease.tenant, conversation.turn.turn_id), "", Usage()
@@ -186,6 +188,14 @@ class TurnLeases:
             await self._platform.deltas.append(stream, delta)
         except Unavailable:
             log.warning("nobody sees the deltas", turn=stream.turn)
+
+
+def _told(conversation: Conversation) -> str:
+    """Return the answer of a turn of one given call, which no model writes."""
+    turn = conversation.turn
+    said = [run.error or run.summary for run in conversation.steps]
+    decided = [turn.decided] if turn is not None and turn.decided else []
+    return " ".join(text.strip() for text in (*said, *decided) if text.strip()) or "Done."
 
 
 @asynccontextmanager

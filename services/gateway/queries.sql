@@ -97,7 +97,7 @@ select coalesce(min(seq) - 1, 0) from gateway.session_events
 where tenant_id = :tenant and session_id = :session and turn_id = :turn;
 
 -- name: last_clarification(tenant, session, turn)^
-select data::text as data from gateway.session_events
+select seq, data::text as data from gateway.session_events
 where tenant_id = :tenant and session_id = :session and turn_id = :turn
     and event_type = 'suma.clarification.requested.v1'
 order by seq desc limit 1;

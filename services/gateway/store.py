@@ -289,10 +289,10 @@ class Store:
         return Turn(**row) if row else None
 
     async def clarification(self, tenant: str, session: str, turn: str) -> Mapping[str, Any]:
-        """Return the turn's last question; empty if it asked none."""
+        """Return the turn's last question and its number (`seq`); empty if it asked none."""
         async with self._database.read(GROUP, tenant) as connection:
             row = await queries.last_clarification(connection, tenant=tenant, session=session, turn=turn)
-        return orjson.loads(row["data"]) if row else {}
+        return {**orjson.loads(row["data"]), "seq": row["seq"]} if row else {}
 
     async def turn_began(self, tenant: str, session: str, turn: str) -> int:
         """Return the number before the turn's first event."""

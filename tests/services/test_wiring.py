@@ -40,6 +40,7 @@ NEVER = (
     *("aiokafka", "boto3", "botocore", "docker", "libs.policy.opa", "libs.objects.s3"),
     *("pydantic_ai", "openai", "anthropic", "genai_prices", "httpx2", "libs.models.vendors"),
     *("a2a", "google.protobuf", "sse_starlette"),
+    *("mcp", "mcp_types"),
     *("pytest", "hypothesis", "mypy"),
     *("sqlalchemy", "pandas", "matplotlib", "scipy", "torch"),
 )

@@ -71,12 +71,13 @@ E = TypeVar("E", bound=Event)
 
 
 class NoDeltas:
-    """Do nothing."""
+    """Keep nothing; a read waits in vain for as long as it may."""
 
     async def append(self, stream: Stream, delta: Delta) -> None:
         return None
 
     async def read(self, after: Mapping[Stream, str], *, block: float) -> Mapping[Stream, list[Entry]]:
+        await asyncio.sleep(block)
         return {}
 
 

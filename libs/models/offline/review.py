@@ -72,6 +72,9 @@ LIMITS: Mapping[str, frozenset[str]] = {
 
 def review(task: Task, plan: Plan, catalogue: Sequence[ToolDefinition]) -> str:
     """Return the verdict as JSON: `{"approved", "reason", "step"}`; the first objection decides."""
+    if task.call is not None and [(step.tool, step.args) for step in plan.steps] == [(task.call.tool, task.call.args)]:
+        # The request is this call: there are no words that it could contradict.
+        return APPROVED
     objection = next(_objections(task, plan, {tool.name: tool for tool in catalogue}), None)
     if objection is None:
         return APPROVED

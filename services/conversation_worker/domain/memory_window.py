@@ -46,6 +46,7 @@ def task_of(
             for file in conversation.attachments
         ),
         tools=settings.tools,
+        call=turn.message.call,
         # A lower limit ends the turn at the call that exceeds it: what came before it stays to be seen.
         calls_most=max(PLANNED_MOST, settings.limits.calls),
     )

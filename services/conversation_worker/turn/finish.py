@@ -78,8 +78,9 @@ def complete(
     start.add_message(uow, message_id, "assistant", text)
     uow.emit(
         MessageCompleted(turn_id=turn.turn_id, message_id=message_id, text=text, usage=usage or turn.usage),
-        start.memory_request(turn.message, message_id, "answer", text),
     )
+    if turn.message.call is None:
+        uow.emit(start.memory_request(turn.message, message_id, "answer", text))
     _remember(uow, text, reason)
     end(context, uow, Outcome(state=TurnState.COMPLETED, reason=reason))
 

@@ -31,6 +31,10 @@ def receive(context: TurnContext, uow: UnitOfWork, message: QueuedMessage, *, on
     """Take a message: it answers a clarification, begins a turn, is queued, or is refused."""
     turn = uow.conversation.turn
     key = uow.cause.tenant, uow.session.session_id
+    if message.call is not None and turn is not None and turn.state is TurnState.AWAITING_CLARIFICATION:
+        # A call answers no question.
+        refuse(uow, message, "BUSY", "another turn waits for an answer")
+        return
     slot = turn is None and not uow.session.queue and context.slots.admit(key)
     effects = uow.take(Input.MESSAGE, message.turn_id, slot=slot)
     if Effect.BEGIN_TURN in effects:
@@ -84,8 +88,9 @@ def begin(context: TurnContext, uow: UnitOfWork, message: QueuedMessage) -> None
     uow.emit(
         TurnStarted(turn_id=message.turn_id, message_id=message.message_id, text=message.text),
         TurnAnalysed(turn_id=message.turn_id, intent=found.intent, sentiment=found.sentiment, tags=found.tags),
-        memory_request(message, message.message_id, "message", message.text),
     )
+    if message.call is None:
+        uow.emit(memory_request(message, message.message_id, "message", message.text))
     metrics.messages.labels("accepted").inc()
     gather_context(context, uow)
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from libs import ids
 from libs.events.base import Value
 from libs.events.committee import Exchange
-from libs.events.values import Args, Asset, Body, Diff, Hitl, Json, Plan, Step, StepState, Usage
+from libs.events.values import Args, Asset, Body, Diff, Hitl, Json, Plan, Step, StepState, ToolCall, Usage
 
 EFFECT = "effect"
 """The kind of a question whether an effect happened."""
@@ -60,6 +60,7 @@ class QueuedMessage(Value):
     hitl: Hitl = Hitl.KEY
     skill: str | None = None
     attachments: tuple[Asset, ...] = ()
+    call: ToolCall | None = None
 
 
 class Outcome(Value):

@@ -15,7 +15,7 @@ from libs.changes import Cause, Changeset
 from libs.changes.rows import Row
 from libs.events import ApprovalClosed, ApprovalDecided, EffectResolved, StepChanged, TurnEnded
 from libs.events.base import Event
-from libs.events.values import Asset, StepState
+from libs.events.values import Asset, Json, StepState
 from libs.leases.ports import NewLease
 from libs.telemetry import metrics
 from services.conversation_worker.store import Rows, Store
@@ -163,8 +163,13 @@ class UnitOfWork:
         changed = _updated(run, update)
         self._steps[run.step_id] = (turn_id, changed)
         if changed.state is not run.state:
-            self.emit(_step_changed(turn_id, changed))
+            data = _data(changed) if self._of_given_call(turn_id) else None
+            self.emit(_step_changed(turn_id, changed, data))
         return changed
+
+    def _of_given_call(self, turn_id: str) -> bool:
+        turn = self.conversation.turn
+        return turn is not None and turn.turn_id == turn_id and turn.message.call is not None
 
     @property
     def has_unknown_effect(self) -> bool:
@@ -257,7 +262,7 @@ def _updated(value: V, update: Mapping[str, Any]) -> V:
     return value.model_copy(update=update)
 
 
-def _step_changed(turn_id: str, run: StepRun) -> StepChanged:
+def _step_changed(turn_id: str, run: StepRun, data: Json) -> StepChanged:
     return StepChanged(
         turn_id=turn_id,
         plan_id=run.plan_id,
@@ -270,9 +275,16 @@ def _step_changed(turn_id: str, run: StepRun) -> StepChanged:
         error=run.error[:2000] if run.error else None,
         snapshot=run.snapshot,
         result=_result(run),
+        data=data,
         verdict=run.verdict,
         rule=run.rule,
     )
+
+
+def _data(run: StepRun) -> Json:
+    """Return the step's result, if it fits into an event."""
+    body = run.data
+    return body.json_ if run.state is StepState.SUCCEEDED and body is not None and body.sha256 is None else None
 
 
 def _result(run: StepRun) -> Asset | None:

@@ -38,6 +38,8 @@ from services.gateway.api.middleware.request_guard import RequestGuard
 from services.gateway.api.middleware.web_app import WebApp
 from services.gateway.surfaces.a2a import problems as a2a_problems
 from services.gateway.surfaces.a2a import routes as a2a
+from services.gateway.surfaces.mcp import problems as mcp_problems
+from services.gateway.surfaces.mcp import routes as mcp
 from services.gateway.surfaces.openai import problems as openai_problems
 from services.gateway.surfaces.openai import routes as openai
 
@@ -69,8 +71,9 @@ ROOMS = (
     health,
     docs,
     a2a,
+    mcp,
 )
-TRANSLATIONS = (a2a_problems.translated, openai_problems.translated)
+TRANSLATIONS = (a2a_problems.translated, mcp_problems.translated, openai_problems.translated)
 """Error bodies of the protocols that are served below their own paths."""
 
 

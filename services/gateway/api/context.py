@@ -69,6 +69,8 @@ class Gateway:
     uploads: Uploads = field(init=False)
     a2a: object = None
     """The A2A surface, once it is used."""
+    mcp: object = None
+    """The MCP surface, once it is used."""
 
     def __post_init__(self) -> None:
         self.dead_letters = DeadLetters(self.platform.database)

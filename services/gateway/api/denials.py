@@ -21,12 +21,17 @@ def handler(refusals: RefusalLog) -> Callable[[Request, Exception], Awaitable[Re
 
     async def denied(request: Request, error: Exception) -> Response:
         assert isinstance(error, Denied)
-        who = cast("Principal", request.state.caller)
-        if not error.recorded:
-            await refusals.note(Refusal(who.tenant, who.id, AUTHORIZE, _route(request), error.code))
+        await note(refusals, request, error)
         return answer(error)
 
     return denied
+
+
+async def note(refusals: RefusalLog, request: Request, error: Denied) -> None:
+    """Record a denial, unless its decision is recorded."""
+    who = cast("Principal", request.state.caller)
+    if not error.recorded:
+        await refusals.note(Refusal(who.tenant, who.id, AUTHORIZE, _route(request), error.code))
 
 
 def _route(request: Request) -> str:

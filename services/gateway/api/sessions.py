@@ -13,7 +13,7 @@ from libs import ids
 from libs.changes import Changeset
 from libs.errors import Denied, NotFound, Rejected, Unavailable
 from libs.events import TurnCancelRequested
-from libs.events.values import Asset, Hitl
+from libs.events.values import Asset, Hitl, ToolCall
 from libs.identity import Principal
 from services.gateway.api import commands
 from services.gateway.api.bodies import StrictRoute
@@ -242,9 +242,17 @@ async def cancel_turn(here: Gateway, who: Principal, once: IdempotentRequest, tu
 
 
 async def send_message(
-    here: Gateway, who: Principal, once: IdempotentRequest, body: FirstMessage, *, opens: str | None = None
+    here: Gateway,
+    who: Principal,
+    once: IdempotentRequest,
+    body: FirstMessage,
+    *,
+    opens: str | None = None,
+    call: ToolCall | None = None,
 ) -> Accepted:
-    """Accept a message, and open a session for it if needed, in one transaction. `opens` is the id of a new one."""
+    """Accept a message, and open a session for it if needed, in one transaction. `opens` is the id of a new one, `call`
+    all that its turn does.
+    """
     session = await here.writable(who, body.session_id) if body.session_id else None
     await commands.refuse_without(here, who, "chat", "conversation.send", session.session_id if session else None)
 
@@ -255,7 +263,8 @@ async def send_message(
             here.queue_limiter.opened(who.tenant, name)
         await here.queue_limiter.admit(who.tenant, name)
         cause = commands.cause_of(who, name, turn)
-        message = _message(body, session, turn, at, await here.uploads.attached(who, body.attachments))
+        files = await here.uploads.attached(who, body.attachments)
+        message = _message(body, session, turn, at, files, call)
         if session is not None:
             changeset = messages.accepted(cause, who, message)
         else:
@@ -307,11 +316,16 @@ async def _shared(here: Gateway, who: Principal, session_id: str, granted: acces
 
 
 def _message(
-    body: FirstMessage, session: Session | None, turn: str, at: str, attachments: tuple[Asset, ...]
+    body: FirstMessage,
+    session: Session | None,
+    turn: str,
+    at: str,
+    attachments: tuple[Asset, ...],
+    call: ToolCall | None,
 ) -> Message:
     hitl = body.hitl or (session.hitl if session else "key")
     root = session.root if session else body.root
-    return Message(ids.new(), turn, body.text, Hitl(hitl), body.on_busy, body.skill, root, at, attachments)
+    return Message(ids.new(), turn, body.text, Hitl(hitl), body.on_busy, body.skill, root, at, attachments, call)
 
 
 def _read(session: Session) -> SessionRead:

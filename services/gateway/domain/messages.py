@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from libs.changes import Cause, Changeset
 from libs.events import MessageReceived
-from libs.events.values import Asset, Hitl
+from libs.events.values import Asset, Hitl, ToolCall
 from libs.identity import Principal
 from libs.skills.categories import free_name
 from services.gateway.domain.projection import ACCEPTED, SCHEMA
@@ -28,6 +28,7 @@ class Message:
     root: str | None
     at: str
     attachments: tuple[Asset, ...] = ()
+    call: ToolCall | None = None
 
 
 def title_of(text: str) -> str:
@@ -78,6 +79,7 @@ def accepted(cause: Cause, caller: Principal, message: Message) -> Changeset:
             root=message.root,
             skill=message.skill,
             attachments=message.attachments,
+            call=message.call,
         )
     )
 

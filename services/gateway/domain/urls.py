@@ -4,6 +4,8 @@ from __future__ import annotations
 
 METADATA = "/.well-known/oauth-protected-resource"
 """Where RFC 9728 puts a protected resource's metadata."""
+MCP = "/mcp"
+"""The endpoint for MCP hosts, a protected resource of its own."""
 _HTTP = {"ws": "http", "wss": "https"}
 
 

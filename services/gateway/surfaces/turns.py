@@ -13,7 +13,7 @@ from typing import Any
 from fastapi.requests import HTTPConnection
 
 from libs.errors import Rejected
-from libs.events.values import Hitl
+from libs.events.values import Hitl, ToolCall
 from libs.identity import Principal
 from services.gateway.api import approvals, commands, sessions
 from services.gateway.api.commands import IdempotentRequest
@@ -48,6 +48,8 @@ class Clarification:
     question: str
     candidates: Sequence[dict[str, Any]] = ()
     missing: Sequence[str] = ()
+    seq: int = 0
+    """The number of the event that asked."""
 
 
 Question = Clarification | ApprovalShown
@@ -81,11 +83,13 @@ class TurnClient:
         hitl: Hitl | None = None,
         skill: str | None = None,
         attachments: Sequence[str] = (),
+        call: ToolCall | None = None,
         key: str | None = None,
         opens: str | None = None,
     ) -> Accepted:
         """Send a message, in a new session unless one is named. A repeated `key` returns the first answer. `opens` is
-        the id of a new session.
+        the id of a new session. With `call` the turn makes this one call, under every check of a planned one; `text`
+        describes it.
 
         Raises:
             ValidationError: the message breaks the bounds of the HTTP API.
@@ -99,8 +103,9 @@ class TurnClient:
             skill=skill,
             attachments=tuple(attachments),
         )
-        once = IdempotentRequest(key, "start", body.model_dump(mode="json"))
-        return await sessions.send_message(self._here, self._who, once, body, opens=opens)
+        asked = {**body.model_dump(mode="json"), **({"call": call.model_dump(mode="json")} if call else {})}
+        once = IdempotentRequest(key, "start", asked)
+        return await sessions.send_message(self._here, self._who, once, body, opens=opens, call=call)
 
     async def attach(self, filename: str, media_type: str, content: bytes) -> str:
         """Store a file as an upload, which `start` and `reply` can name. Raises the errors of uploads."""
@@ -126,6 +131,13 @@ class TurnClient:
             async for item in items:
                 if not isinstance(item, Numbered | TextDelta) or item.turn_id == turn.turn_id:
                     yield item
+
+    async def begun(self, key: str) -> str | None:
+        """Return the turn that a request of the caller with this key has begun."""
+        keep = self._here.settings.idempotency_hours * 3600
+        found = await self._here.store.receipt(self._who.tenant, self._who.id, key, keep=keep)
+        turn: str | None = found.body.get("turn_id") if found is not None else None
+        return turn
 
     async def turn(self, turn_id: str) -> TurnShown:
         require(self._who, READING)
@@ -194,7 +206,7 @@ class TurnClient:
     async def _question(self, turn: TurnShown) -> Question | None:
         if turn.state == AWAITING_CLARIFICATION:
             asked = await self._here.store.clarification(self._who.tenant, turn.session_id, turn.turn_id)
-            return Clarification(asked["question"], asked.get("candidates", ()), asked.get("missing", ()))
+            return Clarification(asked["question"], asked.get("candidates", ()), asked.get("missing", ()), asked["seq"])
         found = await self._here.store.approvals(
             self._who.tenant, reader=access.reader(self._who), session=turn.session_id, most=APPROVALS_MOST
         )

@@ -19,13 +19,13 @@ from services.gateway.admission import Slot, TooMany
 from services.gateway.api.middleware.rate_limits import route_of, with_rates
 from services.gateway.api.middleware.request_guard import sends_file, too_large
 from services.gateway.credentials import Identified
-from services.gateway.domain.urls import METADATA
+from services.gateway.domain.urls import MCP, METADATA
 from services.gateway.surfaces.a2a.paths import PUBLIC
 
 if TYPE_CHECKING:
     from services.gateway.api.context import Gateway
 
-OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", METADATA)) | PUBLIC
+OPEN = frozenset(("/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", METADATA, f"{METADATA}{MCP}")) | PUBLIC
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 STREAM = b"text/event-stream"
 AGAIN_SECONDS = 2

@@ -78,7 +78,7 @@ class RequestGuard:
                 if own.startswith("https:"):
                     headers["Strict-Transport-Security"] = HSTS
                 if "www-authenticate" in headers:
-                    headers["WWW-Authenticate"] = challenge(headers["www-authenticate"], own)
+                    headers["WWW-Authenticate"] = challenge(headers["www-authenticate"], own, scope["path"])
             await send(message)
 
         return send_with_headers

@@ -66,6 +66,8 @@ SKILL = {"root": "/home/victim"}
 KEY = {"principal": "eve", "roles": ["user"], "tenant": "{tenant}"}
 OWN = Probe(shows=True)
 HIDDEN = Probe()
+RPC = {"Accept": "application/json, text/event-stream"}
+CALL = {"name": "suma_follow", "arguments": {"turn_id": "{turn_id}"}}
 OF_SESSION = Probe(query={"session": "{session_id}"})
 A2A = {"A2A-Version": "1.0"}
 OF_TASK = Probe(headers=A2A)
@@ -174,6 +176,11 @@ PROBES: dict[str, Probe] = {
     "GET /a2a/v1/tasks/{id}/pushNotificationConfigs/{push_id}": Probe(headers=A2A, shows=True),
     "DELETE /a2a/v1/tasks/{id}/pushNotificationConfigs/{push_id}": Probe(headers=A2A, shows=True),
     "GET /a2a/v1/extendedAgentCard": Probe(headers=A2A, shows=True),
+    "POST /mcp": Probe(
+        body={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}, headers=RPC, shows=True
+    ),
+    "GET /mcp": OWN,
+    "DELETE /mcp": OWN,
 }
 
 

@@ -17,7 +17,7 @@ from services.gateway.service import build
 from tests import infrastructure
 from tests.services.gateway.house import House, client, house
 
-OPEN = {"/healthz", "/readyz", "/.well-known/oauth-protected-resource"}
+OPEN = {"/healthz", "/readyz", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"}
 
 
 def _swapped(key: str) -> str:

@@ -1,0 +1,330 @@
+"""A call of a tool: begin a turn or find it, follow it, ask what it asks, and return what came of it.
+
+A turn belongs to the platform and not to the call. In 2026-07-28 a closed response stream cancels a request, and so the
+turn that it began; before, only `notifications/cancelled` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import anyio
+import orjson
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ContentBlock,
+    ElicitRequest,
+    ElicitResult,
+    InputRequiredResult,
+    ResourceLink,
+    TextContent,
+)
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import Request
+
+from libs.errors import Rejected, SumaError
+from libs.events.values import Asset, StepState, ToolCall
+from libs.identity import Principal
+from libs.skills import ToolDefinition
+from services.gateway.api.context import Gateway
+from services.gateway.api.models import Accepted, TurnShown
+from services.gateway.domain.bodies import flaw
+from services.gateway.surfaces.mcp import catalogue, errors, questions
+from services.gateway.surfaces.mcp.catalogue import CANCEL, FOLLOW, ROOT, RUN, SESSION
+from services.gateway.surfaces.mcp.progress import words_of
+from services.gateway.surfaces.mcp.state import IDEMPOTENCY_KEY, elicits_forms
+from services.gateway.surfaces.turns import Clarification, End, Numbered, Question, TurnClient
+
+Context = ServerRequestContext[Any, Request]
+Result = CallToolResult | InputRequiredResult
+
+ARGS_BYTES = 32 * 1024
+"""Bytes of a given call's arguments: they travel inside events."""
+TEXT_MOST = 300
+"""Characters of the message that describes a given call."""
+CANCEL_SECONDS = 5.0
+ASKING = ("approval.requested", "clarification.requested", "approval.closed")
+"""Events after which another question may be open."""
+QUESTION = "question"
+"""The key of the one form of an `input_required` result."""
+
+
+class Stream(Protocol):
+    """The stream of a call of a handshake: it asks, and can be left, while the call goes on."""
+
+    elicits: bool
+    key: str | None
+    """The idempotency key of the request."""
+    seen: int
+    """The last event of which the client was told on an earlier stream."""
+
+    def at(self, seq: int) -> None:
+        """Note the number of the last event of which the client is told."""
+
+    async def ask(self, turn_id: str, question: Question) -> None:
+        """Send a question to the client. The answer reaches the turn by itself."""
+
+    async def leave(self) -> None:
+        """End the stream without an answer. Never returns: the call is over."""
+
+
+class RequestState(BaseModel):
+    """What a client returns with its answers. The SDK encrypts it, and binds it to the caller and the request."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    turn_id: str
+    asked: str
+    """The question, by `key_of`."""
+
+
+@dataclass
+class Call:
+    """One request: its caller, its gateway, and the way to its client."""
+
+    context: Context
+    here: Gateway
+    turns: TurnClient
+    stream: Stream | None
+    """None in 2026-07-28."""
+    asked: set[str] = field(default_factory=set)
+    """Questions that this request has asked, or that it answers."""
+
+    @classmethod
+    def of(cls, context: Context) -> Call:
+        request = context.request
+        assert request is not None
+        here: Gateway = request.app.state.gateway
+        turns = TurnClient(here, request.state.caller, request)
+        return cls(context, here, turns, getattr(request.state, "mcp", None))
+
+    @property
+    def who(self) -> Principal:
+        assert self.context.request is not None
+        who: Principal = self.context.request.state.caller
+        return who
+
+    @property
+    def elicits(self) -> bool:
+        """Return whether the client can ask its user with a form."""
+        if self.stream is not None:
+            return self.stream.elicits
+        capabilities = self.context.session.client_capabilities
+        declared = capabilities.elicitation if capabilities is not None else None
+        return declared is not None and elicits_forms(declared.model_dump(exclude_none=True))
+
+    @property
+    def key(self) -> str | None:
+        assert self.context.request is not None
+        sent: str | None = self.context.request.headers.get(IDEMPOTENCY_KEY)
+        return sent or (self.stream.key if self.stream is not None else None)
+
+    async def run(self, params: CallToolRequestParams) -> Result:
+        """Make the call. Raises MCPError for a tool that does not exist."""
+        args = params.arguments or {}
+        tool = catalogue.primitive(self.here.platform.skills, self.who.tenant, params.name)
+        if tool is None and params.name not in (RUN, FOLLOW, CANCEL):
+            raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name}")
+        try:
+            if (wrong := flaw(args)) is not None:
+                raise Rejected(f"the arguments are not accepted: {wrong}")
+            return await self._made(tool, params, args)
+        except SumaError as error:
+            assert self.context.request is not None
+            await errors.note(self.here, self.context.request, error)
+            return errors.failed(error)
+        except ValidationError as error:
+            return errors.failed(error)
+
+    async def _made(self, tool: ToolDefinition | None, params: CallToolRequestParams, args: dict[str, Any]) -> Result:
+        turn: Accepted | TurnShown
+        if params.request_state is not None:
+            turn = await self._answered(RequestState.model_validate_json(params.request_state), params)
+        elif params.name == FOLLOW:
+            return await self.follow(await self.turns.turn(_one(args, "turn_id")))
+        elif params.name == CANCEL:
+            return await self._cancel(args)
+        else:
+            turn = await self._begun(tool, args)
+        async with self._cancelled_with(turn.turn_id):
+            return await self.follow(turn)
+
+    async def _begun(self, tool: ToolDefinition | None, args: dict[str, Any]) -> Accepted:
+        if tool is None:
+            return await self.turns.start(**_named(args), key=self.key)
+        place = {name: args.pop(name) for name in (SESSION, ROOT) if name in args}
+        if tool.in_workspace and not place:
+            raise Rejected(f"{tool.name} works in a folder; name one with {ROOT}, or a session with {SESSION}")
+        if len(orjson.dumps(args)) > ARGS_BYTES:
+            raise Rejected(f"the arguments are longer than {ARGS_BYTES} bytes of JSON")
+        text = f"{tool.name} {orjson.dumps(args).decode()}"[:TEXT_MOST]
+        return await self.turns.start(text, **place, call=ToolCall(tool=tool.name, args=args), key=self.key)
+
+    async def _answered(self, state: RequestState, params: CallToolRequestParams) -> TurnShown:
+        """Pass a person's answer on. Without an answer the question is asked again."""
+        said = (params.input_responses or {}).get(QUESTION)
+        standing = await self.turns.standing(state.turn_id)
+        question = standing.question
+        if isinstance(said, ElicitResult) and question is not None and key_of(question, state.turn_id) == state.asked:
+            self.asked.add(state.asked)
+            await answer(self.turns, state.turn_id, question, said)
+        return standing.turn
+
+    async def _cancel(self, args: dict[str, Any]) -> Result:
+        done = await self.turns.cancel(_one(args, "turn_id"), reason=str(args.get("reason", "")))
+        return ended(await self.turns.turn(done.turn_id), None)
+
+    async def follow(self, turn: Accepted | TurnShown) -> Result:
+        """Report progress until the turn ends or asks what this client cannot be asked."""
+        last: Mapping[str, Any] | None = None
+        async with aclosing(self.turns.follow(turn)) as items:
+            async for item in items:
+                match item:
+                    case Numbered():
+                        last = item.data if item.type == "step.changed" else last
+                        await self._tell(turn, item)
+                        if item.type in ASKING and (asked := await self._ask(turn)) is not None:
+                            return asked
+                    case End.DONE:
+                        return ended(await self.turns.turn(turn.turn_id), last)
+                    case End():
+                        return await self._left(turn, item)
+        raise AssertionError("a stream ends with its reason")
+
+    async def _tell(self, turn: Accepted | TurnShown, event: Numbered) -> None:
+        """Report an event as progress. Its number grows from event to event, on every stream of the call."""
+        if self.stream is not None:
+            if event.seq <= self.stream.seen:
+                return
+            self.stream.at(event.seq)
+        words = words_of(event, turn.session_id)
+        if words:
+            await self.context.session.report_progress(float(event.seq), message=words)
+
+    async def _ask(self, turn: Accepted | TurnShown) -> Result | None:
+        """Ask what the turn asks now, unless this request has; return the result that ends the request, if one does."""
+        standing = await self.turns.standing(turn.turn_id)
+        question = standing.question
+        if question is None or (key := key_of(question, turn.turn_id)) in self.asked:
+            return None
+        self.asked.add(key)
+        if not self.elicits or not questions.is_asked(question):
+            return waiting(standing.turn, question)
+        if self.stream is not None:
+            await self.stream.ask(turn.turn_id, question)
+            return None
+        form = questions.form(question, self.context.protocol_version)
+        state = RequestState(turn_id=turn.turn_id, asked=key)
+        return InputRequiredResult(
+            input_requests={QUESTION: ElicitRequest(params=form)}, request_state=state.model_dump_json()
+        )
+
+    async def _left(self, turn: Accepted | TurnShown, why: End) -> Result:
+        if why is End.LEAVING and self.stream is not None:
+            await self.stream.leave()
+        about = {"session_id": turn.session_id, "turn_id": turn.turn_id, "state": "running"}
+        text = f"{why.value}. The turn goes on; call {FOLLOW} with turn_id {turn.turn_id}."
+        return CallToolResult(content=[TextContent(text=text)], structured_content=about, is_error=True)
+
+    @asynccontextmanager
+    async def _cancelled_with(self, turn_id: str) -> AsyncIterator[None]:
+        """Cancel the turn with its request, where the protocol says so."""
+        try:
+            yield
+        except anyio.get_cancelled_exc_class():
+            if self.stream is None and not self.here.drain.closed:
+                with anyio.CancelScope(shield=True), anyio.move_on_after(CANCEL_SECONDS):
+                    await cancel(self.turns, turn_id, "the MCP client closed the call")
+            raise
+
+
+def key_of(question: Question, turn_id: str) -> str:
+    """Return what tells a question from every other."""
+    return f"{turn_id}.{question.seq}" if isinstance(question, Clarification) else question.approval_id
+
+
+async def answer(turns: TurnClient, turn_id: str, question: Question, said: ElicitResult) -> None:
+    """Pass a person's answer on to the turn that asked. A question that was closed meanwhile stays as it is."""
+    if isinstance(question, Clarification):
+        text = questions.reply_of(said)
+        if text is not None:
+            await turns.reply(turn_id, text, key=f"mcp-{key_of(question, turn_id)}")
+        elif said.action == "decline":
+            await cancel(turns, turn_id, "the user declined to answer")
+        return
+    decision = questions.answer_of(question, said)
+    if decision is not None:
+        await turns.decide(question.approval_id, decision)
+
+
+async def cancel(turns: TurnClient, turn_id: str, reason: str) -> None:
+    """Cancel a turn, unless it has ended."""
+    if not (await turns.turn(turn_id)).ended_at:
+        await turns.cancel(turn_id, reason=reason)
+
+
+def ended(turn: TurnShown, last: Mapping[str, Any] | None) -> CallToolResult:
+    """Return the result of a turn that has ended; `last` is the last change of one of its steps."""
+    done = turn.state == "completed"
+    text = turn.answer or " ".join(part for part in (turn.state, turn.reason, turn.detail) if part)
+    content: list[ContentBlock] = [TextContent(text=text)]
+    data = (last or {}).get("data")
+    if data is not None:
+        content.append(TextContent(text=orjson.dumps(data).decode()))
+    elif last is not None and last.get("result"):
+        content.append(_link(Asset.model_validate(last["result"])))
+    failed = data is None and last is not None and last.get("state") in (StepState.FAILED, StepState.DENIED)
+    shown = {**_shown(turn), **({"data": data} if data is not None else {})}
+    return CallToolResult(content=content, structured_content=shown, is_error=not done or failed)
+
+
+def waiting(turn: TurnShown, question: Question) -> CallToolResult:
+    """Return the result of a turn that waits for a person whom this client cannot ask."""
+    told = questions.text_of(question)
+    if isinstance(question, Clarification):
+        how = f"Answer with {RUN}, session_id {turn.session_id}, and the answer as text."
+        shown: dict[str, Any] = {"kind": "clarification", "text": told}
+    else:
+        how = (
+            "A person answers it in Suma's web page, or with `suma approve`; "
+            f"then call {FOLLOW} with turn_id {turn.turn_id}."
+        )
+        about = {"approval_id": question.approval_id, "digest": question.digest}
+        shown = {"kind": question.kind, "text": told, **about}
+    content: list[ContentBlock] = [TextContent(text=f"{told}\n\n{how}")]
+    return CallToolResult(content=content, structured_content={**_shown(turn), "question": shown})
+
+
+def _shown(turn: TurnShown) -> dict[str, Any]:
+    about = {"session_id": turn.session_id, "turn_id": turn.turn_id, "state": turn.state}
+    return {**about, "answer": turn.answer, "reason": turn.reason, "detail": turn.detail}
+
+
+def _link(asset: Asset) -> ResourceLink:
+    return ResourceLink(
+        name=asset.filename, uri=f"suma://assets/{asset.asset_id}", mime_type=asset.media_type, size=asset.size
+    )
+
+
+def _named(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a task. Raises Rejected for an unknown one."""
+    known = ("text", SESSION, ROOT, "skill", "hitl", "attachments")
+    if unknown := sorted(set(args) - set(known)):
+        raise Rejected(f"unknown arguments: {', '.join(unknown)}")
+    if "text" not in args:
+        raise Rejected("text is missing: the task in words")
+    return {name: value for name, value in args.items() if value is not None}
+
+
+def _one(args: Mapping[str, Any], name: str) -> str:
+    value = args.get(name)
+    if not isinstance(value, str):
+        raise Rejected(f"{name} is missing")
+    return value

@@ -1,0 +1,34 @@
+"""The endpoint: a request goes to the SDK's stateless transport of its revision."""
+
+from __future__ import annotations
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from services.gateway.api.context import Gateway
+from services.gateway.api.security import READING, require
+from services.gateway.surfaces.mcp import server
+from services.gateway.surfaces.mcp.handshakes import Handshakes
+
+
+class Endpoint:
+    """MCP over a gateway's turns."""
+
+    def __init__(self, here: Gateway) -> None:
+        self._server = server.build(here.platform)
+        self._handshakes = Handshakes(here, self._server)
+        self._body_most = here.settings.body_most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        require(scope["state"]["caller"], READING)
+        version = Headers(scope=scope).get(MCP_PROTOCOL_VERSION_HEADER)
+        if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:
+            await self._handshakes.serve(scope, receive, send)
+            return
+        # RequestGuard has checked Host and Origin. A manager holds no session of its own, so each request has one.
+        manager = StreamableHTTPSessionManager(self._server, stateless=True, max_request_body_size=self._body_most)
+        async with manager.run():
+            await manager.handle_request(scope, receive, send)

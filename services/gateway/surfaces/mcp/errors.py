@@ -1,0 +1,60 @@
+"""Our errors in the words of MCP: a failed call is a result that a model can read, anything else a protocol error."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, CallToolResult, TextContent
+from pydantic import ValidationError
+from starlette.requests import Request
+
+from libs.errors import Denied, NotFound, Rejected, SumaError, Unavailable
+from libs.runtime.problem_details import status_of
+from services.gateway.api import denials
+from services.gateway.api.context import Gateway
+
+NOT_FOUND = -32002
+"""The code of a missing resource until 2025-11-25; later revisions use invalid params."""
+MODERN = "2026-07-28"
+
+
+def data_of(error: SumaError) -> dict[str, Any]:
+    """Return the fields of the error's problem document."""
+    found: dict[str, Any] = {"code": error.code, "status": status_of(error), "detail": str(error)}
+    if isinstance(error, Unavailable):
+        found["retry_after"] = max(1, math.ceil(getattr(error, "retry_after", None) or 1.0))
+    if scopes := getattr(error, "scopes", ()):
+        found["scopes"] = list(scopes)
+    return found
+
+
+def failed(error: SumaError | ValidationError) -> CallToolResult:
+    """Return the result of a call that was refused, or that cannot be made now."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        error = Rejected(f"{where}: {first['msg']}" if where else first["msg"], code="INVALID_REQUEST")
+    told = data_of(error)
+    wait = f" (retry in {told['retry_after']} s)" if "retry_after" in told else ""
+    text = TextContent(text=f"{told['code']}: {told['detail']}{wait}")
+    return CallToolResult(content=[text], structured_content={"error": told}, is_error=True)
+
+
+def raised(error: SumaError, version: str) -> NoReturn:
+    """Raise the protocol's own error. Something of another tenant is missing, like something that never was."""
+    match error:
+        case NotFound():
+            code = INVALID_PARAMS if version >= MODERN else NOT_FOUND
+        case Rejected():
+            code = INVALID_REQUEST
+        case _:
+            code = INTERNAL_ERROR
+    raise MCPError(code=code, message=str(error), data=data_of(error)) from error
+
+
+async def note(here: Gateway, request: Request, error: SumaError) -> None:
+    """Record a refusal in the audit log, as the HTTP API does."""
+    if isinstance(error, Denied):
+        await denials.note(here.refusals, request, error)

@@ -1,0 +1,115 @@
+"""Questions of a turn as forms of MCP (elicitation), and a person's answers as decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mcp_types import ElicitRequestFormParams, ElicitResult
+from mcp_types.version import is_version_at_least
+
+from services.gateway.api.models import Answer, ApprovalShown
+from services.gateway.domain.outcomes import EFFECT
+from services.gateway.surfaces.turns import Clarification, Question
+
+Schema = dict[str, Any]
+
+APPROVE, DENY = "approve", "deny"
+CHOICES_MOST = 100
+"""Items that a form lists one by one; of more, a person types the ids."""
+LISTED_MOST = 40
+"""Items that the text of a question names."""
+MULTI_SELECT = "2025-11-25"
+"""The first revision whose forms have lists to choose from."""
+
+
+def is_asked(question: Question) -> bool:
+    """Return whether a form can ask this. Whether an effect happened is found out elsewhere, and reported there."""
+    return isinstance(question, Clarification) or question.kind != EFFECT
+
+
+def form(question: Question, version: str) -> ElicitRequestFormParams:
+    """Return the form that asks a person."""
+    if isinstance(question, Clarification):
+        return ElicitRequestFormParams(message=_clarification_text(question), requested_schema=_answer_schema(question))
+    return ElicitRequestFormParams(message=text_of(question), requested_schema=_approval_schema(question, version))
+
+
+def text_of(question: Question) -> str:
+    """Return a question in words, with what an answer is about."""
+    if isinstance(question, Clarification):
+        return _clarification_text(question)
+    data = question.data
+    tool = f"{data['tool']} {_short(data.get('args'))}" if data.get("tool") else ""
+    items = _items(question)
+    more = [f"… and {len(items) - LISTED_MOST} more"] if len(items) > LISTED_MOST else []
+    lines = [data.get("title", ""), tool, data.get("detail", ""), data.get("trouble", "")]
+    return "\n".join(line for line in (*lines, *map(_item, items[:LISTED_MOST]), *more, data.get("undo", "")) if line)
+
+
+def answer_of(question: ApprovalShown, said: ElicitResult) -> Answer | None:
+    """Return the answer to an approval; None if the person gave none."""
+    if said.action == "cancel":
+        return None
+    content = said.content or {}
+    if said.action == "decline" or content.get("decision") != APPROVE:
+        reason = content.get("reason")
+        return Answer(verdict="deny", digest=question.digest, reason=reason if isinstance(reason, str) else "")
+    left_out = _left_out(content.get("exclude"))
+    verdict = "override" if left_out else "approve"
+    return Answer.model_validate({"verdict": verdict, "digest": question.digest, "exclude": left_out})
+
+
+def reply_of(said: ElicitResult) -> str | None:
+    """Return the reply to a clarification; None if the person gave none."""
+    text = (said.content or {}).get("answer")
+    return text if said.action == "accept" and isinstance(text, str) and text.strip() else None
+
+
+def _clarification_text(question: Clarification) -> str:
+    named = [f"- {each['skill']}: {each.get('description', '')}" for each in question.candidates if "skill" in each]
+    return "\n".join((question.question, *named))
+
+
+def _answer_schema(question: Clarification) -> Schema:
+    answer: Schema = {"type": "string", "title": "Answer", "minLength": 1, "maxLength": 2000}
+    if question.missing:
+        answer["description"] = f"Missing: {', '.join(question.missing)}"
+    return {"type": "object", "properties": {"answer": answer}, "required": ["answer"]}
+
+
+def _approval_schema(question: ApprovalShown, version: str) -> Schema:
+    decision = {"type": "string", "title": "Decision", "enum": [APPROVE, DENY], "default": DENY}
+    reason = {"type": "string", "title": "Reason", "description": "Why not, if denied", "maxLength": 2000}
+    properties: Schema = {"decision": decision, "reason": reason}
+    items = [str(item["id"]) for item in _items(question) if "id" in item]
+    if items:
+        properties["exclude"] = _exclude_schema(items, version)
+    return {"type": "object", "properties": properties, "required": ["decision"]}
+
+
+def _exclude_schema(items: Sequence[str], version: str) -> Schema:
+    about = {"title": "Leave out", "description": "These stay as they are, if you approve the rest"}
+    if is_version_at_least(version, MULTI_SELECT) and len(items) <= CHOICES_MOST:
+        return {"type": "array", **about, "items": {"type": "string", "enum": items}}
+    return {"type": "string", **about, "description": "One id a line; these stay as they are"}
+
+
+def _left_out(said: Any) -> tuple[str, ...]:
+    if isinstance(said, str):
+        return tuple(line.strip() for line in said.splitlines() if line.strip())
+    return tuple(map(str, said)) if isinstance(said, list) else ()
+
+
+def _items(question: ApprovalShown) -> Sequence[Mapping[str, Any]]:
+    return [item for item in question.data.get("items", ()) if isinstance(item, Mapping)]
+
+
+def _item(item: Mapping[str, Any]) -> str:
+    about = ", ".join(f"{name} {_short(value)}" for name, value in item.items() if name != "id" and value)
+    return f"- {item.get('id', '')}{f' ({about})' if about else ''}"
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else f"{text[:199]}…"
